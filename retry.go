@@ -1,0 +1,93 @@
+package candor
+
+import (
+	"fmt"
+	"time"
+)
+
+// RetryKind is the wire spelling of a [Retry]. There are exactly three.
+type RetryKind string
+
+// The three kinds of retry advice.
+const (
+	RetryNever     RetryKind = "not_retryable"
+	RetryImmediate RetryKind = "retryable_immediate"
+	RetryAfterMs   RetryKind = "retryable_after_ms"
+)
+
+// MaxRetryAfter bounds a delay: a peer that asks for more is taken to ask for this. Nobody waits
+// longer than a week for a tool call, and a bounded number cannot overflow a client's timer.
+const MaxRetryAfter = 7 * 24 * time.Hour
+
+// Retry says whether the same call may be sent again, and when. Its fields are private so that
+// a fourth kind, or a delay on a kind that has none, cannot be written down. The zero Retry is
+// not_retryable: who says nothing promises nothing.
+type Retry struct {
+	kind    uint8 // 0 never, 1 immediate, 2 after
+	afterMs int64 // > 0 iff kind is 2
+}
+
+// NoRetry is the advice not to repeat the call unchanged.
+func NoRetry() Retry { return Retry{} }
+
+// RetryNow is the advice that the same call may be sent again at once.
+func RetryNow() Retry { return Retry{kind: 1} }
+
+// RetryIn is the advice to wait for d, rounded up to a whole millisecond and bounded by
+// [MaxRetryAfter]. A delay that is not positive is no delay: it gives [RetryNow].
+func RetryIn(d time.Duration) Retry {
+	if d <= 0 {
+		return RetryNow()
+	}
+	d = min(d, MaxRetryAfter)
+	return Retry{kind: 2, afterMs: int64((d + time.Millisecond - 1) / time.Millisecond)}
+}
+
+// ParseRetry reads the wire form. It refuses a kind outside the closed set, a missing or
+// non-positive delay on retryable_after_ms, and a delay on the other two. A longer delay
+// than [MaxRetryAfter] is cut to it.
+func ParseRetry(kind RetryKind, afterMs *int64) (Retry, error) {
+	switch {
+	case kind == RetryAfterMs && afterMs != nil && *afterMs > 0:
+		return RetryIn(time.Duration(min(*afterMs, MaxRetryAfter.Milliseconds())) * time.Millisecond), nil
+	case kind == RetryAfterMs:
+		return Retry{}, fmt.Errorf("retry kind %s needs afterMs, a whole number above 0", RetryAfterMs)
+	case afterMs != nil:
+		return Retry{}, fmt.Errorf("retry kind %q takes no afterMs", kind)
+	case kind == RetryImmediate:
+		return RetryNow(), nil
+	case kind == RetryNever:
+		return NoRetry(), nil
+	default:
+		return Retry{}, fmt.Errorf("retry kind %q is none of %s, %s, %s", kind, RetryNever, RetryImmediate, RetryAfterMs)
+	}
+}
+
+// Kind returns the wire spelling.
+func (r Retry) Kind() RetryKind {
+	switch r.kind {
+	case 1:
+		return RetryImmediate
+	case 2:
+		return RetryAfterMs
+	default:
+		return RetryNever
+	}
+}
+
+// Retryable reports whether the same call may be sent again at all.
+func (r Retry) Retryable() bool { return r.kind != 0 }
+
+// AfterMs returns the delay in milliseconds; it is 0 unless the kind is retryable_after_ms.
+func (r Retry) AfterMs() int64 { return r.afterMs }
+
+// After returns the delay as a duration; it is 0 unless the kind is retryable_after_ms.
+func (r Retry) After() time.Duration { return time.Duration(r.afterMs) * time.Millisecond }
+
+// String returns the advice as one would say it: "retryable_after_ms 2000".
+func (r Retry) String() string {
+	if r.kind == 2 {
+		return fmt.Sprintf("%s %d", RetryAfterMs, r.afterMs)
+	}
+	return string(r.Kind())
+}
