@@ -1,0 +1,240 @@
+package candor
+
+import (
+	"fmt"
+	"iter"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Code is one registered failure, identified by its domain and symbol. Its field is private, so
+// outside this package a Code is either one of the generated variables, the result of a lookup,
+// or the zero Code, which names nothing: an unregistered code cannot be written down.
+//
+// Codes are comparable and may be used as map keys and in switch statements.
+type Code struct {
+	i uint16 // index into the generated catalogue; 0 is no code
+}
+
+// Status says whether a code may be used.
+type Status uint8
+
+// The states of a code. A code is never renamed or removed; it is deprecated in favour of another.
+const (
+	StatusActive Status = iota
+	StatusReserved
+	StatusDeprecated
+)
+
+// String returns the spelling used in the catalogue.
+func (s Status) String() string {
+	switch s {
+	case StatusActive:
+		return "active"
+	case StatusReserved:
+		return "reserved"
+	case StatusDeprecated:
+		return "deprecated"
+	default:
+		return fmt.Sprintf("Status(%d)", uint8(s))
+	}
+}
+
+// codeInfo is a row of the generated catalogue.
+type codeInfo struct {
+	symbol, domain string
+	number, rpc    int32
+	class          Class
+	retry          Retry
+	message        string
+	action         string
+	since          string
+	status         Status
+	successor      uint16
+	aliases        []string
+}
+
+// domainInfo is a range of numbers and the name that owns it.
+type domainInfo struct {
+	name     string
+	from, to int32
+	title    string
+}
+
+// Valid reports whether c is a registered code. Only the zero Code is not.
+func (c Code) Valid() bool { return c.i != 0 }
+
+func (c Code) info() *codeInfo { return &catalogue[c.i] }
+
+// Symbol returns the stable UPPER_SNAKE name, or "" for the zero Code.
+func (c Code) Symbol() string { return c.info().symbol }
+
+// Domain returns the name of the vocabulary the code belongs to.
+func (c Code) Domain() string { return c.info().domain }
+
+// Number returns the code's own number, which lies in its domain's range.
+func (c Code) Number() int { return int(c.info().number) }
+
+// RPCNumber returns the number to write in a JSON-RPC error: a standard one where the protocol
+// reserves one for this failure, else [Code.Number].
+func (c Code) RPCNumber() int {
+	if n := c.info().rpc; n != 0 {
+		return int(n)
+	}
+	return c.Number()
+}
+
+// Class returns what to do about it.
+func (c Code) Class() Class { return c.info().class }
+
+// Retry returns the advice that holds when nobody knows better.
+func (c Code) Retry() Retry { return c.info().retry }
+
+// Sentence returns the public sentence: fixed, safe for any peer.
+func (c Code) Sentence() string { return c.info().message }
+
+// Action returns what to do next, in words.
+func (c Code) Action() string { return c.info().action }
+
+// Since returns the release that introduced the code.
+func (c Code) Since() string { return c.info().since }
+
+// Status returns whether the code is active, reserved or deprecated.
+func (c Code) Status() Status { return c.info().status }
+
+// Successor returns the code that replaces a deprecated one, else the zero Code.
+func (c Code) Successor() Code { return Code{c.info().successor} }
+
+// Aliases returns other spellings met on the wire. The caller owns the slice.
+func (c Code) Aliases() []string { return append([]string(nil), c.info().aliases...) }
+
+// String returns "domain/SYMBOL", the full identity.
+func (c Code) String() string {
+	if !c.Valid() {
+		return "(no code)"
+	}
+	return c.Domain() + "/" + c.Symbol()
+}
+
+// Codes yields every registered code in the order of its number.
+func Codes() iter.Seq[Code] {
+	return func(yield func(Code) bool) {
+		for _, i := range index().byNumber {
+			if !yield(Code{i}) {
+				return
+			}
+		}
+	}
+}
+
+// Domain describes one vocabulary and the numbers it owns.
+type Domain struct {
+	Name     string
+	From, To int
+	Title    string
+}
+
+// Domains returns every domain in the order of its numbers. The caller owns the slice.
+func Domains() []Domain {
+	out := make([]Domain, len(domains))
+	for i, d := range domains {
+		out[i] = Domain{Name: d.name, From: int(d.from), To: int(d.to), Title: d.title}
+	}
+	return out
+}
+
+// LookupCode finds a code by its domain and symbol; ok is false if nothing is registered there.
+// Aliases count.
+func LookupCode(domain, symbol string) (c Code, ok bool) {
+	for _, i := range index().bySymbol[symbol] {
+		if catalogue[i].domain == domain {
+			return Code{i}, true
+		}
+	}
+	return Code{}, false
+}
+
+// LookupSymbol finds the code a bare symbol means. Where several domains share a symbol the ones
+// named in prefer win, in that order, and after them Candor's own. A reader of a dialect passes
+// that dialect's domain.
+func LookupSymbol(symbol string, prefer ...string) (c Code, ok bool) {
+	found := index().bySymbol[symbol]
+	if len(found) == 0 {
+		return Code{}, false
+	}
+	for _, domain := range append(prefer, "candor") {
+		for _, i := range found {
+			if catalogue[i].domain == domain {
+				return Code{i}, true
+			}
+		}
+	}
+	return Code{found[0]}, true
+}
+
+// LookupNumber finds a code by its own number.
+func LookupNumber(number int) (c Code, ok bool) {
+	order := index().byNumber
+	at := sort.Search(len(order), func(k int) bool { return int(catalogue[order[k]].number) >= number })
+	if at < len(order) && int(catalogue[order[at]].number) == number {
+		return Code{order[at]}, true
+	}
+	return Code{}, false
+}
+
+// ParseCode reads "SYMBOL", "domain/SYMBOL" or a number, as a person would type it.
+// The letters' case does not matter.
+func ParseCode(text string) (Code, error) {
+	text = strings.TrimSpace(text)
+	var number int
+	if _, err := fmt.Sscanf(text, "%d", &number); err == nil && fmt.Sprint(number) == text {
+		if c, ok := LookupNumber(number); ok {
+			return c, nil
+		}
+		return Code{}, fmt.Errorf("no code has the number %d", number)
+	}
+	domain, symbol, full := strings.Cut(text, "/")
+	if !full {
+		if c, ok := LookupSymbol(strings.ToUpper(text)); ok {
+			return c, nil
+		}
+	} else if c, ok := LookupCode(strings.ToLower(domain), strings.ToUpper(symbol)); ok {
+		return c, nil
+	}
+	return Code{}, fmt.Errorf("no code is called %q", text)
+}
+
+// SharedBy returns every code with this symbol, in the order of their numbers.
+func SharedBy(symbol string) []Code {
+	var out []Code
+	for _, i := range index().bySymbol[symbol] {
+		out = append(out, Code{i})
+	}
+	return out
+}
+
+// codeIndex is built once, on first use: most programs look up few codes or none.
+type codeIndex struct {
+	byNumber []uint16
+	bySymbol map[string][]uint16 // in the order of numbers; symbols first, then aliases
+}
+
+var index = sync.OnceValue(func() codeIndex {
+	ix := codeIndex{bySymbol: make(map[string][]uint16, len(catalogue))}
+	for i := 1; i < len(catalogue); i++ {
+		ix.byNumber = append(ix.byNumber, uint16(i))
+	}
+	sort.Slice(ix.byNumber, func(a, b int) bool {
+		return catalogue[ix.byNumber[a]].number < catalogue[ix.byNumber[b]].number
+	})
+	for _, i := range ix.byNumber {
+		ix.bySymbol[catalogue[i].symbol] = append(ix.bySymbol[catalogue[i].symbol], i)
+	}
+	for _, i := range ix.byNumber {
+		for _, alias := range catalogue[i].aliases {
+			ix.bySymbol[alias] = append(ix.bySymbol[alias], i)
+		}
+	}
+	return ix
+})
