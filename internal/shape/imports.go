@@ -1,0 +1,247 @@
+package shape
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Imports checks the table of rooms. Test files are free: they may see an SDK and do I/O.
+//
+// A package below internal or spec counts as a part of whoever imports it, at any depth, so a rule
+// cannot be walked around through internal; the chain is printed.
+func (t *Tree) Imports(rooms []Room, exceptions []Exception) []Violation {
+	c := &importCheck{tree: t, exceptions: exceptions, packages: map[string][]*File{}}
+	for _, f := range t.Files {
+		if !f.Test {
+			c.packages[f.Dir] = append(c.packages[f.Dir], f)
+		}
+	}
+	for dir := range c.packages {
+		room, ok := roomOf(rooms, dir)
+		if !ok {
+			c.add(dir, "this folder has no row in the table of rooms", "a package without a row has no rules: give it one in internal/shape/rooms.go")
+			continue
+		}
+		c.rooms, c.room, c.seen = rooms, room, map[string]bool{}
+		c.visit(dir, nil)
+	}
+	slices.SortFunc(c.found, func(a, b Violation) int { return strings.Compare(a.At+a.What, b.At+b.What) })
+	return slices.Compact(c.found)
+}
+
+// importCheck is one run over the tree; room and seen belong to the package being visited.
+type importCheck struct {
+	tree       *Tree
+	exceptions []Exception
+	packages   map[string][]*File // by folder, without tests
+	rooms      []Room
+	room       Room
+	seen       map[string]bool
+	found      []Violation
+}
+
+func (c *importCheck) add(at, what, why string) {
+	c.found = append(c.found, Violation{At: at, What: what, Reason: why})
+}
+
+func (c *importCheck) visit(dir string, chain []string) {
+	if c.seen[dir] {
+		return
+	}
+	c.seen[dir] = true
+	chain = append(slices.Clip(chain), c.name(dir))
+	for _, f := range c.packages[dir] {
+		for _, spec := range f.Syntax.Imports {
+			c.checkImport(f, spec, chain)
+		}
+		if c.room.Pure {
+			c.checkDeeds(f, chain)
+		}
+	}
+}
+
+func (c *importCheck) checkImport(f *File, spec *ast.ImportSpec, chain []string) {
+	imported := importPath(spec)
+	through := strings.Join(append(slices.Clip(chain), imported), " → ")
+	at := c.tree.at(spec.Pos())
+	switch own, isOwn := c.own(imported); {
+	case isOwn && (below(own, "internal") || below(own, "spec")):
+		c.visit(own, chain)
+	case isOwn && below(own, c.room.Dir):
+	case isOwn:
+		if target, _ := roomOf(c.rooms, own); !allows(c.room, target.Dir) {
+			c.add(at, "forbidden import "+through, c.room.Why)
+		}
+	case isSDK(imported):
+		if !c.room.SDK {
+			c.add(at, "an MCP SDK is imported: "+through, "only boundary, workbench, examples and tests see an SDK; "+c.room.Why)
+		}
+	case isOutside(imported):
+		if !c.room.Outside {
+			c.add(at, "an outside module is imported: "+through, c.room.Why)
+		}
+	case c.room.Pure:
+		if deed := deedOf(imported); deed != "" && c.exception(f, imported) == nil {
+			c.add(at, fmt.Sprintf("%s, which %s: %s", imported, deed, through), c.room.Why)
+		}
+	}
+}
+
+// checkDeeds looks inside a file of a pure room for what imports alone do not show.
+func (c *importCheck) checkDeeds(f *File, chain []string) {
+	names := localNames(f.Syntax)
+	suffix := ""
+	if len(chain) > 1 {
+		suffix = " (" + strings.Join(chain, " → ") + ")"
+	}
+	ast.Inspect(f.Syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			c.add(c.tree.at(n.Pos()), "starts a goroutine"+suffix, c.room.Why)
+		case *ast.SelectorExpr:
+			if what := c.selector(f, names, n); what != "" {
+				c.add(c.tree.at(n.Pos()), what+suffix, c.room.Why)
+			}
+		}
+		return true
+	})
+}
+
+// selector says what is wrong with pkg.Name, or "".
+func (c *importCheck) selector(f *File, names map[string]string, n *ast.SelectorExpr) string {
+	x, ok := n.X.(*ast.Ident)
+	if !ok || names[x.Name] == "" {
+		return ""
+	}
+	imported := names[x.Name]
+	if slices.Contains(calls[imported], n.Sel.Name) {
+		return "uses " + imported + "." + n.Sel.Name
+	}
+	if e := c.exception(f, imported); e != nil && !regexp.MustCompile("^(?:"+e.Names+")$").MatchString(n.Sel.Name) {
+		return fmt.Sprintf("uses %s.%s; only %s may be used here, because %s", imported, n.Sel.Name, e.Names, e.Why)
+	}
+	return ""
+}
+
+func (c *importCheck) exception(f *File, imported string) *Exception {
+	for i, e := range c.exceptions {
+		if e.Dir == f.Dir && e.Import == imported {
+			return &c.exceptions[i]
+		}
+	}
+	return nil
+}
+
+// own returns the folder of a package of this module.
+func (c *importCheck) own(imported string) (dir string, ok bool) {
+	if imported == c.tree.Module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, c.tree.Module+"/")
+}
+
+func (c *importCheck) name(dir string) string {
+	if dir == "." {
+		return path.Base(c.tree.Module)
+	}
+	return dir
+}
+
+// roomOf finds the row a folder falls under; a row covers everything below it.
+func roomOf(rooms []Room, dir string) (Room, bool) {
+	for _, r := range rooms {
+		if below(dir, r.Dir) {
+			return r, true
+		}
+	}
+	return Room{}, false
+}
+
+func below(dir, room string) bool { return dir == room || strings.HasPrefix(dir, room+"/") }
+
+func allows(r Room, target string) bool {
+	return target != "" && (slices.Contains(r.Own, "*") && target != "cmd" || slices.Contains(r.Own, target))
+}
+
+func isSDK(imported string) bool {
+	return slices.ContainsFunc(sdks, func(m string) bool {
+		return below(imported, m)
+	})
+}
+
+// isOutside tells a module from the standard library by the dot in its first element.
+func isOutside(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	return strings.Contains(first, ".") || imported == "C"
+}
+
+func deedOf(imported string) string {
+	if slices.Contains(harmless, imported) {
+		return ""
+	}
+	if deed := deeds[imported]; deed != "" {
+		return deed
+	}
+	for prefix, deed := range deeds {
+		if strings.HasSuffix(prefix, "/") && strings.HasPrefix(imported, prefix) {
+			return deed
+		}
+	}
+	return ""
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	p, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return spec.Path.Value
+	}
+	return p
+}
+
+// localNames maps the names a file knows packages by to their import paths. The last element
+// stands for the package's name, which is right for the standard library and good enough for ours.
+func localNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.Imports {
+		p := importPath(spec)
+		if spec.Name != nil {
+			names[spec.Name.Name] = p
+			continue
+		}
+		base := path.Base(p)
+		if base == "v2" { // math/rand/v2
+			base = path.Base(path.Dir(p))
+		}
+		names[base] = p
+	}
+	return names
+}
+
+// Recovers checks that recover is called in the two rooms that stand around foreign code.
+func (t *Tree) Recovers() []Violation {
+	var found []Violation
+	for _, f := range t.Files {
+		room, _, _ := strings.Cut(f.Path, "/")
+		if f.Test || room == "boundary" || room == "gateway" {
+			continue
+		}
+		ast.Inspect(f.Syntax, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isBuiltin(call.Fun, "recover") {
+				found = append(found, Violation{t.at(call.Pos()), "calls recover",
+					"a panic is turned into an error in boundary and gateway only; anywhere else it would hide a bug"})
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func isBuiltin(fun ast.Expr, name string) bool {
+	id, ok := fun.(*ast.Ident)
+	return ok && id.Name == name
+}

@@ -1,0 +1,97 @@
+package shape
+
+// Room is one row of the import table: a folder, whom it may ask, and why.
+type Room struct {
+	Dir     string   // folder from the root; "." is the root package
+	Own     []string // rooms it may import; internal and spec are open to all, see [Imports]
+	Outside bool     // may import modules other than the standard library
+	SDK     bool     // may import an MCP SDK
+	Pure    bool     // no I/O, no clock, no randomness, no goroutine
+	Why     string
+}
+
+// Rooms is the import direction of the whole repository:
+//
+//	cmd → gateway, probe, console, workbench → contract → dialect → wire, candor
+//
+// A room that does not exist yet has its row already, so that it is born with its rules.
+var Rooms = []Room{
+	{Dir: ".", Pure: true,
+		Why: "everybody imports the root, so it must cost nothing: standard library only, and values, not deeds"},
+	{Dir: "wire", Pure: true,
+		Why: "wire knows bytes and ids, not what an error means; it must be usable without the rest"},
+	{Dir: "dialect", Own: []string{".", "wire"}, Pure: true,
+		Why: "a dialect writes and reads one shape; what a shape means is decided in contract"},
+	{Dir: "contract", Own: []string{".", "wire", "dialect"}, Pure: true,
+		Why: "the rules are functions of their input, so that gateway, boundary and probe agree and tests need no clock"},
+	{Dir: "boundary", Own: []string{".", "wire", "dialect", "contract"}, Outside: true, SDK: true,
+		Why: "boundary sits inside somebody's server: it brings an SDK, not a disk or a proxy"},
+	{Dir: "ledger", Own: []string{"."}, Outside: true,
+		Why: "the ledger takes bytes, not messages: what it proves must not depend on what MCP looks like this year"},
+	{Dir: "meter", Own: []string{"."}, Outside: true,
+		Why: "labels come from the closed sets of the root; anything else could grow without bound"},
+	{Dir: "gateway", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
+		Why: "the gateway declares the two small interfaces it needs and cmd plugs ledger and meter in; it moves bytes, so it needs no SDK"},
+	{Dir: "probe", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
+		Why: "probe judges by the same rules the gateway applies, and must not share the gateway's mistakes"},
+	{Dir: "console", Own: []string{".", "wire", "dialect", "contract", "ledger", "meter"}, Outside: true,
+		Why: "the console reads what was recorded and counted; it never touches a live call"},
+	{Dir: "workbench", Own: []string{".", "wire", "dialect", "contract", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
+		Why: "the reference servers are users of the toolkit, and of nothing above it"},
+	{Dir: "candortest", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
+		Why: "other people's servers run this kit: it must not force an SDK on them"},
+	{Dir: "spec", Pure: true, Why: "the contract is data for every language; it does nothing"},
+	{Dir: "examples", Own: []string{"*"}, Outside: true, SDK: true,
+		Why: "examples show the pieces together"},
+	{Dir: "cmd", Own: []string{"*"}, Outside: true,
+		Why: "cmd plugs the pieces together; it reaches an SDK only through boundary or workbench"},
+	{Dir: "internal", Own: []string{"*"}, Outside: true,
+		Why: "an internal package obeys the rules of every room that imports it; by itself it only may not bring an SDK"},
+}
+
+// sdks are the modules that count as an MCP SDK.
+var sdks = []string{
+	"github.com/modelcontextprotocol/go-sdk",
+	"github.com/mark3labs/mcp-go",
+	"github.com/metoro-io/mcp-golang",
+}
+
+// deeds are the standard packages a pure room may not import, by what they would let it do.
+// A trailing slash stands for everything below.
+var deeds = map[string]string{
+	"os": "does I/O", "os/": "does I/O", "net": "does I/O", "net/": "does I/O",
+	"syscall": "does I/O", "io/ioutil": "does I/O", "path/filepath": "does I/O",
+	"database/": "does I/O", "plugin": "does I/O",
+	"log": "writes a log", "log/": "writes a log", "testing": "belongs in tests",
+	"math/rand": "is random", "math/rand/": "is random", "crypto/rand": "is random",
+	"runtime/debug": "reads the stack, which the caller passes in",
+}
+
+// harmless are packages below a folder of [deeds] that do none of it.
+var harmless = []string{"net/url", "net/netip", "net/mail", "net/textproto"}
+
+// calls are the names in harmless packages that still read a clock, wait or print.
+var calls = map[string][]string{
+	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
+}
+
+// Exception lets one room import one package of [deeds], but only the names that match.
+type Exception struct {
+	Dir, Import string
+	Names       string // a regular expression for the whole name
+	Why         string
+}
+
+// Exceptions is complete: what is not here is not allowed.
+var Exceptions = []Exception{
+	{".", "net", "Error|OpError|DNSError|AddrError|ErrClosed",
+		"the root turns a Go error into a code and must recognise the standard library's own; it looks at types and opens nothing"},
+	{".", "syscall", "Errno|E[A-Z0-9]+",
+		"as for net: error numbers are compared, no call is made"},
+	{".", "os", "Err[A-Z][A-Za-z]+|PathError|SyscallError|LinkError",
+		"as for net: error values and types only"},
+	{".", "log/slog", "LogValuer|Value|Attr|Kind|GroupValue|StringValue|Group|GroupAttrs|String|Int|Int64|Uint64|Bool|Any|Duration|Time|Float64",
+		"an error says how it wants to be logged; it never logs"},
+}

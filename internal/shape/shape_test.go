@@ -1,0 +1,161 @@
+package shape_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/shape"
+)
+
+// This file holds the repository to the rules; planted_test.go shows that each rule can go red.
+
+const module = "github.com/candor-mcp/candor"
+
+func root(t *testing.T) (dir string, fsys fs.FS) {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, os.DirFS(dir)
+}
+
+func load(t *testing.T) *shape.Tree {
+	t.Helper()
+	_, fsys := root(t)
+	tree, err := shape.Load(fsys, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func report(t *testing.T, found []shape.Violation) {
+	t.Helper()
+	for _, v := range found {
+		t.Error(v)
+	}
+}
+
+func TestImportsFollowTheRooms(t *testing.T) {
+	report(t, load(t).Imports(shape.Rooms, shape.Exceptions))
+}
+
+func TestRecoverStandsInTwoRooms(t *testing.T) {
+	report(t, load(t).Recovers())
+}
+
+func TestFilesAndFunctionsStaySmall(t *testing.T) {
+	tree := load(t)
+	files, funcs := tree.Largest(10)
+	t.Log("the ten largest files:")
+	for _, s := range files {
+		t.Logf("%5d  %s", s.Lines, s.Name)
+	}
+	t.Log("the ten largest functions:")
+	for _, s := range funcs {
+		t.Logf("%5d  %s", s.Lines, s.Name)
+	}
+	report(t, tree.Sizes())
+}
+
+func TestTextNamesNoMachine(t *testing.T) {
+	_, fsys := root(t)
+	found, err := shape.Text(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	_, fsys := root(t)
+	found, err := shape.Links(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(t, found)
+}
+
+func TestReadmeIsTrue(t *testing.T) {
+	dir, fsys := root(t)
+	page, err := fs.ReadFile(fsys, "README.md")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Log("no README.md yet: nothing to compare")
+		return
+	}
+	report(t, shape.Snippets("README.md", string(page)))
+	var path string // where our own program is, once a block needs it
+	for _, b := range shape.Blocks(string(page)) {
+		if b.Program() {
+			buildProgram(t, dir, b)
+		}
+		if b.Output != "" {
+			if path == "" {
+				path = buildCandor(t, dir)
+			}
+			if diff := shape.CompareOutput(b, run(t, dir, path, b.Output)); diff != "" {
+				t.Errorf("README.md:%d: %s", b.Line, diff)
+			}
+		}
+	}
+}
+
+// buildProgram vets the block as a stranger would have it: a module of its own that requires ours.
+func buildProgram(t *testing.T, dir string, b shape.Block) {
+	t.Helper()
+	tmp := t.TempDir()
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Our own requirements are kept, so that nothing has to be looked up.
+	text := strings.Replace(string(mod), "module "+module, "module example.com/readme", 1) +
+		"\nrequire " + module + " v0.0.0\nreplace " + module + " => " + dir + "\n"
+	files := map[string]string{"go.mod": text, "main.go": b.Text}
+	if sum, err := os.ReadFile(filepath.Join(dir, "go.sum")); err == nil {
+		files["go.sum"] = string(sum)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(tmp, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "vet", "-mod=mod", ".")
+	cmd.Dir = tmp
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("README.md:%d: the program does not compile: %v\n%s", b.Line, err, out)
+	}
+}
+
+// buildCandor builds the binary and returns a PATH that finds it first.
+func buildCandor(t *testing.T, dir string) string {
+	t.Helper()
+	bin := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/candor")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building candor: %v\n%s", err, out)
+	}
+	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// run returns what a terminal would show; a command that is meant to fail may do so.
+func run(t *testing.T, dir, path, command string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+path, "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Logf("%s: %v", command, err)
+	}
+	return string(out)
+}
