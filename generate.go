@@ -1,0 +1,3 @@
+package candor
+
+//go:generate go run ./internal/catalogue/gen

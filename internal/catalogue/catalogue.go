@@ -1,0 +1,130 @@
+// Package catalogue reads spec/catalogue.json, the list of every code Candor knows, and checks that it keeps
+// its promises: identities are unique, numbers lie in their ranges, texts agree with the retry advice, and
+// nothing that was ever released is renamed or removed.
+//
+// It does not import package candor, because candor is generated from it.
+package catalogue
+
+import "slices"
+
+// Catalogue is the whole of spec/catalogue.json.
+type Catalogue struct {
+	Version int
+	Domains []Domain
+	Codes   []Code
+}
+
+// Domain is one vocabulary and the numbers it owns, both ends included.
+type Domain struct {
+	Name  string `json:"name"`
+	From  int    `json:"from"`
+	To    int    `json:"to"`
+	Title string `json:"title"`
+	About string `json:"about"`
+
+	Line int `json:"-"` // where it stands in the file
+}
+
+// Code is one failure. Its identity is (Domain, Symbol); its Number is unique as well.
+type Code struct {
+	Symbol    string   `json:"symbol"`
+	Domain    string   `json:"domain"`
+	Number    int      `json:"number"`
+	RPC       int      `json:"rpc,omitempty"` // the JSON-RPC number where it is not Number
+	Class     string   `json:"class"`
+	Retry     string   `json:"retry"`
+	AfterMs   int64    `json:"afterMs,omitempty"`
+	Since     string   `json:"since"`
+	Status    string   `json:"status"`
+	Successor string   `json:"successor,omitempty"` // domain/SYMBOL, of a deprecated code
+	Aliases   []string `json:"aliases,omitempty"`
+	Message   string   `json:"message"`
+	Action    string   `json:"action"`
+	Note      string   `json:"note,omitempty"`
+
+	Line int `json:"-"` // where it stands in the file
+}
+
+// The kinds of retry advice, as package candor spells them. A test keeps the two in step.
+const (
+	RetryNever     = "not_retryable"
+	RetryImmediate = "retryable_immediate"
+	RetryAfterMs   = "retryable_after_ms"
+)
+
+// The states of a code.
+const (
+	StatusActive     = "active"
+	StatusReserved   = "reserved"
+	StatusDeprecated = "deprecated"
+)
+
+// Class is a word of the closed set of classes with the action it asks for.
+type Class struct{ Name, Do string }
+
+// Classes returns the closed set in the order of the written contract. The caller owns the slice.
+func Classes() []Class {
+	return []Class{
+		{"bad_request", "fix the call"},
+		{"not_found", "name something that exists"},
+		{"denied", "get permission"},
+		{"conflict", "read again, then redo"},
+		{"precondition", "do something else first"},
+		{"rate_limited", "wait"},
+		{"unavailable", "the service is away"},
+		{"timeout", "no answer came in time"},
+		{"cancelled", "somebody called it off"},
+		{"too_large", "send less"},
+		{"unsupported", "not offered here"},
+		{"corrupt", "stop, the state is damaged"},
+		{"internal", "report it"},
+	}
+}
+
+// RetryKinds returns the closed set of retry advice. The caller owns the slice.
+func RetryKinds() []string { return []string{RetryNever, RetryImmediate, RetryAfterMs} }
+
+// ID returns "domain/SYMBOL".
+func (c Code) ID() string { return c.Domain + "/" + c.Symbol }
+
+// RPCNumber returns the number written in a JSON-RPC error.
+func (c Code) RPCNumber() int {
+	if c.RPC != 0 {
+		return c.RPC
+	}
+	return c.Number
+}
+
+// Find returns the code with this "domain/SYMBOL", or nil.
+func (c *Catalogue) Find(id string) *Code {
+	at := slices.IndexFunc(c.Codes, func(code Code) bool { return code.ID() == id })
+	if at < 0 {
+		return nil
+	}
+	return &c.Codes[at]
+}
+
+// In returns the codes of one domain, in their order. The caller owns the slice.
+func (c *Catalogue) In(domain string) []Code {
+	var out []Code
+	for _, code := range c.Codes {
+		if code.Domain == domain {
+			out = append(out, code)
+		}
+	}
+	return out
+}
+
+// Symbols returns every symbol once, sorted. Domains may share a symbol. The caller owns the slice.
+func (c *Catalogue) Symbols() []string {
+	out := make([]string, 0, len(c.Codes))
+	for _, code := range c.Codes {
+		out = append(out, code.Symbol)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func knownClass(name string) bool {
+	return slices.ContainsFunc(Classes(), func(c Class) bool { return c.Name == name })
+}
