@@ -23,7 +23,11 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	files, err := render.All(render.Input{Catalogue: c})
+	p, err := catalogue.LoadPhrases(filepath.Join(root, "spec", "contradictions.json"))
+	if err != nil {
+		return err
+	}
+	files, err := render.All(render.Input{Catalogue: c, Phrases: p})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type Files map[string][]byte
 // Input is what all files are made of.
 type Input struct {
 	Catalogue *catalogue.Catalogue
+	Phrases   *catalogue.Phrases
 }
 
 // part makes some of the files.
@@ -24,7 +25,7 @@ type part func(Input, Files) error
 // All renders every generated file.
 func All(in Input) (Files, error) {
 	out := Files{}
-	for _, make := range []part{goCodes} {
+	for _, make := range []part{goCodes, goPhrases} {
 		if err := make(in, out); err != nil {
 			return nil, err
 		}

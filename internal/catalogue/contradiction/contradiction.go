@@ -1,0 +1,112 @@
+// Package contradiction finds words that contradict retry advice, such as "try again" beside not_retryable.
+//
+// The rule is written for every language in spec/contradictions.json; this package is that rule in Go. The
+// catalogue is checked with it when it is generated, and package candor uses it at run time, so both always
+// agree. It reads a text once, uses no regular expression and allocates nothing.
+package contradiction
+
+// Rules is the whole of spec/contradictions.json in the form the search needs.
+type Rules struct {
+	Negations     List
+	NegationReach int // words before a finding in which a negation counts
+	ClauseWords   List
+	LeadWords     List
+	AfterReach    int // words behind a finding at which a condition may begin
+
+	Never     Rule // for not_retryable
+	Immediate Rule // for retryable_immediate
+	After     Rule // for retryable_after_ms
+}
+
+// Rule is what contradicts one kind of advice, and what excuses it.
+type Rule struct {
+	Phrases      List
+	UnlessBefore List
+	UnlessAfter  List
+}
+
+// Find returns the first phrase of rule, which is one of r's own, that counts in text.
+func (r *Rules) Find(rule *Rule, text string) (phrase string, found bool) {
+	s := search{Rules: r, rule: rule, text: text}
+	s.nextSentence()
+	for at, g := skip(text, 0); at < len(text); {
+		s.cross(g)
+		if phrase, end := rule.Phrases.at(text, at); phrase != "" && !s.excused(end) {
+			return phrase, true
+		}
+		end := wordEnd(text, at)
+		s.pass(at, end)
+		at, g = skip(text, end)
+	}
+	return "", false
+}
+
+// search is the state of one reading.
+type search struct {
+	*Rules
+	rule *Rule
+	text string
+
+	sinceNegation int  // words since the last negation of this clause
+	atStart       bool // whether only lead words came before in this clause
+	changed       bool // whether this sentence has asked for another call
+}
+
+func (s *search) nextSentence() {
+	s.changed = false
+	s.nextClause()
+}
+
+func (s *search) nextClause() {
+	s.sinceNegation = s.NegationReach
+	s.atStart = true
+}
+
+// cross takes note of what stood between two words.
+func (s *search) cross(g gap) {
+	switch g {
+	case sentenceEnd:
+		s.nextSentence()
+	case clauseEnd:
+		s.nextClause()
+	case space:
+	}
+}
+
+// pass takes note of the word at [at, end) once it has been judged.
+func (s *search) pass(at, end int) {
+	if s.atStart {
+		if phrase, _ := s.rule.UnlessBefore.at(s.text, at); phrase != "" {
+			s.changed = true
+		}
+		s.atStart = s.LeadWords.has(s.text[at:end])
+	}
+	switch word := s.text[at:end]; {
+	case s.ClauseWords.has(word):
+		s.nextClause()
+	case s.Negations.has(word):
+		s.sinceNegation = 0
+	default:
+		s.sinceNegation++
+	}
+}
+
+// excused reports whether the finding that ends at end does not count.
+func (s *search) excused(end int) bool {
+	return s.changed || s.sinceNegation < s.NegationReach || s.conditional(end)
+}
+
+// conditional reports whether a condition begins close behind the finding.
+func (s *search) conditional(end int) bool {
+	for range s.AfterReach {
+		at, g := skip(s.text, end)
+		if at == len(s.text) || g == sentenceEnd {
+			return false
+		}
+		if phrase, _ := s.rule.UnlessAfter.at(s.text, at); phrase != "" {
+			return true
+		}
+		end = wordEnd(s.text, at)
+	}
+	return false
+}
