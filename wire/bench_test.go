@@ -1,0 +1,100 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// reply is what a careful program would decode a response into.
+type reply struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Error   *struct {
+		Code    int64           `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	} `json:"error"`
+	Result *struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+	} `json:"result"`
+}
+
+// prose is text as programs print it: lines, quotes, a little beyond ASCII.
+func prose(n int) string {
+	line := "2026-03-04 12:00:01 the quick brown fox jumps over the \"lazy\" dog and runs on\n"
+	return strings.Repeat(line, n/len(line)+1)[:n]
+}
+
+func textReply(n int) []byte {
+	var b []byte
+	b = append(b, `{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":`...)
+	b = wire.AppendString(b, prose(n))
+	return append(b, `}],"isError":false}}`...)
+}
+
+func plainReply(n int) []byte {
+	text := strings.Repeat("the quick brown fox jumps over the lazy dog and runs on, ", n/57+1)[:n]
+	return append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`), text...), `"}],"isError":false}}`...)
+}
+
+func denseReply(n int) []byte {
+	var sb strings.Builder
+	sb.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"rows":[`)
+	for i := 0; sb.Len() < n; i++ {
+		if i > 0 {
+			sb.WriteByte(',')
+		}
+		fmt.Fprintf(&sb, `{"id":%d,"name":"row %d","size":%d.5,"open":true,"tags":["a","b"]}`, i, i, i*7)
+	}
+	sb.WriteString(`]},"isError":false}}`)
+	return []byte(sb.String())
+}
+
+func BenchmarkParse(b *testing.B) {
+	samples := []struct {
+		name string
+		make func(int) []byte
+	}{{"log", textReply}, {"plain", plainReply}, {"dense", denseReply}}
+	for _, sample := range samples {
+		for _, size := range []int{1 << 10, 64 << 10, 1 << 20} {
+			data := sample.make(size)
+			b.Run(fmt.Sprintf("%s/%dKB/wire", sample.name, size>>10), func(b *testing.B) { benchWire(b, data) })
+			b.Run(fmt.Sprintf("%s/%dKB/json", sample.name, size>>10), func(b *testing.B) { benchJSON(b, data) })
+		}
+	}
+}
+
+func benchWire(b *testing.B, data []byte) {
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		m := wire.Parse(data, wire.Limits{})
+		if m.Kind() != wire.KindResult {
+			b.Fatal(m.Err())
+		}
+		if v, _ := m.ResultMember("isError"); !v.Present() {
+			b.Fatal("a member is missing")
+		}
+	}
+}
+
+func benchJSON(b *testing.B, data []byte) {
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var r reply
+		if err := json.Unmarshal(data, &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

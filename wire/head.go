@@ -1,0 +1,3 @@
+package wire
+
+const headSize = 4096

@@ -1,0 +1,106 @@
+package wire
+
+// judge decides the shape of a message whose members have been located, and notes what keeps it
+// from being a JSON-RPC 2.0 unit. A scan that did not come to the end gives no shape: what would
+// have followed is unknown.
+func (p *parser) judge() {
+	if p.halt.Flaw != FlawNone && p.halt.Flaw != FlawTrailingData {
+		p.judgeID()
+		return
+	}
+	switch p.m.Value().Type() {
+	case TypeObject:
+		p.judgeVersion()
+		p.judgeID()
+		p.m.shape = p.judgeShape()
+	case TypeArray:
+		p.note(FlawBatch, int(p.m.root.begin))
+	default:
+		p.note(FlawNotObject, int(p.m.root.begin))
+	}
+}
+
+func (p *parser) judgeVersion() {
+	if !p.m.part(p.m.version).Is("2.0") {
+		p.note(FlawBadVersion, p.placeOf(p.m.version))
+	}
+}
+
+// judgeID drops an id that is no id. A null stays readable: the caller may have to tell it from
+// a missing one.
+func (p *parser) judgeID() {
+	switch p.m.part(p.m.id).Type() {
+	case TypeNull:
+		p.note(FlawNullID, int(p.m.id.begin))
+	case TypeBool, TypeArray, TypeObject:
+		p.note(FlawBadID, int(p.m.id.begin))
+		p.m.id = span{}
+	case TypeAbsent, TypeNumber, TypeString:
+	}
+}
+
+func (p *parser) judgeShape() Kind {
+	hasMethod, hasResult, hasError := !p.m.method.empty(), !p.m.result.empty(), !p.m.fault.empty()
+	switch {
+	case hasMethod && (hasResult || hasError):
+		p.note(FlawRequestAndResponse, int(p.m.method.begin))
+		return KindMalformed
+	case hasMethod:
+		return p.judgeRequest()
+	case hasResult && hasError:
+		p.note(FlawResultAndError, int(max(p.m.result.begin, p.m.fault.begin)))
+		return KindMalformed
+	case hasResult:
+		if !p.hasID {
+			p.note(FlawMissingID, int(p.m.root.begin))
+		}
+		return KindResult
+	case hasError:
+		p.judgeError()
+		return KindError
+	default:
+		p.note(FlawNeitherResultNorError, int(p.m.root.begin))
+		return KindMalformed
+	}
+}
+
+func (p *parser) judgeRequest() Kind {
+	if p.m.part(p.m.method).Type() != TypeString {
+		p.note(FlawBadMethod, int(p.m.method.begin))
+	}
+	switch p.m.Params().Type() {
+	case TypeObject, TypeArray, TypeAbsent:
+	case TypeNull, TypeBool, TypeNumber, TypeString:
+		p.note(FlawBadParams, int(p.m.params.begin))
+	}
+	if p.hasID {
+		return KindRequest
+	}
+	return KindNotification
+}
+
+func (p *parser) judgeError() {
+	var code, message Value
+	for name, value := range p.m.Error().Members() {
+		switch {
+		case name.Is("code"):
+			code = value
+		case name.Is("message"):
+			message = value
+		case name.Is("data"):
+		case foldedName(unquoted(name.raw), "code", "message", "data") != "":
+			p.note(FlawFoldedName, int(p.m.fault.begin))
+		}
+	}
+	if !code.IsInteger() || message.Type() != TypeString {
+		p.note(FlawBadError, int(p.m.fault.begin))
+	}
+}
+
+// placeOf is where a member stands, or where its object begins if it is missing.
+func (p *parser) placeOf(at span) int {
+	if at.empty() {
+		return int(p.m.root.begin)
+	}
+	return int(at.begin)
+}

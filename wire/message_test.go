@@ -1,0 +1,192 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+func TestKindIsToldFromTheMembers(t *testing.T) {
+	for _, tc := range []struct {
+		in   string
+		want wire.Kind
+	}{
+		{`{"jsonrpc":"2.0","id":1,"method":"a/b","params":{}}`, wire.KindRequest},
+		{`{"jsonrpc":"2.0","id":"x","method":"a/b","params":[1,2]}`, wire.KindRequest},
+		{`{"jsonrpc":"2.0","id":"x","method":"a/b"}`, wire.KindRequest},
+		{`{"jsonrpc":"2.0","method":"a/b"}`, wire.KindNotification},
+		{`{"jsonrpc":"2.0","id":1,"result":{}}`, wire.KindResult},
+		{`{"jsonrpc":"2.0","id":1,"result":null}`, wire.KindResult},
+		{`{"result":{"a":[1,2]},"jsonrpc":"2.0","id":7}`, wire.KindResult},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}`, wire.KindError},
+		{`{"jsonrpc":"2.0","error":{"code":-32700,"message":"no","data":[1]}}`, wire.KindError},
+		{"\r\n {\t\"jsonrpc\" : \"2.0\" , \"id\" : 1 , \"result\" : { } } \n", wire.KindResult},
+		{`{"jsonrpc":"2.\u0030","id":1,"m\u0065thod":"x"}`, wire.KindRequest},
+		{`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"jsonrpc":"2.0","id":1,"result":3}`, wire.KindResult},
+	} {
+		m := wire.Parse([]byte(tc.in), wire.Limits{})
+		if m.Kind() != tc.want || m.Err() != nil || m.Shape() != tc.want || !m.Flaws().Empty() {
+			t.Errorf("%s: kind %v, shape %v, %v; want %v", tc.in, m.Kind(), m.Shape(), m.Err(), tc.want)
+		}
+		if string(m.Bytes()) != tc.in {
+			t.Errorf("%s: bytes changed to %s", tc.in, m.Bytes())
+		}
+	}
+}
+
+func TestIDsKeepTheirSpelling(t *testing.T) {
+	for _, id := range []string{
+		"0", "1", "1.0", "-1", "1e3", "1.5E+2", "9007199254740993", "9223372036854775808",
+		"123456789012345678901234567890", `"1"`, `""`, `"\u0031"`, `"a\/b"`, `"日本"`,
+	} {
+		for _, in := range []string{
+			`{"jsonrpc":"2.0","id":` + id + `,"method":"m"}`,
+			`{"result":1,"jsonrpc":"2.0","id" : ` + id + ` }`,
+		} {
+			m := wire.Parse([]byte(in), wire.Limits{})
+			if string(m.ID()) != id || m.Err() != nil {
+				t.Errorf("%s: id %s, %v; want %s", in, m.ID(), m.Err(), id)
+			}
+		}
+	}
+}
+
+func TestIDsAreEqualOnlyIfTheyAreTheSameID(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1", "1", true}, {`"1"`, "1", false}, {"1.0", "1", false}, {"1e0", "1", false},
+		{`"\u0031"`, `"1"`, true}, {`"a\/b"`, `"a/b"`, true}, {`"a"`, `"b"`, false},
+		{"9007199254740993", "9007199254740992", false}, {`"null"`, "null", false},
+	} {
+		a, b := wire.ID(tc.a), wire.ID(tc.b)
+		if a.Equal(b) != tc.want || b.Equal(a) != tc.want {
+			t.Errorf("%s equals %s: %v, want %v", a, b, a.Equal(b), tc.want)
+		}
+		if bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)) != tc.want {
+			t.Errorf("keys of %s and %s do not agree with Equal", a, b)
+		}
+	}
+}
+
+// flawed has at least one sample of every flaw.
+var flawed = []struct {
+	in     string
+	flaw   wire.Flaw
+	offset int
+	id     string // as it can still be read
+	shape  wire.Kind
+}{
+	{``, wire.FlawTruncated, 0, "", wire.KindMalformed},
+	{`  `, wire.FlawTruncated, 2, "", wire.KindMalformed},
+	{`hello world`, wire.FlawNotJSON, 0, "", wire.KindMalformed},
+	{`{'a':1}`, wire.FlawNotJSON, 1, "", wire.KindMalformed},
+	{`{"a":01}`, wire.FlawNotJSON, 6, "", wire.KindMalformed},
+	{`{"a":+1}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
+	{`{"a":.5}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
+	{`{"a":1.}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
+	{`{"a":1e}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
+	{`{"a":NaN}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
+	{`{"a":tru}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
+	{`{"a":1,}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
+	{`{"a" 1}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
+	{`{"a":[1 2]}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
+	{`{"a":[1,]}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
+	{`{"a":"\x"}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
+	{`{"a":"\u00g0"}`, wire.FlawNotJSON, 10, "", wire.KindMalformed},
+	{"\x00", wire.FlawNotJSON, 0, "", wire.KindMalformed},
+	{"{\"id\":1,\x00\"method\":\"x\"}", wire.FlawNotJSON, 8, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":7,"method":`, wire.FlawTruncated, 33, "7", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","method":"x","id":7`, wire.FlawTruncated, 36, "", wire.KindMalformed},
+	{`{"a":"b`, wire.FlawTruncated, 7, "", wire.KindMalformed},
+	{`{"a":"b\`, wire.FlawTruncated, 8, "", wire.KindMalformed},
+	{`{"a":"b\u00`, wire.FlawTruncated, 11, "", wire.KindMalformed},
+	{`{"a":tr`, wire.FlawTruncated, 7, "", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"result":1}{"jsonrpc":"2.0","id":2,"result":1}`, wire.FlawTrailingData, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":1}x`, wire.FlawTrailingData, 35, "1", wire.KindResult},
+	{"\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"result":1}`, wire.FlawBOM, 0, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"id":3}`, wire.FlawTooDeep, 153, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\tb\",\"id\":3}", wire.FlawControlCharacter, 28, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\xffb\",\"id\":3}", wire.FlawBadUTF8, 28, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xed\xa0\x80\",\"id\":3}", wire.FlawBadUTF8, 27, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xc0\xaf\",\"id\":3}", wire.FlawBadUTF8, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"a\ud800b","id":3}`, wire.FlawLoneSurrogate, 28, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"\udc00\ud800","id":3}`, wire.FlawLoneSurrogate, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"\ud800\ud800\udc00","id":3}`, wire.FlawLoneSurrogate, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"result":2}`, wire.FlawDuplicateKey, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"id":2,"result":1}`, wire.FlawDuplicateKey, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"\u0069d":1,"result":1}`, wire.FlawDuplicateKey, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":{"a":[{"b":{"x":1,"y":2,"\u0078":3}}]}}`, wire.FlawDuplicateKey, 57, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"a":1}}`, wire.FlawDuplicateKey, 53, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"code":1,"message":"m"}}`, wire.FlawDuplicateKey, 42, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"Result":2}`, wire.FlawFoldedName, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"ID":2,"result":2}`, wire.FlawFoldedName, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","re` + "\u017f" + `ult":2}`, wire.FlawFoldedName, 37, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","\u004dethod":2}`, wire.FlawFoldedName, 37, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","Code":2}}`, wire.FlawFoldedName, 32, "1", wire.KindError},
+	{`[]`, wire.FlawBatch, 0, "", wire.KindMalformed},
+	{` [{"jsonrpc":"2.0","id":1,"method":"m"}]`, wire.FlawBatch, 1, "", wire.KindMalformed},
+	{`"hello"`, wire.FlawNotObject, 0, "", wire.KindMalformed},
+	{`null`, wire.FlawNotObject, 0, "", wire.KindMalformed},
+	{`12`, wire.FlawNotObject, 0, "", wire.KindMalformed},
+	{`{"id":1,"method":"m"}`, wire.FlawBadVersion, 0, "1", wire.KindRequest},
+	{`{"jsonrpc":"1.0","id":1,"method":"m"}`, wire.FlawBadVersion, 11, "1", wire.KindRequest},
+	{`{"jsonrpc":2.0,"id":1,"method":"m"}`, wire.FlawBadVersion, 11, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":true,"method":"m"}`, wire.FlawBadID, 22, "", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":{},"method":"m"}`, wire.FlawBadID, 22, "", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":[1],"result":"m"}`, wire.FlawBadID, 22, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":null,"method":"m"}`, wire.FlawNullID, 22, "null", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, wire.FlawNullID, 22, "null", wire.KindError},
+	{`{"jsonrpc":"2.0","result":1}`, wire.FlawMissingID, 0, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":5}`, wire.FlawBadMethod, 33, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":null}`, wire.FlawBadMethod, 33, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}`, wire.FlawBadParams, 46, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, wire.FlawBadParams, 46, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":null}`, wire.FlawBadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":"x"}`, wire.FlawBadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`, wire.FlawBadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"m"}}`, wire.FlawBadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, wire.FlawBadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`, wire.FlawResultAndError, 43, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","result":1}`, wire.FlawRequestAndResponse, 33, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1}`, wire.FlawNeitherResultNorError, 0, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", wire.DefaultMaxBytes) + `"}`, wire.FlawTooLarge, wire.DefaultMaxBytes, "1", wire.KindMalformed},
+}
+
+func TestEveryMalformationHasItsNameAndPlace(t *testing.T) {
+	for _, tc := range flawed {
+		name := tc.in[:min(len(tc.in), 90)]
+		m := wire.Parse([]byte(tc.in), wire.Limits{})
+		if got := m.Malformation(); got.Flaw != tc.flaw || got.Offset != tc.offset {
+			t.Errorf("%q: %v, want %v at byte %d", name, got, tc.flaw, tc.offset)
+		}
+		if m.Kind() != wire.KindMalformed || m.Shape() != tc.shape {
+			t.Errorf("%q: kind %v, shape %v, want malformed, %v", name, m.Kind(), m.Shape(), tc.shape)
+		}
+		if !m.Flaws().Has(tc.flaw) || !errors.Is(m.Err(), wire.Malformation{Flaw: tc.flaw}) {
+			t.Errorf("%q: the flaw is not among %v, or not the error", name, m.Flaws())
+		}
+		if string(m.ID()) != tc.id {
+			t.Errorf("%q: id %q, want %q", name, m.ID(), tc.id)
+		}
+		if string(m.Bytes()) != tc.in {
+			t.Errorf("%q: the bytes changed", name)
+		}
+	}
+}
+
+func TestEveryFlawHasASample(t *testing.T) {
+	var seen wire.Flaws
+	for _, tc := range flawed {
+		seen |= wire.FlawsOf(tc.flaw)
+	}
+	for _, f := range wire.AllFlaws() {
+		if !seen.Has(f) {
+			t.Errorf("no sample shows %v", f)
+		}
+	}
+}

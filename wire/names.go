@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"bytes"
+	"hash/maphash"
+	"sync"
+)
+
+// How names that come twice are found, without memory for ordinary objects and without a
+// quadratic cost for hostile ones:
+//
+//   - The names of all open objects of up to smallObject members lie on one fixed stack of
+//     marks. A new name is compared with the marks of its object.
+//   - An object that outgrows that, or finds the stack full, moves to a hash table. The hash is
+//     seeded per process, so that colliding names cannot be prepared.
+//
+// Names are compared by the characters they stand for: "id" and "\u0069d" are the same name.
+const (
+	smallObject = 24
+	stackDepth  = 64
+)
+
+// markStack holds the marks of all open small objects, innermost last.
+type markStack struct {
+	marks [stackDepth]mark
+	n     int
+}
+
+// mark is a name with a print of its characters that is cheap to compare.
+type mark struct {
+	print uint64
+	name  span
+}
+
+// nameSet is the names of one open object: the marks from base up, or the table.
+type nameSet struct {
+	base  int
+	table *nameTable
+}
+
+func (s *scanner) openNames() nameSet { return nameSet{base: s.marks.n} }
+
+// closeNames gives back what the object held. The marks of objects inside it are gone already.
+func (s *scanner) closeNames(names *nameSet) {
+	s.marks.n = names.base
+	if names.table != nil {
+		names.table.release()
+		names.table = nil
+	}
+}
+
+// addName adds the name of a member, given with its quotes, and reports whether it is new.
+func (s *scanner) addName(names *nameSet, name span, escaped bool) bool {
+	if names.table != nil {
+		return names.table.add(s.data, name)
+	}
+	print := namePrint(s.data, name, escaped)
+	own := s.marks.marks[names.base:s.marks.n]
+	for i := range own {
+		if own[i].print == print && sameName(name.inside(s.data), own[i].name.inside(s.data)) {
+			return false
+		}
+	}
+	if len(own) < smallObject && s.marks.n < stackDepth {
+		s.marks.marks[s.marks.n] = mark{print, name}
+		s.marks.n++
+		return true
+	}
+	names.table = newNameTable()
+	for i := range own {
+		names.table.add(s.data, own[i].name)
+	}
+	s.marks.n = names.base
+	return names.table.add(s.data, name)
+}
+
+// namePrint is equal for equal names; unequal ones rarely share it.
+func namePrint(data []byte, name span, escaped bool) uint64 {
+	in := name.inside(data)
+	if escaped {
+		var space [64]byte
+		in = unescape(space[:0], in)
+	}
+	n := len(in)
+	if n >= 8 {
+		return load(in, 0) ^ load(in, n-8)*ones ^ uint64(n)<<56
+	}
+	print := uint64(n) << 56
+	for i, c := range in {
+		print |= uint64(c) << (8 * i)
+	}
+	return print
+}
+
+// sameName compares the insides of two strings by what they stand for.
+func sameName(a, b []byte) bool {
+	if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
+		return bytes.Equal(a, b)
+	}
+	var sa, sb [64]byte
+	return bytes.Equal(unescape(sa[:0], a), unescape(sb[:0], b))
+}
+
+// nameTable is an open-addressed set of names, each slot one more than the offset of a name's
+// opening quote. It is at most half full.
+type nameTable struct {
+	slots []uint32
+	n     int
+}
+
+const (
+	tableStart = 128
+	tableKeep  = 1 << 14 // a larger table is left to the collector
+)
+
+var (
+	nameSeed   = maphash.MakeSeed()
+	nameTables = sync.Pool{New: func() any { return &nameTable{slots: make([]uint32, tableStart)} }}
+)
+
+func newNameTable() *nameTable {
+	t, ok := nameTables.Get().(*nameTable)
+	if !ok {
+		return &nameTable{slots: make([]uint32, tableStart)}
+	}
+	return t
+}
+
+func (t *nameTable) release() {
+	if len(t.slots) > tableKeep {
+		return
+	}
+	clear(t.slots)
+	t.n = 0
+	nameTables.Put(t)
+}
+
+// add reports whether the name is new.
+func (t *nameTable) add(data []byte, name span) bool {
+	if 2*(t.n+1) > len(t.slots) {
+		t.grow(data)
+	}
+	slot, found := t.find(data, name)
+	if found {
+		return false
+	}
+	t.slots[slot] = name.begin + 1
+	t.n++
+	return true
+}
+
+func (t *nameTable) find(data []byte, name span) (slot int, found bool) {
+	in := name.inside(data)
+	mask := len(t.slots) - 1
+	for i := nameHash(in) & mask; ; i = (i + 1) & mask {
+		at := t.slots[i]
+		if at == 0 {
+			return i, false
+		}
+		if sameName(in, nameAt(data, at-1).inside(data)) {
+			return i, true
+		}
+	}
+}
+
+func (t *nameTable) grow(data []byte) {
+	old := t.slots
+	t.slots = make([]uint32, 4*len(old))
+	for _, at := range old {
+		if at != 0 {
+			slot, _ := t.find(data, nameAt(data, at-1))
+			t.slots[slot] = at
+		}
+	}
+}
+
+func nameAt(data []byte, begin uint32) span {
+	return spanOf(int(begin), stringEnd(data, int(begin)))
+}
+
+func nameHash(inside []byte) int {
+	if bytes.IndexByte(inside, '\\') >= 0 {
+		var space [64]byte
+		inside = unescape(space[:0], inside)
+	}
+	return int(maphash.Bytes(nameSeed, inside) >> 1)
+}

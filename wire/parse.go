@@ -1,0 +1,127 @@
+package wire
+
+import "bytes"
+
+// Parse reads one JSON-RPC unit. It always returns a message, malformed or not, which keeps data
+// and changes nothing in it; the caller must not change data while the message is in use.
+//
+// One pass over the bytes, in linear time. A clean message costs no allocation unless one of its
+// objects has more than 24 members.
+func Parse(data []byte, lim Limits) (m Message) {
+	m.raw = data
+	root := index{deeper: &m.inResult}
+	s := newScanner(data, lim)
+	if most := lim.maxBytes(); len(data) > most {
+		s.scanHead(most, &root)
+	} else {
+		m.root = s.text(s.begin(), &root)
+	}
+	p := parser{scanner: &s, m: &m}
+	p.locate(&root)
+	p.judge()
+	m.worst, m.found = s.verdict(), s.found
+	return m
+}
+
+// scanHead reads only the start of a text that is too large, for the sake of an id in it.
+func (s *scanner) scanHead(most int, root *index) {
+	s.data = s.data[:min(most, headSize)]
+	s.text(s.begin(), root)
+	s.halt = Malformation{Flaw: FlawTooLarge, Offset: most}
+	s.found = FlawsOf(FlawTooLarge)
+}
+
+// parser turns the members that a scan has found into a message.
+type parser struct {
+	*scanner
+	m         *Message
+	hasID     bool // an id is written, whatever its type
+	unsureID  bool // and more than once, or also in another case
+	duplicate bool // a member of the message is written twice
+}
+
+// locate puts each member of the root in its place.
+func (p *parser) locate(root *index) {
+	for i := range root.n {
+		p.place(root.members[i])
+	}
+	if root.more && !p.m.root.empty() {
+		for i := int(root.members[indexed-1].value.end); ; {
+			at, next := memberAt(p.data, i)
+			if next == stop {
+				break
+			}
+			p.place(at)
+			i = next
+		}
+	}
+	if p.unsureID {
+		p.m.id = span{}
+	}
+	p.m.resultOwn = root.deeper == nil && !p.m.inResult.more && !p.duplicate
+}
+
+// place notes a known name in the wrong case. Of two members with one name the first stays.
+func (p *parser) place(at member) {
+	name := at.name.inside(p.data)
+	slot := p.slot(name)
+	if slot == nil {
+		p.placeFolded(name, int(at.name.begin))
+		return
+	}
+	if slot == &p.m.id {
+		p.unsureID = p.unsureID || p.hasID
+		p.hasID = true
+	}
+	if slot.empty() {
+		*slot = at.value
+	} else {
+		p.duplicate = true
+	}
+}
+
+func (p *parser) placeFolded(name []byte, at int) {
+	known := foldedName(name, "jsonrpc", "id", "method", "params", "result", "error")
+	if known == "" {
+		return
+	}
+	p.note(FlawFoldedName, at)
+	p.unsureID = p.unsureID || known == "id"
+}
+
+// slot returns where the value under a name belongs, nil if the name is unknown.
+func (p *parser) slot(name []byte) *span {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescape(nil, name)
+	}
+	switch string(name) {
+	case "jsonrpc":
+		return &p.m.version
+	case "id":
+		return &p.m.id
+	case "method":
+		return &p.m.method
+	case "params":
+		return &p.m.params
+	case "result":
+		return &p.m.result
+	case "error":
+		return &p.m.fault
+	default:
+		return nil
+	}
+}
+
+// foldedName returns which of the known names a peer that ignores case would take name for. It
+// folds as Unicode does, because such peers do: U+017F is an s.
+func foldedName(name []byte, known ...string) string {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescape(nil, name)
+	}
+	for _, k := range known {
+		if len(name) >= len(k) && len(name) <= 3*len(k) && bytes.EqualFold(name, []byte(k)) {
+			return k
+		}
+	}
+	return ""
+}

@@ -1,0 +1,276 @@
+package wire
+
+import "bytes"
+
+// scanner walks one JSON text once, from left to right, and checks all of the grammar on the
+// way. Its rules:
+//
+//   - Every step takes the index at which it begins and returns the index after what it read,
+//     or stop when the scan cannot go on; the reason is then in halt.
+//   - A flaw that leaves the structure readable is noted and the scan goes on, so that an id
+//     behind it is still found.
+//   - Nothing is copied. Time is linear in the text; memory is constant except for objects with
+//     more than smallObject members, which borrow a table of their keys.
+type scanner struct {
+	data      []byte
+	maxDepth  int
+	allowLone bool
+	depth     int
+	found     Flaws
+	noted     Malformation // the first flaw that did not end the scan
+	halt      Malformation // the flaw that did
+	marks     markStack
+}
+
+const stop = -1
+
+func newScanner(data []byte, lim Limits) scanner {
+	return scanner{data: data, maxDepth: lim.maxDepth(), allowLone: lim.AllowLoneSurrogates}
+}
+
+// begin steps over a byte order mark and notes it.
+func (s *scanner) begin() int {
+	if bytes.HasPrefix(s.data, bom) {
+		s.note(FlawBOM, 0)
+		return len(bom)
+	}
+	return 0
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// verdict returns the gravest flaw: the one that ended the scan, else the first that was noted.
+func (s *scanner) verdict() Malformation {
+	if s.halt.Flaw != FlawNone {
+		return s.halt
+	}
+	return s.noted
+}
+
+// note remembers a flaw at which the scan goes on.
+func (s *scanner) note(f Flaw, at int) {
+	if s.noted.Flaw == FlawNone {
+		s.noted = Malformation{Flaw: f, Offset: at}
+	}
+	s.found = s.found.with(f)
+}
+
+// fail ends the scan. A text that ends early is truncated, whatever was expected there.
+func (s *scanner) fail(f Flaw, at int) int {
+	if at >= len(s.data) {
+		f, at = FlawTruncated, len(s.data)
+	}
+	s.halt = Malformation{Flaw: f, Offset: at}
+	s.found = s.found.with(f)
+	return stop
+}
+
+// text scans a whole text from i: one value with white space around it. Members of a root
+// object are written to root if it is not nil. It returns the span of the value, which is
+// empty after a halt.
+func (s *scanner) text(i int, root *index) span {
+	i = s.space(i)
+	begin := i
+	if i = s.value(i, root); i == stop {
+		return span{}
+	}
+	end := i
+	if i = s.space(i); i < len(s.data) {
+		s.fail(FlawTrailingData, i)
+	}
+	return spanOf(begin, end)
+}
+
+func (s *scanner) space(i int) int {
+	for i < len(s.data) && isSpace(s.data[i]) {
+		i++
+	}
+	return i
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// value scans the value that begins at i. Only an object writes to idx.
+func (s *scanner) value(i int, idx *index) int {
+	if i >= len(s.data) {
+		return s.fail(FlawTruncated, i)
+	}
+	switch c := s.data[i]; c {
+	case '"':
+		i, _ = s.str(i)
+		return i
+	case '{':
+		return s.object(i, idx)
+	case '[':
+		return s.array(i)
+	case 't':
+		return s.literal(i, "true")
+	case 'f':
+		return s.literal(i, "false")
+	case 'n':
+		return s.literal(i, "null")
+	default:
+		return s.number(i)
+	}
+}
+
+func (s *scanner) literal(i int, word string) int {
+	for j := range len(word) {
+		if i+j >= len(s.data) || s.data[i+j] != word[j] {
+			return s.fail(FlawNotJSON, i+j)
+		}
+	}
+	return i + len(word)
+}
+
+// number scans RFC 8259's number: an optional minus, no leading zero, optional fraction and
+// exponent.
+func (s *scanner) number(i int) int {
+	if s.data[i] == '-' {
+		i++
+	}
+	if i < len(s.data) && s.data[i] == '0' {
+		i++
+	} else if i = s.digits(i); i == stop {
+		return stop
+	}
+	if i < len(s.data) && s.data[i] == '.' {
+		if i = s.digits(i + 1); i == stop {
+			return stop
+		}
+	}
+	if i < len(s.data) && s.data[i]|0x20 == 'e' {
+		i++
+		if i < len(s.data) && (s.data[i] == '+' || s.data[i] == '-') {
+			i++
+		}
+		return s.digits(i)
+	}
+	return i
+}
+
+func (s *scanner) digits(i int) int {
+	begin := i
+	for i < len(s.data) && isDigit(s.data[i]) {
+		i++
+	}
+	if i == begin {
+		return s.fail(FlawNotJSON, i)
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+// array scans from '['.
+func (s *scanner) array(i int) int {
+	if s.depth >= s.maxDepth {
+		return s.tooDeep(i)
+	}
+	s.depth++
+	i = s.space(i + 1)
+	if i < len(s.data) && s.data[i] == ']' {
+		s.depth--
+		return i + 1
+	}
+	for {
+		if i = s.value(i, nil); i == stop {
+			return stop
+		}
+		i = s.space(i)
+		switch {
+		case i < len(s.data) && s.data[i] == ',':
+			i = s.space(i + 1)
+		case i < len(s.data) && s.data[i] == ']':
+			s.depth--
+			return i + 1
+		default:
+			return s.fail(FlawNotJSON, i)
+		}
+	}
+}
+
+// object scans from '{' and notes names that come twice. A member joins idx only when the
+// comma or brace behind it has been seen: a number that the end of the text cut short is not
+// mistaken for a whole one.
+func (s *scanner) object(i int, idx *index) int {
+	if s.depth >= s.maxDepth {
+		return s.tooDeep(i)
+	}
+	s.depth++
+	names := s.openNames()
+	i = s.space(i + 1)
+	if i < len(s.data) && s.data[i] == '}' {
+		s.depth--
+		return i + 1
+	}
+	for {
+		next := s.member(i, &names, idx)
+		if next == stop {
+			s.closeNames(&names)
+			return stop
+		}
+		if s.data[next-1] == '}' {
+			s.depth--
+			s.closeNames(&names)
+			return next
+		}
+		i = s.space(next)
+	}
+}
+
+// member scans one member from its name and returns the index after the comma or brace that
+// ends it.
+func (s *scanner) member(i int, names *nameSet, idx *index) int {
+	if i >= len(s.data) || s.data[i] != '"' {
+		return s.fail(FlawNotJSON, i)
+	}
+	nameEnd, escaped := s.str(i)
+	if nameEnd == stop {
+		return stop
+	}
+	name := spanOf(i, nameEnd)
+	if !s.addName(names, name, escaped) {
+		s.note(FlawDuplicateKey, i)
+	}
+	i = s.space(nameEnd)
+	if i >= len(s.data) || s.data[i] != ':' {
+		return s.fail(FlawNotJSON, i)
+	}
+	begin := s.space(i + 1)
+	end := s.value(begin, idx.child(s.data, name))
+	if end == stop {
+		return stop
+	}
+	i = s.space(end)
+	if i >= len(s.data) || (s.data[i] != ',' && s.data[i] != '}') {
+		return s.fail(FlawNotJSON, i)
+	}
+	if idx != nil {
+		idx.add(name, spanOf(begin, end))
+	}
+	return i + 1
+}
+
+// tooDeep notes the flaw and steps over the value without recursion, so that the rest of the
+// text is still read. What it steps over is only checked for balance.
+func (s *scanner) tooDeep(i int) int {
+	s.note(FlawTooDeep, i)
+	for level := 0; i < len(s.data); {
+		switch s.data[i] {
+		case '"':
+			if i, _ = s.str(i); i == stop {
+				return stop
+			}
+			continue
+		case '{', '[':
+			level++
+		case '}', ']':
+			if level--; level == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return s.fail(FlawTruncated, i)
+}

@@ -1,0 +1,164 @@
+package wire
+
+import "unicode/utf8"
+
+// str scans the string that opens at i. It returns the index after its closing quote, or stop,
+// and whether the string holds an escape.
+func (s *scanner) str(i int) (end int, escaped bool) {
+	for i++; ; {
+		i = plainEnd(s.data, i)
+		if i >= len(s.data) {
+			return s.fail(FlawTruncated, i), escaped
+		}
+		switch c := s.data[i]; {
+		case c == '"':
+			return i + 1, escaped
+		case c == '\\':
+			escaped = true
+			if i = s.escape(i); i == stop {
+				return stop, escaped
+			}
+		case c < ' ':
+			s.note(FlawControlCharacter, i)
+			i++
+		default:
+			i = s.runes(i)
+		}
+	}
+}
+
+// runes checks a run of bytes of 0x80 and above. A byte that begins no character is noted and
+// stepped over.
+func (s *scanner) runes(i int) int {
+	for i < len(s.data) && s.data[i] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRune(s.data[i:])
+		if r == utf8.RuneError && size == 1 {
+			s.note(FlawBadUTF8, i)
+		}
+		i += size
+	}
+	return i
+}
+
+// escape scans the escape at i and returns the index after it.
+func (s *scanner) escape(i int) int {
+	if i+1 >= len(s.data) {
+		return s.fail(FlawTruncated, i+1)
+	}
+	switch s.data[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2
+	case 'u':
+		return s.unicodeEscape(i)
+	default:
+		return s.fail(FlawNotJSON, i+1)
+	}
+}
+
+// unicodeEscape scans \uXXXX at i, and its other half if it is the first of a pair.
+func (s *scanner) unicodeEscape(i int) int {
+	unit, bad := hex4(s.data, i+2)
+	if bad >= 0 {
+		return s.fail(FlawNotJSON, bad)
+	}
+	if !isSurrogate(unit) {
+		return i + 6
+	}
+	if isHighSurrogate(unit) && lowSurrogateAt(s.data, i+6) {
+		return i + 12
+	}
+	if !s.allowLone {
+		s.note(FlawLoneSurrogate, i)
+	}
+	return i + 6
+}
+
+func isSurrogate(unit rune) bool { return unit&^0x7ff == 0xd800 }
+
+func isHighSurrogate(unit rune) bool { return unit&^0x3ff == 0xd800 }
+
+// lowSurrogateAt reports whether the second half of a pair is written at i. A broken escape
+// there is not, and is found when the scan comes to it.
+func lowSurrogateAt(b []byte, i int) bool {
+	if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
+		return false
+	}
+	unit, bad := hex4(b, i+2)
+	return bad < 0 && unit&^0x3ff == 0xdc00
+}
+
+// hex4 reads four hexadecimal digits at i. bad is the index of the first byte that is none, or
+// len(b) if the bytes end, or negative if all is well.
+func hex4(b []byte, i int) (unit rune, bad int) {
+	for j := i; j < i+4; j++ {
+		if j >= len(b) {
+			return 0, len(b)
+		}
+		d := hexDigit(b[j])
+		if d < 0 {
+			return 0, j
+		}
+		unit = unit<<4 | d
+	}
+	return unit, -1
+}
+
+func hexDigit(c byte) rune {
+	switch lower := c | 0x20; {
+	case isDigit(c):
+		return rune(c - '0')
+	case lower >= 'a' && lower <= 'f':
+		return rune(lower-'a') + 10
+	default:
+		return -1
+	}
+}
+
+// unescape appends the characters that the inside of a scanned string stands for. Half of a
+// surrogate pair stands for U+FFFD.
+func unescape(dst, inside []byte) []byte {
+	for i := 0; i < len(inside); {
+		j := i
+		for j < len(inside) && inside[j] != '\\' {
+			j++
+		}
+		dst = append(dst, inside[i:j]...)
+		if j+1 >= len(inside) {
+			return dst
+		}
+		dst, i = unescapeOne(dst, inside, j)
+	}
+	return dst
+}
+
+// unescapeOne reads the escape at i, which has at least one byte behind its backslash.
+func unescapeOne(dst, inside []byte, i int) ([]byte, int) {
+	switch c := inside[i+1]; c {
+	case 'b':
+		return append(dst, '\b'), i + 2
+	case 'f':
+		return append(dst, '\f'), i + 2
+	case 'n':
+		return append(dst, '\n'), i + 2
+	case 'r':
+		return append(dst, '\r'), i + 2
+	case 't':
+		return append(dst, '\t'), i + 2
+	case 'u':
+		return unescapeRune(dst, inside, i)
+	default:
+		return append(dst, c), i + 2
+	}
+}
+
+func unescapeRune(dst, inside []byte, i int) ([]byte, int) {
+	unit, bad := hex4(inside, i+2)
+	if bad >= 0 {
+		return utf8.AppendRune(dst, utf8.RuneError), len(inside)
+	}
+	if isHighSurrogate(unit) && lowSurrogateAt(inside, i+6) {
+		low, _ := hex4(inside, i+8)
+		return utf8.AppendRune(dst, 0x10000+(unit-0xd800)<<10+(low-0xdc00)), i + 12
+	}
+	return utf8.AppendRune(dst, unit), i + 6 // AppendRune writes U+FFFD for a surrogate
+}

@@ -1,0 +1,307 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// What a splice can refuse besides a [Malformation]. Compare with errors.Is.
+var (
+	// ErrNoPath says that the path leads through something that is no object, or to a position
+	// an array does not have.
+	ErrNoPath = errors.New("the path does not lead to a place in the document")
+	// ErrAmbiguous says that a name on the path is written twice, so that there is no one place.
+	ErrAmbiguous = errors.New("a name on the path is written twice")
+)
+
+// SetMember appends doc to dst with the member at path set to value, and returns the longer
+// slice. Every other byte, white space included, stays as it is.
+//
+// Names on the path are compared with what the written names stand for. A member that exists has
+// its value replaced; one that does not is added as the last of its object, and objects missing
+// on the way are made. In an array a step is the decimal position of an element that exists. An
+// empty path replaces the whole value.
+//
+// Both doc and value must be one JSON text each within the default limits, or the error is a
+// [Malformation] and dst comes back unchanged; so it does with [ErrNoPath] and [ErrAmbiguous].
+// dst must not share memory with doc or value. Linear in their length.
+func SetMember(dst, doc []byte, path []string, value []byte) ([]byte, error) {
+	v, err := ParseValue(value, Limits{})
+	if err != nil {
+		return dst, fmt.Errorf("reading the value to set: %w", err)
+	}
+	return splice(dst, doc, func(root Value) (edit, error) { return setting(root, path, v) })
+}
+
+// RemoveMember appends doc to dst without the member at path and the comma that belonged to it. A
+// member that is not there is no error. The rest is as with [SetMember]; an empty path, or one
+// that ends in an array, is [ErrNoPath].
+func RemoveMember(dst, doc []byte, path []string) ([]byte, error) {
+	return splice(dst, doc, func(root Value) (edit, error) { return removing(root, path) })
+}
+
+// InsertElement appends doc to dst with value inserted into the array at path, before the element
+// now at position at; at equal to the length, or -1, appends. The rest is as with [SetMember];
+// what is not an array, or has no such position, is [ErrNoPath].
+func InsertElement(dst, doc []byte, path []string, at int, value []byte) ([]byte, error) {
+	v, err := ParseValue(value, Limits{})
+	if err != nil {
+		return dst, fmt.Errorf("reading the element to insert: %w", err)
+	}
+	return splice(dst, doc, func(root Value) (edit, error) { return inserting(root, path, at, v) })
+}
+
+// AppendSet is [SetMember] on a value that has been parsed already: neither v nor value is
+// checked again, and v may be larger than the default limits.
+func (v Value) AppendSet(dst []byte, path []string, value Value) ([]byte, error) {
+	return v.spliced(dst, func(root Value) (edit, error) { return setting(root, path, value) })
+}
+
+// AppendRemove is [RemoveMember] on a value that has been parsed already.
+func (v Value) AppendRemove(dst []byte, path []string) ([]byte, error) {
+	return v.spliced(dst, func(root Value) (edit, error) { return removing(root, path) })
+}
+
+// AppendInsert is [InsertElement] on a value that has been parsed already.
+func (v Value) AppendInsert(dst []byte, path []string, at int, value Value) ([]byte, error) {
+	return v.spliced(dst, func(root Value) (edit, error) { return inserting(root, path, at, value) })
+}
+
+// edit replaces root[begin:end] by before, then one object per name in wrap around value, then
+// after. It refers to bytes and does not hold the result, so that the result is written once.
+type edit struct {
+	begin, end int
+	before     string
+	wrap       []string
+	value      []byte
+	after      string
+}
+
+func splice(dst, doc []byte, plan func(Value) (edit, error)) ([]byte, error) {
+	root, err := ParseValue(doc, Limits{})
+	if err != nil {
+		return dst, fmt.Errorf("reading the document: %w", err)
+	}
+	lead := (&scanner{data: doc}).space(0)
+	out, err := root.spliced(append(dst, doc[:lead]...), plan)
+	if err != nil {
+		return dst, err
+	}
+	return append(out, doc[lead+len(root.raw):]...), nil
+}
+
+func (v Value) spliced(dst []byte, plan func(Value) (edit, error)) ([]byte, error) {
+	e, err := plan(v)
+	if err != nil {
+		return dst, err
+	}
+	out := slices.Grow(dst, len(v.raw)+len(e.value)+64)
+	out = append(out, v.raw[:e.begin]...)
+	out = append(out, e.before...)
+	out = appendWrapped(out, e.wrap, e.value)
+	out = append(out, e.after...)
+	return append(out, v.raw[e.end:]...), nil
+}
+
+// appendWrapped appends "a":{"b":value} for the names a, b. With no names it is the value alone.
+func appendWrapped(dst []byte, names []string, value []byte) []byte {
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, '{')
+		}
+		dst = append(AppendString(dst, name), ':')
+	}
+	dst = append(dst, value...)
+	for range len(names) - 1 {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+// setting plans to replace the value at path, or to add the part of the path that is missing.
+func setting(root Value, path []string, value Value) (edit, error) {
+	if !value.Present() || !root.Present() || !validNames(path) {
+		return edit{}, ErrNoPath
+	}
+	at, known, err := follow(root.raw, path)
+	if err != nil {
+		return edit{}, err
+	}
+	if known == len(path) {
+		return edit{begin: int(at.begin), end: int(at.end), value: value.raw}, nil
+	}
+	object := Value{at.in(root.raw)}
+	if object.Type() != TypeObject {
+		return edit{}, ErrNoPath
+	}
+	last, some := lastMember(object.raw)
+	place := int(at.begin) + last
+	e := edit{begin: place, end: place, wrap: path[known:], value: value.raw}
+	if some {
+		e.before = ","
+	}
+	return e, nil
+}
+
+func validNames(path []string) bool {
+	for _, name := range path {
+		if !utf8.ValidString(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// removing plans to cut a member together with the comma before it, or behind it if it is the
+// first.
+func removing(root Value, path []string) (edit, error) {
+	if len(path) == 0 || !root.Present() {
+		return edit{}, ErrNoPath
+	}
+	at, known, err := follow(root.raw, path[:len(path)-1])
+	if err != nil || known < len(path)-1 {
+		return edit{}, err
+	}
+	object := Value{at.in(root.raw)}
+	if object.Type() != TypeObject {
+		return edit{}, ErrNoPath
+	}
+	cut, err := cutOf(object.raw, path[len(path)-1])
+	base := int(at.begin)
+	return edit{begin: base + int(cut.begin), end: base + int(cut.end)}, err
+}
+
+// cutOf returns what to take out of an object to remove a member; nothing if it has none such.
+func cutOf(object []byte, name string) (span, error) {
+	m, before, err := findMember(object, name)
+	if err != nil || m.name.empty() {
+		return span{}, err
+	}
+	if before > 1 {
+		return spanOf(before, int(m.value.end)), nil
+	}
+	if next, end := memberAt(object, int(m.value.end)); end != stop {
+		return span{m.name.begin, next.name.begin}, nil
+	}
+	return span{m.name.begin, m.value.end}, nil
+}
+
+// inserting plans to put an element before the one at position at.
+func inserting(root Value, path []string, at int, value Value) (edit, error) {
+	if !value.Present() || !root.Present() {
+		return edit{}, ErrNoPath
+	}
+	place, known, err := follow(root.raw, path)
+	if err != nil {
+		return edit{}, err
+	}
+	array := Value{place.in(root.raw)}
+	if known < len(path) || array.Type() != TypeArray {
+		return edit{}, ErrNoPath
+	}
+	e, ok := insertion(array, at)
+	e.begin += int(place.begin)
+	e.end, e.value = e.begin, value.raw
+	if !ok {
+		return edit{}, ErrNoPath
+	}
+	return e, nil
+}
+
+// insertion finds the place inside an array. ok is false if there is no such position.
+func insertion(array Value, at int) (e edit, ok bool) {
+	end := 1
+	for n := 0; ; n++ {
+		element, next := elementAt(array.raw, end)
+		if next == stop {
+			e = edit{begin: end}
+			if n > 0 {
+				e.before = ","
+			}
+			return e, at == n || at == -1
+		}
+		if n == at {
+			return edit{begin: int(element.begin), after: ","}, true
+		}
+		end = next
+	}
+}
+
+// follow walks as many steps of the path as exist. It returns the place of the last value
+// reached and how many steps led there. A step into a scalar or to a missing position is
+// ErrNoPath.
+func follow(raw []byte, path []string) (at span, known int, err error) {
+	at = spanOf(0, len(raw))
+	for known, step := range path {
+		within := Value{at.in(raw)}
+		next, err := stepInto(within, step)
+		if err != nil {
+			return span{}, 0, err
+		}
+		if next.empty() {
+			return at, known, nil
+		}
+		at = span{at.begin + next.begin, at.begin + next.end}
+	}
+	return at, len(path), nil
+}
+
+// stepInto returns the place of a step inside v; empty if v is an object without that name.
+func stepInto(v Value, step string) (span, error) {
+	switch v.Type() {
+	case TypeObject:
+		m, _, err := findMember(v.raw, step)
+		return m.value, err
+	case TypeArray:
+		return position(v.raw, step)
+	case TypeAbsent, TypeNull, TypeBool, TypeNumber, TypeString:
+	}
+	return span{}, ErrNoPath
+}
+
+func position(array []byte, step string) (span, error) {
+	n, err := strconv.ParseUint(step, 10, 31)
+	for i := 1; err == nil; n-- {
+		e, next := elementAt(array, i)
+		if next == stop {
+			break
+		}
+		if n == 0 {
+			return e, nil
+		}
+		i = next
+	}
+	return span{}, ErrNoPath
+}
+
+// findMember returns the one member of that name, empty if there is none, and the index behind
+// the member before it, 1 if it is the first.
+func findMember(object []byte, name string) (found member, before int, err error) {
+	for i := 1; ; {
+		m, next := memberAt(object, i)
+		if next == stop {
+			return found, before, nil
+		}
+		if namedInside(m.name.inside(object), name) {
+			if !found.name.empty() {
+				return member{}, 0, ErrAmbiguous
+			}
+			found, before = m, i
+		}
+		i = next
+	}
+}
+
+// lastMember returns the index behind the last member of an object, 1 if it has none.
+func lastMember(object []byte) (end int, some bool) {
+	for end = 1; ; some = true {
+		_, next := memberAt(object, end)
+		if next == stop {
+			return end, some
+		}
+		end = next
+	}
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Eight bytes at a time. Both masks below set the top bit of a byte that interests us. A borrow
+// may also set it in bytes after the first such byte, never before it, so the lowest set bit of
+// a little-endian word is exact and the others are not to be read.
+const (
+	ones  = 0x0101010101010101
+	tops  = 0x80 * ones
+	quote = '"' * ones
+	slash = '\\' * ones
+)
+
+// unplain marks control characters, '"', '\\' and bytes of 0x80 and above: everything at which
+// a string scan must stop and look. x^2 swaps '"' with ' ', so that one subtraction finds both
+// '"' and all below 0x20.
+func unplain(x uint64) uint64 {
+	return (((x ^ 2*ones) - '!'*ones) | ((x ^ slash) - ones) | x) & tops
+}
+
+// stops marks '"' and '\\' alone: enough to leave a string that is already known to be valid.
+func stops(x uint64) uint64 {
+	q, b := x^quote, x^slash
+	return (((q - ones) &^ q) | ((b - ones) &^ b)) & tops
+}
+
+func first(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
+
+func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+// plainEnd returns the index of the first byte at or after i that is not plain, or len(b).
+func plainEnd(b []byte, i int) int {
+	for i+32 <= len(b) {
+		w := b[i : i+32]
+		m0, m1 := unplain(load(w, 0)), unplain(load(w, 8))
+		m2, m3 := unplain(load(w, 16)), unplain(load(w, 24))
+		if m0|m1|m2|m3 == 0 {
+			i += 32
+			continue
+		}
+		return i + firstOf(m0, m1, m2, m3)
+	}
+	for i+8 <= len(b) {
+		if m := unplain(load(b, i)); m != 0 {
+			return i + first(m)
+		}
+		i += 8
+	}
+	for i < len(b) && isPlain(b[i]) {
+		i++
+	}
+	return i
+}
+
+// firstOf is called with at least one mask that is not zero.
+func firstOf(m0, m1, m2, m3 uint64) int {
+	switch {
+	case m0 != 0:
+		return first(m0)
+	case m1 != 0:
+		return 8 + first(m1)
+	case m2 != 0:
+		return 16 + first(m2)
+	default:
+		return 24 + first(m3)
+	}
+}
+
+func isPlain(c byte) bool { return c >= ' ' && c < 0x80 && c != '"' && c != '\\' }
+
+// stringEnd returns the index after the closing quote of the string that opens at i. The string
+// has been scanned before; if it is cut short all the same, the answer is len(b).
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); {
+		i = stopAt(b, i)
+		if i >= len(b) || b[i] == '"' {
+			break
+		}
+		i += 2
+	}
+	return min(i+1, len(b))
+}
+
+func stopAt(b []byte, i int) int {
+	for i+32 <= len(b) {
+		w := b[i : i+32]
+		m0, m1 := stops(load(w, 0)), stops(load(w, 8))
+		m2, m3 := stops(load(w, 16)), stops(load(w, 24))
+		if m0|m1|m2|m3 == 0 {
+			i += 32
+			continue
+		}
+		return i + firstOf(m0, m1, m2, m3)
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
