@@ -1,0 +1,6 @@
+// Command candor prints.
+package main
+
+import "fmt"
+
+func main() { fmt.Println("ok") }
