@@ -1,0 +1,99 @@
+package redact
+
+// class describes an ASCII byte as a set of bits, so that an alphabet is a mask and one table
+// answers every question the scanner asks about a byte.
+type class uint16
+
+const (
+	upper class = 1 << iota
+	lower
+	digit
+	hexAlpha // a–f
+	dash
+	under
+	dot
+	slash
+	plus // + and =
+	colon
+	space
+	quote   // " ' `
+	trigger // a byte at which a rule may begin
+
+	alnum  = upper | lower | digit
+	word   = alnum | under
+	token  = word | dash // base64url
+	dotted = token | dot
+	b64    = alnum | plus | slash
+	hex    = digit | hexAlpha
+	ident  = word | dash | dot
+)
+
+var classes = buildClasses()
+
+func buildClasses() (t [256]class) {
+	for c := '0'; c <= '9'; c++ {
+		t[c] = digit
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		t[c] = lower
+		t[c-'a'+'A'] = upper
+	}
+	for c := 'a'; c <= 'f'; c++ {
+		t[c] |= hexAlpha
+	}
+	t['-'], t['_'], t['.'], t['/'], t['+'], t['='], t[':'] = dash, under, dot, slash, plus, plus, colon
+	for _, c := range " \t\n\r" {
+		t[c] = space
+	}
+	for _, c := range "\"'`" {
+		t[c] = quote
+	}
+	for _, c := range "/:=\\%-~[>," {
+		t[c] |= trigger
+	}
+	return t
+}
+
+// in reports whether c belongs to the alphabet.
+func (k class) in(c byte) bool { return classes[c]&k != 0 }
+
+// run returns where the run of bytes of the alphabet that begins at i ends, at most limit on.
+func (k class) run(s string, i, limit int) int {
+	end := min(len(s), i+limit)
+	for i < end && classes[s[i]]&k != 0 {
+		i++
+	}
+	return i
+}
+
+// back returns where the run of bytes of the alphabet that ends at i begins, at most limit back.
+func (k class) back(s string, i, limit int) int {
+	end := max(0, i-limit)
+	for i > end && classes[s[i-1]]&k != 0 {
+		i--
+	}
+	return i
+}
+
+// all is a limit that does not limit.
+const all = 1 << 40
+
+func lowerByte(c byte) byte {
+	if upper.in(c) {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// foldPrefix reports whether s begins with the lower-case prefix, in any case.
+func foldPrefix(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if lowerByte(s[i]) != prefix[i] {
+			return false
+		}
+	}
+	return true
+}

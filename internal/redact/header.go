@@ -1,0 +1,60 @@
+package redact
+
+import "strings"
+
+// schemes are the words in front of an authorization value.
+var schemes = map[string]bool{
+	"bearer": true, "basic": true, "token": true, "digest": true, "bot": true, "apikey": true, "api-key": true,
+	"negotiate": true, "ntlm": true, "hawk": true, "ssws": true, "geniekey": true, "aws4-hmac-sha256": true,
+	"hmac": true, "key": true, "signature": true, "jwt": true, "dpop": true, "sso-key": true, "bearer:": true,
+	"sharedkey": true, "sharedaccesssignature": true, "splunk": true, "klaviyo-api-key": true, "discogs": true,
+}
+
+// lineSchemes carry several values, up to the end of the line.
+var lineSchemes = set("digest", "hawk", "aws4-hmac-sha256", "signature", "hmac", "sharedaccesssignature")
+
+// headerValue widens a bare value where the header's own grammar has blanks in it.
+func (x *scanner) headerValue(m meaning, v value) value {
+	if v.quoted || v.from >= v.to || m.kind != kindAuth && m.kind != kindCookie {
+		return v
+	}
+	s := x.s
+	if m.kind == kindCookie {
+		if strings.IndexByte(s[v.from:v.to], '=') > 0 {
+			v.to = lineEnd(s, v.to)
+		}
+		return v
+	}
+	scheme := strings.ToLower(s[v.from:min(v.to, v.from+24)])
+	if !schemes[scheme] {
+		return v
+	}
+	if lineSchemes[scheme] {
+		v.to = max(v.to, lineEnd(s, v.to))
+		return v
+	}
+	next := skipBlank(s, v.to)
+	if strings.HasPrefix(s[v.to:], "%20") {
+		next = v.to + 3
+	}
+	if next == v.to || next >= len(s) {
+		return v
+	}
+	if end := bareEnd(s, next); end > next && !harmless(s[next:end]) {
+		v.to = end
+	}
+	return v
+}
+
+// lineEnd returns where a header line ends: at a line end, real or escaped, or a quote.
+func lineEnd(s string, i int) int {
+	for i < len(s) && s[i] != '\n' && !quote.in(s[i]) {
+		if s[i] == '\\' {
+			if c, n := unitAt(s, i); n > 1 && (c == ' ' || quote.in(c)) {
+				break
+			}
+		}
+		i++
+	}
+	return i
+}

@@ -1,0 +1,158 @@
+package redact
+
+import "strings"
+
+// Key reports whether a member, header, parameter or variable of this name holds a secret.
+//
+// The name is read as words in any spelling (apiKey, api_key, X-Api-Key, API KEY) and the last word
+// decides: client_secret holds a secret, secret_name a name, token_count a number. A bare "key"
+// does not count, nor do primary_key, public_key and their like; api_key and private_key do.
+// Tokens of a listing (next_page_token, pagination_token, sync_token) do not count either: they open
+// nothing that the caller could not open, and the caller must be able to send them back. The same
+// goes for session_id, which correlates; sessionToken counts.
+func Key(name string) bool { return meaningOf(name).level == strong }
+
+// nameLimit bounds how much of a name is read, from its end.
+const nameLimit = 64
+
+// meaningOf reads a name. It does not allocate.
+func meaningOf(name string) meaning {
+	var ws nameWords
+	ws.split(name)
+	n := ws.n
+	for n > 1 && tails[string(ws.at(n-1))] {
+		n--
+	}
+	if n == 0 {
+		return meaning{}
+	}
+	head := ws.at(n - 1)
+	var owner []byte
+	if n > 1 {
+		owner = ws.at(n - 2)
+	}
+	m, ok := heads[string(head)]
+	if !ok {
+		return ws.other(n, head, owner)
+	}
+	return m.owned(string(head), owner)
+}
+
+// owned corrects the meaning of the words whose neighbour in front decides.
+func (m meaning) owned(head string, owner []byte) meaning {
+	switch head {
+	case "key", "keys":
+		if keyOwners[string(owner)] {
+			m.level = strong
+		} else if keyOthers[string(owner)] {
+			m.level = none
+		}
+	case "token":
+		if tokenOthers[string(owner)] {
+			m.level = none
+		}
+	case "pass":
+		if passOwners[string(owner)] {
+			m.level = strong
+		}
+	case "code", "session", "seed", "salt":
+		// Words of everyday data: alone or as part of an authorization they count, no further.
+		if len(owner) > 0 && string(owner) != "auth" && string(owner) != "authorization" {
+			m.level = none
+		}
+	}
+	return m
+}
+
+// other reads names whose last word is no head by itself.
+func (ws *nameWords) other(n int, head, owner []byte) meaning {
+	switch string(head) {
+	case "tokens":
+		if tokenOwners[string(owner)] {
+			return meaning{kindToken, strong}
+		}
+	case "string", "str", "uri":
+		if o := string(owner); o == "connection" || o == "conn" || o == "connect" {
+			return meaning{kindConnection, strong}
+		}
+	case "id":
+		// AWS calls half of a credential an id; Vault calls a secret one.
+		if o := string(owner); o == "secret" || o == "key" && n > 2 && string(ws.at(n-3)) == "access" {
+			return meaning{kindKey, weak}
+		}
+	}
+	for _, f := range fused {
+		if len(head) > len(f.ending) && strings.HasSuffix(string(head), f.ending) {
+			return f.meaning
+		}
+	}
+	return meaning{}
+}
+
+// nameWords is a name in lower case, cut into words.
+type nameWords struct {
+	buf  [nameLimit]byte
+	ends [nameLimit / 2]uint8
+	n    int
+	used int
+}
+
+func (ws *nameWords) at(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = int(ws.ends[i-1])
+	}
+	return ws.buf[from:ws.ends[i]]
+}
+
+// split cuts at everything that is no letter or digit and at the humps of camelCase. Digits stay
+// with their word, but for those at its end: password2 is a password.
+func (ws *nameWords) split(name string) {
+	if len(name) > nameLimit {
+		name = name[len(name)-nameLimit:]
+	}
+	for i := range len(name) {
+		c := name[i]
+		if !alnum.in(c) {
+			ws.close()
+			continue
+		}
+		if i > 0 && hump(name, i) {
+			ws.close()
+		}
+		ws.buf[ws.used] = lowerByte(c)
+		ws.used++
+	}
+	ws.close()
+}
+
+// hump reports whether a new word begins at i: aB, and the last capital of ABc.
+func hump(name string, i int) bool {
+	if !upper.in(name[i]) {
+		return false
+	}
+	return (lower | digit).in(name[i-1]) ||
+		upper.in(name[i-1]) && i+1 < len(name) && lower.in(name[i+1]) && !plural(name, i+1)
+}
+
+// plural reports whether the rest of the word is the s of APIs, which makes no hump.
+func plural(name string, i int) bool {
+	return name[i] == 's' && (i+1 == len(name) || !lower.in(name[i+1]))
+}
+
+func (ws *nameWords) close() {
+	from := 0
+	if ws.n > 0 {
+		from = int(ws.ends[ws.n-1])
+	}
+	end := ws.used
+	for end > from && digit.in(ws.buf[end-1]) {
+		end--
+	}
+	ws.used = end
+	if end == from || ws.n == len(ws.ends) {
+		return
+	}
+	ws.ends[ws.n] = uint8(end)
+	ws.n++
+}

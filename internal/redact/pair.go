@@ -1,0 +1,153 @@
+package redact
+
+import "strings"
+
+// pair cuts the value of a name = value or name: value whose separator is s[from:to].
+func (x *scanner) pair(from, to int, sep byte) bool {
+	s := x.s
+	name := nameBefore(s, from)
+	if name.text == "" {
+		return false
+	}
+	m := meaningOf(name.text)
+	if m.level == none {
+		return false
+	}
+	if m.kind == kindPassword && (name.text == "PWD" || name.text == "OLDPWD") && sep == '=' {
+		return false // the shell's working directory
+	}
+	limit := all
+	if m.level == weak || name.doubtful(m) {
+		limit = 2 * valueLimit
+	}
+	v := x.headerValue(m, valueAt(s, to, limit))
+	if v.from >= v.to || !x.holds(name, m, v, sep) {
+		return false
+	}
+	return x.redactValue(name, m, v)
+}
+
+// redactValue cuts the value, or steps over it if it was cut before.
+func (x *scanner) redactValue(name name, m meaning, v value) bool {
+	s := x.s
+	if placeholderStart(s, v.from, v.to) >= 0 {
+		x.i = v.to
+		return true
+	}
+	with := placeholder(m.kind)
+	if !v.quoted && name.quote != "" && digit.in(s[v.from]) {
+		with = name.quote + with + name.quote // a JSON number gives way to a JSON string
+	}
+	x.cut(v.from, v.to, with)
+	return true
+}
+
+// holds decides whether a value behind a name is a secret.
+func (x *scanner) holds(name name, m meaning, v value, sep byte) bool {
+	s := x.s
+	text := s[v.from:v.to]
+	if placeholderStart(s, v.from, v.to) >= 0 {
+		return true
+	}
+	if m.level == weak {
+		least := 16
+		if name.query {
+			least = 8
+		}
+		return !v.long() && (name.query || m.kind != kindToken || v.quoted || sep == '=') && opaque(text, least)
+	}
+	if harmless(text) {
+		return false
+	}
+	if m.kind == kindCookie {
+		return v.quoted || sep == '=' || v.long() || strings.IndexByte(text, '=') > 0
+	}
+	if name.doubtful(m) {
+		return !v.long() && opaque(text, 8)
+	}
+	if v.quoted || sep == '=' && !name.spaced {
+		return true
+	}
+	return !talk(s, text, v.to)
+}
+
+// long reports whether a value is too long to be looked at without being cut.
+func (v value) long() bool { return v.to-v.from > valueLimit }
+
+// talk reports whether a bare value is the first word of a sentence: letters only, or a number,
+// and another word behind it.
+func talk(s, text string, end int) bool {
+	if len(text) > nameLimit {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; digit.in(c) && i > 0 || c >= 0x80 || strings.IndexByte("!@#$^*+=/", c) >= 0 {
+			return false
+		}
+	}
+	if end < len(s) && (s[end] == ',' || s[end] == '.' || s[end] == ':') {
+		end++
+	}
+	return end+1 < len(s) && s[end] == ' ' && (alnum.in(s[end+1]) || s[end+1] == '(')
+}
+
+// name is what stands in front of a separator.
+type name struct {
+	text   string
+	quote  string // the quotes around it, in the form in which they stand there
+	query  bool   // it is a parameter of a URL
+	prose  bool   // words of a sentence stand in front of it
+	spaced bool   // white space stands between it and the separator
+}
+
+// doubtful reports whether the name may be a word of a sentence ("Unexpected token: …"), so that the
+// value must prove itself. Few sentences speak of a password without giving one.
+func (n name) doubtful(m meaning) bool {
+	return n.prose && m.kind != kindPassword && m.kind != kindAuth
+}
+
+// nameBefore reads the name that ends at i, through a closing quote or bracket and white space.
+func nameBefore(s string, i int) (n name) {
+	j := i
+	for j > 0 && i-j < gap && s[j-1] == ' ' {
+		j--
+	}
+	n.spaced = j < i
+	if j > 0 && s[j-1] == ']' {
+		j--
+	}
+	if j == 0 {
+		return n
+	}
+	if c, start := unitBefore(s, j); quote.in(c) {
+		n.quote = s[start:j]
+		j = start
+	}
+	from := ident.back(s, j, nameLimit)
+	from = behindEscape(s, from, j)
+	n.text = s[from:j]
+	if from == 0 {
+		return n
+	}
+	switch c, start := unitBefore(s, from); c {
+	case '?', '&', '#':
+		n.query = n.quote == ""
+	case ';':
+		n.query = strings.HasSuffix(s[:from], "&amp;")
+	case ' ':
+		n.prose = n.quote == "" && start > 0 && (alnum.in(s[start-1]) || s[start-1] >= 0x80) && start == from-1
+	}
+	return n
+}
+
+// behindEscape moves the beginning of a name behind the rest of an escape that was read as part of
+// it: the "26" of %26token, the "u0026" of \u0026token, the "n" of \ntoken.
+func behindEscape(s string, from, to int) int {
+	if from == 0 || s[from-1] != '\\' && s[from-1] != '%' {
+		return from
+	}
+	if _, n := unitAt(s, from-1); n > 1 && from-1+n <= to {
+		return from - 1 + n
+	}
+	return from
+}

@@ -1,0 +1,202 @@
+package redact
+
+import "strings"
+
+const (
+	ellipsis = "…"
+	// homeMark stands for the name of a user, which is not kept although it comes last.
+	homeMark = "~"
+	// pathLimit bounds how far behind a quote a path with blanks in it may reach.
+	pathLimit = 512
+)
+
+// roots are the first elements of absolute paths that need no other evidence.
+var roots = set("home", "root", "Users", "var", "tmp", "etc", "usr", "opt", "srv", "mnt", "media", "workspace", "workspaces", "app",
+	"data", "private", "proc", "sys", "lib", "lib64", "bin", "sbin", "boot", "run", "Applications", "Library", "System", "Volumes",
+	"nix", "snap", "builds", "build", "github", "runner", "code", "project", "projects", "repo", "repos", "src", "work", "volume1",
+	"storage", "sdcard", "cygdrive", "wsl$", "layers", "vercel", "function", "site-packages", "node_modules", "nonexistent", "dev")
+
+// routeRoots are the first elements of routes; what begins so is no file.
+var routeRoots = set("api", "rest", "graphql", "oauth", "oauth2", "auth", ".well-known", "rpc", "mcp", "sse", "messages", "users", "v")
+
+// routeRootsToo are roots that are common in routes as well: they need a file name or a place.
+var routeRootsToo = set("app", "data", "media", "run", "code", "project", "projects", "repo", "repos", "work", "storage", "function",
+	"build", "builds", "runner", "github", "src", "dev", "System", "Library", "workspace", "workspaces", "layers", "nonexistent")
+
+// devices have names that are the same everywhere.
+var devices = set("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "shm", "fd")
+
+// fileVerbs stand in front of a path.
+var fileVerbs = set("open", "stat", "lstat", "mkdir", "scandir", "rmdir", "unlink", "rename", "access", "spawn", "exec", "directory",
+	"dir", "folder", "file", "cwd", "chdir", "readlink", "realpath", "copyfile", "opendir", "read", "write", "exists", "directories",
+	"files", "folders", "workspace", "root", "workdir", "outside", "cd", "module", "script", "executable", "binary", "interpreter")
+
+// methods stand in front of a route.
+var methods = set("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "get", "post", "put", "patch", "delete", "route", "Route",
+	"endpoint", "Endpoint", "URL", "url", "HTTP")
+
+// path shortens an absolute path whose first separator is at i.
+func (x *scanner) path(i int) bool {
+	s := x.s
+	if x.keepPaths || i < x.noPath || !pathBoundary(s, i) {
+		return false
+	}
+	p := readPath(s, i)
+	if !p.absolute(s) {
+		x.noPath = p.end
+		return false
+	}
+	x.shorten(i, p)
+	return true
+}
+
+// shorten cuts all of a path but its last element, which is then scanned like any text: a file may
+// be named after a secret.
+func (x *scanner) shorten(from int, p pathSpan) {
+	if p.user {
+		x.cut(from, p.end, ellipsis+"/"+homeMark)
+		return
+	}
+	x.cut(from, p.last, ellipsis+"/")
+}
+
+// pathSpan is what readPath found.
+type pathSpan struct {
+	start, last, end int // of the path, its last element, behind it
+	count            int // elements
+	first            string
+	user             bool // the last element is the name of a user
+}
+
+// pathBoundary reports whether an absolute path may begin at i: not inside a word, a relative
+// path, a URL, base64, or what this rule has written.
+func pathBoundary(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	c, start := unitBefore(s, i)
+	if c < 0x80 {
+		return !(alnum | dash | under | dot | slash).in(c) && strings.IndexByte("~+%*}$)", c) < 0 &&
+			(c != ']' || start == 0 || !strings.HasPrefix(s[:i], opening))
+	}
+	return !strings.HasSuffix(s[:i], ellipsis)
+}
+
+// readPath reads the path that begins with the separator at i. All its separators have the form
+// of the first: / or \/ or %2F.
+func readPath(s string, i int) pathSpan {
+	_, n := unitAt(s, i)
+	sep := s[i : i+n]
+	stop := pathStop(s, i)
+	p := pathSpan{start: i, end: i}
+	for j := i; j < stop && strings.HasPrefix(s[j:stop], sep); {
+		from := j + n
+		j = elementEnd(s, from, stop, sep)
+		p.end = j
+		if j == from {
+			if j < stop && strings.HasPrefix(s[j:], sep) {
+				continue
+			}
+			break
+		}
+		p.last = from
+		p.count++
+		if p.count == 1 {
+			p.first = s[from:j]
+		}
+	}
+	p.user = p.count == 2 && (p.first == "home" || p.first == "Users")
+	if p.count > 0 {
+		p.end = trimDots(s, p.last, elementEnd(s, p.last, stop, sep))
+	}
+	return p
+}
+
+// pathStop returns the index a path that begins at i cannot pass. Behind a quote that is closed on
+// the same line, blanks belong to the path.
+func pathStop(s string, i int) int {
+	if i > 0 && quote.in(s[i-1]) {
+		near := s[i:min(len(s), i+pathLimit)]
+		end := strings.IndexByte(near, s[i-1])
+		if end > 0 && strings.IndexByte(near[:end], '\n') < 0 && !strings.Contains(near[:end], " /") {
+			return i + end
+		}
+	}
+	j := i
+	for j < len(s) && s[j] != ' ' {
+		j++
+		if j-i > 1<<14 {
+			break
+		}
+	}
+	return j
+}
+
+// elementEnd returns where the element that begins at i ends.
+func elementEnd(s string, i, stop int, sep string) int {
+	for i < stop {
+		c := s[i]
+		if c == '/' || c == '\n' || c == '\t' || quote.in(c) || strings.IndexByte("<>|*?,;()[]{}:\\&!", c) >= 0 {
+			break
+		}
+		if c == '%' && sep[0] == '%' {
+			if u, n := unitAt(s, i); n > 1 && !(alnum | ident | space).in(u) {
+				break
+			}
+		}
+		i++
+	}
+	return i
+}
+
+// absolute decides whether a span is a file path.
+func (p pathSpan) absolute(s string) bool {
+	if p.count < 2 {
+		return false
+	}
+	before := wordBefore(s, p.start)
+	switch {
+	case methods[before]:
+		return false
+	case p.first == "dev" && devices[s[p.last:p.end]]:
+		return false
+	case roots[p.first] && !routeRootsToo[p.first]:
+		return true
+	case route(p.first):
+		return false
+	}
+	return fileName(s[p.last:p.end]) || fileVerbs[before] || lineNumber(s, p.end) || roots[p.first] && p.count > 3
+}
+
+// route reports whether a first element begins a route: a known one, or a version such as v1.
+func route(first string) bool {
+	return routeRoots[first] || len(first) > 1 && first[0] == 'v' && digit.run(first, 1, all) == len(first)
+}
+
+// fileName reports whether an element ends in an extension: one to five letters and digits, and a
+// letter among them.
+func fileName(e string) bool {
+	at := strings.LastIndexByte(e, '.')
+	if at < 0 {
+		return false
+	}
+	ext := e[at+1:]
+	return len(ext) >= 1 && len(ext) <= 5 && alnum.run(ext, 0, all) == len(ext) && digit.run(ext, 0, all) < len(ext)
+}
+
+// lineNumber reports whether :12 follows.
+func lineNumber(s string, i int) bool {
+	return i+1 < len(s) && s[i] == ':' && digit.in(s[i+1])
+}
+
+// wordBefore returns the word in front of a path, through one colon or bracket, quote and blank.
+func wordBefore(s string, i int) string {
+	for n := 0; i > 0 && n < 4; n++ {
+		c, start := unitBefore(s, i)
+		if !quote.in(c) && strings.IndexByte(" :=([,", c) < 0 {
+			break
+		}
+		i = start
+	}
+	return s[(upper|lower).back(s, i, nameLimit):i]
+}

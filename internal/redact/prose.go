@@ -1,0 +1,158 @@
+package redact
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// nouns are the words of a sentence that may be followed by a secret: "the token … was rejected".
+// least is how long an opaque value behind the noun must be.
+var nouns = map[string]struct {
+	kind  string
+	least int
+}{
+	"password": {kindPassword, 6}, "passwd": {kindPassword, 6}, "passphrase": {kindPassword, 6}, "secret": {kindSecret, 8},
+	"token": {kindToken, 8}, "key": {kindKey, 8}, "apikey": {kindKey, 8}, "credential": {kindCredential, 8},
+	"credentials": {kindCredential, 8}, "jwt": {kindToken, 8}, "bearer": {kindAuth, 8},
+}
+
+// nounLimit is the length of the longest noun and one more.
+const nounLimit = 12
+
+// fillers may stand between the noun and the value.
+var fillers = set("provided", "is", "was", "of", "value", "given", "with", "used", "supplied", "specified", "string", "received",
+	"found", "got", "using", "sent", "header", "named", "id", "invalid", "rejected", "failed", "for", "starting", "ending", "prefix", "the")
+
+// fillerSteps bounds the fillers and separators between the noun and the value.
+const fillerSteps = 4
+
+// noun cuts the value behind a noun at x.i.
+func (x *scanner) noun() bool {
+	s, i := x.s, x.i
+	end := (upper | lower).run(s, i, nounLimit)
+	var buf [nounLimit]byte
+	n, ok := nouns[string(lowerTo(buf[:], s[i:end]))]
+	if !ok || end == len(s) || strings.IndexByte(" :=", s[end]) < 0 {
+		return false
+	}
+	if n.kind == kindKey && end-i == len("key") && !keyOwners[ownerBefore(s, i)] {
+		return false
+	}
+	if n.kind == kindToken && tokenOthers[ownerBefore(s, i)] {
+		return false
+	}
+	from := skipFillers(s, end)
+	v := valueAt(s, from, valueLimit)
+	if v.from >= v.to || v.to-v.from >= valueLimit-gap {
+		return false
+	}
+	text := s[v.from:v.to]
+	if placeholderStart(s, v.from, v.to) >= 0 {
+		x.i = v.to
+		return true
+	}
+	named := n.kind == kindPassword && v.quoted && !v.open && strings.IndexByte(text, ' ') < 0
+	if harmless(text) || !named && !opaque(text, n.least) {
+		return false
+	}
+	x.cut(v.from, v.to, placeholder(n.kind))
+	return true
+}
+
+// skipFillers steps from the end of a noun to what may be its value.
+func skipFillers(s string, i int) int {
+	for range fillerSteps {
+		i = skipBlank(s, i)
+		if i < len(s) && (s[i] == ':' || s[i] == '=' || s[i] == '(') {
+			i++
+			continue
+		}
+		end := lower.run(s, i, nounLimit)
+		if end == i || end >= len(s) || alnum.in(s[end]) || !fillers[s[i:end]] {
+			break
+		}
+		i = end
+	}
+	return i
+}
+
+// ownerBefore returns the word in front of the one at i, in lower case, if one blank, dash or
+// underscore joins them.
+func ownerBefore(s string, i int) string {
+	if i == 0 || strings.IndexByte(" -_", s[i-1]) < 0 {
+		return ""
+	}
+	from := (upper | lower).back(s, i-1, nounLimit)
+	return strings.ToLower(s[from : i-1])
+}
+
+func lowerTo(buf []byte, s string) []byte {
+	n := min(len(buf), len(s))
+	for i := range n {
+		buf[i] = lowerByte(s[i])
+	}
+	return buf[:n]
+}
+
+// scheme cuts the value behind "Bearer" and "Basic" where no header name announces it.
+func (x *scanner) scheme() bool {
+	s, i := x.s, x.i
+	for _, sc := range freeSchemes {
+		if !foldPrefix(s[i:], sc.word) {
+			continue
+		}
+		from := blankAfter(s, i+len(sc.word))
+		if from < 0 {
+			return false
+		}
+		if end := placeholderEnd(s, from); end > from {
+			x.i = end
+			return true
+		}
+		end := bearerSet.run(s, from, all)
+		end = trimDots(s, from, end)
+		if end > from && sc.holds(s[from:end], truncated(s, end)) {
+			x.cut(from, end, placeholder(kindAuth))
+			return true
+		}
+		return false
+	}
+	return false
+}
+
+const bearerSet = dotted | plus | slash
+
+var freeSchemes = []struct {
+	word  string
+	holds func(v string, cut bool) bool
+}{{"bearer", bearerHolds}, {"basic", basicHolds}}
+
+// blankAfter returns the index behind one blank, plain or encoded, or -1.
+func blankAfter(s string, i int) int {
+	switch {
+	case strings.HasPrefix(s[i:], "%20"):
+		return i + 3
+	case i < len(s) && (s[i] == ' ' || s[i] == '+'):
+		return skipBlank(s, i+1)
+	}
+	return -1
+}
+
+func bearerHolds(v string, _ bool) bool {
+	return len(v) > valueLimit || !harmless(v) && (opaque(v, 8) || len(v) >= 24 && strings.IndexByte(v, '=') < 0)
+}
+
+// basicHolds reports whether v is base64 of user:password, or the beginning of it.
+func basicHolds(v string, cut bool) bool {
+	if len(v) > valueLimit {
+		return true
+	}
+	if len(v) < 6 {
+		return false
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "=")[:len(strings.TrimRight(v, "="))/4*4])
+	if err != nil {
+		return false
+	}
+	return strings.IndexByte(string(raw), ':') >= 0 || cut && opaque(v, weakCut)
+}

@@ -1,0 +1,102 @@
+package redact
+
+// scanner walks over a text once. Rules look at s alone, never at what was written, and either
+// cut a span or leave it; each rule reads a bounded number of bytes that it does not cut, or
+// remembers how far it has read, so a pass is linear.
+type scanner struct {
+	s         string
+	i         int    // the byte that is looked at
+	done      int    // s[:done] has been dealt with
+	out       []byte // nil until the first cut
+	keepPaths bool
+
+	noJWT  int // no web token begins before this index
+	noPath int // no path begins before this index
+}
+
+// run looks closer at two kinds of places only: the first byte of a word whose first two bytes
+// may begin a known shape, and trigger bytes.
+func (x *scanner) run() {
+	s := x.s
+	for x.i < len(s) {
+		k := classes[s[x.i]]
+		switch {
+		case k&alnum != 0:
+			if !starts.has(s, x.i) || !x.word() {
+				x.i = alnum.run(s, x.i, all)
+			}
+		case k&trigger == 0 || !x.trigger():
+			x.i++
+		}
+	}
+}
+
+// cut replaces s[from:to] and goes on behind it.
+func (x *scanner) cut(from, to int, with string) {
+	from = max(from, x.done)
+	if x.out == nil {
+		x.out = make([]byte, 0, len(x.s)+len(with))
+	}
+	x.out = append(x.out, x.s[x.done:from]...)
+	x.out = append(x.out, with...)
+	x.done, x.i = to, to
+}
+
+// word tries the rules that begin at a word.
+func (x *scanner) word() bool {
+	return x.shape() || x.jwt() || x.discord() || x.scheme() || x.noun()
+}
+
+// trigger tries the rules that begin at the byte x.i. It reports whether x.i has moved.
+func (x *scanner) trigger() bool {
+	i := x.i
+	switch x.s[i] {
+	case '[':
+		return x.skipPlaceholder()
+	case '/':
+		return x.path(i)
+	case '~':
+		return x.home(i)
+	case '-':
+		return x.pem(i) || x.flag(i)
+	case '=', ':':
+		return x.separator(i, i+1, x.s[i])
+	case ',':
+		return x.tuple(i)
+	case '>':
+		return x.element(i)
+	default:
+		return x.escape(i)
+	}
+}
+
+// separator tries the rules around a colon or equals sign at s[from:to], in whatever form.
+func (x *scanner) separator(from, to int, c byte) bool {
+	if c == ':' && (x.url(from, to) || x.telegram(from, to) || x.drive(from, to)) {
+		return true
+	}
+	return x.pair(from, to, c)
+}
+
+// escape handles a backslash or a percent sign: an escaped byte counts as the byte it stands for.
+func (x *scanner) escape(i int) bool {
+	if x.s[i] == '\\' && x.unc(i) {
+		return true
+	}
+	c, n := unitAt(x.s, i)
+	if n == 1 {
+		return false
+	}
+	switch c {
+	case '/':
+		if x.path(i) {
+			return true
+		}
+	case '=', ':':
+		if x.separator(i, i+n, c) {
+			return true
+		}
+	}
+	x.i = i + n
+	return true
+}

@@ -1,0 +1,138 @@
+package redact
+
+import "strings"
+
+// shape is a secret that begins with a known prefix.
+type shape struct {
+	prefix, kind string
+	set          class // the alphabet of the tail
+	min          int   // bytes a whole tail has at least
+	max          int   // bytes it has at most; 0 for any number
+	weak         bool  // ordinary words may begin so: the tail needs digits
+	keep         bool  // the prefix is no part of the secret
+}
+
+// weakCut is the least that a cut tail behind a weak prefix must show.
+const weakCut = 8
+
+var shapesByFirst = buildShapesByFirst()
+
+func buildShapesByFirst() (t [256][]*shape) {
+	for i := range shapes {
+		sh := &shapes[i]
+		t[sh.prefix[0]] = append(t[sh.prefix[0]], sh)
+	}
+	return t
+}
+
+// shape cuts a secret of known shape at x.i.
+func (x *scanner) shape() bool {
+	for _, sh := range shapesByFirst[x.s[x.i]] {
+		if !strings.HasPrefix(x.s[x.i:], sh.prefix) {
+			continue
+		}
+		if end, ok := sh.match(x.s, x.i); ok {
+			from := x.i
+			if sh.keep {
+				from += len(sh.prefix)
+			}
+			x.cut(from, end, placeholder(sh.kind))
+			return true
+		}
+	}
+	return x.airtable()
+}
+
+func (sh *shape) match(s string, i int) (end int, ok bool) {
+	from := i + len(sh.prefix)
+	end = sh.set.run(s, from, all)
+	if dot&sh.set != 0 {
+		end = trimDots(s, from, end)
+	}
+	tail := s[from:end]
+	if sh.max > 0 && (len(tail) > sh.max || end < len(s) && alnum.in(s[end])) {
+		return 0, false
+	}
+	least := sh.min
+	if truncated(s, end) {
+		least = 1
+		if sh.weak {
+			least = weakCut
+		}
+	}
+	if len(tail) < min(least, sh.min) || sh.weak && !hasDigit(tail) {
+		return 0, false
+	}
+	return end, true
+}
+
+// truncated reports whether the text was cut at end.
+func truncated(s string, end int) bool {
+	rest := s[end:]
+	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")
+}
+
+// trimDots takes the full stops of a sentence off a span.
+func trimDots(s string, from, to int) int {
+	for to > from && s[to-1] == '.' {
+		to--
+	}
+	return to
+}
+
+func hasDigit(s string) bool {
+	for i := range min(len(s), 256) {
+		if digit.in(s[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// pairs is a set of pairs of bytes.
+type pairs [1 << 16 / 64]uint64
+
+// starts holds the first two bytes of everything that scanner.word may cut. Most words of a text
+// are dismissed by this one look.
+var starts = buildStarts()
+
+func buildStarts() *pairs {
+	p := new(pairs)
+	for _, sh := range shapes {
+		p.add(sh.prefix[0], sh.prefix[1])
+	}
+	for _, w := range []string{"eyJ", "ewo", "pat"} {
+		p.add(w[0], w[1])
+	}
+	for w := range nouns {
+		p.addFold(w[0], w[1])
+	}
+	for w := range schemes {
+		p.addFold(w[0], w[1])
+	}
+	for c := range 256 {
+		if token.in(byte(c)) {
+			p.add('M', byte(c))
+			p.add('N', byte(c))
+			p.add('O', byte(c))
+		}
+	}
+	return p
+}
+
+func (p *pairs) add(a, b byte) { n := uint(a)<<8 | uint(b); p[n/64] |= 1 << (n % 64) }
+
+func (p *pairs) addFold(a, b byte) {
+	up := func(c byte) byte { return c - 'a' + 'A' }
+	p.add(a, b)
+	p.add(up(a), b)
+	p.add(up(a), up(b))
+}
+
+func (p *pairs) has(s string, i int) bool {
+	if i+1 >= len(s) {
+		return false
+	}
+	n := uint(s[i])<<8 | uint(s[i+1])
+	return p[n/64]&(1<<(n%64)) != 0
+}

@@ -1,0 +1,179 @@
+package redact
+
+import "strings"
+
+// value is the span behind a name.
+type value struct {
+	from, to int
+	quoted   bool
+	open     bool // the text ends before the closing quote does
+}
+
+// gap bounds the white space between a name, its separator and its value.
+const gap = 8
+
+// valueLimit bounds how far a value is read that may turn out to be none.
+const valueLimit = 512
+
+// valueAt finds the value that begins at or behind i, on the same line, and reads at most limit
+// bytes of it.
+func valueAt(s string, i, limit int) value {
+	s = s[:min(len(s), i+limit)]
+	i = skipBlank(s, i)
+	if i < len(s) && s[i] == '[' && placeholderEnd(s, i) == i { // one value in a list
+		i = skipBlank(s, i+1)
+	}
+	if i < len(s) && s[i] == 'b' && i+1 < len(s) && s[i+1] == '\'' { // Python bytes
+		i++
+	}
+	if i >= len(s) {
+		return value{from: len(s), to: len(s)}
+	}
+	if c, n := unitAt(s, i); quote.in(c) {
+		return quotedAt(s, i, n)
+	}
+	return value{from: i, to: bareEnd(s, i)}
+}
+
+func skipBlank(s string, i int) int {
+	for end := min(len(s), i+gap); i < end && (s[i] == ' ' || s[i] == '\t'); {
+		i++
+	}
+	return i
+}
+
+// quotedAt finds the closing quote in the form of the opening one, s[i:i+n].
+func quotedAt(s string, i, n int) value {
+	form := s[i : i+n]
+	v := value{from: i + n, quoted: true}
+	for j := v.from; j < len(s); {
+		switch {
+		case strings.HasPrefix(s[j:], form):
+			v.to = j
+			return v
+		case s[j] == '\n':
+			v.to, v.open = j, true
+			return v
+		case s[j] == '\\':
+			j = skipEscape(s, j, form)
+		default:
+			j++
+		}
+	}
+	v.to, v.open = len(s), true
+	return v
+}
+
+// skipEscape steps over a backslash and what it escapes. Inside \"…\" a \\\" is part of the value.
+func skipEscape(s string, j int, form string) int {
+	run := j
+	for run < len(s) && s[run] == '\\' && run-j < escapes {
+		run++
+	}
+	if form[0] == '\\' && run-j < len(form)-1 {
+		return run // fewer backslashes than the quote has: not its own level
+	}
+	return min(len(s), run+1)
+}
+
+// bareEnd returns where a value without quotes ends. A comma ends it only where it ends a clause or
+// is followed by another name, since it may be part of a password.
+func bareEnd(s string, i int) int {
+	from := i
+	if end := placeholderEnd(s, i); end > i {
+		i = end
+	}
+	for i < len(s) {
+		c := s[i]
+		if space.in(c) || quote.in(c) || strings.IndexByte("&;<>{}|", c) >= 0 || c == ',' && commaEnds(s, i) {
+			break
+		}
+		if c == '\\' || c == '%' {
+			u, n := unitAt(s, i)
+			if n > 1 && (space.in(u) || quote.in(u) || u == '&' || u == ';' || u == ',') {
+				break
+			}
+			i += n
+			continue
+		}
+		i++
+	}
+	for i > from && strings.IndexByte(",.)]:!?\\", s[i-1]) >= 0 && placeholderStart(s, from, i) < 0 {
+		i--
+	}
+	return i
+}
+
+// placeholderStart returns from if s[from:to] is exactly one placeholder, else -1.
+func placeholderStart(s string, from, to int) int {
+	if end := placeholderEnd(s, from); end > from && end == to {
+		return from
+	}
+	return -1
+}
+
+// commaEnds reports whether a list goes on behind the comma at i with another name.
+func commaEnds(s string, i int) bool {
+	j := i + 1
+	if j == len(s) || space.in(s[j]) || quote.in(s[j]) {
+		return true
+	}
+	end := ident.run(s, j, nameLimit)
+	return end > j && end < len(s) && (s[end] == '=' || s[end] == ':')
+}
+
+// harmless reports whether a value is none: a word about a value, a variable, a mask, a sentence.
+// What is long is never harmless, so that what was read in vain stays short.
+func harmless(v string) bool {
+	if len(v) > valueLimit {
+		return false
+	}
+	if allMask(v) {
+		return true
+	}
+	if len(v) <= 16 {
+		var buf [16]byte
+		for i := range len(v) {
+			buf[i] = lowerByte(v[i])
+		}
+		if harmlessWords[string(buf[:len(v)])] {
+			return true
+		}
+	}
+	for _, p := range variables {
+		if foldPrefix(v, p) {
+			return true
+		}
+	}
+	return sentence(v)
+}
+
+// variables begin values that stand for a value elsewhere.
+var variables = []string{
+	"${", "$(", "{{", "<", "%s", "%v", "%q", "%d", "process.env", "os.environ", "os.getenv", "env.", "env:", "your-", "your_",
+	"my-api", "[object", "[hidden", "[filtered", "[masked", "[redacted]", "[secret]", "(redacted", "(hidden", "{", "(", "http://", "https://",
+}
+
+// allMask reports whether v is made of mask characters only.
+func allMask(v string) bool {
+	for _, r := range v {
+		if !strings.ContainsRune("*xX.-_#? •…", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// sentence reports whether v is prose about a value.
+func sentence(v string) bool {
+	if strings.IndexByte(v, ' ') < 0 {
+		return false
+	}
+	count := 0
+	for w := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ' ' || r == '.' || r == ',' || r == ':' || r == '"' }) {
+		if proseWords[strings.ToLower(w)] {
+			count++
+		}
+	}
+	return count >= 2
+}
