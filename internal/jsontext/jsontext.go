@@ -1,0 +1,106 @@
+// Package jsontext appends JSON strings. It is the one place that decides how text is escaped, so
+// that an envelope written by any room has the same bytes.
+//
+// Rules of the room: append only, no allocation beyond the caller's buffer, never invalid UTF-8 out.
+package jsontext
+
+import "unicode/utf8"
+
+const hex = "0123456789abcdef"
+
+// plain marks the ASCII bytes that stand for themselves inside a JSON string.
+var plain = func() (t [utf8.RuneSelf]bool) {
+	for c := byte(' '); c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// AppendString appends s to dst as a JSON string. Quotes, backslashes and control characters are
+// escaped, U+2028 and U+2029 too, because JavaScript once took them for line ends; invalid UTF-8
+// becomes U+FFFD. HTML characters are left alone: the envelope is not a web page.
+func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if plain[c] {
+				i++
+				continue
+			}
+			dst = append(dst, s[from:i]...)
+			dst = appendEscaped(dst, c)
+			i++
+			from = i
+			continue
+		}
+		r, size := decodeRune(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(append(dst, s[from:i]...), `\ufffd`...)
+			from = i + size
+		case r == '\u2028' || r == '\u2029':
+			dst = append(append(dst, s[from:i]...), `\u202`...)
+			dst = append(dst, hex[r&0xf])
+			from = i + size
+		}
+		i += size
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}
+
+func decodeRune[T ~string | ~[]byte](s T) (rune, int) {
+	return utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+}
+
+func appendEscaped(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	default:
+		return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+	}
+}
+
+// EncodedLen returns the number of bytes [AppendString] adds for s.
+func EncodedLen(s string) int {
+	n := 2
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			n += asciiLen(c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' {
+			n += 6
+		} else {
+			n += size
+		}
+		i += size
+	}
+	return n
+}
+
+func asciiLen(c byte) int {
+	switch {
+	case plain[c]:
+		return 1
+	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
+		return 2
+	default:
+		return 6
+	}
+}

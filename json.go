@@ -1,0 +1,158 @@
+package candor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// TimeLayout is the wire form of a timestamp: ISO 8601, UTC, milliseconds.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// JSONOptions chooses what the canonical form may show. The zero value shows the least.
+type JSONOptions struct {
+	// Stack writes the stack, if the error carries one.
+	Stack bool
+	// PlainRoot writes workspace_root as the path it is. Otherwise it is a digest: the layout of a
+	// machine is nobody's business but its own session's.
+	PlainRoot bool
+}
+
+// MarshalJSON returns the canonical form with the zero [JSONOptions].
+func (e *Error) MarshalJSON() ([]byte, error) {
+	if e == nil {
+		return []byte("null"), nil
+	}
+	return e.AppendJSON(nil, JSONOptions{}), nil
+}
+
+// AppendJSON appends the canonical form to dst: members in the order of the written contract, unknown
+// context left out. An invalid Error is written as UNCODED_ERROR. With room in dst it does not allocate.
+func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
+	code := e.wireCode()
+	dst = append(dst, `{"code":"`...)
+	dst = append(dst, code.Symbol()...)
+	dst = append(dst, `","class":"`...)
+	dst = append(dst, code.Class()...)
+	dst = append(dst, `","message":`...)
+	dst = jsontext.AppendString(dst, firstText(e.message, code.Sentence()))
+	dst = append(dst, `,"retry":`...)
+	dst = e.retry.AppendJSON(dst)
+	dst = appendMember(dst, "suggestion", e.suggestion)
+	if !e.details.IsZero() {
+		dst = append(append(dst, `,"details":`...), e.details.json...)
+	}
+	dst = appendMember(dst, "domain", code.Domain())
+	dst = append(dst, `,"number":`...)
+	dst = strconv.AppendInt(dst, int64(code.Number()), 10)
+	dst = appendOrigin(dst, e.origin)
+	dst = append(dst, `,"ref":`...)
+	dst = jsontext.AppendString(dst, e.ref)
+	dst = e.context.appendJSON(dst, o)
+	if !e.cause.IsZero() {
+		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
+	}
+	if !e.at.IsZero() {
+		dst = e.at.AppendFormat(append(dst, `,"timestamp":"`...), TimeLayout)
+		dst = append(dst, '"')
+	}
+	if o.Stack {
+		dst = appendMember(dst, "stack", e.stack)
+	}
+	return append(dst, '}')
+}
+
+// wireCode is the code to write: an error that was never given one says so.
+func (e *Error) wireCode() Code {
+	if !e.code.Valid() {
+		return CodeUncodedError
+	}
+	return e.code
+}
+
+// AppendJSON appends {"kind":…} with afterMs where there is one.
+func (r Retry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"kind":"`...)
+	dst = append(dst, r.Kind()...)
+	dst = append(dst, '"')
+	if r.afterMs > 0 {
+		dst = strconv.AppendInt(append(dst, `,"afterMs":`...), r.afterMs, 10)
+	}
+	return append(dst, '}')
+}
+
+// MarshalJSON returns the wire form.
+func (r Retry) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// AppendJSON appends {"message","code","name"}, null for what is unknown, or the bare text of a cause that was one.
+func (c Cause) AppendJSON(dst []byte) []byte {
+	if c.Code == "" && c.Name == "" {
+		return jsontext.AppendString(dst, c.Message)
+	}
+	dst = jsontext.AppendString(append(dst, `{"message":`...), c.Message)
+	dst = appendNullable(append(dst, `,"code":`...), c.Code)
+	dst = appendNullable(append(dst, `,"name":`...), c.Name)
+	return append(dst, '}')
+}
+
+func appendOrigin(dst []byte, o Origin) []byte {
+	dst = append(dst, `,"origin":{"by":"`...)
+	dst = append(dst, firstText(string(o.By), string(PartyServer))...)
+	dst = append(dst, `","inferred":`...)
+	return append(strconv.AppendBool(dst, o.Inferred), '}')
+}
+
+func (c *Context) appendJSON(dst []byte, o JSONOptions) []byte {
+	dst = appendMember(dst, "tool", c.Tool)
+	dst = appendMember(dst, "role", c.Role)
+	dst = appendMember(dst, "session_id", c.SessionID)
+	if o.PlainRoot {
+		dst = appendMember(dst, "workspace_root", c.WorkspaceRoot)
+	} else if c.WorkspaceRoot != "" {
+		dst = appendMember(dst, "workspace_root", RootDigest(c.WorkspaceRoot))
+	}
+	dst = appendMember(dst, "invariant_id", c.InvariantID)
+	dst = appendMember(dst, "phase_id", c.PhaseID)
+	return appendMember(dst, "plan_hash", c.PlanHash)
+}
+
+func appendMember(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return jsontext.AppendString(dst, value)
+}
+
+func appendNullable(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return jsontext.AppendString(dst, s)
+}
+
+// rootDigestPrefix marks a workspace root that is only known by its digest.
+const rootDigestPrefix = "sha256:"
+
+// RootDigest names a workspace root without showing it. A digest is its own digest.
+func RootDigest(root string) string {
+	if root == "" || strings.HasPrefix(root, rootDigestPrefix) {
+		return root
+	}
+	sum := sha256.Sum256([]byte(root))
+	return rootDigestPrefix + hex.EncodeToString(sum[:8])
+}
+
+// cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
+func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }
+
+// ParseTime reads a timestamp in any ISO 8601 spelling that Go's RFC 3339 parser takes.
+func ParseTime(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t.UTC().Truncate(time.Millisecond), err
+}
