@@ -25,3 +25,6 @@ func F(err error) bool {
 }
 
 func Undocumented() {}
+
+// CodeX is a code.
+var CodeX = 1

@@ -1,6 +1,13 @@
-// Command candor prints.
+// Command candor may print.
 package main
 
-import "fmt"
+import (
+	"fmt"
 
-func main() { fmt.Println("ok") }
+	"github.com/candor-mcp/candor"
+)
+
+func main() {
+	candor.CodeX = 2
+	fmt.Println("ok")
+}
