@@ -31,10 +31,10 @@ func (r *Rules) Find(rule *Rule, text string) (phrase string, found bool) {
 	s.nextSentence()
 	for at, g := skip(text, 0); at < len(text); {
 		s.cross(g)
-		if phrase, end := rule.Phrases.at(text, at); phrase != "" && !s.excused(end) {
+		end := wordEnd(text, at)
+		if phrase, last := rule.Phrases.at(text, at, end); phrase != "" && !s.excused(last) {
 			return phrase, true
 		}
-		end := wordEnd(text, at)
 		s.pass(at, end)
 		at, g = skip(text, end)
 	}
@@ -76,7 +76,7 @@ func (s *search) cross(g gap) {
 // pass takes note of the word at [at, end) once it has been judged.
 func (s *search) pass(at, end int) {
 	if s.atStart {
-		if phrase, _ := s.rule.UnlessBefore.at(s.text, at); phrase != "" {
+		if phrase, _ := s.rule.UnlessBefore.at(s.text, at, end); phrase != "" {
 			s.changed = true
 		}
 		s.atStart = s.LeadWords.has(s.text[at:end])
@@ -103,10 +103,10 @@ func (s *search) conditional(end int) bool {
 		if at == len(s.text) || g == sentenceEnd {
 			return false
 		}
-		if phrase, _ := s.rule.UnlessAfter.at(s.text, at); phrase != "" {
+		end = wordEnd(s.text, at)
+		if phrase, _ := s.rule.UnlessAfter.at(s.text, at, end); phrase != "" {
 			return true
 		}
-		end = wordEnd(s.text, at)
 	}
 	return false
 }

@@ -7,17 +7,25 @@ import (
 
 // List is a sorted set of phrases that can be asked for by their first letter.
 type List struct {
-	phrases []string
-	from    ['z' - 'a' + 2]uint16 // where the phrases with each first letter begin
+	phrases []phrase
+	from    ['z' - 'a' + 2]int // where the phrases with each first letter begin
+}
+
+type phrase struct {
+	text  string
+	first int // length of the first word
 }
 
 // NewList makes a list of phrases: lower-case words with single spaces between them.
 // The list keeps no reference to the arguments.
 func NewList(phrases ...string) List {
-	l := List{phrases: slices.Clone(phrases)}
-	slices.Sort(l.phrases)
+	var l List
+	for _, text := range slices.Sorted(slices.Values(phrases)) {
+		word, _, _ := strings.Cut(text, " ")
+		l.phrases = append(l.phrases, phrase{text, len(word)})
+	}
 	for letter := range l.from {
-		l.from[letter] = uint16(l.count(byte('a' + letter))) //nolint:gosec // a few hundred phrases at most
+		l.from[letter] = l.count(byte('a' + letter))
 	}
 	return l
 }
@@ -26,27 +34,34 @@ func NewList(phrases ...string) List {
 func (l *List) count(letter byte) int {
 	n := 0
 	for _, p := range l.phrases {
-		if p[0] < letter {
+		if p.text[0] < letter {
 			n++
 		}
 	}
 	return n
 }
 
-// startingLike returns the phrases whose first letter is that of text.
-func (l *List) startingLike(text string) []string {
-	letter := lower(text[0])
+// startingLike returns the phrases whose first letter is that of word.
+func (l *List) startingLike(word string) []phrase {
+	letter := lower(word[0])
 	if letter < 'a' || letter > 'z' {
 		return nil
 	}
 	return l.phrases[l.from[letter-'a']:l.from[letter-'a'+1]]
 }
 
-// at returns the first phrase whose words stand at text[at:], and where they end.
-func (l *List) at(text string, at int) (phrase string, end int) {
-	for _, p := range l.startingLike(text[at:]) {
-		if end := match(text, at, p); end >= 0 {
-			return p, end
+// at returns the first phrase that begins with the word text[at:end], and where it ends; "" if there is none.
+func (l *List) at(text string, at, end int) (found string, foundEnd int) {
+	word := text[at:end]
+	for _, p := range l.startingLike(word) {
+		if !p.beginsWith(word) {
+			continue
+		}
+		if p.first == len(p.text) {
+			return p.text, end
+		}
+		if last := match(text, end, p.text[p.first+1:]); last >= 0 {
+			return p.text, last
 		}
 	}
 	return "", 0
@@ -55,28 +70,32 @@ func (l *List) at(text string, at int) (phrase string, end int) {
 // has reports whether word is in the list.
 func (l *List) has(word string) bool {
 	for _, p := range l.startingLike(word) {
-		if sameWord(word, p) {
+		if p.first == len(p.text) && p.beginsWith(word) {
 			return true
 		}
 	}
 	return false
 }
 
-// match returns where the words of phrase end if they stand at text[at:] in one sentence, else -1.
-func match(text string, at int, phrase string) int {
-	for {
-		word, rest, more := strings.Cut(phrase, " ")
-		end := wordEnd(text, at)
+// beginsWith compares the first word. Most phrases are passed over by its length alone, which only a curly
+// apostrophe makes differ.
+func (p phrase) beginsWith(word string) bool {
+	return (len(word) == p.first || len(word) == p.first+len("’")-1) && sameWord(word, p.text[:p.first])
+}
+
+// match returns where the words of rest end if they follow text[:end] in the same sentence, else -1.
+func match(text string, end int, rest string) int {
+	for more := true; more; {
+		at, g := skip(text, end)
+		if at == len(text) || g == sentenceEnd {
+			return -1
+		}
+		var word string
+		word, rest, more = strings.Cut(rest, " ")
+		end = wordEnd(text, at)
 		if !sameWord(text[at:end], word) {
 			return -1
 		}
-		if !more {
-			return end
-		}
-		next, g := skip(text, end)
-		if next == len(text) || g == sentenceEnd {
-			return -1
-		}
-		at, phrase = next, rest
 	}
+	return end
 }

@@ -18,7 +18,11 @@ const (
 // skip returns where the next word begins, or len(text), and what was passed on the way.
 func skip(text string, at int) (next int, passed gap) {
 	for at < len(text) {
-		r, size := utf8.DecodeRuneInString(text[at:])
+		if text[at] == ' ' { // by far the most frequent
+			at++
+			continue
+		}
+		r, size := runeAt(text, at)
 		if isWord(r) {
 			return at, passed
 		}
@@ -26,6 +30,14 @@ func skip(text string, at int) (next int, passed gap) {
 		at += size
 	}
 	return at, passed
+}
+
+// runeAt is utf8.DecodeRuneInString with a short cut for ASCII.
+func runeAt(text string, at int) (r rune, size int) {
+	if c := text[at]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	return utf8.DecodeRuneInString(text[at:])
 }
 
 // gapOf says what the rune r ends, given the text behind it.
@@ -48,8 +60,12 @@ func gapOf(r rune, rest string) gap {
 // wordEnd returns where the word that begins at text[at:] ends.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		if !isWord(r) && !(isApostrophe(r) && wordFollows(text[at+size:])) {
+		if asciiWord[text[at]] {
+			at++
+			continue
+		}
+		r, size := runeAt(text, at)
+		if !isWord(r) && (!isApostrophe(r) || !wordFollows(text[at+size:])) {
 			return at
 		}
 		at += size
@@ -66,25 +82,34 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		return asciiWord[r]
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
+// asciiWord marks the bytes below 0x80 that make words.
+var asciiWord = func() (set [256]bool) {
+	for _, c := range "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		set[c] = true
+	}
+	return set
+}()
+
 // sameWord compares a word of a text with a word of a phrase, which is lower-case and has only
 // straight apostrophes.
 func sameWord(word, of string) bool {
-	for len(of) > 0 {
-		if strings.HasPrefix(word, "’") && of[0] == '\'' {
-			word, of = word[len("’"):], of[1:]
-			continue
-		}
-		if word == "" || lower(word[0]) != of[0] {
+	at := 0
+	for i := range len(of) {
+		switch {
+		case at < len(word) && lower(word[at]) == of[i]:
+			at++
+		case of[i] == '\'' && strings.HasPrefix(word[at:], "’"):
+			at += len("’")
+		default:
 			return false
 		}
-		word, of = word[1:], of[1:]
 	}
-	return word == ""
+	return at == len(word)
 }
 
 func lower(c byte) byte {
