@@ -1,8 +1,11 @@
-// Gen writes every file that is generated from spec/catalogue.json and spec/contradictions.json. It is run in
-// the module root by go generate.
+// Gen checks spec/catalogue.json and writes every file that is generated from it. It is run in the module root:
+//
+//	go generate .                                  check and write
+//	go run ./internal/catalogue/gen -release       also promise what has become active, in spec/released.txt
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,36 +15,38 @@ import (
 )
 
 func main() {
-	if err := run("."); err != nil {
+	release := flag.Bool("release", false, "add the codes that have become active to spec/released.txt")
+	flag.Parse()
+	if err := run(".", *release); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root string) error {
-	c, err := catalogue.Load(filepath.Join(root, "spec", "catalogue.json"))
+// run writes nothing unless the catalogue keeps all its rules.
+func run(root string, release bool) error {
+	spec := filepath.Join(root, "spec")
+	c, err := catalogue.Load(filepath.Join(spec, "catalogue.json"))
 	if err != nil {
 		return err
 	}
-	p, err := catalogue.LoadPhrases(filepath.Join(root, "spec", "contradictions.json"))
+	p, err := catalogue.LoadPhrases(filepath.Join(spec, "contradictions.json"))
 	if err != nil {
 		return err
+	}
+	released, err := catalogue.LoadReleased(filepath.Join(spec, "released.txt"))
+	if err != nil {
+		return err
+	}
+	if err := c.Check(p.Compile(), released); err != nil {
+		return fmt.Errorf("spec/catalogue.json is not sound:\n%w", err)
 	}
 	files, err := render.All(render.Input{Catalogue: c, Phrases: p})
 	if err != nil {
 		return err
 	}
-	for name, data := range files {
-		if err := write(filepath.Join(root, filepath.FromSlash(name)), data); err != nil {
-			return err
-		}
+	if release {
+		files["spec/released.txt"] = []byte(catalogue.FormatReleased(c, released))
 	}
-	return nil
-}
-
-func write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, data, 0o644)
+	return update(root, files)
 }

@@ -4,11 +4,21 @@
 package render
 
 import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
 // Header marks generated files. Its form is the one that Go tools recognise.
 const Header = "Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT."
+
+// Folders are those that hold nothing but generated files, so that what is no longer made can be removed.
+var Folders = []string{"docs/codes", "spec/schema", "spec/typescript", "spec/python"}
 
 // Files maps a slash-separated path below the module root to the content of that file.
 type Files map[string][]byte
@@ -25,10 +35,46 @@ type part func(Input, Files) error
 // All renders every generated file.
 func All(in Input) (Files, error) {
 	out := Files{}
-	for _, make := range []part{goCodes, goPhrases} {
+	for _, make := range []part{goCodes, goPhrases, index, pages, schemas, typescript, python} {
 		if err := make(in, out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+//go:embed templates
+var templateFiles embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"header":  func() string { return Header },
+	"json":    compact,
+	"symbols": symbols,
+	"upper":   strings.ToUpper,
+}).ParseFS(templateFiles, "templates/*.tmpl"))
+
+// execute runs the template of that name.
+func execute(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// compact writes v as JSON on one line, leaving <, > and & as they are: these files are not HTML.
+func compact(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+func symbols(codes []catalogue.Code) []string {
+	out := make([]string, len(codes))
+	for i, c := range codes {
+		out[i] = c.Symbol
+	}
+	return out
 }

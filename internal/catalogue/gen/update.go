@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/candor-mcp/candor/internal/catalogue/render"
+)
+
+// update makes the tree below root hold exactly these files: it writes those that differ and removes what
+// earlier runs left in the folders that are all generated.
+func update(root string, files render.Files) error {
+	for name, data := range files {
+		if err := write(filepath.Join(root, filepath.FromSlash(name)), data); err != nil {
+			return err
+		}
+	}
+	for _, folder := range render.Folders {
+		if err := sweep(root, folder, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil // leave the time stamp alone: nothing has to be rebuilt
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// sweep removes the files below folder that are not among files, and the folders that become empty.
+// Compiled Python is no file of ours and is left alone.
+func sweep(root, folder string, files render.Files) error {
+	var dirs []string
+	err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "__pycache__":
+			return filepath.SkipDir
+		case d.IsDir():
+			dirs = append(dirs, path)
+			return nil
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if _, made := files[filepath.ToSlash(name)]; made {
+			return nil
+		}
+		return os.Remove(path)
+	})
+	if err != nil {
+		return err
+	}
+	return removeEmpty(dirs)
+}
+
+// removeEmpty goes through the folders from the innermost outwards.
+func removeEmpty(dirs []string) error {
+	for i := len(dirs) - 1; i >= 0; i-- {
+		entries, err := os.ReadDir(dirs[i])
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			continue
+		}
+		if err := os.Remove(dirs[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

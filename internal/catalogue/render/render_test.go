@@ -1,0 +1,134 @@
+package render_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/catalogue"
+	"github.com/candor-mcp/candor/internal/catalogue/render"
+)
+
+const root = "../../.."
+
+func input(t *testing.T) render.Input {
+	t.Helper()
+	c, err := catalogue.Load(filepath.Join(root, "spec/catalogue.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := catalogue.LoadPhrases(filepath.Join(root, "spec/contradictions.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return render.Input{Catalogue: c, Phrases: p}
+}
+
+func all(t *testing.T, in render.Input) render.Files {
+	t.Helper()
+	files, err := render.All(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestTheTreeHoldsWhatIsGenerated(t *testing.T) {
+	files := all(t, input(t))
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(root, name))
+		switch {
+		case err != nil:
+			t.Errorf("%v; run go generate", err)
+		case !bytes.Equal(got, want):
+			t.Errorf("%s differs from what the catalogue gives; run go generate", name)
+		}
+	}
+	for _, folder := range render.Folders {
+		for _, name := range below(t, folder) {
+			if files[name] == nil {
+				t.Errorf("%s is no longer generated; run go generate", name)
+			}
+		}
+	}
+}
+
+func below(t *testing.T, folder string) []string {
+	t.Helper()
+	var names []string
+	err := fs.WalkDir(os.DirFS(root), folder, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.Contains(name, "__pycache__") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestTheSameCatalogueGivesTheSameBytes(t *testing.T) {
+	in := input(t)
+	first, second := all(t, in), all(t, in)
+	if len(first) != len(second) {
+		t.Fatalf("%d files, then %d", len(first), len(second))
+	}
+	for name := range first {
+		if !bytes.Equal(first[name], second[name]) {
+			t.Errorf("%s came out differently the second time", name)
+		}
+	}
+}
+
+func TestGeneratedFilesSaySo(t *testing.T) {
+	for name, data := range all(t, input(t)) {
+		if head, _, _ := strings.Cut(string(data), "\"title\""); !strings.Contains(head, "DO NOT EDIT.") {
+			t.Errorf("%s does not say that it is generated", name)
+		}
+	}
+}
+
+func TestEveryCodeHasAPageAndARow(t *testing.T) {
+	in := input(t)
+	files := all(t, in)
+	overview := string(files["docs/codes/README.md"])
+	for _, c := range in.Catalogue.Codes {
+		page := string(files["docs/codes/"+c.ID()+".md"])
+		for _, text := range []string{c.Message, c.Action, c.Note, "`" + c.Class + "`", "`" + c.Retry + "`", `"code": "` + c.Symbol + `"`} {
+			if !strings.Contains(page, text) {
+				t.Errorf("the page of %s lacks %q", c.ID(), text)
+			}
+		}
+		if !strings.Contains(overview, "]("+c.ID()+".md)") {
+			t.Errorf("the overview lacks %s", c.ID())
+		}
+	}
+}
+
+func TestGoNamesFollowTheRule(t *testing.T) {
+	c := input(t).Catalogue
+	for id, want := range map[string]string{
+		"candor/INTERNAL_ERROR":    "CodeInternalError",
+		"kaiza/FILE_NOT_FOUND":     "CodeKaizaFileNotFound",
+		"playwright/E_PW_NAV":      "CodePlaywrightPwNav",
+		"memory-bank/E_MB_READ":    "CodeMemoryBankMbRead",
+		"dual/ERR_NOT_FOUND":       "CodeDualErrNotFound",
+		"rate-limit/E_RL_EXCEEDED": "CodeRateLimitRlExceeded",
+	} {
+		if got := render.GoName(*c.Find(id)); got != want {
+			t.Errorf("%s is called %s in Go, not %s", id, got, want)
+		}
+	}
+}
+
+func TestClashingGoNamesAreRefused(t *testing.T) {
+	in := input(t)
+	in.Catalogue.Find("candor/DISK_FULL").Symbol = "KAIZA_FILE_NOT_FOUND"
+	if _, err := render.All(in); err == nil || !strings.Contains(err.Error(), "would both be called CodeKaizaFileNotFound") {
+		t.Errorf("got %v", err)
+	}
+}
