@@ -66,7 +66,7 @@ func BenchmarkParse(b *testing.B) {
 		make func(int) []byte
 	}{{"log", textReply}, {"plain", plainReply}, {"dense", denseReply}}
 	for _, sample := range samples {
-		for _, size := range []int{1 << 10, 64 << 10, 1 << 20} {
+		for _, size := range []int{0, 1 << 10, 64 << 10, 1 << 20} {
 			data := sample.make(size)
 			b.Run(fmt.Sprintf("%s/%dKB/wire", sample.name, size>>10), func(b *testing.B) { benchWire(b, data) })
 			b.Run(fmt.Sprintf("%s/%dKB/json", sample.name, size>>10), func(b *testing.B) { benchJSON(b, data) })

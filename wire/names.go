@@ -16,8 +16,8 @@ import (
 //
 // Names are compared by the characters they stand for: "id" and "\u0069d" are the same name.
 const (
-	smallObject = 24
-	stackDepth  = 64
+	smallObject = 16
+	stackDepth  = 40
 )
 
 // markStack holds the marks of all open small objects, innermost last.
@@ -79,11 +79,18 @@ func namePrint(data []byte, name span, escaped bool) uint64 {
 	in := name.inside(data)
 	if escaped {
 		var space [64]byte
-		in = unescape(space[:0], in)
+		return printOf(unescape(space[:0], in))
 	}
+	if begin := int(name.begin) + 1; len(in) < 8 && begin+8 <= len(data) {
+		return load(data, begin)&(1<<(8*len(in))-1) | uint64(len(in))<<56
+	}
+	return printOf(in)
+}
+
+func printOf(in []byte) uint64 {
 	n := len(in)
 	if n >= 8 {
-		return load(in, 0) ^ load(in, n-8)*ones ^ uint64(n)<<56
+		return (load(in, 0) ^ load(in, n-8)*ones) ^ uint64(n)<<56
 	}
 	print := uint64(n) << 56
 	for i, c := range in {

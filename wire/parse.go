@@ -6,11 +6,12 @@ import "bytes"
 // and changes nothing in it; the caller must not change data while the message is in use.
 //
 // One pass over the bytes, in linear time. A clean message costs no allocation unless one of its
-// objects has more than 24 members.
+// objects has more than 16 members.
 func Parse(data []byte, lim Limits) (m Message) {
 	m.raw = data
 	root := index{deeper: &m.inResult}
-	s := newScanner(data, lim)
+	var s scanner
+	s.init(data, lim)
 	if most := lim.maxBytes(); len(data) > most {
 		s.scanHead(most, &root)
 	} else {
@@ -91,9 +92,14 @@ func (p *parser) placeFolded(name []byte, at int) {
 
 // slot returns where the value under a name belongs, nil if the name is unknown.
 func (p *parser) slot(name []byte) *span {
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = unescape(nil, name)
+	at := p.plainSlot(name)
+	if at == nil && bytes.IndexByte(name, '\\') >= 0 {
+		at = p.plainSlot(unescape(nil, name))
 	}
+	return at
+}
+
+func (p *parser) plainSlot(name []byte) *span {
 	switch string(name) {
 	case "jsonrpc":
 		return &p.m.version

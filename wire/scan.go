@@ -24,8 +24,10 @@ type scanner struct {
 
 const stop = -1
 
-func newScanner(data []byte, lim Limits) scanner {
-	return scanner{data: data, maxDepth: lim.maxDepth(), allowLone: lim.AllowLoneSurrogates}
+// init readies a zero scanner in place: it is large, and a copy of it would cost as much as a
+// short message.
+func (s *scanner) init(data []byte, lim Limits) {
+	s.data, s.maxDepth, s.allowLone = data, lim.maxDepth(), lim.AllowLoneSurrogates
 }
 
 // begin steps over a byte order mark and notes it.

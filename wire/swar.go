@@ -22,34 +22,37 @@ func unplain(x uint64) uint64 {
 	return (((x ^ 2*ones) - '!'*ones) | ((x ^ slash) - ones) | x) & tops
 }
 
-// stops marks '"' and '\\' alone: enough to leave a string that is already known to be valid.
-func stops(x uint64) uint64 {
-	q, b := x^quote, x^slash
-	return (((q - ones) &^ q) | ((b - ones) &^ b)) & tops
+// either marks the bytes that equal one of two, each given in all eight places.
+func either(x, p, q uint64) uint64 {
+	p, q = x^p, x^q
+	return (((p - ones) &^ p) | ((q - ones) &^ q)) & tops
 }
+
+// stops marks '"' and '\\' alone: enough to leave a string that is already known to be valid.
+func stops(x uint64) uint64 { return either(x, quote, slash) }
 
 func first(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 
 func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
-// plainEnd returns the index of the first byte at or after i that is not plain, or len(b).
-func plainEnd(b []byte, i int) int {
-	for i+32 <= len(b) {
-		w := b[i : i+32]
-		m0, m1 := unplain(load(w, 0)), unplain(load(w, 8))
-		m2, m3 := unplain(load(w, 16)), unplain(load(w, 24))
-		if m0|m1|m2|m3 == 0 {
-			i += 32
-			continue
+// longRun is how many plain bytes make it likely that many more follow.
+const longRun = 64
+
+// plainBlocks steps over blocks of 32 plain bytes from i on.
+func plainBlocks(b []byte, i int) int {
+	rest := b[i:]
+	for len(rest) >= 32 {
+		m0, m1 := unplain(load(rest, 0)), unplain(load(rest, 8))
+		m2, m3 := unplain(load(rest, 16)), unplain(load(rest, 24))
+		if m0|m1|m2|m3 != 0 {
+			break
 		}
-		return i + firstOf(m0, m1, m2, m3)
+		rest = rest[32:]
 	}
-	for i+8 <= len(b) {
-		if m := unplain(load(b, i)); m != 0 {
-			return i + first(m)
-		}
-		i += 8
-	}
+	return len(b) - len(rest)
+}
+
+func plainTail(b []byte, i int) int {
 	for i < len(b) && isPlain(b[i]) {
 		i++
 	}

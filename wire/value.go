@@ -61,7 +61,8 @@ func ParseValue(data []byte, lim Limits) (Value, error) {
 	if len(data) > lim.maxBytes() {
 		return Value{}, Malformation{Flaw: FlawTooLarge, Offset: lim.maxBytes()}
 	}
-	s := newScanner(data, lim)
+	var s scanner
+	s.init(data, lim)
 	root := s.text(s.begin(), nil)
 	if bad := s.verdict(); bad.Flaw != FlawNone {
 		return Value{}, bad

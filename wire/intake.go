@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"errors"
+	"io"
+)
+
+// intake is the buffer between a reader and the frames cut from it. It holds at most what a
+// frame within the limit needs.
+type intake struct {
+	src  io.Reader
+	most int // bytes the buffer must be able to hold unread
+	buf  []byte
+	r, w int   // buf[r:w] is unread
+	err  error // what the reader ended with; sticky
+}
+
+const (
+	intakeStart = 32 << 10
+	intakeKeep  = 1 << 20 // a larger buffer is given up once it is empty
+	emptyReads  = 100     // that many in a row mean that the reader is stuck
+)
+
+var errBadRead = errors.New("wire: the reader returned an impossible count")
+
+func (in *intake) unread() []byte { return in.buf[in.r:in.w] }
+
+// fill reads once into free space, which it makes first. It sets err when the reader ends.
+func (in *intake) fill() {
+	in.makeRoom()
+	for range emptyReads {
+		n, err := in.src.Read(in.buf[in.w:])
+		if n < 0 || n > len(in.buf)-in.w {
+			in.err = errBadRead
+			return
+		}
+		in.w += n
+		in.err = err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	in.err = io.ErrNoProgress
+}
+
+func (in *intake) makeRoom() {
+	if in.r == in.w {
+		in.r, in.w = 0, 0
+		if len(in.buf) > intakeKeep {
+			in.buf = nil
+		}
+	}
+	if in.w < len(in.buf) {
+		return
+	}
+	if in.r > 0 {
+		in.w = copy(in.buf, in.unread())
+		in.r = 0
+		return
+	}
+	grown := make([]byte, max(intakeStart, min(2*len(in.buf), in.most)))
+	in.w = copy(grown, in.unread())
+	in.r, in.buf = 0, grown
+}
