@@ -81,7 +81,7 @@ func stringEnd(s string, i int) int {
 			return j + 2
 		case c == esc && j+1 < len(s) && s[j+1] == '\\':
 			return j + 2
-		case c < ' ':
+		case c < ' ', c == 0xc2 && j+1 < len(s) && s[j+1] < 0xa0:
 			return i
 		}
 	}

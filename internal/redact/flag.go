@@ -51,7 +51,7 @@ func (x *scanner) tuple(i int) bool {
 		return false
 	}
 	v := valueAt(s, i+1, 2*valueLimit)
-	if !v.quoted || v.from >= v.to || v.long() {
+	if !v.quoted || v.from >= v.to || v.to-v.from > valueLimit {
 		return false
 	}
 	m := meaningOf(name.text)

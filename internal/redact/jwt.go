@@ -54,7 +54,7 @@ func (x *scanner) discord() bool {
 		return false
 	}
 	end := stamp
-	if end < len(s) && s[end] == '.' {
+	if end+1 < len(s) && s[end] == '.' && token.in(s[end+1]) {
 		end = token.run(s, stamp+1, 80)
 	}
 	if end-stamp < 20 && !truncated(s, end) {

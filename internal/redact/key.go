@@ -82,7 +82,7 @@ func (ws *nameWords) other(n int, head, owner []byte) meaning {
 		}
 	}
 	for _, f := range fused {
-		if len(head) > len(f.ending) && strings.HasSuffix(string(head), f.ending) {
+		if strings.HasSuffix(string(head), f.ending) {
 			return f.meaning
 		}
 	}

@@ -16,15 +16,50 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 	if m.kind == kindPassword && (name.text == "PWD" || name.text == "OLDPWD") && sep == '=' {
 		return false // the shell's working directory
 	}
-	limit := all
 	if m.level == weak || name.doubtful(m) {
-		limit = 2 * valueLimit
+		return x.maybe(name, m, to, sep)
 	}
-	v := x.headerValue(m, valueAt(s, to, limit))
-	if v.from >= v.to || !x.holds(name, m, v, sep) {
+	v := x.headerValue(m, valueAt(s, to, all))
+	if v.from >= v.to || !x.holds(name, v, m, sep) {
 		return false
 	}
 	return x.redactValue(name, m, v)
+}
+
+// maybe cuts a value that its name does not give away, if it looks opaque. What was read in vain is
+// not read again: a piece of a value that is not opaque is not opaque either.
+func (x *scanner) maybe(name name, m meaning, to int, sep byte) bool {
+	s := x.s
+	if to < x.noWeak {
+		return false
+	}
+	v := valueAt(s, to, valueLimit)
+	if v.from >= v.to {
+		return false
+	}
+	if placeholderStart(s, v.from, v.to) < 0 && !x.looksSecret(name, m, v, sep) {
+		if !v.quoted {
+			x.noWeak = v.to
+		}
+		return false
+	}
+	if !v.quoted && v.to-to > valueLimit-gap {
+		v.to = bareEnd(s, v.from)
+	}
+	return x.redactValue(name, m, v)
+}
+
+func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
+	text := x.s[v.from:v.to]
+	switch {
+	case v.quoted && v.open && v.to-v.from > valueLimit/2, harmless(text):
+		return false
+	case m.level == strong, name.query:
+		return opaque(text, 8)
+	case m.kind == kindToken && !v.quoted && sep != '=':
+		return false
+	}
+	return opaque(text, 16)
 }
 
 // redactValue cuts the value, or steps over it if it was cut before.
@@ -42,37 +77,22 @@ func (x *scanner) redactValue(name name, m meaning, v value) bool {
 	return true
 }
 
-// holds decides whether a value behind a name is a secret.
-func (x *scanner) holds(name name, m meaning, v value, sep byte) bool {
+// holds decides whether a value behind a name that means a secret is one.
+func (x *scanner) holds(name name, v value, m meaning, sep byte) bool {
 	s := x.s
 	text := s[v.from:v.to]
-	if placeholderStart(s, v.from, v.to) >= 0 {
+	switch {
+	case placeholderStart(s, v.from, v.to) >= 0:
 		return true
-	}
-	if m.level == weak {
-		least := 16
-		if name.query {
-			least = 8
-		}
-		return !v.long() && (name.query || m.kind != kindToken || v.quoted || sep == '=') && opaque(text, least)
-	}
-	if harmless(text) {
+	case harmless(text):
 		return false
-	}
-	if m.kind == kindCookie {
-		return v.quoted || sep == '=' || v.long() || strings.IndexByte(text, '=') > 0
-	}
-	if name.doubtful(m) {
-		return !v.long() && opaque(text, 8)
-	}
-	if v.quoted || sep == '=' && !name.spaced {
+	case v.quoted || sep == '=' && !name.spaced || len(text) > valueLimit:
 		return true
+	case m.kind == kindCookie:
+		return strings.IndexByte(text, '=') > 0
 	}
 	return !talk(s, text, v.to)
 }
-
-// long reports whether a value is too long to be looked at without being cut.
-func (v value) long() bool { return v.to-v.from > valueLimit }
 
 // talk reports whether a bare value is the first word of a sentence: letters only, or a number,
 // and another word behind it.

@@ -14,14 +14,14 @@ const (
 var roots = set("home", "root", "Users", "var", "tmp", "etc", "usr", "opt", "srv", "mnt", "media", "workspace", "workspaces", "app",
 	"data", "private", "proc", "sys", "lib", "lib64", "bin", "sbin", "boot", "run", "Applications", "Library", "System", "Volumes",
 	"nix", "snap", "builds", "build", "github", "runner", "code", "project", "projects", "repo", "repos", "src", "work", "volume1",
-	"storage", "sdcard", "cygdrive", "wsl$", "layers", "vercel", "function", "site-packages", "node_modules", "nonexistent", "dev")
+	"storage", "sdcard", "cygdrive", "wsl$", "layers", "vercel", "function", "site-packages", "node_modules", "dev")
 
 // routeRoots are the first elements of routes; what begins so is no file.
 var routeRoots = set("api", "rest", "graphql", "oauth", "oauth2", "auth", ".well-known", "rpc", "mcp", "sse", "messages", "users", "v")
 
 // routeRootsToo are roots that are common in routes as well: they need a file name or a place.
 var routeRootsToo = set("app", "data", "media", "run", "code", "project", "projects", "repo", "repos", "work", "storage", "function",
-	"build", "builds", "runner", "github", "src", "dev", "System", "Library", "workspace", "workspaces", "layers", "nonexistent")
+	"build", "builds", "runner", "github", "src", "dev", "System", "Library", "workspace", "workspaces", "layers")
 
 // devices have names that are the same everywhere.
 var devices = set("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "shm", "fd")
@@ -87,11 +87,11 @@ func pathBoundary(s string, i int) bool {
 func readPath(s string, i int) pathSpan {
 	_, n := unitAt(s, i)
 	sep := s[i : i+n]
-	stop := pathStop(s, i)
+	stop, blanks := pathStop(s, i)
 	p := pathSpan{start: i, end: i}
 	for j := i; j < stop && strings.HasPrefix(s[j:stop], sep); {
 		from := j + n
-		j = elementEnd(s, from, stop, sep)
+		j = elementEnd(s, from, stop, blanks, sep)
 		p.end = j
 		if j == from {
 			if j < stop && strings.HasPrefix(s[j:], sep) {
@@ -107,40 +107,36 @@ func readPath(s string, i int) pathSpan {
 	}
 	p.user = p.count == 2 && (p.first == "home" || p.first == "Users")
 	if p.count > 0 {
-		p.end = trimDots(s, p.last, elementEnd(s, p.last, stop, sep))
+		p.end = trimDots(s, p.last, elementEnd(s, p.last, stop, blanks, sep))
 	}
 	return p
 }
 
-// pathStop returns the index a path that begins at i cannot pass. Behind a quote that is closed on
-// the same line, blanks belong to the path.
-func pathStop(s string, i int) int {
+// pathStop returns the index a path that begins at i cannot pass, and whether blanks belong to the
+// path: they do behind a quote that is closed on the same line.
+func pathStop(s string, i int) (stop int, blanks bool) {
 	if i > 0 && quote.in(s[i-1]) {
 		near := s[i:min(len(s), i+pathLimit)]
 		end := strings.IndexByte(near, s[i-1])
 		if end > 0 && strings.IndexByte(near[:end], '\n') < 0 && !strings.Contains(near[:end], " /") {
-			return i + end
+			return i + end, true
 		}
 	}
-	j := i
-	for j < len(s) && s[j] != ' ' {
-		j++
-		if j-i > 1<<14 {
-			break
-		}
-	}
-	return j
+	return len(s), false
 }
 
+// pathEnds holds the bytes that end an element of a path.
+const pathEnds = "/<>|*?,;()[]{}:\\&!"
+
 // elementEnd returns where the element that begins at i ends.
-func elementEnd(s string, i, stop int, sep string) int {
+func elementEnd(s string, i, stop int, blanks bool, sep string) int {
 	for i < stop {
 		c := s[i]
-		if c == '/' || c == '\n' || c == '\t' || quote.in(c) || strings.IndexByte("<>|*?,;()[]{}:\\&!", c) >= 0 {
+		if c == '\n' || c == '\t' || c == ' ' && !blanks || quote.in(c) || strings.IndexByte(pathEnds, c) >= 0 {
 			break
 		}
 		if c == '%' && sep[0] == '%' {
-			if u, n := unitAt(s, i); n > 1 && !(alnum | ident | space).in(u) {
+			if u, n := unitAt(s, i); n > 1 && !(ident | space).in(u) {
 				break
 			}
 		}

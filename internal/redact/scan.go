@@ -12,6 +12,7 @@ type scanner struct {
 
 	noJWT  int // no web token begins before this index
 	noPath int // no path begins before this index
+	noWeak int // no bare value behind a weak name begins before this index
 }
 
 // run looks closer at two kinds of places only: the first byte of a word whose first two bytes

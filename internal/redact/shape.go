@@ -12,6 +12,9 @@ type shape struct {
 	keep         bool  // the prefix is no part of the secret
 }
 
+// randomLimit bounds how much of a tail is looked at before it is believed.
+const randomLimit = 64
+
 // weakCut is the least that a cut tail behind a weak prefix must show.
 const weakCut = 8
 
@@ -45,7 +48,14 @@ func (x *scanner) shape() bool {
 
 func (sh *shape) match(s string, i int) (end int, ok bool) {
 	from := i + len(sh.prefix)
-	end = sh.set.run(s, from, all)
+	if sh.weak && !random(s[from:sh.set.run(s, from, randomLimit)]) {
+		return 0, false
+	}
+	limit := all
+	if sh.max > 0 {
+		limit = sh.max + 1
+	}
+	end = sh.set.run(s, from, limit)
 	if dot&sh.set != 0 {
 		end = trimDots(s, from, end)
 	}
@@ -60,7 +70,7 @@ func (sh *shape) match(s string, i int) (end int, ok bool) {
 			least = weakCut
 		}
 	}
-	if len(tail) < min(least, sh.min) || sh.weak && !hasDigit(tail) {
+	if len(tail) < min(least, sh.min) {
 		return 0, false
 	}
 	return end, true
@@ -80,8 +90,22 @@ func trimDots(s string, from, to int) int {
 	return to
 }
 
+// random reports whether a tail is no word: it has a digit or changes case within.
+func random(s string) bool {
+	if hasDigit(s) {
+		return true
+	}
+	flips := 0
+	for i := 1; i < len(s); i++ {
+		if upper.in(s[i]) != upper.in(s[i-1]) {
+			flips++
+		}
+	}
+	return flips > 1
+}
+
 func hasDigit(s string) bool {
-	for i := range min(len(s), 256) {
+	for i := range len(s) {
 		if digit.in(s[i]) {
 			return true
 		}

@@ -145,7 +145,12 @@ func harmless(v string) bool {
 			return true
 		}
 	}
-	return sentence(v)
+	return variable(v) || sentence(v)
+}
+
+// variable reports whether v is the name of an environment variable, as in $API_TOKEN.
+func variable(v string) bool {
+	return len(v) > 2 && v[0] == '$' && upper.in(v[1]) && (upper|digit|under).run(v, 1, all) == len(v)
 }
 
 // variables begin values that stand for a value elsewhere.

@@ -36,6 +36,9 @@ func (x *scanner) unc(i int) bool {
 	if p.count < 2 || len(p.first) < 2 {
 		return false
 	}
+	if c, n := unitAt(s, i); n > 1 && c != ' ' { // an escaped quote, not a host
+		return false
+	}
 	x.shorten(i, p)
 	return true
 }
@@ -44,7 +47,7 @@ func (x *scanner) unc(i int) bool {
 // looks the same ("Plan B:\nfirst\nsecond"), so elements that all begin like an escape are no path.
 func readWindows(s string, i int) pathSpan {
 	p := pathSpan{start: i, end: i}
-	stop := pathStop(s, i)
+	stop, blanks := pathStop(s, i)
 	genuine := false
 	for j := i; j < stop && (s[j] == '\\' || s[j] == '/'); {
 		sep := j
@@ -52,7 +55,7 @@ func readWindows(s string, i int) pathSpan {
 			j++
 		}
 		from := j
-		j = elementEnd(s, from, stop, "/")
+		j = elementEnd(s, from, stop, blanks, "/")
 		if j == from {
 			break
 		}
@@ -93,19 +96,20 @@ func (x *scanner) home(i int) bool {
 // authority at from.
 func (x *scanner) fileURL(start, from int) bool {
 	s := x.s
+	x.i = from
 	end := (alnum | dash | dot).run(s, from, nameLimit)
-	if end >= len(s) || end == from && s[end] != '/' && s[end] != '\\' && s[end] != '%' {
-		x.i = from
+	if end >= len(s) {
+		return true
+	}
+	if c, _ := unitAt(s, end); c != '/' && c != '\\' {
 		return true
 	}
 	p := readPath(s, end)
 	if end+2 < len(s) && s[end] == '/' && (upper | lower).in(s[end+1]) && s[end+2] == ':' {
 		p = readWindows(s, end+3)
 	}
-	if p.count == 0 {
-		x.i = from
-		return true
+	if p.count > 0 {
+		x.shorten(start, p)
 	}
-	x.shorten(start, p)
 	return true
 }

@@ -92,7 +92,7 @@ var passOwners = set("db", "database", "user", "smtp", "mysql", "pg", "postgres"
 	"keystore", "sudo", "service", "app", "api", "basic")
 
 // tails follow the word that counts without changing what is held.
-var tails = set("value", "val", "hash", "raw", "plain", "plaintext", "text", "header", "b64", "base64", "hex", "old", "new",
+var tails = set("value", "val", "hash", "raw", "plain", "plaintext", "text", "header", "b64", "base", "base64", "hex", "old", "new",
 	"current", "prod", "production", "dev", "test", "staging", "live", "env", "input", "confirmation", "confirm", "again", "encoded",
 	"str", "bytes", "data")
 
