@@ -1,0 +1,107 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+)
+
+// issue adds one failing field, or completes what is known of it.
+func (r *reader) issue(is candor.Issue) {
+	is.Message = clip(strings.TrimSpace(is.Message), maxIssueText)
+	for i := range r.said.Issues {
+		if have := &r.said.Issues[i]; have.Path == is.Path {
+			complete(have, is)
+			return
+		}
+	}
+	if len(r.said.Issues) < MaxIssues {
+		r.said.Issues = append(r.said.Issues, is)
+	}
+}
+
+func complete(have *candor.Issue, is candor.Issue) {
+	keep(&have.Rule, is.Rule)
+	keep(&have.Message, is.Message)
+	keep(&have.Got, is.Got)
+	if have.Expected == nil {
+		have.Expected = is.Expected
+	}
+}
+
+// named adds an issue for a name or path found in prose. A refined rule comes from the sentence itself.
+func (r *reader) named(path, rule, message string) {
+	steps := r.rooted(stepsOf(path))
+	if len(steps) == 0 || len(steps) == 1 && strings.HasPrefix(steps[0], "$") && steps[0] != path {
+		return
+	}
+	is := judged(message)
+	is.Path = pointer(steps)
+	if is.Rule == "" || rule == "additionalProperties" || rule == "required" && is.Rule == "type" {
+		is.Rule = rule
+	}
+	r.issue(is)
+}
+
+// signs tell the rule from words of a validator's sentence; the first that is found wins.
+var signs = []sign{
+	{"unrecognized key", "additionalProperties"}, {"additional propert", "additionalProperties"},
+	{"unexpected keyword", "additionalProperties"}, {"extra inputs", "additionalProperties"}, {"unknown field", "additionalProperties"},
+	{"received undefined", "required"}, {"received nonoptional", "required"}, {"nonoptional", "required"}, {"field required", "required"},
+	{"is required", "required"}, {"are required", "required"}, {"required property", "required"}, {"missing", "required"},
+	{"invalid option", "enum"}, {"invalid enum", "enum"}, {"one of", "enum"}, {"allowed values", "enum"}, {"invalid literal", "const"},
+	{"greater than", "minimum"}, {"at least", "minimum"}, {"too small", "minimum"}, {"less than", "maximum"}, {"at most", "maximum"},
+	{"too big", "maximum"}, {"too long", "maxLength"}, {"too short", "minLength"}, {"exceeds", "maximum"}, {"maximum", "maximum"},
+	{"iso 8601", "format"}, {"invalid email", "format"}, {"invalid url", "format"}, {"invalid uuid", "format"}, {"invalid datetime", "format"},
+	{"pattern", "pattern"}, {"match", "pattern"}, {"must be a valid", "format"},
+	{"expected ", "type"}, {"must be ", "type"}, {"should be a valid", "type"}, {"of type", "type"}, {"required", "required"},
+}
+
+// sign is a piece of text and the rule that it tells of.
+type sign struct{ words, rule string }
+
+// judged is what a sentence says about a field: the rule, the type that came and the one that was wanted.
+func judged(message string) candor.Issue {
+	low := strings.ToLower(message)
+	is := candor.Issue{Message: message}
+	for _, sign := range signs {
+		if strings.Contains(low, sign.words) {
+			is.Rule = sign.rule
+			break
+		}
+	}
+	is.Got = typeAfter(low, "received ", "input_type=", "was ", "but got ", "given: ", "got ")
+	if want := typeAfter(low, "expected ", "must be a ", "must be an ", "must be ", "should be a valid ", "of type ", "want "); want != "" && want != "absent" {
+		is.Expected = map[string]any{"type": want}
+	}
+	return is
+}
+
+// typeAfter is the JSON type named after one of the words.
+func typeAfter(low string, words ...string) string {
+	for _, w := range words {
+		_, rest, ok := strings.Cut(low, w)
+		if !ok {
+			continue
+		}
+		end := 0
+		for end < len(rest) && (isLower(rest[end]) || rest[end] == '_') {
+			end++
+		}
+		if t := typeName(rest[:end]); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// typeName translates the type names of other languages to those of JSON Schema; "" for anything else.
+func typeName(word string) string { return typeNames[strings.Trim(strings.ToLower(word), "\"'")] }
+
+var typeNames = map[string]string{
+	"string": "string", "str": "string", "text": "string", "number": "number", "float": "number", "float64": "number", "double": "number",
+	"nan": "number", "integer": "integer", "int": "integer", "int64": "integer", "int32": "integer", "long": "integer",
+	"boolean": "boolean", "bool": "boolean", "array": "array", "list": "array", "slice": "array", "tuple": "array",
+	"object": "object", "dict": "object", "dictionary": "object", "map": "object", "record": "object", "struct": "object",
+	"null": "null", "none": "null", "nonetype": "null", "nil": "null", "undefined": "absent",
+}

@@ -1,0 +1,332 @@
+package foreign
+
+import (
+	"strconv"
+	"strings"
+)
+
+// wrappers are what SDKs and habits put in front of a sentence. Each takes its prefix off and notes what it says.
+var wrappers = []func(r *reader, s string) (rest string, ok bool){
+	(*reader).peelMark,
+	(*reader).peelNumber,
+	(*reader).peelCall,
+	(*reader).peelValidation,
+	(*reader).peelError,
+	(*reader).peelException,
+	(*reader).peelBracket,
+	(*reader).peelSymbol,
+}
+
+// maxWrappers bounds how many prefixes are taken off; real texts have up to five.
+const maxWrappers = 10
+
+// peel takes prefixes off until a sentence remains.
+func (r *reader) peel(s string) string {
+	for range maxWrappers {
+		rest, ok := r.peelOne(s)
+		if !ok {
+			break
+		}
+		s = rest
+	}
+	r.toolOf(s)
+	return s
+}
+
+func (r *reader) peelOne(s string) (string, bool) {
+	for _, w := range wrappers {
+		if rest, ok := w(r, s); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return s, false
+}
+
+// peelMark takes off signs for people: "❌ Error", "**Error**:".
+func (r *reader) peelMark(s string) (string, bool) {
+	rest := strings.TrimLeft(s, "❌✖🚫⚠️✗🔴💥❗⛔ *#>\ufe0f")
+	return rest, len(rest) < len(s) && rest != ""
+}
+
+// peelNumber takes off "MCP error -32602: " and its kin.
+func (r *reader) peelNumber(s string) (string, bool) {
+	for _, lead := range []string{"MCP error ", "McpError: MCP error ", "JSON-RPC error ", "RPC error ", "rpc error: code = ", "Error code ", "Error "} {
+		rest, ok := strings.CutPrefix(s, lead)
+		if !ok {
+			continue
+		}
+		rest = strings.TrimPrefix(rest, "(")
+		end := 0
+		for end < len(rest) && (isDigit(rest[end]) || end == 0 && rest[end] == '-') {
+			end++
+		}
+		n, err := strconv.ParseInt(rest[:end], 10, 64)
+		after := strings.TrimLeft(rest[end:], ")")
+		if err != nil || !strings.HasPrefix(after, ":") || lead[0] == 'E' && n > -32000 {
+			continue
+		}
+		r.number(n)
+		r.shape(ShapeTSPrefix)
+		return after[1:], true
+	}
+	return s, false
+}
+
+// calls are sentences that only say which tool failed. %s is the tool's name, bare or quoted.
+var calls = []struct{ before, after, shape string }{
+	{"Error executing tool ", ":", ShapePyPrefix},
+	{"Error calling tool ", ":", ShapeFastMCP},
+	{"Error validating tool ", ":", ShapeFastMCP},
+	{"Error in tool ", ":", ShapeToolFailed},
+	{"Error in ", ":", ShapeToolFailed},
+	{"Error running tool ", ":", ShapeToolFailed},
+	{"Error invoking tool ", ":", ShapeToolFailed},
+	{"Failed to execute tool ", ":", ShapeToolFailed},
+	{"Failed to call tool ", ":", ShapeToolFailed},
+	{"Failed to run tool ", ":", ShapeToolFailed},
+	{"Failed to execute ", ":", ShapeToolFailed},
+	{"Error executing ", ":", ShapeToolFailed},
+	{"Tool execution failed for ", ":", ShapeToolFailed},
+	{"Tool execution failed", ":", ShapeToolFailed},
+	{"Tool execution error", ":", ShapeToolFailed},
+	{"Error executing tool", ":", ShapeToolFailed},
+	{"Tool ", " execution failed:", ShapeToolFailed},
+	{"Tool ", " failed:", ShapeToolFailed},
+	{"Tool ", " error:", ShapeToolFailed},
+	{"tool ", " failed:", ShapeToolFailed},
+	{"Caught Exception. Error", ":", ShapeToolFailed},
+	{"calling tool ", ":", ShapeToolFailed},
+	{"Unhandled exception in tool ", ":", ShapeToolFailed},
+}
+
+func (r *reader) peelCall(s string) (string, bool) {
+	for _, c := range calls {
+		rest, ok := cutFold(s, c.before)
+		if !ok {
+			continue
+		}
+		head, after, ok := strings.Cut(clip(rest, 160), c.after)
+		name := strings.Trim(strings.TrimSpace(head), "'\"`()")
+		if !ok || name != "" && !isToolName(name) {
+			continue
+		}
+		keep(&r.said.Tool, name)
+		r.shape(c.shape)
+		return rest[len(rest)-len(rest[len(head)+len(c.after):]):], after != "" || len(rest) > 160
+	}
+	return s, false
+}
+
+// cutFold is strings.CutPrefix for ASCII in any case.
+func cutFold(s, prefix string) (rest string, ok bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// isToolName admits what MCP allows for a tool's name.
+func isToolName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' && c != '/' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// validations are prefixes that say: what follows is about the arguments.
+var validations = []string{
+	"Input validation error", "Output validation error", "Input validation failed", "input schema validation failed", "Validation error", "Validation failed",
+	"Parameter validation failed", "Schema validation failed", "Schema validation error", "Argument validation failed", "Argument validation error",
+	"Validation errors", "Invalid arguments for tool ", "Invalid arguments for ", "Invalid arguments to ", "Invalid arguments", "Invalid argument", "Invalid parameters for ", "Invalid parameters", "Invalid params for ",
+	"Invalid params", "Invalid input for tool ", "Invalid input for ", "Invalid input parameters", "Invalid request parameters", "Invalid request body", "Invalid request",
+	"Invalid tool arguments", "Invalid tool input", "JSON RPC invalid params", "ValidationError", "ZodError", "Bad request", "Request validation failed", "unmarshal args",
+	"unmarshaling arguments", "unmarshaling", "failed to deserialize parameters", "failed to parse arguments", "failed to parse parameters", "failed to unmarshal arguments", "Invalid tools/call request",
+	"Invalid tools/call result", "参数验证失败", "参数校验失败", "参数错误", "输入验证错误", "Invalid options", "Invalid payload", "Invalid input",
+}
+
+func (r *reader) peelValidation(s string) (string, bool) {
+	if rest, ok := r.peelToolValidation(s); ok {
+		return rest, true
+	}
+	for _, v := range validations {
+		rest, ok := cutFold(s, v)
+		if !ok {
+			continue
+		}
+		tool := ""
+		if strings.HasSuffix(v, " ") {
+			tool, rest, ok = strings.Cut(rest, ":")
+			tool = strings.Trim(strings.TrimSuffix(strings.TrimSpace(tool), " tool"), "'\"`")
+			ok = ok && isToolName(tool)
+			rest = ":" + rest
+		}
+		if rest == "" || !ok || !opensRest(rest) {
+			continue
+		}
+		keep(&r.said.Tool, tool)
+		r.validation = true
+		r.shape(ShapeValidation)
+		return strings.TrimLeft(rest, ":：\n \t-–"), true
+	}
+	return s, false
+}
+
+// opensRest reports a mark after which the reason follows.
+func opensRest(rest string) bool {
+	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "：") || rest[0] == '\n' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " [") || strings.HasPrefix(rest, " {")
+}
+
+// peelToolValidation takes off "Tool 'x' parameter validation failed: ".
+func (r *reader) peelToolValidation(s string) (string, bool) {
+	rest, ok := cutFold(s, "Tool ")
+	if !ok {
+		return s, false
+	}
+	head, _, ok := strings.Cut(clip(rest, 160), " parameter validation failed:")
+	if !ok || !isToolName(strings.Trim(head, "'\"`")) {
+		return s, false
+	}
+	keep(&r.said.Tool, strings.Trim(head, "'\"`"))
+	r.validation = true
+	r.shape(ShapeValidation)
+	return rest[len(head)+len(" parameter validation failed:"):], true
+}
+
+// peelError takes off the bare word.
+func (r *reader) peelError(s string) (string, bool) {
+	for _, lead := range []string{"Error: ", "ERROR: ", "error: ", "Error - ", "ERROR - ", "[ERROR] ", "[error] ", "Fatal error: ", "Uncaught Error: ", "Uncaught ", "Exception: ",
+		"错误：", "错误: ", "エラー: ", "エラー：", "Fehler: ", "Erreur : ", "Erreur: ", "Ошибка: ", "오류: "} {
+		if rest, ok := strings.CutPrefix(s, lead); ok && rest != "" {
+			return rest, true
+		}
+	}
+	return s, false
+}
+
+// peelException takes off "TypeError: ", also with a code as Node writes it: "TypeError [ERR_X]: ".
+func (r *reader) peelException(s string) (string, bool) {
+	end := 0
+	for end < len(s) && (isLetter(s[end]) || isDigit(s[end]) || s[end] == '_' || s[end] == '.') {
+		end++
+	}
+	name := s[:end]
+	if !isException(name) {
+		return s, false
+	}
+	rest := s[end:]
+	if code, after, ok := strings.Cut(strings.TrimPrefix(rest, " ["), "]"); ok && strings.HasPrefix(rest, " [") && isSymbol(code) {
+		r.symbol(code)
+		rest = after
+	}
+	if !strings.HasPrefix(rest, ": ") && !strings.HasPrefix(rest, ":\n") {
+		return s, false
+	}
+	keep(&r.said.Exception, name)
+	r.shape(ShapeException)
+	return rest[1:], true
+}
+
+// isException reports names such as TypeError, FileNotFoundError, java.io.IOException.
+func isException(name string) bool {
+	_, last, _ := cutLast(name, ".")
+	for _, tail := range []string{"Error", "Exception", "Failure", "Timeout"} {
+		if head, ok := strings.CutSuffix(last, tail); ok && head != "" && isUpper(last[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// peelBracket takes off "[CODE] ".
+func (r *reader) peelBracket(s string) (string, bool) {
+	if !strings.HasPrefix(s, "[") {
+		return s, false
+	}
+	code, rest, ok := strings.Cut(clip(s[1:], 80), "]")
+	if !ok || !isSymbol(code) && !isCapital(code) {
+		return s, false
+	}
+	rest = s[len(code)+2:]
+	if strings.TrimSpace(rest) == "" {
+		return s, false
+	}
+	r.symbol(code)
+	r.shape(ShapeBracket)
+	return strings.TrimPrefix(rest, ":"), true
+}
+
+// peelSymbol takes off "FILE_NOT_FOUND: " and "REFUSE: ".
+func (r *reader) peelSymbol(s string) (string, bool) {
+	end := 0
+	for end < len(s) && (isUpper(s[end]) || isDigit(s[end]) || s[end] == '_') {
+		end++
+	}
+	code := s[:end]
+	if !strings.HasPrefix(s[end:], ": ") || !isSymbol(code) && !refusals[code] {
+		return s, false
+	}
+	if errnos[code] {
+		return s, false // "ENOENT: no such file" reads well as it stands
+	}
+	r.symbol(code)
+	if refusals[code] {
+		r.shape(ShapeRefuse)
+	} else {
+		r.shape(ShapeCodePrefix)
+	}
+	return s[end+1:], true
+}
+
+var refusals = set("REFUSE", "REFUSED", "DENIED", "BLOCKED", "FORBIDDEN", "REJECTED", "UNAUTHORIZED", "TIMEOUT", "CONFLICT", "INVALID", "FATAL")
+
+// isSymbol reports UPPER_SNAKE with at least one underscore, the spelling of codes.
+func isSymbol(s string) bool {
+	return len(s) <= 80 && strings.Contains(s, "_") && isCapital(s)
+}
+
+// isCapital reports a word of capitals, digits and underscores.
+func isCapital(s string) bool {
+	letters := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if isUpper(c) {
+			letters++
+		} else if c != '_' && !isDigit(c) {
+			return false
+		}
+	}
+	return letters >= 3
+}
+
+// absences are sentences that say that a tool does not exist, before and after its name.
+var absences = []struct{ before, after string }{
+	{"Unknown tool: ", ""}, {"unknown tool ", ""}, {"Unknown tool ", ""}, {"Tool not found: ", ""}, {"Unrecognized tool name: ", ""},
+	{"No such tool: ", ""}, {"Invalid tool name: ", ""}, {"Tool ", " not found"}, {"tool ", " not found"}, {"The tool ", " was not found"},
+	{"Tool ", " does not exist"}, {"Tool ", " is not enabled"}, {"Tool ", " not supported"}, {"Tool ", " is not available"}, {"Unsupported tool: ", ""},
+}
+
+// toolOf reads which tool is said not to exist.
+func (r *reader) toolOf(s string) {
+	for _, a := range absences {
+		rest, ok := cutFold(s, a.before)
+		if !ok {
+			continue
+		}
+		name := rest
+		if a.after != "" {
+			name, _, ok = strings.Cut(rest, a.after)
+		} else if i := strings.IndexAny(rest, " ,;\n"); i > 0 {
+			name = rest[:i]
+		}
+		name = strings.Trim(strings.TrimSpace(name), "'\"`.")
+		if ok && (name == "" || isToolName(name)) {
+			keep(&r.said.Tool, name)
+			r.said.UnknownTool = true
+			r.shape(ShapeNoTool)
+			return
+		}
+	}
+}

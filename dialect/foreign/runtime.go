@@ -1,0 +1,136 @@
+package foreign
+
+import (
+	"net/url"
+	"strings"
+)
+
+// A server without validation stumbles over its arguments. The messages of its runtime name the variable
+// it stumbled over, which is an argument or something else: the request decides.
+
+// builtins are members of the language: "reading 'map'" tells of a response, not of an argument.
+var builtins = set("map", "length", "join", "split", "tolowercase", "touppercase", "trim", "foreach", "filter", "replace",
+	"includes", "startswith", "endswith", "then", "catch", "push", "slice", "find", "some", "every", "reduce", "tostring",
+	"call", "apply", "get", "set", "has", "keys", "values", "entries", "match", "test", "0", "1", "substring", "indexof",
+	"concat", "sort", "data", "message", "error", "errors", "result", "results", "response", "success", "items", "content",
+	"choices", "headers", "status", "body", "default", "prototype", "constructor", "iterator", "replaceall", "send", "write")
+
+// plausible reports whether a variable may be an argument: the request has it, or nothing is known of the request.
+func (r *reader) plausible(name string) bool {
+	if r.args.has(name) {
+		return true
+	}
+	return r.args.empty() && !builtins[fold(name)]
+}
+
+// runtime reads messages of language runtimes that name a variable.
+func (r *reader) runtime(s string, toks []token) {
+	for i, t := range toks {
+		if t.kind == kindURL {
+			r.queryOf(t.text, s)
+		}
+		if t.kind == kindQuoted && isPath(t.text) && r.stumbled(toks, i) && r.plausible(t.text) {
+			r.named(t.text, "required", lineAt(s, t.at))
+		}
+		if t.kind == kindWord && i+3 < len(toks) && toks[i+1].low == "is" && toks[i+2].low == "not" && strings.HasPrefix(toks[i+3].low, "a") {
+			r.notFunction(s, toks, i)
+		}
+	}
+}
+
+// stumbled reports whether the quoted token i is what a runtime could not read.
+func (r *reader) stumbled(toks []token, i int) bool {
+	if i < 2 {
+		return i == 0 && len(toks) == 1 && r.said.Exception == "KeyError"
+	}
+	before := toks[i-2].low + " " + toks[i-1].low
+	switch {
+	case before == "destructure property", before == "( reading", before == "keyerror :", before == "read property":
+		return true
+	case i+2 < len(toks) && toks[i-1].low == "the" && toks[i+1].low == "argument" && toks[i+2].low == "must":
+		return true
+	}
+	return false
+}
+
+// notFunction reads "tags.join is not a function": tags came as another type.
+func (r *reader) notFunction(s string, toks []token, i int) {
+	callee, member, ok := cutLast(toks[i].text, ".")
+	if !ok || toks[i+3].low != "a" || i+4 >= len(toks) || toks[i+4].low != "function" || member == "" {
+		return
+	}
+	_, name, nested := cutLast(callee, ".")
+	if !nested {
+		name = callee
+	}
+	if r.args.has(name) || nested && roots[strings.SplitN(callee, ".", 2)[0]] {
+		r.named(name, "type", lineAt(s, toks[i].at))
+	}
+}
+
+func cutLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// queryOf reads arguments that were put into a URL without a look: ?address=undefined.
+func (r *reader) queryOf(link, s string) {
+	_, query, ok := strings.Cut(link, "?")
+	if !ok {
+		return
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		value, err := url.QueryUnescape(value)
+		if err != nil || !isPath(name) {
+			continue
+		}
+		switch value {
+		case "undefined", "None", "NaN":
+			r.named(name, "required", "sent as "+value)
+		case "[object Object]":
+			r.named(name, "type", "sent as an object")
+		}
+	}
+}
+
+// choice are the words that open a list of what would have been right.
+var choice = set("must", "supported", "valid", "allowed", "available", "expected", "should", "accepted", "possible", "choose", "options")
+
+// values reads sentences that quote a bad value next to its name: Unknown mode "x". Valid modes are …
+func (r *reader) values(s string, toks []token) {
+	for i, t := range toks {
+		switch t.low {
+		case "invalid", "unknown", "unsupported", "unrecognized", "illegal", "bad":
+		default:
+			continue
+		}
+		if i+1 >= len(toks) || toks[i+1].kind != kindWord {
+			continue
+		}
+		name, ok := r.nameOf(toks[i+1], false, true)
+		if ok && r.valueBeside(toks, i+2, name) {
+			r.named(name, "enum", lineAt(s, t.at))
+		}
+	}
+}
+
+// valueBeside reports whether what follows a name shows that it is an argument: its value, or a choice of values.
+func (r *reader) valueBeside(toks []token, i int, name string) bool {
+	for n := 0; n < 8 && i+n < len(toks); n++ {
+		t := toks[i+n]
+		if n == 0 && t.kind == kindWord && !r.args.holds(name, t.text) {
+			return false
+		}
+		if r.args.holds(name, t.text) || choice[t.low] && (n == 0 || toks[i+n-1].kind == kindMark) {
+			return true
+		}
+		if t.low == "undefined" || t.low == "[object object]" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package foreign
+
+// sentences are the ways in which servers name a failing argument in prose. The first phrase that matches at
+// a token wins, so the more telling ones stand first.
+var sentences = phrasesOf(
+	// Something is missing.
+	"required: missing|absent|omitted required|mandatory? KIND for|in|to ANY *: NAMES!",
+	"required: missing|absent|omitted or? invalid|empty? required|mandatory? KIND :? NAMES!",
+	"required: missing|absent required|mandatory KIND *: NAMES!",
+	"required: missing or invalid NAMES! KIND?",
+	"required: missing required|mandatory :? NAMES",
+	"required: missing a|an|the? value for :? the? required? KIND? NAMES!",
+	"required: missing ANY required positional|keyword-only argument|arguments : NAMES!",
+	"required: missing NAMES! KIND",
+	"required: missing : NAMES!",
+	"required: missing IDENTS",
+	"required: required|mandatory KIND :? NAMES! not|is|are|was|were|missing|cannot|must|has",
+	"required: required|mandatory KIND is|are|was|were? missing|absent|not|undefined *: NAMES!",
+	"required: requires KIND :? NAMES!",
+	"required: requires either? IDENTS",
+	"required: requires property|parameter|argument NAMES!",
+	"required: KIND :? NAMES! is|are|was|were? required|missing|mandatory|undefined|absent|empty|blank|null",
+	"required: KIND :? NAMES! must|should be? provided|specified|set|given|present|supplied|not",
+	"required: KIND :? NAMES! not provided|specified|found|set|given|supplied|present",
+	"required: NAMES! KIND is|are|was|were? a? required|missing|mandatory|undefined|absent|empty|blank|null",
+	"anyOf: either NAMES! is|are|must|should be? required|provided|specified|set|given|present",
+	"anyOf: one of NAMES! is|are|must|should be? required|provided|specified|set|given|present",
+	"anyOf: provide|specify|pass|supply exactly|at? one|least one? of :? the? following? :? IDENTS",
+	"required: both NAMES! are|must|is be? required|provided|specified|set|given",
+	"required: NAMES are|is|was|were both|also|always|a? required|mandatory|missing|undefined|compulsory",
+	"required: NAMES is|are a|an required|mandatory KIND",
+	"required: NAMES! a|an|must array|list|string|number|object? is|are? required|mandatory",
+	"required: NAMES must|should|has|have to? be provided|specified|set|given|present|supplied|defined",
+	"required: NAMES cannot|can't|can|must|should|may not? be empty|null|blank|undefined|missing|nil|none|omitted",
+	"required: NAMES can be not? empty|blank|null",
+	"required: NAMES is|are|was|were empty|null|blank|undefined|nil",
+	"required: NAME required",
+	"required: no IDENT provided|specified|given|supplied|found",
+	"required: IDENT not provided|specified|given|supplied",
+	"required: empty IDENT",
+	"required: ^ empty NAME! . ",
+	"required: must|should|to|please|need provide|specify|pass|supply|include|set a|an|the|valid|either|both? valid|values|value? for? IDENTS",
+	"required: ^ provide|specify|pass|supply a|an|the|valid|either|both? valid? IDENTS",
+	"required: please provide a|an|the? valid|required? NAME KIND",
+	// Something is there that should not be.
+	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND for ANY : NAMES!",
+	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND in? object? :? NAMES!",
+	"additionalProperties: KIND :? NAMES! is|are not|unknown|unexpected|unrecognized allowed|permitted|recognized|expected|known|supported?",
+	"additionalProperties: additional properties are? not allowed NAMES! was|were? unexpected?",
+	"additionalProperties: NAMES! was|were unexpected",
+	"additionalProperties: property NAMES! should|must not exist|be",
+	// Something has the wrong type or value.
+	"type: expected ANY values|value for NAMES!",
+	"type: KIND :? NAMES! is|are|was not an|a|of ANY",
+	"type: KIND :? NAMES! must|should be|have|contain|match|start",
+	"type: KIND :? NAMES! expected|expects|has|requires|exceeds|cannot|contains",
+	"type: NAMES! KIND must|should|has|cannot|expects|needs be|to|have|contain|match?",
+	"type: invalid ANY? arguments|values *: expected ANY values|value? for NAMES!",
+	"type: invalid NAMES! KIND",
+	"type: invalid|incorrect|bad|wrong|malformed type|value|format|input for|of the? KIND? :? NAMES!",
+	"type: invalid|incorrect|bad|wrong|illegal|malformed KIND :? NAMES! must|should|is|contains|expected|cannot|:|value",
+	"type: invalid|incorrect|bad|wrong|illegal|malformed KIND :? IDENTS",
+	"type: invalid|incorrect|bad|wrong|malformed|unsupported|unknown IDENT",
+	"maximum: NAME value|of ANY exceeds|is",
+	"maximum: IDENT exceeds|out|too",
+	"maximum: NAME is|must out|exceeds of|maximum? range?",
+	"maximum: NAME must not exceed",
+	"type: NAMES must|should|needs|has to? be a|an|one|at|between|greater|less|positive|non-negative|nonnegative|non-empty|valid|integer|string|number|boolean|array|object|in|true|false|either|of|within|numeric|unique|equal|non-zero",
+	"type: IDENTS must|should|cannot|can't|may not?|be|have|contain|match|only|start|end",
+	"pattern: IDENT contains|has invalid|illegal|forbidden|unsupported",
+	"pattern: IDENT does not match",
+	"type: IDENT is not a|an|of|valid|allowed|supported|one",
+	"type: IDENT expected|expects",
+	"format: IDENT : ANY is not",
+	"required: invalid request : missing required NAMES!",
+	// Other languages.
+	"required: 缺少 :? NAMES!", "required: 缺少 ：? NAMES!", "required: 请提供|必须提供|需要提供|请输入 NAMES!",
+	"required: NAMES! 和|或? 不能为空|不可为空|必填|必需|必须传|是必须|为必填|未提供|缺失|必须提供|为空|必须指定|至少传入",
+	"required: 参数|字段 :? NAMES! 不能为空|必填|缺失|是必需|未提供|为空|必须",
+	"type: 无效的|非法的|错误的|参数错误|参数无效 ：? :? IDENTS", "type: 参数|字段 NAMES! 无效|错误|必须|不合法|类型", "type: NAMES! 必须是|必须为|格式|类型错误|应为|无效|不合法",
+	"required: NAMES! は必須|が必要|が指定|を指定|は必ず|が不足|がありません", "required: 必須 :? NAMES!", "type: NAMES! は|が 無効|不正|である必要|でなければ",
+	"required: NAMES! 필수|필요|누락", "required: 필수 :? NAMES!",
+	"required: KIND NAMES! fehlt|fehlen|ist|muss|wird erforderlich|angegeben|benötigt|leer|sein?", "required: NAMES! ist|sind erforderlich|notwendig|pflicht", "required: fehlender|fehlende|fehlendes|pflichtfeld KIND? :? NAMES!",
+	"type: ungültiger|ungültige|ungültiges KIND :? NAMES!",
+	"required: falta|faltan el|los? KIND? requerido|obligatorio? :? NAMES!", "required: KIND NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio|necesario|necessário|manquant", "required: KIND requerido|obligatorio|obrigatório|requis|manquant :? NAMES!",
+	"required: NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio", "type: KIND inválido|invalide|non ANY? :? NAMES!",
+	"required: параметр|поле NAMES! обязателен|обязательно|отсутствует|не", "required: отсутствует|обязательный параметр|поле :? NAMES!", "required: KIND NAMES! manquant|faltante|ausente|mancante",
+)
+
+// firsts indexes the phrases by what they can begin with: most tokens begin none.
+var firsts, wilds = indexPhrases(sentences)
+
+func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
+	byWord = make(map[string][]int)
+	for n, p := range all {
+		first := p.items[0]
+		if first.op == opHead {
+			first = p.items[1]
+		}
+		if first.op != opWord || first.words[0][0] >= 0x80 {
+			wild = append(wild, n)
+			continue
+		}
+		for _, w := range first.words {
+			byWord[w] = append(byWord[w], n)
+		}
+	}
+	return byWord, wild
+}
+
+// fields reads the arguments that a text names as wrong.
+func (r *reader) fields(s string) {
+	toks := tokens(s)
+	for i := 0; i < len(toks); i++ {
+		if r.phraseAt(s, toks, i, firsts[toks[i].low]) || r.phraseAt(s, toks, i, wilds) {
+			continue
+		}
+	}
+	r.runtime(s, toks)
+	r.values(s, toks)
+}
+
+// phraseAt tries the listed phrases at token i and reports the first that matches.
+func (r *reader) phraseAt(s string, toks []token, i int, which []int) bool {
+	for _, n := range which {
+		p := sentences[n]
+		names, ok := r.match(p.items, toks, i)
+		if !ok || len(names) == 0 {
+			continue
+		}
+		for _, name := range names {
+			r.named(name, p.rule, lineAt(s, toks[i].at))
+		}
+		return true
+	}
+	return false
+}
+
+// lineAt is the sentence around a position, as the message of an issue.
+func lineAt(s string, at int) string {
+	begin := at
+	for begin > 0 && s[begin-1] != '\n' && !(begin > 1 && s[begin-1] == ' ' && (s[begin-2] == '.' || s[begin-2] == ';')) {
+		begin--
+	}
+	end := at
+	for end < len(s) && s[end] != '\n' && !(s[end] == '.' && (end+1 == len(s) || s[end+1] == ' ')) {
+		end++
+	}
+	return clip(s[begin:end], maxIssueText)
+}
+
+const maxIssueText = 256

@@ -1,0 +1,66 @@
+package foreign
+
+// The shapes of texts. What JSON payloads look like is in variant.go.
+const (
+	ShapePlain      = "plain"
+	ShapeMasked     = "masked-generic"
+	ShapeTSPrefix   = "ts-sdk-prefix"
+	ShapePyPrefix   = "python-sdk-prefix"
+	ShapeFastMCP    = "fastmcp-prefix"
+	ShapeToolFailed = "tool-failed-prefix"
+	ShapeValidation = "validation-prefix"
+	ShapeBracket    = "bracket-code"
+	ShapeCodePrefix = "code-prefix"
+	ShapeRefuse     = "refuse-prefix"
+	ShapeException  = "exception-prefix"
+	ShapeNoTool     = "unknown-tool"
+	ShapeHTML       = "html-page"
+	ShapeHTTPText   = "http-status-text"
+	ShapeErrnoText  = "errno-text"
+	ShapeNetText    = "network-text"
+	ShapeFieldText  = "field-text"
+	ShapeTrace      = "stack-trace"
+	ShapePydantic   = "pydantic-report"
+	ShapeGoSDK      = "go-sdk-validating"
+	ShapeGoJSON     = "go-json-error"
+	ShapeMCPGo      = "mcp-go-structs"
+	ShapeAjv        = "ajv-text"
+	ShapeJSONSchema = "json-schema-text"
+	ShapeSerde      = "serde-text"
+	ShapeZodLines   = "zod-lines"
+	ShapePathList   = "path-list"
+)
+
+// ranks order the shapes of text by how much they tell. JSON payloads and reports of validators tell most
+// and have no entry; among equals the outermost wins.
+var ranks = map[string]int{
+	ShapePlain: 1, ShapeMasked: 2, shapeObject: 1, ShapeContent: 2, "result-wrapper": 3, "data-wrapper": 3, "message-member": 4,
+	ShapeFieldText: 4, ShapeHTTPText: 4, ShapeErrnoText: 4, ShapeNetText: 3, ShapeTrace: 3, ShapeException: 3, ShapeNoTool: 5,
+	ShapeValidation: 5, ShapeToolFailed: 5, ShapeTSPrefix: 6, ShapePyPrefix: 6, ShapeFastMCP: 6,
+	ShapeBracket: 7, ShapeCodePrefix: 7, ShapeRefuse: 7,
+}
+
+func rank(shape string) int {
+	if n, ok := ranks[shape]; ok {
+		return n
+	}
+	return 10
+}
+
+// shape notes a layer; the one that tells most names the whole.
+func (r *reader) shape(name string) {
+	s := &r.said
+	for _, have := range s.Layers {
+		if have == name {
+			return
+		}
+	}
+	if len(s.Layers) < maxLayers {
+		s.Layers = append(s.Layers, name)
+	}
+	if s.Shape == "" || rank(name) > rank(s.Shape) {
+		s.Shape = name
+	}
+}
+
+const maxLayers = 12

@@ -1,0 +1,208 @@
+package foreign
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// reasons are the statuses that HTTP names, with their phrases; other numbers need a clearer context.
+var reasons = reasonTable()
+
+func reasonTable() map[int]string {
+	m := make(map[int]string)
+	for n := 100; n < 600; n++ {
+		if t := http.StatusText(n); t != "" {
+			m[n] = t
+		}
+	}
+	for n, t := range map[int]string{413: "Payload Too Large", 422: "Unprocessable Entity", 499: "Client Closed Request", 520: "Web Server Returned an Unknown Error", 521: "Web Server Is Down",
+		522: "Connection Timed Out", 523: "Origin Is Unreachable", 524: "A Timeout Occurred", 529: "Overloaded"} {
+		m[n] = t
+	}
+	return m
+}
+
+// statusOf finds the HTTP status that a text states. A number alone is none: ports, counts, lines and ids look
+// the same. A failure wins over another status, and the first of equals.
+func (r *reader) statusOf(s string) {
+	toks := tokens(s)
+	fallback := 0
+	for i := range toks {
+		n := statusAt(toks, i)
+		if n >= 400 {
+			r.status(n)
+			r.shape(ShapeHTTPText)
+			return
+		}
+		if fallback == 0 {
+			fallback = n
+		}
+	}
+	if n := phraseStatus(s); n != 0 {
+		r.status(n)
+		r.shape(ShapeHTTPText)
+		return
+	}
+	r.status(fallback)
+}
+
+// statusAt returns the status that token i is, or 0.
+func statusAt(toks []token, i int) int {
+	t := toks[i]
+	if n, ok := strings.CutPrefix(t.low, "statuscode="); ok {
+		return threeDigits(n)
+	}
+	n := threeDigits(t.text)
+	if n == 0 || t.kind == kindWord {
+		return 0
+	}
+	if i+1 < len(toks) && measures[toks[i+1].low] {
+		return 0
+	}
+	if followsReason(toks, i, n) || precedes(toks, i, n) {
+		return n
+	}
+	return 0
+}
+
+func threeDigits(s string) int {
+	if len(s) != 3 || !isIndex(s) {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 100 || n > 599 {
+		return 0
+	}
+	return n
+}
+
+// measures make the number before them an amount.
+var measures = set("ms", "s", "sec", "seconds", "second", "minutes", "bytes", "kb", "mb", "gb", "items", "results", "rows", "records", "characters", "chars", "tokens", "files",
+	"lines", "times", "requests", "users", "entries", "pages", "days", "hours", "%", "px", "points", "percent", "errors", "objects", "words")
+
+// followsReason reports "429 Too Many Requests", also in brackets.
+func followsReason(toks []token, i, n int) bool {
+	phrase := strings.Fields(strings.ToLower(reasons[n]))
+	if len(phrase) == 0 {
+		return false
+	}
+	at := i + 1
+	for at < len(toks) && at <= i+2 && toks[at].kind == kindMark && strings.Contains("(-:—–[", toks[at].text) {
+		at++
+	}
+	for k, w := range phrase {
+		if at+k >= len(toks) || toks[at+k].low != w {
+			return false
+		}
+	}
+	return true
+}
+
+// precedes looks at what stands before a number, from the nearest word outwards.
+func precedes(toks []token, i, n int) bool {
+	j, opened, colon := i-1, false, false
+	for ; j >= 0 && toks[j].kind == kindMark; j-- {
+		switch toks[j].text {
+		case "(", "[":
+			opened = true
+		case ":", "=", "：":
+			colon = true
+		case "-", "#", "/", "<", ">", "!", "。":
+			if toks[j].text == "#" || toks[j].text == "/" || toks[j].text == "<" || toks[j].text == ">" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if j < 0 {
+		return i == 0 && reasons[n] != "" && n >= 400 && closes(toks, i)
+	}
+	return wordBefore(toks, j, i, n, opened, colon)
+}
+
+// sure are words after which a three-digit number is a status.
+var sure = set("status", "statuscode", "http", "status_code", "httpstatus", "http_status", "http/1.1", "http/2", "状态码", "ステータス", "statuscode", "http-status", "responded", "http-statuscode")
+
+// likely are words after which a number that HTTP names is a status.
+var likely = set("error", "code", "errorcode", "error_code", "response", "returned", "returns", "with", "failed", "failure", "got", "received", "answered", "api", "errors", "success")
+
+// notHTTP are words that make a following status or code something else.
+var notHTTP = set("exit", "process", "line", "port", "errno", "signal", "column", "rpc", "exited", "sql", "sqlstate", "mysql", "timeout")
+
+func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
+	w := toks[j].low
+	before := ""
+	if j > 0 {
+		before = toks[j-1].low
+	}
+	if notHTTP[w] || notHTTP[before] {
+		return false
+	}
+	if sure[w] || strings.Contains(w, "状态码") || strings.HasPrefix(w, "http") && toks[j].kind == kindWord || w == "code" && sure[before] {
+		return true
+	}
+	if n < 400 && !opened || reasons[n] == "" {
+		return false
+	}
+	if likely[w] && (opened || colon || closes(toks, i) || w == "error" || w == "code") {
+		return w != "code" || colon || before == "error" || before == "response"
+	}
+	return colon && closes(toks, i) || opened && closesBracket(toks, i)
+}
+
+// closes reports that a number ends its clause, or that a body follows it.
+func closes(toks []token, i int) bool {
+	if i+1 >= len(toks) || toks[i+1].head {
+		return true
+	}
+	next := toks[i+1]
+	return next.kind == kindMark && strings.Contains("{<[.;:-)(", next.text) || next.kind == kindQuoted || isUpper(next.text[0])
+}
+
+// closesBracket reports "(429)" followed by a colon, a stop, a body or nothing.
+func closesBracket(toks []token, i int) bool {
+	if i+1 >= len(toks) || toks[i+1].text != ")" && toks[i+1].text != "]" {
+		return false
+	}
+	return i+2 >= len(toks) || strings.Contains(":.{<;,-", toks[i+2].text) || toks[i+2].head
+}
+
+// phrases that are nobody's sentence but HTTP's, in the spelling of the standard.
+var certain = map[string]int{
+	"Too Many Requests": 429, "Internal Server Error": 500, "Bad Gateway": 502, "Service Unavailable": 503, "Gateway Timeout": 504, "Gateway Time-out": 504,
+	"Method Not Allowed": 405, "Unprocessable Entity": 422, "Unprocessable Content": 422, "Payload Too Large": 413, "Request Entity Too Large": 413,
+	"Unsupported Media Type": 415, "Not Acceptable": 406, "Precondition Failed": 412, "Proxy Authentication Required": 407, "URI Too Long": 414, "Payment Required": 402,
+}
+
+// clauses are phrases that count only as a whole clause of a sentence.
+var clauses = map[string]int{
+	"Unauthorized": 401, "Forbidden": 403, "Not Found": 404, "Bad Request": 400, "Conflict": 409, "Gone": 410, "Request Timeout": 408,
+	"Too many requests": 429, "Internal server error": 500, "Bad gateway": 502, "Service unavailable": 503, "Gateway timeout": 504, "too many requests": 429,
+	"Service Temporarily Unavailable": 503,
+}
+
+// phraseStatus finds a status that is stated only by its phrase.
+func phraseStatus(s string) int {
+	best, at := 0, len(s)
+	for phrase, n := range certain {
+		if i := strings.Index(s, phrase); i >= 0 && i < at && bounded(s, i, i+len(phrase)) {
+			best, at = n, i
+		}
+	}
+	if best != 0 {
+		return best
+	}
+	for clause := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(":.;\n,()-\"", c) }) {
+		if n := clauses[strings.TrimSpace(clause)]; n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// bounded reports that s[i:end] is not part of a longer word.
+func bounded(s string, i, end int) bool {
+	return (i == 0 || !isLetter(s[i-1]) && s[i-1] != '_') && (end >= len(s) || !isLetter(s[end]) && s[end] != '_')
+}

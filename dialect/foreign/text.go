@@ -1,0 +1,120 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// text reads one text, layer by layer, and returns its sentence.
+func (r *reader) text(s string) string {
+	if v, ok := parse(strings.TrimSpace(s)); ok && r.nested < MaxNested {
+		return r.inside(v)
+	}
+	s = strings.TrimSpace(clip(strings.ToValidUTF8(s, "�"), MaxText))
+	s = r.splitStack(s)
+	s = r.splitAdvice(s)
+	s = r.peel(s)
+	if v, ok := parse(s); ok && r.nested < MaxNested && v.Type() != wire.TypeString {
+		return r.inside(v)
+	}
+	s, body := r.splitBody(s)
+	s = r.facts(s)
+	return joined(s, body)
+}
+
+// inside reads JSON that stood in a text.
+func (r *reader) inside(v wire.Value) string {
+	r.nested++
+	defer func() { r.nested-- }()
+	return r.value(v)
+}
+
+// facts reads what a sentence says and returns it, without the parts that have a field of their own.
+func (r *reader) facts(s string) string {
+	r.statusOf(s)
+	r.errnoOf(s)
+	r.exceptionOf(s)
+	r.delayOf(s)
+	r.requestOf(s)
+	r.symbolsOf(s)
+	before := len(r.said.Issues)
+	if !r.report(s) {
+		r.fields(s)
+	}
+	if len(r.said.Issues) > before {
+		r.shape(ShapeFieldText)
+	}
+	return s
+}
+
+// joined puts a sentence and what its body said together again, unless one repeats the other.
+func joined(s, body string) string {
+	s = strings.TrimRight(s, " \n")
+	switch {
+	case body == "" || strings.Contains(s, body):
+		return strings.TrimRight(s, ":- \n")
+	case s == "":
+		return body
+	}
+	lead := strings.TrimRight(s, ":-. \n")
+	return lead + ": " + body
+}
+
+// splitBody takes an upstream's body out of a sentence: JSON or HTML. It returns the sentence around it and
+// what the body says.
+func (r *reader) splitBody(s string) (rest, body string) {
+	if before, page, ok := cutPage(s); ok {
+		title := r.page(page)
+		return before, title
+	}
+	for i, tries := 0, 0; tries < 4 && r.nested < MaxNested; tries++ {
+		n := strings.IndexAny(s[i:], "{[")
+		if n < 0 {
+			break
+		}
+		i += n
+		end, ok := jsonEnd(s, i)
+		if !ok {
+			i++
+			continue
+		}
+		v, err := parse(s[i:end])
+		if err && r.telling(v) {
+			before, after := s[:i], strings.TrimLeft(s[end:], " .)")
+			return strings.TrimSpace(before + after), r.inside(v)
+		}
+		i = end
+	}
+	return s, ""
+}
+
+// jsonEnd finds the end of the object or array at i by its brackets.
+func jsonEnd(s string, i int) (end int, ok bool) {
+	depth, quoted := 0, false
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return i, false
+}
+
+// telling reports JSON worth reading: an object with members or an array of objects; ["a","b"] is prose.
+func (r *reader) telling(v wire.Value) bool {
+	if v.Type() == wire.TypeObject {
+		return v.Len() > 0
+	}
+	first, ok := v.Index(0)
+	return ok && first.Type() == wire.TypeObject
+}

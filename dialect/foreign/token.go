@@ -1,0 +1,166 @@
+package foreign
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is one word, quotation, number or mark of a text.
+type token struct {
+	text string // without quotes
+	low  string
+	kind kind
+	at   int  // where it begins, quotes included
+	end  int  // where the next byte stands
+	head bool // first of a sentence or line
+}
+
+type kind uint8
+
+const (
+	kindWord kind = iota
+	kindQuoted
+	kindNumber
+	kindMark
+	kindURL
+)
+
+// maxTokens bounds the work on one text; 8 KiB of prose has about 1,500.
+const maxTokens = 4096
+
+// tokens splits a text. Script without spaces is split from Latin words, so that a name inside a Chinese
+// sentence is a token of its own.
+func tokens(s string) []token {
+	var out []token
+	head := true
+	for i := 0; i < len(s) && len(out) < maxTokens; {
+		size := gapAt(s, i)
+		if size > 0 {
+			head = head || s[i] == '\n'
+			i += size
+			continue
+		}
+		t := tokenAt(s, i)
+		t.head, t.low = head, strings.ToLower(t.text)
+		head = t.kind == kindMark && strings.ContainsAny(t.text, ".!?;:—✖❌•>")
+		out, i = append(out, t), t.end
+	}
+	return out
+}
+
+// gapAt returns the length of what stands between tokens at i: white space, a backslash, a plural in brackets.
+func gapAt(s string, i int) int {
+	switch {
+	case s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r' || s[i] == '\\':
+		return 1
+	case strings.HasPrefix(s[i:], "(s)") && i > 0 && isLetter(s[i-1]):
+		return 3
+	}
+	return 0
+}
+
+func tokenAt(s string, i int) token {
+	if end := urlEnd(s, i); end > i {
+		return token{text: s[i:end], kind: kindURL, at: i, end: end}
+	}
+	if inside, end, ok := quotedAt(s, i); ok {
+		return token{text: inside, kind: kindQuoted, at: i, end: end}
+	}
+	if end := wordEnd(s, i); end > i {
+		return token{text: s[i:end], kind: wordKind(s[i:end]), at: i, end: end}
+	}
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return token{text: s[i : i+size], kind: kindMark, at: i, end: i + size}
+}
+
+func urlEnd(s string, i int) int {
+	if !strings.HasPrefix(s[i:], "http://") && !strings.HasPrefix(s[i:], "https://") {
+		return i
+	}
+	n := strings.IndexAny(s[i:], " \n\t\"'`<>)")
+	if n < 0 {
+		n = len(s) - i
+	}
+	return i + len(strings.TrimRight(s[i:i+n], ".,;:"))
+}
+
+// quotes pairs opening and closing marks.
+var quotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '«': '»', '「': '」', '『': '』', '„': '“'}
+
+const maxQuoted = 96
+
+func quotedAt(s string, i int) (inside string, end int, ok bool) {
+	open, size := utf8.DecodeRuneInString(s[i:])
+	closing, is := quotes[open]
+	if !is || open == '\'' && i > 0 && isLetter(s[i-1]) {
+		return "", i, false
+	}
+	rest := clip(s[i+size:], maxQuoted)
+	n := strings.IndexRune(rest, closing)
+	if n <= 0 || strings.ContainsRune(rest[:n], '\n') {
+		return "", i, false
+	}
+	return strings.TrimSuffix(rest[:n], "\\"), i + size + n + utf8.RuneLen(closing), true
+}
+
+// wordEnd returns the end of a word: letters and digits, with single marks that join them as in a.b[0], x-y.
+func wordEnd(s string, i int) int {
+	start := i
+	spaceless := false
+	for i < len(s) {
+		c, size := utf8.DecodeRuneInString(s[i:])
+		if !isWordRune(c) {
+			if i > start && joins(s, i) && !spaceless {
+				i++
+				continue
+			}
+			break
+		}
+		if is := isSpaceless(c); i == start {
+			spaceless = is
+		} else if is != spaceless {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+func isWordRune(c rune) bool {
+	return c == '_' || c == '$' || c == '@' || unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.Is(unicode.Mn, c)
+}
+
+// joins reports whether the mark at i holds two parts of one name together.
+func joins(s string, i int) bool {
+	if i+1 >= len(s) {
+		return false
+	}
+	next := s[i+1]
+	switch s[i] {
+	case '.', '-':
+		return isLetter(next) || isDigit(next) || next == '_'
+	case '[':
+		n := strings.IndexByte(clip(s[i:], 8), ']')
+		return n > 1 && isIndex(s[i+1:i+n])
+	case ']':
+		return i > 0 && isDigit(s[i-1]) && (next == '.' || next == '[' || next == ':' || next == ' ')
+	}
+	return false
+}
+
+func wordKind(w string) kind {
+	if isDigit(w[0]) && strings.Trim(w, "0123456789.") == "" {
+		return kindNumber
+	}
+	return kindWord
+}
+
+func isSpaceless(c rune) bool {
+	return c > 0x2e80 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
