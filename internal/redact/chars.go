@@ -14,29 +14,24 @@ func clean(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	done, selector := 0, false
+	done := 0
+	last := rune(0) // the last rune written
 	for i < len(s) {
-		n, with := character(s, i)
-		if r, _ := utf8.DecodeRuneInString(s[i:]); isSelector(r) {
-			// A single variation selector styles the character before it; a row of them carries
-			// hidden bytes.
-			n, with = selectorAt(s, i, selector || i == 0)
-			selector = true
-		} else if n == 0 || with != "" {
-			selector = false
+		if i > done {
+			last, _ = utf8.DecodeLastRuneInString(s[done:i])
 		}
+		n, with := character(s, i, last)
 		if n > 0 {
 			b.WriteString(s[done:i])
 			b.WriteString(with)
-			i += n
-			done = i
+			done = i + n
+			if with != "" {
+				last, _ = utf8.DecodeLastRuneInString(with)
+			}
 		} else {
-			_, size := utf8.DecodeRuneInString(s[i:])
-			i += size
+			_, n = utf8.DecodeRuneInString(s[i:])
 		}
-		next := suspect(s, i)
-		selector = selector && next == i
-		i = next
+		i = suspect(s, i+n)
 	}
 	b.WriteString(s[done:])
 	return b.String()
@@ -64,8 +59,8 @@ func suspect(s string, i int) int {
 }
 
 // character returns how many bytes at i go and what takes their place; 0 bytes for a character
-// that stays.
-func character(s string, i int) (n int, with string) {
+// that stays. last is the rune in front of it in the result.
+func character(s string, i int, last rune) (n int, with string) {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {
 	case r == '\r':
@@ -84,6 +79,9 @@ func character(s string, i int) (n int, with string) {
 		return 1, "\uFFFD"
 	case unicode.Is(unicode.Cc, r):
 		return sequence(s, i, r, size), ""
+	case isSelector(r) && (last < utf8.RuneSelf || isSelector(last)):
+		// One variation selector styles the character before it; a row of them carries hidden bytes.
+		return size, ""
 	case unsafeRune(r):
 		return size, ""
 	}
@@ -108,11 +106,3 @@ func unsafeRune(r rune) bool {
 }
 
 func isSelector(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F }
-
-func selectorAt(s string, i int, repeated bool) (n int, with string) {
-	if !repeated {
-		return 0, ""
-	}
-	_, size := utf8.DecodeRuneInString(s[i:])
-	return size, ""
-}

@@ -80,6 +80,9 @@ func skipEscape(s string, j int, form string) int {
 // is followed by another name, since it may be part of a password.
 func bareEnd(s string, i int) int {
 	from := i
+	if rest := s[i:]; strings.HasPrefix(rest, "${") || strings.HasPrefix(rest, "$(") || strings.HasPrefix(rest, "{{") {
+		return i // a variable
+	}
 	if end := placeholderEnd(s, i); end > i {
 		i = end
 	}

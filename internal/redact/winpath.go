@@ -80,7 +80,7 @@ func (x *scanner) home(i int) bool {
 		return false
 	}
 	from := ident.run(s, i+1, 32)
-	if from >= len(s) || s[from] != '/' {
+	if from >= len(s) || s[from] != '/' || digit.in(s[i+1]) {
 		return false
 	}
 	p := readPath(s, from)
