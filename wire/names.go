@@ -17,7 +17,7 @@ import (
 // Names are compared by the characters they stand for: "id" and "\u0069d" are the same name.
 const (
 	smallObject = 16
-	stackDepth  = 40
+	stackDepth  = 32
 )
 
 // markStack holds the marks of all open small objects, innermost last.

@@ -90,7 +90,8 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+// isSpace has its one test for the common answer first.
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
 // value scans the value that begins at i. Only an object writes to idx.
 func (s *scanner) value(i int, idx *index) int {

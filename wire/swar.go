@@ -5,9 +5,7 @@ import (
 	"math/bits"
 )
 
-// Eight bytes at a time. Both masks below set the top bit of a byte that interests us. A borrow
-// may also set it in bytes after the first such byte, never before it, so the lowest set bit of
-// a little-endian word is exact and the others are not to be read.
+// Eight bytes at a time: each function below sets the top bit of the bytes that interest it.
 const (
 	ones  = 0x0101010101010101
 	tops  = 0x80 * ones
@@ -15,14 +13,23 @@ const (
 	slash = '\\' * ones
 )
 
-// unplain marks control characters, '"', '\\' and bytes of 0x80 and above: everything at which
-// a string scan must stop and look. x^2 swaps '"' with ' ', so that one subtraction finds both
-// '"' and all below 0x20.
+// unplain marks exactly the control characters, '"', '\\' and bytes of 0x80 and above: everything
+// at which a string scan must look. The additions work on seven bits and never carry into the
+// next byte. x^2 swaps '"' with ' ', so that one addition tells both '"' and all below 0x20.
 func unplain(x uint64) uint64 {
+	low := x &^ tops
+	plain := ((low ^ 2*ones) + 0x5f*ones) & ((low ^ slash) + 0x7f*ones)
+	return (^plain | x) & tops
+}
+
+// suspect is not zero if and only if unplain is not. It costs less, but only its lowest mark is
+// exact: a borrow may mark bytes behind that.
+func suspect(x uint64) uint64 {
 	return (((x ^ 2*ones) - '!'*ones) | ((x ^ slash) - ones) | x) & tops
 }
 
-// either marks the bytes that equal one of two, each given in all eight places.
+// either marks the bytes that equal one of two, each given in all eight places. A borrow may mark
+// others behind the first one: only the lowest mark is exact.
 func either(x, p, q uint64) uint64 {
 	p, q = x^p, x^q
 	return (((p - ones) &^ p) | ((q - ones) &^ q)) & tops
@@ -42,21 +49,14 @@ const longRun = 64
 func plainBlocks(b []byte, i int) int {
 	rest := b[i:]
 	for len(rest) >= 32 {
-		m0, m1 := unplain(load(rest, 0)), unplain(load(rest, 8))
-		m2, m3 := unplain(load(rest, 16)), unplain(load(rest, 24))
+		m0, m1 := suspect(load(rest, 0)), suspect(load(rest, 8))
+		m2, m3 := suspect(load(rest, 16)), suspect(load(rest, 24))
 		if m0|m1|m2|m3 != 0 {
 			break
 		}
 		rest = rest[32:]
 	}
 	return len(b) - len(rest)
-}
-
-func plainTail(b []byte, i int) int {
-	for i < len(b) && isPlain(b[i]) {
-		i++
-	}
-	return i
 }
 
 // firstOf is called with at least one mask that is not zero.
