@@ -17,19 +17,18 @@ import (
 
 // Record is one recorded exchange with its label.
 type Record struct {
-	Server         string          `json:"server"`
-	Tool           string          `json:"tool"`
-	Group          string          `json:"group"`
-	Case           string          `json:"case"`
-	Pattern        string          `json:"pattern"`
-	Request        json.RawMessage `json:"request"`
-	Response       json.RawMessage `json:"response"`
-	Field          string          `json:"field"`
-	NamesField     bool            `json:"names_field"`
-	RetryAfterKept bool            `json:"retry_after_kept"`
-	Tricky         bool            `json:"tricky"`
-	Why            string          `json:"why"`
-	Outcome        string          `json:"outcome"`
+	Server     string          `json:"server"`
+	Tool       string          `json:"tool"`
+	Group      string          `json:"group"`
+	Case       string          `json:"case"`
+	Pattern    string          `json:"pattern"`
+	Request    json.RawMessage `json:"request"`
+	Response   json.RawMessage `json:"response"`
+	Field      string          `json:"field"`
+	NamesField bool            `json:"names_field"`
+	Tricky     bool            `json:"tricky"`
+	Why        string          `json:"why"`
+	Outcome    string          `json:"outcome"`
 }
 
 // Flagged reports whether the server itself marked the failure.

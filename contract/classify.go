@@ -1,0 +1,230 @@
+package contract
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Exchange is an answer with what is known about it. Only Response is needed; the more is known, the better the verdict.
+type Exchange struct {
+	// Response is the answer. The zero Message with Lost set stands for no answer.
+	Response wire.Message
+	// Request is the call, or nil.
+	Request *wire.Message
+	// Lost says that no answer came: the peer died, timed out or closed.
+	Lost bool
+	// Dialect is the name of the dialect this server is configured to speak, or "". What that dialect calls a failure is one.
+	Dialect string
+	// At is when the answer came; the zero time if unknown. It only serves to turn an absolute retry time into a delay.
+	At time.Time
+	// Ref is the correlation id to put into the error.
+	Ref string
+
+	captured bool // Response is the text of a recording
+	silent   bool // there was nothing to answer
+}
+
+// Candor's own names on the wire.
+const (
+	MetaKey = "dev.candor/error" // the canonical error in _meta and in error.data
+)
+
+// Classify returns the verdict on an answer. It is total: any bytes have one. The order of the rules is that of the
+// written contract. A clean answer costs one scan and no allocation.
+func Classify(x *Exchange) Conclusion {
+	if x.Lost {
+		return certain(VerdictLost, RuleNoAnswer)
+	}
+	if x.silent || x.cutShort() {
+		return certain(VerdictClean, RuleNothingToJudge)
+	}
+	switch x.shape() {
+	case wire.KindMalformed:
+		return certain(VerdictMalformed, RuleMalformed)
+	case wire.KindRequest, wire.KindNotification:
+		return certain(VerdictClean, RuleNotAnAnswer)
+	case wire.KindError:
+		if strayID(x) {
+			return certain(VerdictStray, RuleWrongID)
+		}
+		return certain(VerdictProtocol, RuleRPCError)
+	case wire.KindResult:
+		if strayID(x) {
+			return certain(VerdictStray, RuleWrongID)
+		}
+		return classifyResult(x)
+	default:
+		return certain(VerdictMalformed, RuleMalformed)
+	}
+}
+
+// forgivable are the flaws that do not make a message's meaning doubtful. They are violations, not malformations.
+var forgivable = wire.FlawsOf(wire.FlawNullID, wire.FlawMissingID, wire.FlawBadVersion, wire.FlawBadError, wire.FlawLoneSurrogate)
+
+// shape is what the message is, forgiving what can be forgiven.
+func (x *Exchange) shape() wire.Kind {
+	m := &x.Response
+	if m.Flaws()&^forgivable != 0 {
+		return wire.KindMalformed
+	}
+	return m.Shape()
+}
+
+// strayID compares the ids as written. An error without a usable id answers no call in particular and is not held to one.
+func strayID(x *Exchange) bool {
+	if x.Request == nil {
+		return false
+	}
+	asked, got := x.Request.ID(), x.Response.ID()
+	if len(asked) == 0 || len(got) == 0 || string(got) == "null" {
+		return false
+	}
+	return !bytes.Equal(asked, got)
+}
+
+func classifyResult(x *Exchange) Conclusion {
+	m := &x.Response
+	if m.Result().Type() != wire.TypeObject {
+		return certain(VerdictClean, RuleAnsweredClean)
+	}
+	failed := false
+	if v, ok := m.ResultMember("isError"); ok {
+		failed, _ = v.Bool()
+	}
+	if meta, ok := m.ResultMember("_meta"); ok {
+		if own, ok := meta.Get(MetaKey); ok && own.Type() == wire.TypeObject && failed {
+			return certain(VerdictTool, RuleCandorMeta)
+		}
+	}
+	if failed {
+		return certain(VerdictTool, RuleIsError)
+	}
+	return classifySuccess(x)
+}
+
+// classifySuccess looks for failures dressed as successes.
+func classifySuccess(x *Exchange) Conclusion {
+	m := &x.Response
+	if unfinished(m) {
+		return certain(VerdictClean, RuleWaiting)
+	}
+	if x.Dialect != "" {
+		if f, ok := dialectVerdict(x); ok {
+			return f
+		}
+	}
+	if old, ok := m.ResultMember("toolResult"); ok {
+		return classifyLegacy(x, old)
+	}
+	if x.Request != nil && !x.Request.MethodIs("tools/call") {
+		return certain(VerdictClean, RuleAnsweredClean)
+	}
+	content, _ := m.ResultMember("content")
+	structured, _ := m.ResultMember("structuredContent")
+	return classifyPayload(x, content, structured)
+}
+
+// unfinished reports results that are neither success nor failure yet.
+func unfinished(m *wire.Message) bool {
+	if kind, ok := m.ResultMember("resultType"); ok {
+		if kind.Is("input_required") || kind.Is("task") {
+			return true
+		}
+	}
+	task, ok := m.ResultMember("task")
+	return ok && task.Type() == wire.TypeObject
+}
+
+// classifyLegacy reads the result shape of the first protocol drafts, where no current client looks for isError.
+func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
+	if flag, ok := old.Get("isError"); ok {
+		if failed, _ := flag.Bool(); failed {
+			return suspected(RuleLegacyResult)
+		}
+	}
+	content, _ := old.Get("content")
+	structured, _ := old.Get("structuredContent")
+	return classifyPayload(x, content, structured)
+}
+
+func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
+	if rule, ok := suspectContent(x, content); ok {
+		return suspected(rule)
+	}
+	if structured.Type() == wire.TypeObject && len(structured.Raw()) <= maxPayload && hasFailureNames(structured.Raw(), false) {
+		if blocked(structured) {
+			return certain(VerdictClean, RuleBlocked)
+		}
+		if rule, ok := suspectValue(structured, askOf(x.Request)); ok {
+			return suspected(rule)
+		}
+	}
+	return certain(VerdictClean, RuleAnsweredClean)
+}
+
+// maxPayload bounds the JSON that is searched for a failure. Error objects are small; what is larger is data.
+const maxPayload = 64 << 10
+
+// suspectContent looks at the first block that says something; some clients show no other.
+func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
+	for block := range content.Elements() {
+		kind, _ := block.Get("type")
+		text, ok := block.Get("text")
+		if kind.Is("error") {
+			return RuleErrorBlock, true
+		}
+		if !ok || text.Type() != wire.TypeString || len(text.Raw()) <= 2 {
+			continue
+		}
+		return suspectBlock(x, text)
+	}
+	return "", false
+}
+
+// suspectBlock asks the cheap questions first, on the bytes as they are.
+func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
+	inside := text.Raw()[1 : len(text.Raw())-1]
+	switch firstByte(inside) {
+	case '{', '[':
+		if len(inside) > maxPayload || !hasFailureNames(inside, true) {
+			return "", false
+		}
+		plain, _ := text.StrBytes()
+		if v, err := wire.ParseValue(bytes.TrimSpace(plain), wire.Limits{}); err == nil {
+			if blocked(v) {
+				return "", false
+			}
+			return suspectValue(v, askOf(x.Request))
+		}
+	}
+	if !looksLikeFailure(inside) {
+		return "", false
+	}
+	return suspectText(text, askOf(x.Request))
+}
+
+// blocked is the shape of a step that waits for something: an answer, with a way on.
+func blocked(v wire.Value) bool {
+	kind, _ := v.Get("kind")
+	return kind.Is("blocked")
+}
+
+// firstByte returns the first byte that is not white space, escaped white space included.
+func firstByte(inside []byte) byte {
+	for i := 0; i < len(inside); i++ {
+		switch c := inside[i]; c {
+		case ' ', '\t', '\r', '\n':
+		case '\\':
+			if i+1 < len(inside) && (inside[i+1] == 'n' || inside[i+1] == 't' || inside[i+1] == 'r') {
+				i++
+				continue
+			}
+			return c
+		default:
+			return c
+		}
+	}
+	return 0
+}

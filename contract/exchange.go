@@ -1,0 +1,81 @@
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …}. A null response stands for
+// no answer; a response that is a text is the message as it was captured, which may have been cut short. The bytes must not
+// change while the exchange is in use. What is no JSON at all is refused.
+func ParseExchange(line []byte) (*Exchange, error) {
+	line = bytes.TrimSpace(line)
+	v, err := wire.ParseValue(line, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil && !asMessage(err) {
+		return nil, err
+	}
+	answer, recorded := v.Get("response")
+	if !recorded {
+		return &Exchange{Response: wire.Parse(line, wire.Limits{})}, nil
+	}
+	x := &Exchange{}
+	if asked, ok := v.Get("request"); ok && !asked.IsNull() {
+		if asked.Type() != wire.TypeObject {
+			return nil, errors.New("request is not an object")
+		}
+		m := wire.Parse(asked.Raw(), wire.Limits{})
+		x.Request = &m
+	}
+	return x, x.setAnswer(answer)
+}
+
+// asMessage reports flaws that do not keep a line from being read as a message: they are the message's own.
+func asMessage(err error) bool {
+	var m wire.Malformation
+	if !errors.As(err, &m) {
+		return false
+	}
+	switch m.Flaw {
+	case wire.FlawNotJSON, wire.FlawTruncated, wire.FlawTrailingData, wire.FlawTooLarge:
+		return false
+	default:
+		return true
+	}
+}
+
+func (x *Exchange) setAnswer(answer wire.Value) error {
+	switch answer.Type() {
+	case wire.TypeNull:
+		x.Lost = x.Request == nil || len(x.Request.ID()) > 0
+		x.silent = !x.Lost
+	case wire.TypeString:
+		text, _ := answer.StrBytes()
+		x.Response = wire.Parse(text, wire.Limits{})
+		x.captured = true
+	case wire.TypeObject, wire.TypeArray:
+		x.Response = wire.Parse(answer.Raw(), wire.Limits{})
+	default:
+		return fmt.Errorf("response is a %s, not a message", answer.Type())
+	}
+	return nil
+}
+
+// cutTail is how near the end of a captured text its flaw must be to be the recorder's: a mark that says how much was left out.
+const cutTail = 64
+
+// cutShort reports a captured message that ends in the middle of what looks like a result: the recorder stopped, not the peer.
+func (x *Exchange) cutShort() bool {
+	m := &x.Response
+	if !x.captured {
+		return false
+	}
+	flaw := m.Malformation()
+	if flaw.Flaw != wire.FlawTruncated && flaw.Flaw != wire.FlawNotJSON || flaw.Offset < len(m.Bytes())-cutTail {
+		return false
+	}
+	head := m.Bytes()[:min(len(m.Bytes()), 256)]
+	return bytes.Contains(head, []byte(`"result"`)) && !bytes.Contains(m.Bytes(), []byte(`"isError":true`))
+}

@@ -1,0 +1,285 @@
+package contract
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect/foreign"
+)
+
+// meaning ties phrases to the code they stand for.
+type meaning struct {
+	code candor.Code
+	book *phrasebook
+}
+
+func means(code candor.Code, phrases string) meaning {
+	return meaning{code: code, book: newPhrasebook(phrases)}
+}
+
+// meanings are tried from top to bottom, the most telling first: a message may say both "rate limit" and "try again", or
+// "could not connect" and "check your credentials".
+var meanings = []meaning{
+	means(candor.CodeRateLimited, `
+		rate limit|limits|limited|limiting|limiter
+		rate limited|exceeded
+		too many requests|calls|attempts
+		throttled|throttling|throttle
+		slow down
+		request|requests limit exceeded?
+		请求过于频繁`),
+	means(candor.CodeQuotaExceeded, `
+		quota|credits|credit exceeded|exhausted|reached|limit|insufficient
+		insufficient quota|credits|funds|balance
+		exceeded … quota
+		monthly|daily|usage limit
+		out of credits`),
+	means(candor.CodePaymentRequired, `
+		payment required
+		billing|subscription|upgrade required|plan|your|is
+		requires a? paid|pro|premium`),
+	means(candor.CodeUpstreamBadResponse, `
+		unexpected token
+		is|not not? valid json
+		invalid|malformed|unexpected json|response|html
+		unexpected end of json
+		failed to parse … response|json|html
+		could not parse
+		response … not json`),
+	means(candor.CodeConfigurationMissing, `
+		environment variable|variables … required|missing|set|not|is|are
+		*_api_key|*_token|*_key|*_url|*_secret|*_password … required|missing|set|not|is|are|environment
+		no|missing … api|access|auth|authentication|bot? key|token|credentials|credential … provided|configured|found|set|supplied|specified|available
+		api|access|auth|authentication|bot key|token|credentials … not|is|are|required|missing provided|configured|set|required|missing|available|found|supplied
+		credentials are|is? not|missing available|configured|found|provided|set
+		not|isn't configured|authenticated|initialized
+		please|must|to configure|set|authenticate|login|connect
+		is not set
+		no … configured
+		configuration|config … missing|required|invalid|not|error
+		must be configured|set`),
+	means(candor.CodeUnauthenticated, `
+		unauthorized|unauthorised|unauthenticated
+		invalid|bad|incorrect|expired|wrong api? key|token|credentials|credential|password|login|auth|authentication|signature
+		authentication|login failed|required|error|failure|failed
+		not logged|authenticated|signed
+		token … expired|invalid|revoked
+		please|must log|sign in
+		login required
+		could not authenticate`),
+	means(candor.CodePermissionDenied, `
+		forbidden|denied
+		permission|permissions|access|privileges denied|required|insufficient|not
+		not allowed|permitted|authorized|authorised
+		insufficient permission|permissions|privileges|scope|scopes|access
+		outside|not … allowed|workspace|root directory|directories|paths|path|workspace|root
+		blocked by|for|url|request
+		blocked url|request|hostname|host
+		read only|readonly
+		does not have access|permission
+		权限不足`),
+	means(candor.CodeDependencyMissing, `
+		command|executable|binary|program|module|browser|driver|chrome|chromium|java|python|docker … not found|installed
+		could not find|locate chrome|chromium|browser|executable|module|java|python|docker|driver
+		unable to obtain … driver
+		is|are not installed
+		not installed
+		cannot find module
+		no module named
+		executable file not found
+		not available|found … extension|library|binary
+		please install
+		dependency … missing|not|required`),
+	means(candor.CodeTimeout, `
+		timed out
+		timeout|timeouts
+		time out|limit exceeded?
+		deadline exceeded
+		took too long`),
+	means(candor.CodeCancelled, `
+		cancelled|canceled|aborted
+		was|user cancelled|canceled|aborted|interrupted
+		context canceled`),
+	means(candor.CodeUpstreamUnreachable, `
+		connection|connect|socket|network|networking refused|reset|closed|aborted|failed|error|lost|unreachable|hang|disconnected|terminated|timeout
+		fetch failed
+		socket hang up
+		could not|cannot|unable|failed to? connect|reach|resolve
+		not connected
+		no such host
+		name or service not known
+		no lsp|active|running … server|session|connection configured|found|available|running
+		host|server|service|address unreachable|down|unreachable|not
+		getaddrinfo
+		dial tcp
+		unable to connect
+		disconnected|unreachable`),
+	means(candor.CodeUnavailable, `
+		service|server|temporarily|currently unavailable|overloaded|busy|down|maintenance
+		unavailable|overloaded
+		temporarily
+		try again later
+		is busy
+		resource … busy|locked|exhausted
+		database is locked
+		previous failures`),
+	means(candor.CodeDiskFull, `
+		no space left
+		disk … full
+		out of space|disk`),
+	means(candor.CodeDataCorrupt, `
+		corrupt|corrupted|corruption
+		checksum|digest|integrity mismatch|error|check|failed`),
+	means(candor.CodeTooLarge, `
+		too large|big|long|many|deep
+		exceeds|exceeded … maximum|limit|size|length
+		maximum … exceeded|size|length
+		payload|request|file|input|content too large|big|long`),
+	means(candor.CodeAlreadyExists, `
+		already exists|exist|registered|taken|in|present|defined|created
+		duplicate key|entry|name|id
+		unique constraint`),
+	means(candor.CodeConflict, `
+		conflict|conflicts
+		has|have|was been? modified|changed
+		version mismatch
+		stale`),
+	means(candor.CodeUnsupported, `
+		not|isn't supported|implemented
+		unsupported|unimplemented
+		does not support
+		not available … in|on|for
+		no longer supported|maintained`),
+	means(candor.CodeInvalidArguments, `
+		invalid|missing|unknown|unrecognized|bad|illegal|incorrect|wrong|malformed|unexpected parameter|parameters|argument|arguments|input|inputs|value|values|option|options|field|fields|format|type|url|uri|path|id|identifier|syntax|date|name|email|query|command|action|operation|key|request|json|cursor|number|range|enum|selector|regex|pattern
+		validation error|errors|failed|failure
+		is|are|was required|invalid|missing|malformed|empty|unknown|mandatory
+		required|mandatory parameter|parameters|argument|arguments|field|fields|property|properties|input|option|options
+		must be|provide|specify|have|contain|include|start|match|not|supply|set
+		should be
+		requires a|an|the|either|at|one
+		cannot be empty|null|blank|undefined|negative
+		please provide|specify|supply|enter
+		expected|expects … but|got|received|string|number|object|array|boolean|integer|one
+		not a valid
+		is not a? valid|string|number|object|array|boolean|integer|recognized|allowed
+		invalid|missing
+		no … provided|specified|given|supplied
+		cannot destructure|unmarshal|convert|parse
+		cannot read properties of undefined
+		provide one|either|a|at
+		参数错误
+		参数`),
+	means(candor.CodeNotFound, `
+		not|never found|exist
+		no such
+		does|do|did not exist
+		doesn't|don't exist
+		doesn't exist
+		no … found|exists|exist|matching|matches
+		could not|cannot|unable to? find|locate
+		couldn't find|locate
+		unknown|nonexistent|missing *
+		未找到
+		不存在`),
+	means(candor.CodePreconditionFailed, `
+		must|need|needs|have … first
+		use|call|run … first
+		before you|calling|using
+		not initialized|ready|open|started|running|loaded|selected
+		no active|open|current session|page|connection|project|workspace|document|file
+		precondition`),
+	means(candor.CodeUpstreamError, `
+		internal server error
+		server|upstream error
+		api … error|failed
+		bad gateway`),
+}
+
+// symbolMeanings read code words cut into words.
+var symbolMeanings = append([]meaning{
+	means(candor.CodeInvalidArguments, `
+		invalid|bad|missing|malformed|illegal params|parameter|parameters|param|argument|arguments|input|request|value|format|type|json|field|args|required
+		validation|schema error|errors|failed|failure
+		missing|required param|parameter|argument|field|property
+		unprocessable
+		type|value error`),
+	means(candor.CodeNotFound, `
+		not found|exist
+		no such
+		*notfound|notfound
+		unknown *`),
+	means(candor.CodeTimeout, `timeout|timedout`),
+	means(candor.CodeUnauthenticated, `
+		auth|authentication|unauthorized|unauthenticated|authorization|login|credentials error|failed|required|invalid
+		invalid|expired grant|client|token|credentials`),
+	means(candor.CodePermissionDenied, `
+		forbidden|permission|access|restricted denied|error
+		insufficient scope|permissions`),
+	means(candor.CodeInternalError, `
+		internal|server|unexpected|unknown|unhandled error|exception|failure`),
+}, meanings...)
+
+// unknownTool phrases say that the tool itself is missing.
+var unknownTool = newPhrasebook(`
+	unknown|unrecognized|invalid|undefined tool|tools|function|command:
+	unknown tool|function
+	tool … not found|exist|available|registered|supported|recognized|exists
+	tool … does|is not exist|found|available|registered|a
+	no tool|handler|such … named|registered|found|tool|for
+	method not found
+`)
+
+// notThere phrases say that what was named is missing.
+var notThere = newPhrasebook(`
+	not found|exist|supported
+	unknown|invalid|missing resource|prompt|uri|url
+	no … found|such|handler|resource|prompt
+	does not exist
+	is invalid
+	not a … uri|url
+	failed to read|get
+	no such file
+`)
+
+// byPhrase is the last reader: people's words.
+func byPhrase(s *foreign.Said, _ string) candor.Code {
+	if s.Disconnected && s.Status == 0 {
+		return candor.CodeUpstreamUnreachable
+	}
+	return inWords(s.Text, meanings)
+}
+
+// maxLines is how many lines of a message are read for its meaning.
+const maxLines = 4
+
+// inWords returns the code of the first meaning found in the text.
+func inWords(text string, table []meaning) candor.Code {
+	var lines [maxLines]line
+	n := readLines(text, &lines)
+	for _, m := range table {
+		for i := range n {
+			if m.book.within(&lines[i], lineWords) {
+				return m.code
+			}
+		}
+	}
+	return candor.Code{}
+}
+
+func inText(text string, book *phrasebook) bool {
+	var lines [maxLines]line
+	for i := range readLines(text, &lines) {
+		if book.within(&lines[i], lineWords) {
+			return true
+		}
+	}
+	return false
+}
+
+func readLines(text string, lines *[maxLines]line) int {
+	rest := []byte(text)
+	n := 0
+	for ; n < maxLines && len(rest) > 0; n++ {
+		rest = lines[n].read(rest, false)
+	}
+	return n
+}

@@ -1,0 +1,69 @@
+package contract
+
+// The parts of a JSON text in which failures are marked: error objects are small, and larger ones put the mark first or last.
+const (
+	nameHead = 2048
+	nameTail = 1024
+)
+
+// hasFailureNames reports whether JSON text names a member by which failures are marked, without parsing it. It looks at the
+// beginning and the end only, so its cost is bounded. It may say yes too often. Inside a JSON string the quotes are escaped.
+func hasFailureNames(text []byte, escaped bool) bool {
+	if len(text) <= nameHead+nameTail {
+		return namesFailure(text, escaped)
+	}
+	return namesFailure(text[:nameHead], escaped) || namesFailure(text[len(text)-nameTail:], escaped)
+}
+
+func namesFailure(text []byte, escaped bool) bool {
+	for i := 1; i+3 < len(text); i++ {
+		if text[i] == '"' && (text[i-1] == '\\') == escaped && failureName(text[i+1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// failureName looks at the letters behind a quote. Only the first eight are needed to tell.
+func failureName(s []byte) bool {
+	switch s[0] | 0x20 {
+	case 'e':
+		return hasFold(s, "error") || hasFold(s, "err\"") || hasFold(s, "err\\") || hasFold(s, "exception")
+	case 's':
+		return hasFold(s, "success") || hasFold(s, "succeeded") || hasFold(s, "status") || hasFold(s, "state")
+	case 'o':
+		return hasFold(s, "ok\"") || hasFold(s, "ok\\")
+	case 'i':
+		return hasFold(s, "iserror") || hasFold(s, "is_error") || hasFold(s, "issuccess") || hasFold(s, "is_success")
+	case 'm':
+		return hasFold(s, "message") || hasFold(s, "msg")
+	case 'h':
+		return hasFold(s, "httpstatus") || hasFold(s, "http_status") || hasFold(s, "haserror")
+	case 'c':
+		return hasFold(s, "code\"") || hasFold(s, "code\\")
+	case 'f':
+		return hasFold(s, "fault\"") || hasFold(s, "fault\\")
+	case 'd':
+		return hasFold(s, "detail\"") || hasFold(s, "detail\\")
+	case 'r':
+		return hasFold(s, "reason")
+	default:
+		return false
+	}
+}
+
+func hasFold(s []byte, want string) bool {
+	if len(s) < len(want) {
+		return false
+	}
+	for i := range len(want) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != want[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,162 @@
+package contract
+
+import "bytes"
+
+// The phrases by which failures are known, met in recorded answers and in the messages of common libraries. They are matched
+// on words, never on parts of words, and only near the beginning of a text.
+
+// opening phrases begin a text that is an error message.
+var opening = newPhrasebook(`
+	error
+	errors:
+	err|err!:
+	*error|*exception:
+	… error|errors|exception|failure:
+	failed|failure|fatal|exception|traceback|panic
+	an|a|the? unexpected|internal|unknown|fatal|network|connection|validation|server|api|authentication|authorization error
+	an|a error|exception occurred|happened
+	something|oops went? wrong
+	unable to
+	could not
+	couldn't|cannot|can't|couldnt
+	can not
+	did|was|were not
+	unsuccessful
+	not found|connected|allowed|authorized|authenticated|available|configured|supported|implemented|permitted|logged|ready|initialized|installed|enabled
+	not a? valid
+	invalid|missing|unsupported|unrecognized|unrecognised|unauthorized|unauthorised|forbidden|unauthenticated|unreachable|unavailable
+	unknown tool|command|action|operation|argument|parameter|method|resource|option|type|field|key|error
+	bad request|gateway|credentials
+	too many|large|long
+	rate|request|usage limit
+	quota exceeded?
+	insufficient *
+	access is? denied
+	permission denied
+	authentication|authorization|validation|verification|login|connection|request|operation|execution|command|query|search|upload|download|parse failed|required|timed|error|refused|reset|denied
+	timed out
+	timeout
+	no such
+	http error? status?: 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
+	status code? 400|401|403|404|409|422|429|500|502|503|504
+	401|403|404|409|422|429|500|502|503|504 unauthorized|forbidden|not|conflict|too|internal|bad|service|gateway|error|unprocessable
+	aborted|rejected|refused|denied|expired
+	fehler|erreur|échec|erro|errore|błąd|ошибка|hata|virhe|feil|fel|fout
+`)
+
+// predicates make a failure of the sentence they stand in.
+var predicates = newPhrasebook(`
+	is|was|were|are|could|does|do|did|has|have not been? a? valid? found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|logged|defined|implemented|specified|match|contain|have|understand
+	isn't|wasn't|weren't|aren't|doesn't|don't|didn't|hasn't|haven't found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|logged|have|match
+	not found|connected|available|configured|authenticated|authorized|supported|initialized|installed|recognized|permitted|enabled|implemented|accessible|reachable
+	is|are|was|were required|missing|invalid|unavailable|unreachable|disabled|forbidden|unsupported|unknown|incorrect|malformed|empty|expired|blocked|refused|rejected|denied
+	required|mandatory parameter|argument|field|property|option
+	must be|provide|specify|have|set|call|contain|include|start|match|not
+	should be
+	requires a|an|the|either|at
+	please provide|specify|check|configure|set|try|fix|supply|authenticate|login|install
+	cannot be
+	does not exist
+	doesn't exist
+	no such
+	no longer
+	has|have? failed
+	failed to
+	failed with|because|due|after
+	unable to
+	could not
+	couldn't|cannot|can't
+	timed out
+	denied|unauthorized|forbidden|expired|unreachable
+	invalid api|key|token|credential|credentials|argument|arguments|parameter|parameters|input|request|value|url|uri|path|id|format|json|identifier|syntax|type|option|date|name|email|response|configuration
+	no … provided|configured|returned|specified|set|supplied|given|loaded|connected|registered
+	no … found in|for|with|at|to
+	expected … but|got|received
+	status code? 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
+	http error? 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
+	400|401|403|404|409|422|429|500|502|503|504 unauthorized|forbidden|not|conflict|too|internal|bad|service|gateway|client|server|unprocessable
+	try again
+	error occurred|while|when|during|code|calling|executing
+	limit|quota|exceeded|exceeds exceeded|exceeds|reached|the|maximum
+	too many|large|long|short requests|calls|*
+	connection|socket|network refused|reset|closed|aborted|hang|error|failed|timeout
+	fetch failed
+	access|permission denied
+	unexpected token|end|response|error
+	enotfound|econnrefused|econnreset|etimedout|enoent|eacces|eperm|eexist|epipe|ehostunreach|enetunreach|eai_again
+	not a valid
+	is not
+	are not
+	not allowed|permitted|authorized
+`)
+
+// ownVoice phrases tell of the tool's own task, which the data it returns rarely does: "Error reading file", "Failed to fetch".
+var ownVoice = newPhrasebook(`
+	error|errors|exception|failure while|when|during|in|on|with? *ing
+	error|failure during
+	error|failure executing|calling tool?
+	failed to
+	could not
+	couldn't|cannot|can't
+	unable to
+	request|api call? failed
+`)
+
+// empty phrases begin the answer of a search that found nothing, which is a success.
+var empty = newPhrasebook(`
+	no … found|matching|matched|match|matches|results|result|records|items|data|entries|yet
+	no … available|exist|exists
+	0|zero … results|matches|items|found|records|entries
+	nothing found|to
+	found 0|no
+	none found
+`)
+
+// done phrases tell of success.
+var done = newPhrasebook(`
+	success|successful|successfully|succeeded|completed|created|updated|written|deleted|added|saved|switched|done|wrote|copied|moved|removed|sent|started|tracked|recorded|stored|uploaded|installed|enabled|registered
+	found 1|2|3|4|5|6|7|8|9
+	results|files|matches for|in|found
+	directory listing|tree
+	contents of
+`)
+
+// denials take a done word back: "not created", "was never saved".
+var denials = newPhrasebook(`
+	not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
+`)
+
+// foreignOpenings begin error messages in scripts that do not separate words, and the marks people put in front of them.
+var foreignOpenings = bytesOf(
+	"错误", "错误", "失败", "未找到", "找不到", "无法", "请求失败", "参数错误", "无效", "缺少", "エラー", "失敗", "見つかりません", "오류", "실패", "에러",
+	"❌", "✗", "✘", "⛔", "🚫", "💥", "🔴", "🛑", "🔒",
+)
+
+// foreignPredicates make a failure of a short sentence in those scripts.
+var foreignPredicates = bytesOf("未找到", "不存在", "失败", "错误", "无法", "不能为空", "無効", "失敗しました", "見つかりません", "エラー", "찾을 수 없", "실패")
+
+func bytesOf(texts ...string) [][]byte {
+	out := make([][]byte, len(texts))
+	for i, t := range texts {
+		out[i] = []byte(t)
+	}
+	return out
+}
+
+func hasAnyPrefix(text []byte, prefixes [][]byte) bool {
+	for _, p := range prefixes {
+		if bytes.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsAny(text []byte, parts [][]byte) bool {
+	for _, p := range parts {
+		if bytes.Contains(text, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,153 @@
+package contract
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Reading is everything the contract has to say about an answer.
+type Reading struct {
+	Conclusion
+	// Error is the canonical error, nil if the answer is clean.
+	Error *candor.Error
+	// Violations are faults of form; a clean answer may have some too.
+	Violations []Violation
+}
+
+// Read classifies an answer and, if it failed, says how. It is total and gives the same answer for the same bytes.
+func Read(x *Exchange) Reading {
+	r := Reading{Conclusion: Classify(x), Violations: Violations(x)}
+	if r.Verdict.Failure() {
+		r.Error = errorOf(x, r.Conclusion)
+	}
+	return r
+}
+
+// errorOf builds the canonical error of a failure. An error of Candor's own, attached to the message, is taken as it is.
+func errorOf(x *Exchange, f Conclusion) *candor.Error {
+	if own := ownError(x); own != nil {
+		return own
+	}
+	switch f.Verdict {
+	case VerdictLost:
+		return finish(x, f, foreign.Said{}, inference{code: candor.CodeUpstreamGone})
+	case VerdictStray:
+		return finish(x, f, foreign.Said{}, inference{code: candor.CodeMalformedMessage})
+	case VerdictMalformed:
+		return finish(x, f, foreign.Said{}, inference{code: malformedCode(x)})
+	case VerdictProtocol, VerdictTool, VerdictMasked, VerdictClean:
+	}
+	said := hear(x)
+	return finish(x, f, said, infer(&said, f.Verdict, method(x)))
+}
+
+// malformedCode tells the size and the depth apart from other harm.
+func malformedCode(x *Exchange) candor.Code {
+	switch x.Response.Malformation().Flaw {
+	case wire.FlawTooLarge:
+		return candor.CodeMessageTooLarge
+	case wire.FlawTooDeep:
+		return candor.CodeMessageTooDeep
+	case wire.FlawNotJSON, wire.FlawTruncated:
+		return candor.CodeParseError
+	case wire.FlawBatch:
+		return candor.CodeBatchUnsupported
+	default:
+		return candor.CodeMalformedMessage
+	}
+}
+
+func method(x *Exchange) string {
+	if x.Request == nil {
+		return ""
+	}
+	return string(x.Request.Method())
+}
+
+// hear collects what the peer said, wherever the message says it.
+func hear(x *Exchange) foreign.Said {
+	m := &x.Response
+	args := askOf(x.Request).args
+	if m.Shape() == wire.KindError {
+		code, _ := m.Error().Path("code").Int64()
+		message, _ := m.Error().Path("message").Str()
+		return foreign.ReadRPC(code, message, m.Error().Path("data"), args)
+	}
+	return foreign.ReadValue(m.Result(), args)
+}
+
+// finish puts the parts together. What the peer said is kept beside what it was taken to mean.
+func finish(x *Exchange, f Conclusion, s foreign.Said, i inference) *candor.Error {
+	set := []candor.Option{
+		candor.WithOrigin(party(f.Verdict), !i.said),
+		candor.WithRetry(retryOf(&s, i.code, x)),
+		candor.WithRef(refOf(x, &s)),
+		candor.WithTool(toolOf(x, &s)),
+	}
+	if s.Suggestion != "" {
+		set = append(set, candor.WithSuggestion(s.Suggestion))
+	}
+	if d := detailsOf(x, &s); !d.IsZero() {
+		set = append(set, candor.WithDetails(d))
+	}
+	if !x.At.IsZero() {
+		set = append(set, candor.WithTime(x.At))
+	}
+	return candor.New(i.code, sentence(&s), set...)
+}
+
+// sentence is the peer's own, unless it says nothing: the catalogue's then says more.
+func sentence(s *foreign.Said) string {
+	if s.Masked {
+		return ""
+	}
+	return strings.TrimSpace(s.Text)
+}
+
+func party(v Verdict) candor.Party {
+	switch v {
+	case VerdictProtocol:
+		return candor.PartyServer
+	case VerdictMalformed, VerdictLost, VerdictStray:
+		return candor.PartyTransport
+	case VerdictTool, VerdictMasked, VerdictClean:
+		return candor.PartyTool
+	default:
+		return candor.PartyTool
+	}
+}
+
+// retryOf prefers what was said: a delay, a moment, a yes or no. Otherwise the code's own advice holds.
+func retryOf(s *foreign.Said, code candor.Code, x *Exchange) candor.Retry {
+	switch {
+	case s.Delayed && (s.Retryable == nil || *s.Retryable):
+		return candor.RetryIn(s.RetryAfter)
+	case !s.RetryAt.IsZero() && !x.At.IsZero() && s.RetryAt.After(x.At):
+		return candor.RetryIn(s.RetryAt.Sub(x.At))
+	case s.Retryable == nil:
+		return code.Retry()
+	case !*s.Retryable:
+		return candor.NoRetry()
+	case code.Retry().Retryable():
+		return code.Retry()
+	default:
+		return candor.RetryNow()
+	}
+}
+
+func refOf(x *Exchange, s *foreign.Said) string {
+	if x.Ref != "" {
+		return x.Ref
+	}
+	return s.RequestID
+}
+
+func toolOf(x *Exchange, s *foreign.Said) string {
+	if tool := askOf(x.Request).tool; tool != "" {
+		return tool
+	}
+	return s.Tool
+}

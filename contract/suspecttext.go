@@ -1,0 +1,201 @@
+package contract
+
+import (
+	"bytes"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The bounds within which a text can be an error message. Longer ones are data.
+const (
+	considered  = 4096 // bytes of a text that are looked at
+	shortText   = 600
+	shortLines  = 6
+	oneSentence = 500
+)
+
+// looksLikeFailure is the cheap question asked of every success: could the beginning of this JSON string be an error message?
+// It allocates nothing. Most answers end here. Only short texts are read to the end of their first line; a long one has to
+// begin like an error.
+func looksLikeFailure(inside []byte) bool {
+	if len(inside) > 2*considered {
+		return false
+	}
+	var l line
+	if len(inside) > 2*shortText {
+		l.read(inside[:min(len(inside), longHead)], true)
+		return strong.begins(&l) || ownVoice.begins(&l)
+	}
+	rest := l.read(inside, true)
+	if l.suspicious(inside) {
+		return true
+	}
+	if len(rest) == 0 || l.n > 12 {
+		return false
+	}
+	l.read(rest, true) // below a title
+	return ownVoice.begins(&l)
+}
+
+// longHead is how much of a long text is read: enough for its first words.
+const longHead = 64
+
+func (l *line) suspicious(text []byte) bool {
+	if l.n == 0 {
+		return hasAnyPrefix(text, foreignOpenings)
+	}
+	return opening.begins(l) || predicates.within(l, 40) || l.foreign(text)
+}
+
+func (l *line) foreign(text []byte) bool {
+	start := text[skipDecoration(text, true):]
+	return hasAnyPrefix(start, foreignOpenings) || containsAny(start[:min(len(start), 120)], foreignPredicates)
+}
+
+// textView is a text that passed the cheap question, laid open for the rules.
+type textView struct {
+	text   []byte // unescaped, trimmed
+	first  line   // the first line, with what it repeats from the arguments hidden
+	lines  int
+	echoed bool
+	ask    ask
+}
+
+// suspectText applies the rules to a text block. The text is the JSON string as written.
+func suspectText(block wire.Value, a ask) (Rule, bool) {
+	text, ok := block.Str()
+	if !ok {
+		return "", false
+	}
+	v := textView{ask: a, text: unquote(bytes.TrimSpace([]byte(text)))}
+	v.lines = countLines(v.text, false)
+	if v.lines == 0 {
+		return "", false
+	}
+	hidden, rest := v.open()
+	if v.first.n == 0 || v.onlyEcho() {
+		return v.underTitle(rest)
+	}
+	return v.judge(hidden)
+}
+
+// open reads the first line with the echoes hidden.
+func (v *textView) open() (hidden, rest []byte) {
+	text := v.text[:min(len(v.text), considered)]
+	hidden, v.echoed = v.ask.hide(text)
+	if end := bytes.IndexByte(hidden, '\n'); end >= 0 {
+		v.echoed = bytes.IndexByte(hidden[:end], echoWord) >= 0
+	}
+	rest = v.first.read(hidden, false)
+	return hidden, rest
+}
+
+// onlyEcho reports whether the first line is nothing but the arguments again, as a title is.
+func (v *textView) onlyEcho() bool {
+	for i := range v.first.n {
+		if w := v.first.word(i); len(w) != 1 || w[0] != echoWord {
+			return false
+		}
+	}
+	return v.lines > 1
+}
+
+func (v *textView) underTitle(rest []byte) (Rule, bool) {
+	var second line
+	second.read(rest, false)
+	return RuleHeadedText, v.lines <= shortLines && ownVoice.begins(&second)
+}
+
+// judge weighs what the first line says against whose words these probably are.
+func (v *textView) judge(hidden []byte) (Rule, bool) {
+	l := &v.first
+	if empty.begins(l) && !l.says(hidden) || v.tellsSuccess() {
+		return "", false
+	}
+	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
+	within := predicates.within(l, 40) || l.foreign(hidden)
+	if !begins && !within {
+		return "", false
+	}
+	if from := v.ask.source(); from != sourceOwn {
+		return v.judgeBorrowed(from, begins)
+	}
+	switch {
+	case begins && v.short():
+		return RuleErrorText, true
+	case begins && len(v.text) <= considered && strong.begins(l):
+		return RuleErrorText, true
+	case within && v.lines <= 4 && len(v.text) <= oneSentence:
+		return RuleFailureText, true
+	default:
+		return "", false
+	}
+}
+
+// judgeBorrowed is for tools that return other people's words: there an error message is only the tool's own if it speaks of
+// the tool's task, repeats the arguments, or is all there is.
+func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
+	l := &v.first
+	oneLine := v.lines <= 2 && len(v.text) <= 300
+	switch {
+	case ownVoice.begins(l):
+		return RuleOwnVoiceText, true
+	case v.echoed && v.short() && !v.listsPaths():
+		return RuleOwnVoiceText, true
+	case from != sourceFile && oneLine:
+		return RuleFailureText, true
+	case from == sourceFile && oneLine && begins && strong.begins(l) && !v.ask.keys().any(shellOnly):
+		return RuleErrorText, true
+	default:
+		return "", false
+	}
+}
+
+// strong openings leave little doubt even in front of a longer text.
+var strong = newPhrasebook(`
+	error|failed|failure|fatal
+	*error:
+	unable to
+	could not
+	couldn't|cannot
+	invalid|missing|unknown
+`)
+
+var shellOnly = wordSet("command cmd script")
+
+func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }
+
+// tellsSuccess reports a sentence about something done, unless it is taken back.
+func (v *textView) tellsSuccess() bool {
+	return done.within(&v.first, 16) && !denials.within(&v.first, 24)
+}
+
+// says reports whether an empty answer goes on to name something that has to be mended.
+func (l *line) says(text []byte) bool {
+	return bytes.Contains(text[:min(len(text), lineBytes)], []byte("provided")) || mending.within(l, 40)
+}
+
+var mending = newPhrasebook(`
+	please
+	provided|configured|supplied|specified
+	must|required|requires
+	use|run|call … first
+`)
+
+// listsPaths reports that the first line is a path and no sentence.
+func (v *textView) listsPaths() bool {
+	return bytes.IndexByte(v.text[:min(len(v.text), 200)], ' ') < 0
+}
+
+// unquote opens a text that is itself a JSON string, as some servers encode twice.
+func unquote(text []byte) []byte {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return text
+	}
+	if v, err := wire.ParseValue(text, wire.Limits{}); err == nil {
+		if s, ok := v.Str(); ok {
+			return bytes.TrimSpace([]byte(s))
+		}
+	}
+	return text
+}
