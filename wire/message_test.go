@@ -190,3 +190,72 @@ func TestEveryFlawHasASample(t *testing.T) {
 		}
 	}
 }
+
+func TestAllFlawsOfAMessageAreNamed(t *testing.T) {
+	m := wire.Parse([]byte(`{"id":true,"x":"\ud800","x":1,"Method":5,"result":1,"error":null}`), wire.Limits{})
+	want := wire.FlawsOf(wire.FlawLoneSurrogate, wire.FlawDuplicateKey, wire.FlawFoldedName, wire.FlawBadVersion, wire.FlawBadID, wire.FlawResultAndError)
+	if m.Flaws() != want || m.Malformation().Flaw != wire.FlawLoneSurrogate {
+		t.Errorf("found %b, worst %v; want %b", m.Flaws(), m.Err(), want)
+	}
+}
+
+func TestLoneSurrogatesPassIfAllowed(t *testing.T) {
+	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":"\ud800"}`), wire.Limits{AllowLoneSurrogates: true})
+	if m.Kind() != wire.KindResult || m.Err() != nil {
+		t.Errorf("%v, %v", m.Kind(), m.Err())
+	}
+}
+
+func TestAMessageOffersItsParts(t *testing.T) {
+	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"a\/b","params":{"n":1.50},"extra":[1]}`), wire.Limits{})
+	extra, _ := m.Value().Get("extra")
+	if string(m.Method()) != "a/b" || !m.MethodIs("a/b") || m.MethodIs("a") || string(m.Params().Raw()) != `{"n":1.50}` ||
+		string(extra.Raw()) != "[1]" || m.Result().Present() || m.Error().Present() {
+		t.Errorf("method %q, params %s, extra %s", m.Method(), m.Params().Raw(), extra.Raw())
+	}
+	if _, ok := m.SplitBatch(); ok {
+		t.Error("a single message is no batch")
+	}
+	c := m.Clone()
+	m.Bytes()[2] = 'X'
+	if string(c.ID()) != "1" || c.Bytes()[2] != 'j' {
+		t.Error("a clone shares memory")
+	}
+}
+
+func TestABatchCanBeTakenApart(t *testing.T) {
+	m := wire.Parse([]byte(`[ {"a":1} , 5,"x" ]`), wire.Limits{})
+	units, ok := m.SplitBatch()
+	if !ok || len(units) != 3 || string(units[0]) != `{"a":1}` || string(units[2]) != `"x"` {
+		t.Errorf("%q, %v", units, ok)
+	}
+}
+
+func TestResultMembersAreTheSameByIndexAndByWalk(t *testing.T) {
+	many := `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9}`
+	for _, tc := range []struct{ in, name, want string }{
+		{`{"jsonrpc":"2.0","id":1,"result":{"a":1,"\u0062":[2]}}`, "b", "[2]"},
+		{`{"jsonrpc":"2.0","id":1,"result":{"a":1}}`, "b", ""},
+		{`{"jsonrpc":"2.0","id":1,"result":[{"a":1}]}`, "a", ""},
+		{`{"jsonrpc":"2.0","id":1,"result":` + many + `}`, "i", "9"},
+		{`{"jsonrpc":"2.0","id":1,"r\u0065sult":{"a":1}}`, "a", "1"},
+		{`{"jsonrpc":"2.0","id":1,"r\u0065sult":{"a":1},"result":{"a":2}}`, "a", "1"},
+		{`{"jsonrpc":"2.0","id":1,"result":{"a":1},"result":{"a":2}}`, "a", "1"},
+		{`{"jsonrpc":"2.0","id":1,"x":{"result":{"a":2}},"result":{"b":1}}`, "a", ""},
+		{`{"jsonrpc":"2.0","id":1,"result":{"a":1}`, "a", ""},
+	} {
+		m := wire.Parse([]byte(tc.in), wire.Limits{})
+		byIndex, _ := m.ResultMember(tc.name)
+		byWalk, _ := m.Result().Get(tc.name)
+		if string(byIndex.Raw()) != tc.want || string(byWalk.Raw()) != tc.want {
+			t.Errorf("%s: %s by index, %s by walk, want %s", tc.in, byIndex.Raw(), byWalk.Raw(), tc.want)
+		}
+	}
+}
+
+func TestTheZeroMessageIsMalformedAndEmpty(t *testing.T) {
+	var m wire.Message
+	if m.Kind() != wire.KindMalformed || m.ID() != nil || m.Method() != nil || m.Value().Present() || m.Bytes() != nil {
+		t.Error("the zero message offers something")
+	}
+}

@@ -59,7 +59,7 @@ func (p *parser) locate(root *index) {
 	if p.unsureID {
 		p.m.id = span{}
 	}
-	p.m.resultOwn = root.deeper == nil && !p.m.inResult.more && !p.duplicate
+	p.m.resultOwn = root.deeper == nil && !p.m.inResult.more && !p.duplicate && !p.m.result.empty()
 }
 
 // place notes a known name in the wrong case. Of two members with one name the first stays.
