@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor"
+)
+
+// codeRow is one code as `candor codes --json` and `candor explain --json` print it.
+type codeRow struct {
+	Symbol    string        `json:"symbol"`
+	Domain    string        `json:"domain"`
+	Number    int           `json:"number"`
+	Class     candor.Class  `json:"class"`
+	Retry     candor.Retry  `json:"retry"`
+	RPC       int           `json:"rpc,omitempty"`
+	Message   string        `json:"message"`
+	Action    string        `json:"action"`
+	Since     string        `json:"since"`
+	Status    candor.Status `json:"-"`
+	State     string        `json:"status"`
+	Successor string        `json:"successor,omitempty"`
+	Aliases   []string      `json:"aliases,omitempty"`
+}
+
+func rowOf(c candor.Code) codeRow {
+	row := codeRow{
+		Symbol: c.Symbol(), Domain: c.Domain(), Number: c.Number(), Class: c.Class(), Retry: c.Retry(), Message: c.Sentence(),
+		Action: c.Action(), Since: c.Since(), Status: c.Status(), State: c.Status().String(), Aliases: c.Aliases(),
+	}
+	if rpc := c.RPCNumber(); rpc != row.Number {
+		row.RPC = rpc
+	}
+	if next := c.Successor(); next.Valid() {
+		row.Successor = next.String()
+	}
+	return row
+}
+
+// codesCommand holds the flags of `candor codes`.
+type codesCommand struct {
+	choice
+	domain, class, status, text string
+}
+
+func newCodes(w *world) *cobra.Command {
+	c := &codesCommand{}
+	cmd := &cobra.Command{
+		Use:   "codes",
+		Short: "List every code with its class, retry advice and sentence",
+		Long: `List every code in the catalogue in the order of its number: its number, its identity
+domain/SYMBOL, its class (what to do about it), whether the same call may be sent again, and its
+sentence. candor explain CODE tells more about one of them.`,
+		Example: `  candor codes --domain github
+  candor codes --class rate_limited --json
+  candor codes --grep "not found" --format csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(w, cmd) },
+	}
+	c.register(cmd, "table", "json", "csv", "markdown")
+	cmd.Flags().StringVar(&c.domain, "domain", "", "only this vocabulary, such as github")
+	cmd.Flags().StringVar(&c.class, "class", "", "only this class, such as rate_limited")
+	cmd.Flags().StringVar(&c.status, "status", "", "only this state: "+joinWords(statusNames()))
+	cmd.Flags().StringVar(&c.text, "grep", "", "only codes that hold this text anywhere, in any case")
+	complete(cmd, "domain", domainNames())
+	complete(cmd, "class", classNames())
+	complete(cmd, "status", statusNames())
+	return cmd
+}
+
+func (c *codesCommand) run(w *world, cmd *cobra.Command) error {
+	format, err := c.pick(cmd)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name, got string
+		known     []string
+	}{{"domain", c.domain, domainNames()}, {"class", c.class, classNames()}, {"status", c.status, statusNames()}} {
+		if f.got != "" && !contains(f.known, f.got) {
+			return unknown(f.name, f.got, f.known)
+		}
+	}
+	rows := c.rows()
+	if len(rows) == 0 {
+		complain(w, cmd, &fault{text: "no code matches", hint: "leave a filter out; candor codes lists them all"})
+	}
+	switch format {
+	case "json":
+		return writeRowsJSON(w.out, rows)
+	case "csv":
+		return writeRowsCSV(w.out, rows)
+	case "markdown":
+		writeRowsMarkdown(w.out, rows)
+		return nil
+	default:
+		return writeRowsTable(w, rows)
+	}
+}
+
+func (c *codesCommand) rows() []codeRow {
+	rows := []codeRow{}
+	for code := range candor.Codes() {
+		row := rowOf(code)
+		if is(c.domain, row.Domain) && is(c.class, string(row.Class)) && is(c.status, row.State) && row.holds(c.text) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// is reports whether a filter lets a word pass; no filter lets everything.
+func is(filter, word string) bool { return filter == "" || strings.EqualFold(filter, word) }
+
+func (r *codeRow) holds(text string) bool {
+	all := strings.Join(append([]string{
+		r.Domain + "/" + r.Symbol, strconv.Itoa(r.Number), strconv.Itoa(r.RPC), string(r.Class), r.Retry.String(), r.Message, r.Action,
+	}, r.Aliases...), "\n")
+	return strings.Contains(strings.ToLower(all), strings.ToLower(text))
+}
+
+// writeRowsJSON writes one array, a code per line, so that it can be read by programs and by line tools.
+func writeRowsJSON(w io.Writer, rows []codeRow) error {
+	sep := "[\n"
+	for _, row := range rows {
+		data, err := toJSON(row)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s%s", sep, data)
+		sep = ",\n"
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(w, "[]")
+		return nil
+	}
+	fmt.Fprintln(w, "\n]")
+	return nil
+}
+
+func writeRowsCSV(w io.Writer, rows []codeRow) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"number", "domain", "symbol", "class", "retry", "after_ms", "rpc", "status", "since", "message", "action", "successor", "aliases"}}
+	for _, r := range rows {
+		records = append(records, []string{
+			strconv.Itoa(r.Number), r.Domain, r.Symbol, string(r.Class), string(r.Retry.Kind()), orBlank(r.Retry.AfterMs()), orBlank(int64(r.RPC)),
+			r.State, r.Since, r.Message, r.Action, r.Successor, strings.Join(r.Aliases, " "),
+		})
+	}
+	return out.WriteAll(records)
+}
+
+func orBlank(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func writeRowsMarkdown(w io.Writer, rows []codeRow) {
+	fmt.Fprint(w, "| number | code | class | retry | sentence |\n|---:|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(w, "| %d | `%s/%s` | `%s` | %s | %s |\n", r.Number, r.Domain, r.Symbol, r.Class, retryWords(r.Retry), strings.ReplaceAll(r.sentence(), "|", `\|`))
+	}
+}
+
+func writeRowsTable(w *world, rows []codeRow) error {
+	p := w.paint()
+	var plain strings.Builder
+	table := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NUMBER\tCODE\tCLASS\tRETRY\tSENTENCE")
+	for _, r := range rows {
+		fmt.Fprintf(table, "%d\t%s/%s\t%s\t%s\t%s\n", r.Number, r.Domain, r.Symbol, r.Class, retryWords(r.Retry), r.sentence())
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	head, rest, _ := strings.Cut(plain.String(), "\n")
+	fmt.Fprintf(w.out, "%s\n%s", p.bold(head), rest)
+	return nil
+}
+
+// sentence marks what nothing raises, or nothing should raise any more.
+func (r *codeRow) sentence() string {
+	switch r.Status {
+	case candor.StatusReserved:
+		return r.Message + " (reserved)"
+	case candor.StatusDeprecated:
+		return r.Message + " (deprecated: use " + r.Successor + ")"
+	case candor.StatusActive:
+	}
+	return r.Message
+}
+
+// retryWords says the advice in as few words as a table has room for.
+func retryWords(r candor.Retry) string {
+	switch r.Kind() {
+	case candor.RetryImmediate:
+		return "now"
+	case candor.RetryAfterMs:
+		return fmt.Sprintf("after %d ms", r.AfterMs())
+	case candor.RetryNever:
+	}
+	return "never"
+}
+
+// toJSON is json.Marshal without the escapes that only a page of HTML needs.
+func toJSON(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return []byte(strings.TrimSuffix(b.String(), "\n")), err
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fault is an error that knows its exit code and its next step. One without text only carries the code.
+type fault struct {
+	code int
+	text string
+	hint string
+}
+
+// Error returns the text.
+func (f *fault) Error() string { return f.text }
+
+// bad is a fault of input or usage.
+func bad(hint, format string, args ...any) *fault {
+	return &fault{code: exitBad, text: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// found says that something was found which the caller asked to be told about.
+func found() *fault { return &fault{code: exitFound} }
+
+// unreadable says that some of the input could not be read; each piece has been complained about where it stood.
+func unreadable() *fault { return &fault{code: exitBad} }
+
+// unknown is the fault of a word outside a list: it names the list, and the word that was probably meant.
+func unknown(kind, got string, list []string) *fault {
+	hint := "one of " + strings.Join(list, ", ")
+	if close := nearest(got, list, 1); len(close) > 0 {
+		hint = "did you mean " + close[0] + "? " + hint
+	}
+	return bad(hint, "unknown %s %q", kind, got)
+}

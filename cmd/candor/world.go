@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"time"
+)
+
+// world is everything outside the program that a command may touch.
+type world struct {
+	in     io.Reader
+	out    *sink
+	err    io.Writer
+	getenv func(string) string
+	now    func() time.Time
+	// terminal says that somebody is watching the output.
+	terminal bool
+	// color is the value of --color.
+	color string
+}
+
+// system is the world of a real start.
+func system() *world {
+	mode := modeOf(os.Stdout)
+	return &world{
+		in:       os.Stdin,
+		out:      newSink(os.Stdout, mode.IsRegular()),
+		err:      os.Stderr,
+		getenv:   os.Getenv,
+		now:      time.Now,
+		terminal: mode&os.ModeCharDevice != 0,
+	}
+}
+
+func modeOf(f *os.File) os.FileMode {
+	info, err := f.Stat()
+	if err != nil { // a closed stream is nobody's terminal
+		return 0
+	}
+	return info.Mode()
+}
+
+// sink is a buffered output that remembers its first failure, so that a line may be printed without asking each time.
+type sink struct {
+	buf  *bufio.Writer
+	lazy bool // nobody waits for single lines
+	err  error
+}
+
+func newSink(w io.Writer, lazy bool) *sink {
+	return &sink{buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
+}
+
+// Write buffers p. After a failure it does nothing but repeat it.
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.buf.Write(p)
+	s.err = err
+	return n, err
+}
+
+// Flush sends what is buffered and returns the first failure of all.
+func (s *sink) Flush() error {
+	if s.err == nil {
+		s.err = s.buf.Flush()
+	}
+	return s.err
+}
+
+// LineEnd ends a record: who reads along, on a terminal or behind a pipe, sees it now.
+func (s *sink) LineEnd() error {
+	if s.lazy {
+		return s.err
+	}
+	return s.Flush()
+}
