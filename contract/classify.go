@@ -150,8 +150,11 @@ func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
 }
 
 func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
-	if rule, ok := suspectContent(x, content); ok {
+	switch rule, ok := suspectContent(x, content); {
+	case ok:
 		return suspected(rule)
+	case rule == RuleBlocked:
+		return certain(VerdictClean, RuleBlocked)
 	}
 	if structured.Type() == wire.TypeObject && len(structured.Raw()) <= maxPayload && hasFailureNames(structured.Raw(), false) {
 		if blocked(structured) {
@@ -194,7 +197,7 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 		plain, _ := text.StrBytes()
 		if v, err := wire.ParseValue(bytes.TrimSpace(plain), wire.Limits{}); err == nil {
 			if blocked(v) {
-				return "", false
+				return RuleBlocked, false
 			}
 			return suspectValue(v, askOf(x.Request))
 		}

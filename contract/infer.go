@@ -81,6 +81,10 @@ func missingThing(s *foreign.Said, method string) candor.Code {
 		return candor.CodeToolNotFound
 	}
 	switch {
+	case s.Numbered && method != "tools/call" && inText(s.Text, tooEarly):
+		return candor.CodeNotInitialized
+	case s.Numbered && strings.HasSuffix(method, "/list") && (s.Number == -32602 || inText(s.Text, badCursor)):
+		return candor.CodeInvalidCursor
 	case method == "tools/call" && inText(s.Text, unknownTool):
 		return candor.CodeToolNotFound
 	case method == "resources/read" && s.Numbered && s.Number != -32601 && !s.OfRequest && inText(s.Text, notThere):

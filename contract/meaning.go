@@ -28,6 +28,7 @@ var meanings = []meaning{
 		请求过于频繁`),
 	means(candor.CodeQuotaExceeded, `
 		quota|credits|credit exceeded|exhausted|reached|limit|insufficient
+		quota|credits|credit … exceeded|exhausted|reached|up
 		insufficient quota|credits|funds|balance
 		exceeded … quota
 		monthly|daily|usage limit
@@ -170,6 +171,7 @@ var meanings = []meaning{
 		参数`),
 	means(candor.CodeNotFound, `
 		not|never found|exist
+		not|never be|been found
 		no such
 		does|do|did not exist
 		doesn't|don't exist
@@ -228,6 +230,19 @@ var unknownTool = newPhrasebook(`
 	method not found
 `)
 
+// tooEarly phrases say that the connection was not initialized yet.
+var tooEarly = newPhrasebook(`
+	not|before been? initialized|initialised|initialize|initialization
+	during … initialization
+	initialize first
+	server|session|connection not initialized|ready
+`)
+
+// badCursor phrases are about a page of a list.
+var badCursor = newPhrasebook(`
+	cursor
+`)
+
 // notThere phrases say that what was named is missing.
 var notThere = newPhrasebook(`
 	not found|exist|supported
@@ -240,12 +255,19 @@ var notThere = newPhrasebook(`
 	no such file
 `)
 
-// byPhrase is the last reader: people's words.
-func byPhrase(s *foreign.Said, _ string) candor.Code {
-	if s.Disconnected && s.Status == 0 {
-		return candor.CodeUpstreamUnreachable
+// byPhrase is the last reader: people's words. Bad input outside the arguments of a tool is the request's.
+func byPhrase(s *foreign.Said, method string) candor.Code {
+	code := inWords(s.Text, meanings)
+	switch {
+	case code != candor.CodeInvalidArguments:
+		return code
+	case s.Numbered && s.Number == -32600:
+		return candor.CodeInvalidRequest
+	case method != "" && method != "tools/call":
+		return candor.CodeInvalidRequestParams
+	default:
+		return code
 	}
-	return inWords(s.Text, meanings)
 }
 
 // maxLines is how many lines of a message are read for its meaning.

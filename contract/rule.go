@@ -33,6 +33,19 @@ const (
 	RuleAnsweredClean  Rule = "clean"               // none of the above
 )
 
+// Rules returns every rule in the order they are tried. The caller owns the slice.
+func Rules() []Rule {
+	return []Rule{
+		RuleNoAnswer, RuleNothingToJudge, RuleMalformed, RuleNotAnAnswer,
+		RuleWrongID, RuleRPCError, RuleCandorMeta, RuleIsError,
+		RuleWaiting, RuleBlocked, RuleDialect, RuleLegacyResult,
+		RuleErrorBlock, RuleInnerFlag, RuleFalseFlag, RuleErrorMember,
+		RuleErrorsMember, RuleStatusWord, RuleStatusNumber, RuleErrorMessage,
+		RuleAllRejected, RuleErrorText, RuleFailureText, RuleOwnVoiceText,
+		RuleHeadedText, RuleAnsweredClean,
+	}
+}
+
 // confidences holds, for each rule that only suspects, how far to trust it.
 var confidences = map[Rule]float64{
 	RuleLegacyResult: 0.98, RuleErrorBlock: 0.95, RuleInnerFlag: 0.95, RuleFalseFlag: 0.85, RuleErrorMember: 0.8,

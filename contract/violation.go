@@ -15,7 +15,7 @@ type Violation struct {
 
 // Violations returns what is wrong with the form of the answer, in a fixed order. Values of the peer are not echoed.
 func Violations(x *Exchange) []Violation {
-	if x.Lost {
+	if x.Lost || x.silent || x.cutShort() {
 		return nil
 	}
 	var out []Violation
