@@ -1,0 +1,147 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// dual is the shape with two forms. Pattern A says that the call failed:
+//
+//	{"ok":false,"error":{"code":…,"message":…,"details":{"issues":[…]}}}
+//
+// and its result is marked isError. Pattern B calls the call a success and describes the failure in its data, unmarked:
+//
+//	{"ok":true,"data":{"ok":false,"error":{"code":…,"message":…}}}
+//
+// In the legacy form a code that was raised hides behind HANDLER_ERROR as a prefix of the message; details.code says it
+// too. The unified form writes pattern A for everything, marked, with the code in error.code.
+type dual struct{ unified bool }
+
+const dualDomain = "dual"
+
+func (d dual) Name() string {
+	if d.unified {
+		return "dual-unified"
+	}
+	return "dual"
+}
+
+func (dual) Carrier() Carrier { return CarrierResult }
+
+func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	if d.usesB(e, o) {
+		dst = d.appendA(append(dst, `{"ok":true,"data":`...), e, true)
+		return append(dst, '}')
+	}
+	return d.appendA(dst, e, d.unified)
+}
+
+// usesB: by default the codes that are returned and not raised are those that begin with ERR_.
+func (d dual) usesB(e *candor.Error, o Options) bool {
+	switch {
+	case d.unified || o.Pattern == PatternA:
+		return false
+	case o.Pattern == PatternB:
+		return true
+	default:
+		return strings.HasPrefix(e.Code().Symbol(), "ERR_")
+	}
+}
+
+// appendA appends {"ok":false,"error":…}; plain writes the code where it belongs, otherwise as the legacy form hides it.
+func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
+	c, details := e.Code(), e.Details().String()
+	dst = append(dst, `{"ok":false,"error":{"code":"`...)
+	if plain || c == candor.CodeDualInvalidParams || c == candor.CodeDualHandlerError {
+		dst = append(append(dst, c.Symbol()...), `","message":`...)
+		dst = jsontext.AppendString(dst, e.Message())
+		if prefixed, _ := prefixCode(e.Message()); c == candor.CodeDualHandlerError && prefixed.Valid() {
+			details = coded(c, details) // the message looks like the prefix of another code
+		}
+	} else {
+		dst = append(append(dst, candor.CodeDualHandlerError.Symbol()...), `","message":`...)
+		dst = jsontext.AppendString(dst, c.Symbol()+codeMark+e.Message())
+		details = coded(c, details)
+	}
+	if details != "" {
+		dst = appendRaw(dst, "details", details)
+	}
+	return append(dst, `}}`...)
+}
+
+// codeMark stands between the code and the message of a raised error.
+const codeMark = ": "
+
+// coded adds the code to details, in the first place. Details that are no object are kept under value.
+func coded(c candor.Code, details string) string {
+	head := `{"code":"` + c.Symbol() + `"`
+	if details == "" {
+		return head + "}"
+	}
+	v, err := wire.ParseValue([]byte(details), wire.Limits{})
+	if err != nil || v.Type() != wire.TypeObject {
+		return head + `,"value":` + details + "}"
+	}
+	rest := without(v, "code").Raw()
+	if string(rest) == "{}" {
+		return head + "}"
+	}
+	return head + "," + string(rest[1:])
+}
+
+func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	envelope := d.Encode(make([]byte, 0, 1024), e, o)
+	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, o)})
+}
+
+// marked tells the two forms apart: only the unified one has a code other than the two of the legacy form at the top.
+func (d dual) marked(v wire.Value) bool {
+	fault, ok := dualError(v)
+	if !ok || !v.Path("ok").Present() {
+		return false
+	}
+	inB, _ := v.Path("ok").Bool()
+	code, _ := fault.Path("code").Str()
+	legacy := inB || code == candor.CodeDualInvalidParams.Symbol() || code == candor.CodeDualHandlerError.Symbol()
+	return legacy != d.unified
+}
+
+// dualError returns the error object of either pattern, or of {"error":…} alone, which the documents of that system show.
+// Anything else is no failure: data with a member ok that is false are data, unless an error with code and message
+// stands beside it.
+func dualError(v wire.Value) (wire.Value, bool) {
+	ok, isBool := v.Path("ok").Bool()
+	switch {
+	case isBool && ok:
+		if inner, isFalse := v.Path("data", "ok").Bool(); !isFalse || inner {
+			return wire.Value{}, false
+		}
+		v = v.Path("data")
+	case !isBool && v.Path("ok").Present():
+		return wire.Value{}, false
+	}
+	fault := v.Path("error")
+	return fault, fault.Path("code").Type() == wire.TypeString && fault.Path("message").Type() == wire.TypeString
+}
+
+func isDual(v wire.Value) bool {
+	_, ok := dualError(v)
+	return ok
+}
+
+// Read takes both patterns, legacy and unified alike.
+func (d dual) Read(v wire.Value) (*candor.Error, error) {
+	envelope, result, ok := findEnvelope(v, isDual)
+	if !ok {
+		return nil, refuse(d.Name(), `it is {"ok":false,"error":…}, or that as data of {"ok":true}`,
+			"no error with code and message was found; data with ok:false alone are not a failure")
+	}
+	fault, _ := dualError(envelope)
+	embedded, _ := Embedded(result)
+	return dualVisible(fault).reconcile(embedded), nil
+}

@@ -1,0 +1,76 @@
+package dialect
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// dualVisible reads {code, message, details}.
+func dualVisible(v wire.Value) visible {
+	symbol, _ := v.Path("code").Str()
+	message, _ := v.Path("message").Str()
+	details := v.Path("details")
+	code, known := symbolCode(symbol, dualDomain)
+	inferred := false
+	if code == candor.CodeDualHandlerError {
+		if exact, ok := candor.LookupSymbol(scalarText(details.Path("code")), dualDomain); ok {
+			code, details = exact, without(details, "code")
+			message = strings.TrimPrefix(message, exactPrefix(v, code))
+		} else if raised, rest := prefixCode(message); raised.Valid() {
+			code, message, inferred = raised, rest, true
+		}
+	}
+	e := candor.New(code, message, candor.WithOrigin(candor.PartyTool, inferred), candor.WithDetails(rawDetails(details)))
+	if !known {
+		e = withSaid(e, object{}.text("code", symbol))
+	}
+	return visible{err: e, noRetry: true, noDomain: true}
+}
+
+// exactPrefix is what the legacy form put before the message of a code that details.code names.
+func exactPrefix(v wire.Value, code candor.Code) string {
+	if code == candor.CodeDualHandlerError {
+		return "" // it is never a prefix of itself
+	}
+	return scalarText(v.Path("details", "code")) + codeMark
+}
+
+// rawDetails is nil, no details, for an absent value and for an object that has lost its last member.
+func rawDetails(v wire.Value) any {
+	if !v.Present() || v.Type() == wire.TypeObject && v.Len() == 0 {
+		return nil
+	}
+	return json.RawMessage(v.Raw())
+}
+
+// raisedTexts are messages of raised errors that name no code, by how they begin.
+var raisedTexts = []struct {
+	begin string
+	code  candor.Code
+}{
+	{"UNIQUE constraint failed", candor.CodeDualUniqueViolation},
+	{"SQLITE_CONSTRAINT_UNIQUE", candor.CodeDualUniqueViolation},
+	{"SQLITE_BUSY", candor.CodeDualDbBusy},
+	{"SQLITE_FULL", candor.CodeDualDbFull},
+}
+
+// prefixCode reads the code that a raised error has as a prefix, "INVALID_KEY: …" or the name of its class,
+// "FallbackChainExhaustedError: …", and the message behind it. It returns the zero code if there is none.
+func prefixCode(message string) (candor.Code, string) {
+	head, rest, ok := strings.Cut(message, ":")
+	if !ok {
+		head = message
+	}
+	if c, known := candor.LookupSymbol(head, dualDomain); known && c != candor.CodeDualHandlerError {
+		return c, strings.TrimPrefix(rest, " ")
+	}
+	for _, known := range raisedTexts {
+		if strings.HasPrefix(message, known.begin) {
+			return known.code, message
+		}
+	}
+	return candor.Code{}, message
+}

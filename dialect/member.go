@@ -1,0 +1,87 @@
+package dialect
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Reading and writing of the members that several shapes share.
+
+var errNotRetry = errors.New("retry is not an object with kind and, for retryable_after_ms, afterMs")
+
+// parseRetry reads retry advice in its canonical form; nothing else may stand in the object.
+func parseRetry(v wire.Value) (candor.Retry, error) {
+	kind, ok := v.Path("kind").Str()
+	if !ok {
+		return candor.Retry{}, errNotRetry
+	}
+	var after *int64
+	want := 1
+	if member, has := v.Get("afterMs"); has {
+		ms, whole := member.Int64()
+		if !whole {
+			return candor.Retry{}, errors.New("retry.afterMs is not a whole number")
+		}
+		after, want = &ms, 2
+	}
+	if v.Len() != want {
+		return candor.Retry{}, errNotRetry
+	}
+	return candor.ParseRetry(candor.RetryKind(kind), after)
+}
+
+// parseCause reads {message, code, name}. A code may be a number, as errno is in some systems.
+func parseCause(v wire.Value) (candor.Cause, bool) {
+	message, ok := v.Path("message").Str()
+	if !ok {
+		return candor.Cause{}, false
+	}
+	return candor.Cause{Message: message, Code: scalarText(v.Path("code")), Name: scalarText(v.Path("name"))}, true
+}
+
+// scalarText is the text of a string or number, "" for anything else.
+func scalarText(v wire.Value) string {
+	if v.Type() == wire.TypeNumber {
+		return string(v.Raw())
+	}
+	s, _ := v.Str()
+	return s
+}
+
+// appendMember appends ,"name":"text" unless the text is empty.
+func appendMember(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return jsontext.AppendString(appendName(dst, name), text)
+}
+
+// appendNullable appends ,"name":"text", null for an empty text.
+func appendNullable(dst []byte, name, text string) []byte {
+	if text == "" {
+		return append(appendName(dst, name), "null"...)
+	}
+	return jsontext.AppendString(appendName(dst, name), text)
+}
+
+// appendName appends ,"name": for a name that needs no escapes.
+func appendName(dst []byte, name string) []byte {
+	return append(append(append(dst, `,"`...), name...), `":`...)
+}
+
+// appendRaw appends ,"name":raw.
+func appendRaw[T ~string | ~[]byte](dst []byte, name string, raw T) []byte {
+	return append(appendName(dst, name), raw...)
+}
+
+func appendInt(dst []byte, name string, n int64) []byte {
+	return strconv.AppendInt(appendName(dst, name), n, 10)
+}
+
+func appendBool(dst []byte, name string, b bool) []byte {
+	return strconv.AppendBool(appendName(dst, name), b)
+}

@@ -1,0 +1,117 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Two spellings of one place: the JSON Pointer of the canonical error, "/steps/0/id", and the dotted path of tool-error,
+// "steps.0.id". A name that a dot, a bracket or a quote would tear apart is written in brackets: goal["a.b"].
+
+// dotted turns a JSON Pointer into a dotted path. What is no pointer is returned as it is.
+func dotted(pointer string) string {
+	if !strings.HasPrefix(pointer, "/") {
+		return pointer
+	}
+	var out []byte
+	for i, step := range strings.Split(pointer[1:], "/") {
+		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+		switch {
+		case !isPlainStep(step):
+			out = append(jsontext.AppendString(append(out, '['), step), ']')
+		case i > 0:
+			out = append(append(out, '.'), step...)
+		default:
+			out = append(out, step...)
+		}
+	}
+	return string(out)
+}
+
+func isPlainStep(step string) bool {
+	return step != "" && step[0] != '/' && !strings.ContainsAny(step, `.[]"`)
+}
+
+// pointer turns a dotted path into a JSON Pointer. Positions may be written a.0 or a[0]; a pointer stays one.
+// It is total: what does not parse is taken for a name.
+func pointer(path string) string {
+	if path == "" || path[0] == '/' {
+		return path
+	}
+	var out strings.Builder
+	for i := 0; i < len(path); {
+		var step string
+		if path[i] == '[' {
+			if s, n, ok := bracketed(path[i:]); ok {
+				step, i = s, i+n
+				if i < len(path) && path[i] == '.' && i+1 < len(path) {
+					i++
+				}
+				addStep(&out, step)
+				continue
+			}
+		}
+		end := stepEnd(path, i)
+		addStep(&out, path[i:end])
+		i = end
+		if i < len(path) && path[i] == '.' {
+			i++
+			if i == len(path) {
+				addStep(&out, "")
+			}
+		}
+	}
+	return out.String()
+}
+
+func addStep(out *strings.Builder, step string) {
+	out.WriteByte('/')
+	out.WriteString(strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1"))
+}
+
+// stepEnd returns where a plain name that begins at i ends: at a dot, or at a bracket that can be read.
+func stepEnd(path string, i int) int {
+	for end := i; end < len(path); end++ {
+		if path[end] == '.' {
+			return end
+		}
+		if path[end] == '[' && end > i {
+			if _, _, ok := bracketed(path[end:]); ok {
+				return end
+			}
+		}
+	}
+	return len(path)
+}
+
+// bracketed reads ["name"] or [0] at the start of s, and how many bytes it took.
+func bracketed(s string) (step string, n int, ok bool) {
+	end := bracketEnd(s)
+	if end < 0 {
+		return "", 0, false
+	}
+	v, err := wire.ParseValue([]byte(s[1:end]), wire.Limits{MaxDepth: 1})
+	if err != nil || v.Type() != wire.TypeString && !v.IsInteger() {
+		return "", 0, false
+	}
+	return scalarText(v), end + 1, true
+}
+
+// bracketEnd returns the index of the bracket that closes the one at the start of s, -1 if there is none. Inside
+// quotes a bracket is part of the name.
+func bracketEnd(s string) int {
+	quoted := false
+	for i := 1; i < len(s); i++ {
+		switch {
+		case quoted && s[i] == '\\':
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == ']' && !quoted:
+			return i
+		}
+	}
+	return -1
+}

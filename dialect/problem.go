@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// problem is a document of RFC 9457, for HTTP bodies that are not JSON-RPC. type names the code as a URN, which
+// claims no web site; title is the code's public sentence, detail the message, instance the ref. All other members
+// of the canonical error are extension members, so that nothing needs to travel beside it.
+type problem struct{}
+
+const (
+	typePrefix     = "urn:candor:code:"
+	instancePrefix = "urn:candor:ref:"
+)
+
+// problemStatus is the HTTP status of each class. 499 is the common number for a request that its caller gave up.
+var problemStatus = map[candor.Class]int{
+	candor.ClassBadRequest:   400,
+	candor.ClassNotFound:     404,
+	candor.ClassDenied:       403,
+	candor.ClassConflict:     409,
+	candor.ClassPrecondition: 412,
+	candor.ClassRateLimited:  429,
+	candor.ClassUnavailable:  503,
+	candor.ClassTimeout:      504,
+	candor.ClassCancelled:    499,
+	candor.ClassTooLarge:     413,
+	candor.ClassUnsupported:  501,
+	candor.ClassCorrupt:      500,
+	candor.ClassInternal:     500,
+}
+
+// Status returns the HTTP status that goes with a class; 500 for what is none.
+func Status(c candor.Class) int {
+	if status, ok := problemStatus[c]; ok {
+		return status
+	}
+	return problemStatus[candor.ClassInternal]
+}
+
+func (problem) Name() string { return "problem" }
+
+func (problem) Carrier() Carrier { return CarrierDocument }
+
+func (problem) Encode(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	c := e.Code()
+	dst = append(append(dst, `{"type":"`+typePrefix...), c.Domain()...)
+	dst = append(append(append(dst, ':'), c.Symbol()...), '"')
+	dst = jsontext.AppendString(appendName(dst, "title"), c.Sentence())
+	dst = strconv.AppendInt(appendName(dst, "status"), int64(Status(c.Class())), 10)
+	dst = jsontext.AppendString(appendName(dst, "detail"), e.Message())
+	if e.Ref() != "" {
+		dst = appendMember(dst, "instance", instancePrefix+url.PathEscape(e.Ref()))
+	}
+	own, err := wire.ParseValue(appendCanonical(make([]byte, 0, 1024), e, o, stackAny), wire.Limits{})
+	if err != nil {
+		return append(dst, '}') // not reached: the canonical form is JSON
+	}
+	for name, value := range own.Members() {
+		if !name.Is("message") {
+			dst = append(append(append(append(dst, ','), name.Raw()...), ':'), value.Raw()...)
+		}
+	}
+	return append(dst, '}')
+}
+
+// Write appends the same document: it holds the whole error already.
+func (d problem) Write(dst []byte, e *candor.Error, o Options) []byte { return d.Encode(dst, e, o) }
+
+// marked: RFC 9457 demands none of its members, so that type, which is a URI, and status are asked for together.
+func (problem) marked(v wire.Value) bool {
+	kind, _ := v.Path("type").Str()
+	return strings.Contains(kind, ":") && v.Path("status").IsInteger() && !v.Path("jsonrpc").Present()
+}
+
+// Read takes Candor's own documents, and those of others by their status.
+func (d problem) Read(v wire.Value) (*candor.Error, error) {
+	if own, ok := v.Get(MetaKey); ok {
+		return ReadCandor(own)
+	}
+	if !d.marked(v) && !v.Path("title").Present() {
+		return nil, refuse(d.Name(), "RFC 9457 describes the document", "no object with type and status was found")
+	}
+	if strings.HasPrefix(scalarText(v.Path("type")), typePrefix) {
+		return readProblem(v)
+	}
+	return foreignProblem(v), nil
+}
+
+// problemMembers are those of the RFC; all others are members of the canonical error.
+var problemMembers = map[string]bool{"type": true, "title": true, "status": true, "detail": true, "instance": true}
+
+func readProblem(v wire.Value) (*candor.Error, error) {
+	r := canonicalReader{values: make(map[string]wire.Value, len(canonicalReaders))}
+	for name, value := range v.Members() {
+		if key, _ := name.Str(); !problemMembers[key] {
+			r.values[key] = value
+		}
+	}
+	if detail, ok := v.Get("detail"); ok {
+		r.values["message"] = detail
+	}
+	e, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	if want := typePrefix + e.Code().Domain() + ":" + e.Code().Symbol(); !v.Path("type").Is(want) {
+		return nil, refuse("problem", "type and code name the same code", "type %.96q is not that of code %s",
+			scalarText(v.Path("type")), e.Code())
+	}
+	return e, nil
+}
+
+// statusCodes is what a status of somebody else's document means; below them the hundreds decide.
+var statusCodes = map[int64]candor.Code{
+	401: candor.CodeUnauthenticated, 402: candor.CodePaymentRequired, 403: candor.CodePermissionDenied,
+	404: candor.CodeNotFound, 405: candor.CodeMethodNotAllowed, 408: candor.CodeTimeout, 409: candor.CodeConflict,
+	410: candor.CodeNotFound, 412: candor.CodePreconditionFailed, 413: candor.CodeTooLarge,
+	415: candor.CodeMediaTypeUnsupported, 428: candor.CodePreconditionFailed, 429: candor.CodeRateLimited,
+	499: candor.CodeCancelled, 501: candor.CodeUnsupported, 502: candor.CodeUnavailable, 503: candor.CodeUnavailable,
+	504: candor.CodeTimeout,
+}
+
+// foreignProblem keeps the whole document as details: its extension members may say more than the status.
+func foreignProblem(v wire.Value) *candor.Error {
+	status, _ := v.Path("status").Int64()
+	code, ok := statusCodes[status]
+	switch {
+	case ok:
+	case status >= 400 && status < 500:
+		code = candor.CodeInvalidArguments
+	default:
+		code = candor.CodeUnknownToolFailure
+	}
+	text := firstOf(scalarText(v.Path("detail")), scalarText(v.Path("title")))
+	return candor.New(code, text, candor.WithOrigin(candor.PartyServer, true),
+		candor.WithDetails(object{}.raw("said", v.Raw()).json()))
+}

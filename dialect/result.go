@@ -1,0 +1,134 @@
+package dialect
+
+import (
+	"bytes"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// resultParts is what differs between the results of two dialects.
+type resultParts struct {
+	text     []byte    // the first block, "" stands for nothing
+	mirror   []byte    // the envelope for structuredContent, nil for none
+	native   bool      // the text is the readable one and the canonical error is the mirror
+	unmarked bool      // isError is left out
+	failure  bool      // the members of sep3313 belong to this dialect
+	stack    stackView // which stack the canonical error may show
+}
+
+// appendResult appends an MCP result, as a JSON-RPC response where that is asked for.
+func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte {
+	if o.Response {
+		dst = append(openResponse(dst, o.ID), `"result":`...)
+	}
+	dst = append(dst, '{')
+	if o.Complete {
+		dst = append(dst, `"resultType":"complete",`...)
+	}
+	dst = append(dst, `"content":[`...)
+	dst = appendBlock(dst, p.text)
+	if o.Readable && !p.native {
+		var space [MaxReadable]byte
+		dst = appendBlock(append(dst, ','), AppendText(space[:0], e))
+	}
+	dst = append(dst, ']')
+	if o.NoOutputSchema && p.mirror != nil {
+		dst = appendRaw(dst, "structuredContent", p.mirror)
+	}
+	if o.NoOutputSchema && p.native {
+		dst = appendCanonical(appendName(dst, "structuredContent"), e, o, p.stack)
+	}
+	if !p.unmarked {
+		dst = append(dst, `,"isError":true`...)
+	}
+	dst = append(dst, `,"_meta":{"`+MetaKey+`":`...)
+	dst = appendCanonical(dst, e, o, p.stack)
+	if o.Sep3313 || p.failure {
+		dst = appendToolFailure(append(dst, `,"`+ToolFailureKey+`":`...), e, o)
+	}
+	dst = append(dst, `}}`...)
+	if o.Response {
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+func appendBlock(dst, text []byte) []byte {
+	dst = append(dst, `{"type":"text","text":`...)
+	return append(jsontext.AppendString(dst, text), '}')
+}
+
+// openResponse appends the head of a JSON-RPC response up to and with the comma before result or error.
+func openResponse(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0",`...)
+	if !isID(id) {
+		return dst
+	}
+	return append(append(append(dst, `"id":`...), bytes.TrimSpace(id)...), ',')
+}
+
+// isID reports whether a token may stand as an id. Anything else would make the whole response unreadable.
+func isID(token []byte) bool {
+	if len(token) == 0 {
+		return false
+	}
+	v, err := wire.ParseValue(token, wire.Limits{MaxDepth: 1})
+	return err == nil && (v.Type() == wire.TypeNumber || v.Type() == wire.TypeString || v.IsNull())
+}
+
+// maxBlocks bounds how many blocks of a result are searched for an envelope: the first, and those that somebody put before it.
+const maxBlocks = 8
+
+// resultOf returns the MCP result that v is or holds; ok is false for anything else, such as a bare envelope.
+func resultOf(v wire.Value) (result wire.Value, ok bool) {
+	if inner, has := v.Get("result"); has && inner.Type() == wire.TypeObject {
+		v = inner
+	}
+	if v.Path("content").Type() == wire.TypeArray || v.Path("structuredContent").Type() == wire.TypeObject {
+		return v, true
+	}
+	return wire.Value{}, false
+}
+
+// findEnvelope returns the first envelope that bears the marks: v itself, or a block of the result it holds, or its
+// structuredContent. result is absent for a bare envelope.
+func findEnvelope(v wire.Value, marked func(wire.Value) bool) (envelope, result wire.Value, ok bool) {
+	result, ok = resultOf(v)
+	if !ok {
+		return v, wire.Value{}, marked(v)
+	}
+	n := 0
+	for block := range result.Path("content").Elements() {
+		if n++; n > maxBlocks {
+			break
+		}
+		if envelope, ok = parseText(block.Path("text")); ok && marked(envelope) {
+			return envelope, result, true
+		}
+	}
+	envelope = result.Path("structuredContent")
+	return envelope, result, marked(envelope)
+}
+
+// parseText reads the JSON object that a string holds.
+func parseText(v wire.Value) (wire.Value, bool) {
+	text, _ := v.StrBytes()
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 || text[0] != '{' {
+		return wire.Value{}, false
+	}
+	object, err := wire.ParseValue(text, wire.Limits{})
+	return object, err == nil
+}
+
+// firstText returns the text of the first block that has one.
+func firstText(result wire.Value) string {
+	for block := range result.Path("content").Elements() {
+		if text, ok := block.Path("text").Str(); ok && text != "" {
+			return text
+		}
+	}
+	return ""
+}

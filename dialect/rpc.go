@@ -1,0 +1,153 @@
+package dialect
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// rpcError is the numeric taxonomy: a JSON-RPC error {code, message, data} whose data hold domain, symbol, retryable,
+// retryAfterMs, details and, under MCP_ERRORS_VERBOSE, stack. The number is [candor.Code.RPCNumber]; domain and symbol
+// stand beside every number, because they are the identity and numbers have been reassigned before.
+type rpcError struct{}
+
+func (rpcError) Name() string { return "rpc" }
+
+func (rpcError) Carrier() Carrier { return CarrierRPCError }
+
+// Encode appends the error object {code, message, data} without the canonical error in data.
+func (rpcError) Encode(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	return append(appendRPCData(openRPC(dst, e), e, o), `}}`...)
+}
+
+// Write appends a JSON-RPC response.
+func (rpcError) Write(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	dst = append(openResponse(dst, o.ID), `"error":`...)
+	dst = appendRPCData(openRPC(dst, e), e, o)
+	dst = appendCanonical(appendName(dst, MetaKey), e, o, stackVerbose)
+	return append(dst, `}}}`...)
+}
+
+// AppendData appends the data member that the rpc dialect writes, canonical error included, for a caller
+// whose library builds the JSON-RPC error itself. Its number is e.Code().RPCNumber().
+func AppendData(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	dst = appendRPCData(append(dst, '{'), e, o)
+	dst = appendCanonical(appendName(dst, MetaKey), e, o, stackVerbose)
+	return append(dst, '}')
+}
+
+func openRPC(dst []byte, e *candor.Error) []byte {
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code().RPCNumber()), 10)
+	dst = jsontext.AppendString(appendName(dst, "message"), e.Message())
+	return append(dst, `,"data":{`...)
+}
+
+// appendRPCData appends the members of data, without its braces.
+func appendRPCData(dst []byte, e *candor.Error, o Options) []byte {
+	dst = append(append(dst, `"domain":"`...), e.Code().Domain()...)
+	dst = append(append(dst, `","symbol":"`...), e.Code().Symbol()...)
+	dst = append(dst, '"')
+	if details := e.Details(); !details.IsZero() {
+		dst = appendRaw(dst, "details", details.String())
+	}
+	dst = appendBool(dst, "retryable", e.Retry().Retryable())
+	if ms := e.Retry().AfterMs(); ms > 0 {
+		dst = appendInt(dst, "retryAfterMs", ms)
+	}
+	return appendMember(dst, "stack", stackFor(e, o.Stack, stackVerbose))
+}
+
+func (rpcError) marked(v wire.Value) bool {
+	return v.Path("code").IsInteger() && v.Path("message").Type() == wire.TypeString
+}
+
+// Read identifies an error by domain and symbol where both are said, whatever its number; by its number where neither is. What
+// the catalogue does not know is UNKNOWN_TOOL_FAILURE under a positive number and INTERNAL_ERROR otherwise, and
+// details.said keeps what was said. Members of data that are not the dialect's own become details.
+func (d rpcError) Read(v wire.Value) (*candor.Error, error) {
+	if inner, ok := v.Get("error"); ok {
+		v = inner
+	}
+	if !d.marked(v) {
+		return nil, refuse(d.Name(), "it is the error member of a JSON-RPC response",
+			"no object with an integer code and a string message was found")
+	}
+	embedded, _ := v.Path("data").Get(MetaKey)
+	return rpcVisible(v).reconcile(embedded), nil
+}
+
+func rpcVisible(v wire.Value) visible {
+	message, _ := v.Path("message").Str()
+	data := v.Path("data")
+	said := rpcIdentity{number: v.Path("code"), domain: scalarText(data.Path("domain")), symbol: scalarText(data.Path("symbol")),
+		aboutURI: isURI(data)}
+	code, known := said.code()
+	options := []candor.Option{candor.WithStack(rpcStack(data.Path("stack")))}
+	if said.negative() {
+		options = append(options, candor.WithOrigin(candor.PartyServer, false))
+	}
+	retry, advised := rpcRetry(data)
+	if advised {
+		options = append(options, candor.WithRetry(retry))
+	}
+	if details := rpcDetails(data); details != nil {
+		options = append(options, candor.WithDetails(details))
+	}
+	e := candor.New(code, message, options...)
+	if !known {
+		e = withSaid(e, said.said())
+	}
+	return visible{err: e, noRetry: !advised}
+}
+
+func rpcRetry(data wire.Value) (retry candor.Retry, said bool) {
+	retryable, ok := data.Path("retryable").Bool()
+	if !ok || !retryable {
+		return candor.NoRetry(), ok
+	}
+	ms, _ := data.Path("retryAfterMs").Int64()
+	ms = min(max(ms, 0), candor.MaxRetryAfter.Milliseconds())
+	return candor.RetryIn(time.Duration(ms) * time.Millisecond), true
+}
+
+// rpcStack takes a text, or a list of lines.
+func rpcStack(v wire.Value) string {
+	text, _ := v.Str()
+	for line := range v.Elements() {
+		if text != "" {
+			text += "\n"
+		}
+		if text += scalarText(line); len(text) > candor.MaxStack {
+			break
+		}
+	}
+	return text
+}
+
+// rpcDetails is the member details, or data itself where it is not the dialect's. Other members beside details are kept
+// with it.
+func rpcDetails(data wire.Value) json.RawMessage {
+	if !data.Present() || data.IsNull() {
+		return nil
+	}
+	if data.Type() != wire.TypeObject {
+		return data.Raw()
+	}
+	rest := without(data, "domain", "symbol", "retryable", "retryAfterMs", "stack", MetaKey)
+	details, ok := rest.Get("details")
+	switch {
+	case rest.Len() == 0:
+		return nil
+	case ok && rest.Len() == 1:
+		return details.Raw()
+	default:
+		return rest.Raw()
+	}
+}

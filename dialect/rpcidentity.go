@@ -1,0 +1,82 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// rpcIdentity is what a JSON-RPC error says about which failure it is.
+type rpcIdentity struct {
+	number         wire.Value // an integer of whatever size
+	domain, symbol string
+	aboutURI       bool // data is exactly {"uri": …}
+}
+
+// legacyResourceNotFound was the protocol's number before it became -32602 with a uri. It is read, never written.
+const legacyResourceNotFound = -32002
+
+// code returns the code that is meant. A number by itself counts only where no domain or symbol says otherwise: two servers may
+// use one number for different things.
+func (i rpcIdentity) code() (c candor.Code, known bool) {
+	switch {
+	case i.domain != "" && i.symbol != "":
+		c, known = candor.LookupCode(i.domain, i.symbol)
+	case i.symbol != "":
+		c, known = candor.LookupSymbol(i.symbol)
+	case i.domain != "":
+		if c, known = i.byNumber(); c.Domain() != i.domain {
+			known = false
+		}
+	default:
+		c, known = i.byNumber()
+	}
+	if known {
+		return c, true
+	}
+	if i.negative() {
+		return candor.CodeInternalError, false
+	}
+	return candor.CodeUnknownToolFailure, false
+}
+
+func (i rpcIdentity) byNumber() (candor.Code, bool) {
+	n, ok := i.number.Int64()
+	switch {
+	case !ok:
+		return candor.Code{}, false
+	case n > 0:
+		return candor.LookupNumber(int(n))
+	case n == legacyResourceNotFound, n == int64(candor.CodeResourceNotFound.RPCNumber()) && i.aboutURI:
+		return candor.CodeResourceNotFound, true
+	}
+	for c := range candor.Codes() {
+		if int64(c.RPCNumber()) == n {
+			return c, true
+		}
+	}
+	return candor.Code{}, false
+}
+
+// negative is true for the protocol's own numbers, and for 0, which names nothing.
+func (i rpcIdentity) negative() bool {
+	raw := string(i.number.Raw())
+	return strings.HasPrefix(raw, "-") || raw == "0"
+}
+
+func (i rpcIdentity) said() object {
+	o := object{}.raw("number", i.number.Raw())
+	if i.domain != "" {
+		o = o.text("domain", i.domain)
+	}
+	if i.symbol != "" {
+		o = o.text("symbol", i.symbol)
+	}
+	return o
+}
+
+// isURI reports whether data is exactly {"uri": …}, by which clients know a missing resource.
+func isURI(data wire.Value) bool {
+	return data.Len() == 1 && data.Path("uri").Type() == wire.TypeString
+}

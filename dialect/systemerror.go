@@ -1,0 +1,162 @@
+package dialect
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// systemError is the shape of the governed workspace: eleven members in a fixed order, null and never absent where nothing
+// is known, and stack_trace as a twelfth only under DEBUG_STACK.
+//
+// Two members may not be null. tool_name is "unknown" where no tool is known. timestamp is the error's time, else
+// [Options.Now], else the Unix epoch: the room has no clock and an epoch is seen to be no time, whereas a
+// guess is not. Both stand-ins are read as "not known".
+type systemError struct{}
+
+const (
+	systemDomain = "kaiza"
+	unknownTool  = "unknown"
+	unknownTime  = "1970-01-01T00:00:00.000Z"
+)
+
+func (systemError) Name() string { return "system-error" }
+
+func (systemError) Carrier() Carrier { return CarrierResult }
+
+func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	c := e.Context()
+	dst = append(append(dst, `{"error_code":"`...), e.Code().Symbol()...)
+	dst = jsontext.AppendString(append(dst, `","human_message":`...), e.Message())
+	dst = appendNullable(dst, "role", c.Role)
+	dst = appendNullable(dst, "session_id", c.SessionID)
+	dst = appendNullable(dst, "workspace_root", ownRoot(c, o))
+	dst = jsontext.AppendString(appendName(dst, "tool_name"), firstOf(c.Tool, unknownTool))
+	dst = appendNullable(dst, "invariant_id", c.InvariantID)
+	dst = appendNullable(dst, "phase_id", c.PhaseID)
+	dst = appendNullable(dst, "plan_hash", c.PlanHash)
+	dst = appendCause(appendName(dst, "cause"), e.Cause())
+	dst = appendTime(appendName(dst, "timestamp"), e.Time(), o.Now)
+	dst = appendMember(dst, "stack_trace", stackFor(e, o.Stack, stackDebug))
+	return append(dst, '}')
+}
+
+// ownRoot shows the path only to the session it belongs to: an error without a session is nobody's.
+func ownRoot(c candor.Context, o Options) string {
+	if o.PlainRoot || c.SessionID != "" {
+		return c.WorkspaceRoot
+	}
+	return candor.RootDigest(c.WorkspaceRoot)
+}
+
+func appendCause(dst []byte, c candor.Cause) []byte {
+	if c.IsZero() {
+		return append(dst, "null"...)
+	}
+	return c.AppendJSON(dst)
+}
+
+func appendTime(dst []byte, at, now time.Time) []byte {
+	if at.IsZero() {
+		at = now
+	}
+	if at.IsZero() {
+		return append(dst, `"`+unknownTime+`"`...)
+	}
+	dst = at.UTC().AppendFormat(append(dst, '"'), candor.TimeLayout)
+	return append(dst, '"')
+}
+
+func (d systemError) Write(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	envelope := d.Encode(make([]byte, 0, 1024), e, o)
+	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, stack: stackDebug})
+}
+
+func (systemError) marked(v wire.Value) bool {
+	return v.Path("error_code").Type() == wire.TypeString && v.Path("human_message").Type() == wire.TypeString
+}
+
+// Read also knows plan_signature, a later name of plan_hash, and causes that are a text, an object or null.
+func (d systemError) Read(v wire.Value) (*candor.Error, error) {
+	envelope, result, ok := findEnvelope(v, d.marked)
+	if !ok {
+		return nil, refuse(d.Name(), "it is the JSON text of content[0], or structuredContent",
+			"no object with error_code and human_message was found")
+	}
+	seen := systemVisible(envelope)
+	embedded, _ := Embedded(result)
+	return fillIn(seen.reconcile(embedded), seen.err), nil
+}
+
+func systemVisible(v wire.Value) visible {
+	symbol, _ := v.Path("error_code").Str()
+	message, _ := v.Path("human_message").Str()
+	code, known := symbolCode(symbol, systemDomain)
+	e := candor.New(code, message,
+		candor.WithOrigin(candor.PartyServer, false), candor.WithContext(systemContext(v)),
+		candor.WithCauseText(anyCause(v.Path("cause"))), candor.WithTime(systemTime(v)),
+		candor.WithStack(scalarText(v.Path("stack_trace"))))
+	if !known {
+		e = withSaid(e, object{}.text("code", symbol))
+	}
+	return visible{err: e, noRetry: true, noDomain: true}
+}
+
+func systemContext(v wire.Value) candor.Context {
+	c := candor.Context{
+		Tool:          scalarText(v.Path("tool_name")),
+		Role:          scalarText(v.Path("role")),
+		SessionID:     scalarText(v.Path("session_id")),
+		WorkspaceRoot: scalarText(v.Path("workspace_root")),
+		InvariantID:   scalarText(v.Path("invariant_id")),
+		PhaseID:       scalarText(v.Path("phase_id")),
+		PlanHash:      firstOf(scalarText(v.Path("plan_hash")), scalarText(v.Path("plan_signature"))),
+	}
+	if c.Tool == unknownTool {
+		c.Tool = ""
+	}
+	return c
+}
+
+// systemTime is the zero time where the envelope says that none is known.
+func systemTime(v wire.Value) time.Time {
+	text := scalarText(v.Path("timestamp"))
+	at, err := candor.ParseTime(text)
+	if err != nil || text == unknownTime {
+		return time.Time{}
+	}
+	return at
+}
+
+// anyCause reads a cause of whatever type. An object of another shape is kept as its JSON.
+func anyCause(v wire.Value) candor.Cause {
+	if text, ok := v.Str(); ok {
+		return candor.Cause{Message: text}
+	}
+	if c, ok := parseCause(v); ok {
+		return c
+	}
+	if !v.Present() || v.IsNull() {
+		return candor.Cause{}
+	}
+	return candor.Cause{Message: candor.DetailsOf(json.RawMessage(v.Raw())).String(), Name: v.Type().String()}
+}
+
+// fillIn takes over what the envelope shows and the canonical error beside it hides or does not know: the path of the
+// workspace, and a time that the writer had to supply.
+func fillIn(e, seen *candor.Error) *candor.Error {
+	shown, c := seen.Context().WorkspaceRoot, e.Context()
+	if shown != c.WorkspaceRoot && candor.RootDigest(shown) == c.WorkspaceRoot {
+		c.WorkspaceRoot = shown
+		e = e.With(candor.WithContext(c))
+	}
+	if e.Time().IsZero() && !seen.Time().IsZero() {
+		e = e.With(candor.WithTime(seen.Time()))
+	}
+	return e
+}

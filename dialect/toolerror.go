@@ -1,0 +1,200 @@
+package dialect
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is always
+// there, suggestion stands at the top and nowhere else, validation issues are details.validationIssues with dotted
+// paths, and nothing is nested as details.details.
+type toolError struct{}
+
+const toolDomain = "workrail"
+
+func (toolError) Name() string { return "tool-error" }
+
+func (toolError) Carrier() Carrier { return CarrierResult }
+
+func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
+	e = whole(e)
+	dst = append(append(dst, `{"code":"`...), e.Code().Symbol()...)
+	dst = jsontext.AppendString(append(dst, `","message":`...), e.Message())
+	dst = e.Retry().AppendJSON(appendName(dst, "retry"))
+	dst = appendMember(dst, "suggestion", e.Suggestion())
+	if details := e.Details(); !details.IsZero() {
+		dst = append(appendName(dst, "details"), toolDetails(details)...)
+	}
+	return append(dst, '}')
+}
+
+func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
+	e = whole(e)
+	envelope := d.Encode(make([]byte, 0, 1024), e, o)
+	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope})
+}
+
+// toolDetails writes details as this shape wants them. Details that need no change, which is most of them, stay as they are.
+func toolDetails(d candor.Details) []byte {
+	raw := []byte(d.String())
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil || v.Type() != wire.TypeObject {
+		return raw
+	}
+	return renameIssues(flattened(v), "issues", "validationIssues", dotted, true).Raw()
+}
+
+// renameIssues moves a list of issues to another name, unless that is taken.
+func renameIssues(v wire.Value, from, to string, spell func(string) string, needMessage bool) wire.Value {
+	list, has := v.Get(from)
+	if _, taken := v.Get(to); !has || taken {
+		return v
+	}
+	issues, ok := rewriteIssues(list, spell, needMessage)
+	if !ok {
+		return v
+	}
+	var out object
+	for name, value := range v.Members() {
+		if name.Is(from) {
+			out = out.raw(to, issues)
+		} else {
+			out = out.keep(name, value)
+		}
+	}
+	return out.value()
+}
+
+// flattened lifts the members of an object called details into the one around it, for as long as there is one whose names
+// are all free.
+func flattened(v wire.Value) wire.Value {
+	for range candor.MaxDepth {
+		inner, ok := v.Get("details")
+		if !ok || inner.Type() != wire.TypeObject || clash(v, inner) {
+			return v
+		}
+		var out object
+		for name, value := range v.Members() {
+			if !name.Is("details") {
+				out = out.keep(name, value)
+			}
+		}
+		for name, value := range inner.Members() {
+			out = out.keep(name, value)
+		}
+		v = out.value()
+	}
+	return v
+}
+
+func clash(outer, inner wire.Value) bool {
+	for name := range inner.Members() {
+		key, _ := name.Str()
+		if _, taken := outer.Get(key); taken && key != "details" {
+			return true
+		}
+	}
+	return false
+}
+
+func (toolError) marked(v wire.Value) bool {
+	return likeToolError(v) && v.Path("retry", "kind").Type() == wire.TypeString
+}
+
+// likeToolError is enough for a reader that was told the dialect; too many things have a code and a message.
+func likeToolError(v wire.Value) bool {
+	return v.Path("code").Type() == wire.TypeString && v.Path("message").Type() == wire.TypeString &&
+		!v.Path("class").Present()
+}
+
+// Read takes both editions of the shape, compact or not: suggestion at the top or in details, details one level deeper or
+// not, validationIssues or validationErrors. The kind "retryable", which one path of that server writes, is read
+// as advice to retry at once, or after suggestedDelayMs; a missing retry as the catalogue's advice.
+func (d toolError) Read(v wire.Value) (*candor.Error, error) {
+	envelope, result, ok := findEnvelope(v, likeToolError)
+	if !ok {
+		return nil, refuse(d.Name(), "it is the JSON text of content[0]", "no object with code, message and retry was found")
+	}
+	seen, err := toolVisible(envelope)
+	if err != nil {
+		return nil, refuse(d.Name(), "retry is a closed set of three kinds", "%v", err)
+	}
+	embedded, _ := Embedded(result)
+	return seen.reconcile(embedded), nil
+}
+
+func toolVisible(v wire.Value) (visible, error) {
+	symbol, _ := v.Path("code").Str()
+	message, _ := v.Path("message").Str()
+	code, known := symbolCode(symbol, toolDomain)
+	options := make([]candor.Option, 0, 3)
+	retry, said := v.Get("retry")
+	if said {
+		advice, err := toolRetry(retry)
+		if err != nil {
+			return visible{}, err
+		}
+		options = append(options, candor.WithRetry(advice))
+	}
+	details, suggestion := readToolDetails(v)
+	if details != nil {
+		options = append(options, candor.WithDetails(details))
+	}
+	e := candor.New(code, message, append(options, candor.WithSuggestion(suggestion))...)
+	if !known {
+		e = withSaid(e, object{}.text("code", symbol))
+	}
+	return visible{err: e, noRetry: !said, noDomain: true}, nil
+}
+
+// toolRetry reads the closed set, and the fourth kind that was seen outside it.
+func toolRetry(v wire.Value) (candor.Retry, error) {
+	if !v.Path("kind").Is("retryable") {
+		return parseRetry(v)
+	}
+	ms, _ := v.Path("suggestedDelayMs").Int64()
+	ms = min(max(ms, 0), candor.MaxRetryAfter.Milliseconds())
+	return candor.RetryIn(time.Duration(ms) * time.Millisecond), nil
+}
+
+// readToolDetails returns the details in canonical form, nil for none, and the suggestion from wherever it stands.
+func readToolDetails(v wire.Value) (details json.RawMessage, suggestion string) {
+	suggestion = scalarText(v.Path("suggestion"))
+	d, ok := v.Get("details")
+	if !ok {
+		return nil, suggestion
+	}
+	if d.Type() != wire.TypeObject {
+		return d.Raw(), suggestion
+	}
+	d = flattened(d)
+	if inner, has := d.Path("suggestion").Str(); has && suggestion == "" {
+		suggestion = inner
+		if d = without(d, "suggestion"); d.Len() == 0 {
+			return nil, suggestion
+		}
+	}
+	for _, name := range []string{"validationIssues", "validationErrors"} {
+		d = renameIssues(d, name, "issues", pointer, false)
+	}
+	return d.Raw(), suggestion
+}
+
+// without returns an object less some members.
+func without(v wire.Value, names ...string) wire.Value {
+	var out object
+	for name, value := range v.Members() {
+		dropped := false
+		for _, n := range names {
+			dropped = dropped || name.Is(n)
+		}
+		if !dropped {
+			out = out.keep(name, value)
+		}
+	}
+	return out.value()
+}

@@ -1,0 +1,118 @@
+package dialect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+func TestTranslationThroughAnyTwoDialectsGivesTheSameError(t *testing.T) {
+	each(t, 2, func(e *candor.Error) {
+		want := canonical(e)
+		for _, a := range dialect.Names() {
+			first := read(t, lookup(t, a), lookup(t, a).Write(nil, e, fullView))
+			if got := canonical(first); got != want {
+				t.Fatalf("%s changed it\nwant %s\n got %s", a, want, got)
+			}
+			for _, b := range dialect.Names() {
+				second := read(t, lookup(t, b), lookup(t, b).Write(nil, first, fullView))
+				back := read(t, lookup(t, a), lookup(t, a).Write(nil, second, fullView))
+				if got := canonical(back); got != want {
+					t.Fatalf("%s → %s → %s changed it\nwant %s\n got %s", a, b, a, want, got)
+				}
+			}
+		}
+	})
+}
+
+func TestWithoutPlainRootOnlyTheRootIsADigest(t *testing.T) {
+	o := fullView
+	o.PlainRoot = false
+	each(t, 1, func(e *candor.Error) {
+		c := e.Context()
+		c.WorkspaceRoot = candor.RootDigest(c.WorkspaceRoot)
+		want := canonical(e.With(candor.WithContext(c)))
+		for _, name := range dialect.Names() {
+			if name == "system-error" {
+				continue // it shows the root to its own session
+			}
+			got := canonical(read(t, lookup(t, name), lookup(t, name).Write(nil, e, o)))
+			if got != want {
+				t.Fatalf("%s\nwant %s\n got %s", name, want, got)
+			}
+		}
+	})
+}
+
+func TestEverySettingOfAResultIsReadBack(t *testing.T) {
+	settings := map[string]func(*dialect.Options){
+		"response": func(o *dialect.Options) { o.Response, o.ID = true, []byte(`"a"`) },
+		"complete": func(o *dialect.Options) { o.Complete = true },
+		"readable": func(o *dialect.Options) { o.Readable = true },
+		"sep3313":  func(o *dialect.Options) { o.Sep3313 = true },
+		"schema":   func(o *dialect.Options) { o.NoOutputSchema = false },
+		"patternA": func(o *dialect.Options) { o.Pattern = dialect.PatternA },
+		"patternB": func(o *dialect.Options) { o.Pattern = dialect.PatternB },
+		"null id":  func(o *dialect.Options) { o.Response, o.ID = true, []byte("null") },
+		"bad id":   func(o *dialect.Options) { o.Response, o.ID = true, []byte(`{"x":`) },
+	}
+	each(t, 1, func(e *candor.Error) {
+		for what, set := range settings {
+			o := fullView
+			set(&o)
+			for _, name := range dialect.Names() {
+				raw := lookup(t, name).Write(nil, e, o)
+				if got := canonical(read(t, lookup(t, name), raw)); got != canonical(e) {
+					t.Fatalf("%s, %s\nwant %s\n got %s\n %s", name, what, canonical(e), got, raw)
+				}
+			}
+		}
+	})
+}
+
+// The bare envelope says less than the carrier. What it says must be stable: reading and writing it again changes nothing.
+func TestABareEnvelopeIsAFixedPoint(t *testing.T) {
+	each(t, 3, func(e *candor.Error) {
+		for _, name := range dialect.Names() {
+			d := lookup(t, name)
+			once := read(t, d, d.Encode(nil, e, fullView))
+			twice := read(t, d, d.Encode(nil, once, fullView))
+			if canonical(once) != canonical(twice) {
+				t.Fatalf("%s\nfrom %s\nonce  %s\ntwice %s\nenv %s", name, canonical(e), canonical(once), canonical(twice), d.Encode(nil, e, fullView))
+			}
+		}
+	})
+}
+
+func TestDetectNamesTheDialectThatWrote(t *testing.T) {
+	each(t, 1, func(e *candor.Error) {
+		for _, name := range dialect.Names() {
+			for _, raw := range [][]byte{lookup(t, name).Write(nil, e, fullView), lookup(t, name).Encode(nil, e, fullView)} {
+				d, ok := dialect.Detect(parse(t, raw))
+				if !ok || strings.TrimSuffix(d.Name(), "-unified") != strings.TrimSuffix(name, "-unified") {
+					t.Fatalf("%s was taken for %v\n%s", name, d, raw)
+				}
+			}
+		}
+	})
+}
+
+func TestErrorsWithoutCodeAreWrittenAsUncoded(t *testing.T) {
+	for _, e := range []*candor.Error{nil, {}, candor.New(candor.Code{}, "lost")} {
+		for _, name := range dialect.Names() {
+			got := read(t, lookup(t, name), lookup(t, name).Write(nil, e, dialect.Options{}))
+			if got.Code() != candor.CodeUncodedError {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	}
+}
+
+func TestLookupListsTheNames(t *testing.T) {
+	_, err := dialect.Lookup("klingon")
+	if err == nil || !strings.Contains(err.Error(), "tool-error") {
+		t.Fatal(err)
+	}
+}
