@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -25,11 +26,6 @@ type Exchange struct {
 	captured bool // Response is the text of a recording
 	silent   bool // there was nothing to answer
 }
-
-// Candor's own names on the wire.
-const (
-	MetaKey = "dev.candor/error" // the canonical error in _meta and in error.data
-)
 
 // Classify returns the verdict on an answer. It is total: any bytes have one. The order of the rules is that of the
 // written contract. A clean answer costs one scan and no allocation.
@@ -94,7 +90,7 @@ func classifyResult(x *Exchange) Conclusion {
 		failed, _ = v.Bool()
 	}
 	if meta, ok := m.ResultMember("_meta"); ok {
-		if own, ok := meta.Get(MetaKey); ok && own.Type() == wire.TypeObject && failed {
+		if own, ok := meta.Get(dialect.MetaKey); ok && own.Type() == wire.TypeObject && failed {
 			return certain(VerdictTool, RuleCandorMeta)
 		}
 	}

@@ -26,11 +26,8 @@ func Read(x *Exchange) Reading {
 	return r
 }
 
-// errorOf builds the canonical error of a failure. An error of Candor's own, attached to the message, is taken as it is.
+// errorOf builds the canonical error of a failure. One that speaks a dialect is taken at its word.
 func errorOf(x *Exchange, f Conclusion) *candor.Error {
-	if own := ownError(x); own != nil {
-		return own
-	}
 	switch f.Verdict {
 	case VerdictLost:
 		return finish(x, f, foreign.Said{}, inference{code: candor.CodeUpstreamGone})
@@ -39,6 +36,9 @@ func errorOf(x *Exchange, f Conclusion) *candor.Error {
 	case VerdictMalformed:
 		return finish(x, f, foreign.Said{}, inference{code: malformedCode(x)})
 	case VerdictProtocol, VerdictTool, VerdictMasked, VerdictClean:
+	}
+	if e := spoken(x); e != nil {
+		return placed(e, x)
 	}
 	said := hear(x)
 	return finish(x, f, said, infer(&said, f.Verdict, method(x)))

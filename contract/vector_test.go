@@ -13,6 +13,7 @@ import (
 // vector is an exchange with the answer it must give, as in spec/vectors/verdict.
 type vector struct {
 	Name         string          `json:"name"`
+	Dialect      string          `json:"dialect"`
 	Request      json.RawMessage `json:"request"`
 	Response     json.RawMessage `json:"response"`
 	Verdict      string          `json:"verdict"`
@@ -57,7 +58,7 @@ func (v *vector) exchange(t *testing.T) *contract.Exchange {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Ref = "vector"
+	x.Ref, x.Dialect = "vector", v.Dialect
 	return x
 }
 
