@@ -114,7 +114,7 @@ func (c *Context) appendJSON(dst []byte, o JSONOptions) []byte {
 	if o.PlainRoot {
 		dst = appendMember(dst, "workspace_root", c.WorkspaceRoot)
 	} else if c.WorkspaceRoot != "" {
-		dst = appendMember(dst, "workspace_root", RootDigest(c.WorkspaceRoot))
+		dst = appendRootDigest(append(dst, `,"workspace_root":`...), c.WorkspaceRoot)
 	}
 	dst = appendMember(dst, "invariant_id", c.InvariantID)
 	dst = appendMember(dst, "phase_id", c.PhaseID)
@@ -136,8 +136,11 @@ func appendNullable(dst []byte, s string) []byte {
 	return jsontext.AppendString(dst, s)
 }
 
-// rootDigestPrefix marks a workspace root that is only known by its digest.
-const rootDigestPrefix = "sha256:"
+const (
+	// rootDigestPrefix marks a workspace root that is only known by its digest.
+	rootDigestPrefix = "sha256:"
+	rootDigestSize   = 8 // bytes
+)
 
 // RootDigest names a workspace root without showing it. A digest is its own digest.
 func RootDigest(root string) string {
@@ -145,7 +148,18 @@ func RootDigest(root string) string {
 		return root
 	}
 	sum := sha256.Sum256([]byte(root))
-	return rootDigestPrefix + hex.EncodeToString(sum[:8])
+	return rootDigestPrefix + hex.EncodeToString(sum[:rootDigestSize])
+}
+
+// appendRootDigest appends [RootDigest] as a JSON string, without the string in between.
+func appendRootDigest(dst []byte, root string) []byte {
+	if strings.HasPrefix(root, rootDigestPrefix) {
+		return jsontext.AppendString(dst, root)
+	}
+	var space [MaxText]byte // a root is bounded by it, see cleanRoot
+	sum := sha256.Sum256(append(space[:0], root...))
+	dst = append(append(dst, '"'), rootDigestPrefix...)
+	return append(hex.AppendEncode(dst, sum[:rootDigestSize]), '"')
 }
 
 // cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
