@@ -25,7 +25,7 @@ const MaxReadable = 1024
 func AppendText(dst []byte, e *candor.Error) []byte {
 	e = whole(e)
 	start := len(dst)
-	issues := e.Details().Issues()
+	issues := issuesOf(e)
 	ref, symbol := oneLine(e.Ref()), e.Code().Symbol()
 	room := MaxReadable - len(symbol) - len(": ") - len("\nRetry: ") - len(retryWords(e.Retry())) - maxDigits
 	if ref != "" {
@@ -43,6 +43,14 @@ func AppendText(dst []byte, e *candor.Error) []byte {
 	dst = appendLine(dst, "\nNext: ", next)
 	dst = appendLine(dst, "\nRef: ", ref)
 	return dst[:start+min(len(dst)-start, MaxReadable)]
+}
+
+// issuesOf decodes the issues. Most errors have none, and a look is cheaper than a decoder.
+func issuesOf(e *candor.Error) []candor.Issue {
+	if details := e.Details(); strings.Contains(details.String(), `"issues"`) {
+		return details.Issues()
+	}
+	return nil
 }
 
 // maxDigits is room for the delay in the retry line.
