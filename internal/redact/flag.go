@@ -67,6 +67,29 @@ func (x *scanner) tuple(i int) bool {
 	return false
 }
 
+// userFlag cuts the password of -u user:password, as given to curl.
+func (x *scanner) userFlag(i int) bool {
+	s := x.s
+	if !strings.HasPrefix(s[i:], "-u ") || i == 0 || !space.in(s[i-1]) {
+		return false
+	}
+	v := valueAt(s, i+3, valueLimit)
+	at := strings.IndexByte(s[v.from:v.to], ':')
+	if at < 1 || strings.HasPrefix(s[v.from+at:], "://") || at+1 == v.to-v.from {
+		return false
+	}
+	v.from += at + 1
+	if harmless(s[v.from:v.to]) {
+		return false
+	}
+	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
+}
+
+// arrow handles the > of name => value and name -> value.
+func (x *scanner) arrow(i int) bool {
+	return i > 0 && (x.s[i-1] == '=' || x.s[i-1] == '-') && x.pair(i-1, i+1, ':')
+}
+
 // element cuts the text of <name>text</name>. The bracket that closes the opening tag is at i.
 func (x *scanner) element(i int) bool {
 	s := x.s

@@ -11,7 +11,10 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 	}
 	m := meaningOf(name.text)
 	if m.level == none {
-		return false
+		if m = meaningOf(siblingName(s, name)); m.level != strong {
+			return false
+		}
+		name.prose = true // so that the value must look opaque
 	}
 	if m.kind == kindPassword && (name.text == "PWD" || name.text == "OLDPWD") && sep == '=' {
 		return false // the shell's working directory
@@ -114,6 +117,7 @@ func talk(s, text string, end int) bool {
 // name is what stands in front of a separator.
 type name struct {
 	text   string
+	start  int
 	quote  string // the quotes around it, in the form in which they stand there
 	query  bool   // it is a parameter of a URL
 	prose  bool   // words of a sentence stand in front of it
@@ -136,6 +140,9 @@ func nameBefore(s string, i int) (n name) {
 	if j > 0 && s[j-1] == ']' {
 		j--
 	}
+	if j > 0 && s[j-1] == '[' { // name[]=value
+		j--
+	}
 	if j == 0 {
 		return n
 	}
@@ -145,7 +152,7 @@ func nameBefore(s string, i int) (n name) {
 	}
 	from := ident.back(s, j, nameLimit)
 	from = behindEscape(s, from, j)
-	n.text = s[from:j]
+	n.text, n.start = s[from:j], from
 	if from == 0 {
 		return n
 	}

@@ -14,7 +14,7 @@ const (
 var roots = set("home", "root", "Users", "var", "tmp", "etc", "usr", "opt", "srv", "mnt", "media", "workspace", "workspaces", "app",
 	"data", "private", "proc", "sys", "lib", "lib64", "bin", "sbin", "boot", "run", "Applications", "Library", "System", "Volumes",
 	"nix", "snap", "builds", "build", "github", "runner", "code", "project", "projects", "repo", "repos", "src", "work", "volume1",
-	"storage", "sdcard", "cygdrive", "wsl$", "layers", "vercel", "function", "site-packages", "node_modules", "dev")
+	"storage", "sdcard", "cygdrive", "wsl$", "layers", "function", "site-packages", "node_modules", "dev")
 
 // routeRoots are the first elements of routes; what begins so is no file.
 var routeRoots = set("api", "rest", "graphql", "oauth", "oauth2", "auth", ".well-known", "rpc", "mcp", "sse", "messages", "users", "v")
@@ -130,8 +130,13 @@ const pathEnds = "/<>|*?,;()[]{}:\\&!"
 
 // elementEnd returns where the element that begins at i ends.
 func elementEnd(s string, i, stop int, blanks bool, sep string) int {
+	start := i
 	for i < stop {
 		c := s[i]
+		if c == ' ' && !blanks && (sep == `\` || upper.in(s[start])) && goesOn(s, i, sep) {
+			i++
+			continue
+		}
 		if c == '\n' || c == '\t' || c == ' ' && !blanks || quote.in(c) || strings.IndexByte(pathEnds, c) >= 0 {
 			break
 		}
@@ -143,6 +148,26 @@ func elementEnd(s string, i, stop int, blanks bool, sep string) int {
 		i++
 	}
 	return i
+}
+
+// goesOn reports whether the blank at i belongs to a path, as in C:\Program Files\x and
+// /Users/Ann Lee/x: a capital letter, digit or bracket follows, and a separator ends that word. Where
+// the separator is a slash, which also stands in TCP/IP, the element must begin with a capital too.
+func goesOn(s string, i int, sep string) bool {
+	if i+1 >= len(s) || !(upper|digit).in(s[i+1]) && s[i+1] != '(' {
+		return false
+	}
+	for j := i + 1; j < min(len(s), i+32); j++ {
+		switch c := s[j]; {
+		case c == '\\':
+			return sep[0] == c
+		case c == '/':
+			return j+1 < len(s) && s[j+1] != '/'
+		case !(alnum | dash | under | dot).in(c) && c != '(' && c != ')':
+			return false
+		}
+	}
+	return false
 }
 
 // absolute decides whether a span is a file path.
@@ -161,7 +186,7 @@ func (p pathSpan) absolute(s string) bool {
 	case route(p.first):
 		return false
 	}
-	return fileName(s[p.last:p.end]) || fileVerbs[before] || lineNumber(s, p.end) || roots[p.first] && p.count > 3
+	return fileName(s[p.last:p.end], p.count) || fileVerbs[strings.ToLower(before)] || lineNumber(s, p.end) || roots[p.first] && p.count > 3
 }
 
 // route reports whether a first element begins a route: a known one, or a version such as v1.
@@ -170,14 +195,14 @@ func route(first string) bool {
 }
 
 // fileName reports whether an element ends in an extension: one to five letters and digits, and a
-// letter among them.
-func fileName(e string) bool {
+// letter among them. Two elements that end in .js are more often a library, such as /vercel/next.js.
+func fileName(e string, count int) bool {
 	at := strings.LastIndexByte(e, '.')
 	if at < 0 {
 		return false
 	}
 	ext := e[at+1:]
-	return len(ext) >= 1 && len(ext) <= 5 && alnum.run(ext, 0, all) == len(ext) && digit.run(ext, 0, all) < len(ext)
+	return (count > 2 || ext != "js") && len(ext) >= 1 && len(ext) <= 5 && alnum.run(ext, 0, all) == len(ext) && digit.run(ext, 0, all) < len(ext)
 }
 
 // lineNumber reports whether :12 follows.

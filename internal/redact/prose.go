@@ -26,36 +26,91 @@ var fillers = set("provided", "is", "was", "of", "value", "given", "with", "used
 // fillerSteps bounds the fillers and separators between the noun and the value.
 const fillerSteps = 4
 
-// noun cuts the value behind a noun at x.i.
+// bareKey is how long the opaque value of a "key" must be that is not said to be whose.
+const bareKey = 20
+
+// noun cuts the value in front of or behind a noun at x.i.
 func (x *scanner) noun() bool {
 	s, i := x.s, x.i
 	end := (upper | lower).run(s, i, nounLimit)
 	var buf [nounLimit]byte
 	n, ok := nouns[string(lowerTo(buf[:], s[i:end]))]
-	if !ok || end == len(s) || strings.IndexByte(" :=", s[end]) < 0 {
+	if !ok || end < len(s) && (alnum|under|dash).in(s[end]) {
 		return false
 	}
-	if n.kind == kindKey && end-i == len("key") && !keyOwners[ownerBefore(s, i)] {
+	least := n.least
+	switch owner := ownerBefore(s, i); {
+	case n.kind == kindToken && tokenOthers[owner]:
+		return false
+	case n.kind == kindKey && end-i == len("key") && !keyOwners[owner]:
+		if least = bareKey; keyOthers[owner] {
+			return false
+		}
+	case x.before(i, n.kind):
+		return true
+	}
+	return x.behind(end, n.kind, least)
+}
+
+// behind cuts the value behind a noun that ends at end.
+func (x *scanner) behind(end int, kind string, least int) bool {
+	s := x.s
+	if end == len(s) || strings.IndexByte(" \t:=", s[end]) < 0 {
 		return false
 	}
-	if n.kind == kindToken && tokenOthers[ownerBefore(s, i)] {
-		return false
-	}
-	from := skipFillers(s, end)
-	v := valueAt(s, from, valueLimit)
+	v := valueAt(s, skipFillers(s, end), valueLimit)
 	if v.from >= v.to || v.to-v.from >= valueLimit-gap {
 		return false
 	}
-	text := s[v.from:v.to]
 	if placeholderStart(s, v.from, v.to) >= 0 {
 		x.i = v.to
 		return true
 	}
-	named := n.kind == kindPassword && v.quoted && !v.open && strings.IndexByte(text, ' ') < 0
-	if harmless(text) || !named && !opaque(text, n.least) {
+	text := s[v.from:v.to]
+	named := kind == kindPassword && v.quoted && !v.open && strings.IndexByte(text, ' ') < 0
+	if harmless(text) || !named && !opaque(text, least) {
 		return false
 	}
-	x.cut(v.from, v.to, placeholder(n.kind))
+	x.cut(v.from, v.to, placeholder(kind))
+	return true
+}
+
+// links join a value to the noun behind it: "… is not a valid API key", "parsing … as token".
+var links = set("is", "not", "a", "an", "as", "valid", "invalid", "api", "access", "the", "auth", "bearer", "refresh", "correct", "known", "private")
+
+// linkSteps bounds them.
+const linkSteps = 6
+
+// before cuts the value in front of a noun at i, which must be linked to it by "is", "not" or "as".
+func (x *scanner) before(i int, kind string) bool {
+	s := x.s
+	linked := false
+	j := i
+	for range linkSteps {
+		if j == 0 || s[j-1] != ' ' {
+			return false
+		}
+		from := (upper | lower).back(s, j-1, nounLimit)
+		w := strings.ToLower(s[from : j-1])
+		if !links[w] {
+			j--
+			break
+		}
+		linked = linked || w == "is" || w == "not" || w == "as"
+		j = from
+	}
+	if !linked || j == 0 {
+		return false
+	}
+	if quote.in(s[j-1]) {
+		j--
+	}
+	from := (dotted | plus).back(s, j, 2*nameLimit)
+	if from < x.done || !opaque(s[from:j], weakCut+1) {
+		return false
+	}
+	x.cut(from, j, placeholder(kind))
+	x.i = i + 1
 	return true
 }
 

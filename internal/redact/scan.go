@@ -59,13 +59,13 @@ func (x *scanner) trigger() bool {
 	case '~':
 		return x.home(i)
 	case '-':
-		return x.pem(i) || x.flag(i)
+		return x.pem(i) || x.flag(i) || x.userFlag(i)
 	case '=', ':':
 		return x.separator(i, i+1, x.s[i])
 	case ',':
 		return x.tuple(i)
 	case '>':
-		return x.element(i)
+		return x.arrow(i) || x.element(i)
 	default:
 		return x.escape(i)
 	}

@@ -56,6 +56,9 @@ func TestText(t *testing.T) {
 		{"at fn (/x/y.js:1:2)", "at fn (…/y.js:1:2)"},
 		{`File "/x/y.py", line 3`, `File "…/y.py", line 3`},
 		{"\t/x/y.go:12 +0x1d", "\t…/y.go:12 +0x1d"},
+		{`C:\Program Files\nodejs\node.exe not found`, "…/node.exe not found"},
+		{"/Users/Ann Lee/Documents/x.txt is gone", "…/x.txt is gone"},
+		{"/home/ann/x.txt HTTP/1.1", "…/x.txt HTTP/1.1"},
 		{"文件/home/ann/x.txt", "文件…/x.txt"},
 	}
 	for _, tt := range tests {
@@ -80,7 +83,7 @@ var harmlessTexts = []string{
 	"</body></html>", "<p>a</p>", "time 12:30:45", "host:8080", "localhost:3000/api", "key: value", "C: drive", "A:\\nfirst\\nsecond", "\\u0027credential\\u0027 or \\\\u0027key\\\\u0027",
 	"sk-learn is a library", "task-force", "risk-averse-people-and-others", "key-value", "key-performance-indicator", "secret_name", "hf_hub", "npm_config", "pypi-server", "dapi", "SG. and more", "AC current",
 	"~ 5 items", "~5/10", "--- /dev/null", "> /dev/null 2>&1", "x = y", "a == b", "a := b", "http://localhost:3000/callback?state=1", "foo@example.com", "user@host:22", "100% sure", "50%of", "\\d+\\w", "C++ / C#",
-	"eyJvZmZzZXQiOjEwfQ", "cursor eyJvZmZzZXQiOjEwfQ== invalid", "MIME", "None of them", "Object.keys(x)", "Mon Jan 2 15:04:05 2026",
+	"eyJvZmZzZXQiOjEwfQ", "Library /vercel/next.js not found", "this is not a valid API key", "use a valid token", "(using password: YES)", "cursor eyJvZmZzZXQiOjEwfQ== invalid", "MIME", "None of them", "Object.keys(x)", "Mon Jan 2 15:04:05 2026",
 }
 
 func TestHarmlessTextStays(t *testing.T) {

@@ -13,7 +13,7 @@ func (x *scanner) drive(from, to int) bool {
 		return false
 	}
 	p := readWindows(s, to)
-	if p.count == 0 || s[to] == '/' && p.count < 2 && !fileName(s[p.last:p.end]) {
+	if p.count == 0 || s[to] == '/' && p.count < 2 && !fileName(s[p.last:p.end], 3) {
 		return false
 	}
 	p.user = p.count == 2 && strings.EqualFold(p.first, "Users")
@@ -55,7 +55,7 @@ func readWindows(s string, i int) pathSpan {
 			j++
 		}
 		from := j
-		j = elementEnd(s, from, stop, blanks, "/")
+		j = elementEnd(s, from, stop, blanks, `\`)
 		if j == from {
 			break
 		}
