@@ -29,8 +29,15 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 	return x.redactValue(name, m, v)
 }
 
-// maybe cuts a value that its name does not give away, if it looks opaque. What was read in vain is
-// not read again: a piece of a value that is not opaque is not opaque either.
+// inVain remembers a long bare value that was read and left, so that it is not read again from
+// within: a piece of a value that is not opaque is not opaque either.
+func (x *scanner) inVain(v value) {
+	if !v.quoted && v.to-v.from > nameLimit {
+		x.noWeak = v.to
+	}
+}
+
+// maybe cuts a value that its name does not give away, if it looks opaque.
 func (x *scanner) maybe(name name, m meaning, to int, sep byte) bool {
 	s := x.s
 	if to < x.noWeak {
@@ -41,9 +48,7 @@ func (x *scanner) maybe(name name, m meaning, to int, sep byte) bool {
 		return false
 	}
 	if placeholderStart(s, v.from, v.to) < 0 && !x.looksSecret(name, m, v, sep) {
-		if !v.quoted {
-			x.noWeak = v.to
-		}
+		x.inVain(v)
 		return false
 	}
 	if !v.quoted && v.to-to > valueLimit-gap {

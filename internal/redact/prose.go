@@ -58,8 +58,13 @@ func (x *scanner) behind(end int, kind string, least int) bool {
 	if end == len(s) || strings.IndexByte(" \t:=", s[end]) < 0 {
 		return false
 	}
-	v := valueAt(s, skipFillers(s, end), valueLimit)
+	from := skipFillers(s, end)
+	if from < x.noWeak {
+		return false
+	}
+	v := valueAt(s, from, valueLimit)
 	if v.from >= v.to || v.to-v.from >= valueLimit-gap {
+		x.inVain(v)
 		return false
 	}
 	if placeholderStart(s, v.from, v.to) >= 0 {
@@ -69,6 +74,7 @@ func (x *scanner) behind(end int, kind string, least int) bool {
 	text := s[v.from:v.to]
 	named := kind == kindPassword && v.quoted && !v.open && strings.IndexByte(text, ' ') < 0
 	if harmless(text) || !named && !opaque(text, least) {
+		x.inVain(v)
 		return false
 	}
 	x.cut(v.from, v.to, placeholder(kind))
