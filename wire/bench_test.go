@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -95,6 +96,78 @@ func benchJSON(b *testing.B, data []byte) {
 		var r reply
 		if err := json.Unmarshal(data, &r); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHostileObject is one object of 100,000 names: it must cost a small multiple of an
+// honest message of its size, not the square of the names.
+func BenchmarkHostileObject(b *testing.B) {
+	var sb strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&sb, `,"%d":1`, i)
+	}
+	data := []byte(`{"a":1` + sb.String() + `}`)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if !wire.Valid(data, wire.Limits{}) {
+			b.Fatal("refused")
+		}
+	}
+}
+
+func BenchmarkAppendString(b *testing.B) {
+	text := prose(4 << 10)
+	b.Run("wire", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		dst := make([]byte, 0, 8<<10)
+		for b.Loop() {
+			dst = wire.AppendString(dst[:0], text)
+		}
+	})
+	b.Run("json", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := json.Marshal(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkSetMember(b *testing.B) {
+	data := textReply(1 << 10)
+	m := wire.Parse(data, wire.Limits{})
+	value, err := wire.ParseValue([]byte(`{"code":"X"}`), wire.Limits{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := []string{"result", "_meta", "dev.example/error"}
+	dst := make([]byte, 0, 4<<10)
+	b.ReportAllocs()
+	for b.Loop() {
+		if dst, err = m.Value().AppendSet(dst[:0], path, value); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLineReader(b *testing.B) {
+	stream := bytes.Repeat(wire.AppendLine(nil, textReply(1<<10)), 1000)
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r := wire.NewLineReader(bytes.NewReader(stream), wire.Limits{})
+		for n := 0; ; n++ {
+			if _, err := r.Next(); err != nil {
+				if n != 1000 {
+					b.Fatal(n, err)
+				}
+				break
+			}
 		}
 	}
 }

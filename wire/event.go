@@ -123,8 +123,8 @@ func (e *Event) AppendWithData(dst, data []byte) ([]byte, error) {
 	}
 	dst = append(dst, e.Raw[:e.lead]...)
 	rest := e.Raw[e.lead:]
-	first, _ := cutLine(rest)
-	lineEnd := endOf(rest[len(first):])
+	opening, _ := cutLine(rest)
+	lineEnd := endOf(rest[len(opening):])
 	done := false
 	for len(rest) > 0 {
 		line, end := cutLine(rest)

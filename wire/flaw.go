@@ -10,8 +10,9 @@ import (
 // Flaw means that nothing is wrong.
 type Flaw uint8
 
-// The flaws, gravest first: a message that has several reports the one that stands highest
-// in its group, and within a group the one that comes first in the bytes.
+// The flaws, in three groups, gravest first. A message that has several reports one of the
+// gravest group that occurs: in the first group there is only one, in the second it is the first
+// that the scan met, in the third the first in this order of judging.
 const (
 	FlawNone Flaw = iota
 

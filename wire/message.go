@@ -9,7 +9,7 @@
 //     the set of names is closed. Reasons never echo what the peer wrote.
 //   - A malformed message still offers what could be read, so that it can be answered.
 //   - Any bytes are safe to parse: no panic, linear time, bounded depth, and no memory beyond a
-//     table of names for objects with more than a few dozen members.
+//     table of names for objects with more than 16 members.
 //   - No clock, no goroutine, and no input or output but the reader or writer the caller gives.
 //
 // [Parse] reads one unit, [ParseValue] any JSON. [Value] is for looking into either without
@@ -98,7 +98,7 @@ func (m *Message) Err() error {
 
 // ID returns the id as it was written, nil if there is none or if it is not certain: of the wrong
 // type, or written more than once in any case. A message that breaks off offers the id that stood
-// before the break.
+// before the break, and one with something behind it offers its own.
 func (m *Message) ID() ID { return ID(m.part(m.id).raw) }
 
 // Method returns the characters of method; nil if it is missing or not a string. The slice shares

@@ -54,15 +54,15 @@ func (s *scanner) addName(names *nameSet, name span, escaped bool) bool {
 	if names.table != nil {
 		return names.table.add(s.data, name)
 	}
-	print := namePrint(s.data, name, escaped)
+	sum := namePrint(s.data, name, escaped)
 	own := s.marks.marks[names.base:s.marks.n]
 	for i := range own {
-		if own[i].print == print && sameName(name.inside(s.data), own[i].name.inside(s.data)) {
+		if own[i].print == sum && sameName(name.inside(s.data), own[i].name.inside(s.data)) {
 			return false
 		}
 	}
 	if len(own) < smallObject && s.marks.n < stackDepth {
-		s.marks.marks[s.marks.n] = mark{print, name}
+		s.marks.marks[s.marks.n] = mark{sum, name}
 		s.marks.n++
 		return true
 	}
@@ -92,11 +92,11 @@ func printOf(in []byte) uint64 {
 	if n >= 8 {
 		return (load(in, 0) ^ load(in, n-8)*ones) ^ uint64(n)<<56
 	}
-	print := uint64(n) << 56
+	sum := uint64(n) << 56
 	for i, c := range in {
-		print |= uint64(c) << (8 * i)
+		sum |= uint64(c) << (8 * i)
 	}
-	return print
+	return sum
 }
 
 // sameName compares the insides of two strings by what they stand for.

@@ -36,8 +36,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 // lines renders all lines of a stream, so that two readings can be compared.
-func lines(r io.Reader, max int) (out []string, err error) {
-	lr := wire.NewLineReader(r, wire.Limits{MaxBytes: max})
+func lines(r io.Reader, limit int) (out []string, err error) {
+	lr := wire.NewLineReader(r, wire.Limits{MaxBytes: limit})
 	for {
 		l, err := lr.Next()
 		if errors.Is(err, io.EOF) {
@@ -204,12 +204,12 @@ func randomText(rnd *rand.Rand, alphabet string, most int) []byte {
 	return b
 }
 
-func sameLines(t *testing.T, in, sizes []byte, max int) {
+func sameLines(t *testing.T, in, sizes []byte, limit int) {
 	t.Helper()
-	whole, err1 := lines(bytes.NewReader(in), max)
-	cut, err2 := lines(&chunks{rest: in, sizes: sizes}, max)
+	whole, err1 := lines(bytes.NewReader(in), limit)
+	cut, err2 := lines(&chunks{rest: in, sizes: sizes}, limit)
 	if err1 != nil || err2 != nil || strings.Join(whole, "\n") != strings.Join(cut, "\n") {
-		t.Fatalf("%q by %v, limit %d:\nwhole %s\n  cut %s\n%v %v", in, sizes, max, whole, cut, err1, err2)
+		t.Fatalf("%q by %v, limit %d:\nwhole %s\n  cut %s\n%v %v", in, sizes, limit, whole, cut, err1, err2)
 	}
 }
 

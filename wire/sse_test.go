@@ -13,8 +13,8 @@ import (
 )
 
 // events renders all events of a stream and joins their raw bytes.
-func events(r io.Reader, max int) (out []string, raw []byte, err error) {
-	er := wire.NewEventReader(r, wire.Limits{MaxBytes: max})
+func events(r io.Reader, limit int) (out []string, raw []byte, err error) {
+	er := wire.NewEventReader(r, wire.Limits{MaxBytes: limit})
 	for {
 		e, err := er.Next()
 		if errors.Is(err, io.EOF) {
@@ -160,14 +160,14 @@ func TestAnyChunkingGivesTheSameEvents(t *testing.T) {
 	}
 }
 
-func sameEvents(t *testing.T, in, sizes []byte, max int) {
+func sameEvents(t *testing.T, in, sizes []byte, limit int) {
 	t.Helper()
-	whole, raw, err1 := events(bytes.NewReader(in), max)
-	cut, _, err2 := events(&chunks{rest: in, sizes: sizes}, max)
+	whole, raw, err1 := events(bytes.NewReader(in), limit)
+	cut, _, err2 := events(&chunks{rest: in, sizes: sizes}, limit)
 	if err1 != nil || err2 != nil || strings.Join(whole, "\n") != strings.Join(cut, "\n") {
-		t.Fatalf("%q by %v, limit %d:\nwhole %s\n  cut %s\n%v %v", in, sizes, max, whole, cut, err1, err2)
+		t.Fatalf("%q by %v, limit %d:\nwhole %s\n  cut %s\n%v %v", in, sizes, limit, whole, cut, err1, err2)
 	}
-	if max > len(in) && !bytes.Equal(raw, in) {
+	if limit > len(in) && !bytes.Equal(raw, in) {
 		t.Fatalf("%q: the raw parts are %q", in, raw)
 	}
 }

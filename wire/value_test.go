@@ -137,7 +137,7 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 	for _, n := range []int{1 << 10, 64 << 10, 1 << 20} {
 		for name, data := range map[string][]byte{"log": textReply(n), "plain": plainReply(n), "dense": denseReply(n)} {
 			var found int
-			allocs := testing.AllocsPerRun(10, func() {
+			allocs := testing.AllocsPerRun(3, func() {
 				m := wire.Parse(data, wire.Limits{})
 				found += visit(m.Result())
 				if v, ok := m.ResultMember("isError"); ok && m.Kind() == wire.KindResult {
@@ -234,7 +234,7 @@ func TestDuplicatesAreFoundBelowManyOpenObjects(t *testing.T) {
 
 func TestRandomValuesReadAsEncodingJSONReadsThem(t *testing.T) {
 	rnd := rand.New(rand.NewSource(3))
-	for range 500 {
+	for range 100 {
 		want := randomValue(rnd, 4)
 		text, err := json.MarshalIndent(want, strings.Repeat(" ", rnd.Intn(3)), strings.Repeat("\t", rnd.Intn(2)))
 		if err != nil {
