@@ -25,7 +25,9 @@ var words = []string{
 
 type generator struct{ *rand.Rand }
 
-func newGenerator(seed uint64) generator { return generator{rand.New(rand.NewPCG(seed, seed^0x9e3779b9))} }
+func newGenerator(seed uint64) generator {
+	return generator{rand.New(rand.NewPCG(seed, seed^0x9e3779b9))}
+}
 
 func (g generator) text(most int) string {
 	var parts []string

@@ -41,29 +41,27 @@ func pointer(path string) string {
 		return path
 	}
 	var out strings.Builder
-	for i := 0; i < len(path); {
-		var step string
-		if path[i] == '[' {
-			if s, n, ok := bracketed(path[i:]); ok {
-				step, i = s, i+n
-				if i < len(path) && path[i] == '.' && i+1 < len(path) {
-					i++
-				}
-				addStep(&out, step)
-				continue
-			}
+	for i, more := 0, true; more; {
+		step, end := stepAt(path, i)
+		addStep(&out, step)
+		// A dot separates; what it separates may be empty. Behind a bracket it may be left out.
+		if more = end < len(path); more && path[end] == '.' {
+			end++
 		}
-		end := stepEnd(path, i)
-		addStep(&out, path[i:end])
 		i = end
-		if i < len(path) && path[i] == '.' {
-			i++
-			if i == len(path) {
-				addStep(&out, "")
-			}
-		}
 	}
 	return out.String()
+}
+
+// stepAt reads the step that begins at i, and where it ends.
+func stepAt(path string, i int) (step string, end int) {
+	if i < len(path) && path[i] == '[' {
+		if step, n, ok := bracketed(path[i:]); ok {
+			return step, i + n
+		}
+	}
+	end = stepEnd(path, i)
+	return path[i:end], end
 }
 
 func addStep(out *strings.Builder, step string) {

@@ -1,0 +1,100 @@
+package dialect_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+const strictForm = `{"code":"NOT_FOUND","class":"not_found","message":"m","retry":{"kind":"not_retryable"},"domain":"candor","number":4032,` +
+	`"origin":{"by":"tool","inferred":false},"ref":"r"}`
+
+func TestReadCandorIsTheInverseOfTheCanonicalForm(t *testing.T) {
+	each(t, 4, func(e *candor.Error) {
+		back, err := dialect.ReadCandor(parse(t, []byte(canonical(e))))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, canonical(e))
+		}
+		if canonical(back) != canonical(e) {
+			t.Fatalf("\nwant %s\n got %s", canonical(e), canonical(back))
+		}
+	})
+}
+
+func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
+	for change, says := range map[string]string{
+		`"code":"NOT_FOUND"→"code":"NOT_FUND"`:                    "NOT_FUND",
+		`"code":"NOT_FOUND"→"code":7`:                             "code is of type number",
+		`"class":"not_found"→"class":"denied"`:                    "which is not_found",
+		`"domain":"candor"→"domain":"workrail"`:                   "which is 3301",
+		`"domain":"candor"→"domain":"nowhere"`:                    "nowhere",
+		`"number":4032→"number":4033`:                             "which is 4032",
+		`"number":4032→"number":4032.0`:                           "which is 4032",
+		`{"kind":"not_retryable"}→{"kind":"never"}`:               "never",
+		`{"kind":"not_retryable"}→{"kind":"not_retryable","x":1}`: "retry",
+		`{"kind":"not_retryable"}→"not_retryable"`:                "retry",
+		`"by":"tool"→"by":"god"`:                                  "origin",
+		`"inferred":false→"inferred":0`:                           "origin",
+		`"message":"m"→"message":""`:                              "message is empty",
+		`"message":"m"→"massage":"m"`:                             "message is missing",
+		`"message":"m",→`:                                         "message is missing",
+		`"ref":"r"→"ref":1`:                                       "ref is of type number",
+		`"ref":"r"→"ref":"r","extra":1`:                           "extra",
+		`"ref":"r"→"ref":"r","timestamp":"yesterday"`:             "timestamp",
+		`"ref":"r"→"ref":"r","timestamp":"2026-11-15T01:21:55Z"`:  "timestamp",
+		`"ref":"r"→"ref":"r","cause":{"message":"m"}`:             "cause",
+		`"ref":"r"→"ref":"r","cause":7`:                           "cause",
+		`"ref":"r"→"ref":"r","tool":7`:                            "tool is of type number",
+	} {
+		from, to, _ := strings.Cut(change, "→")
+		raw := strings.Replace(strictForm, from, to, 1)
+		_, err := dialect.ReadCandor(parse(t, []byte(raw)))
+		var refused *dialect.ReadError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), says) || refused.Hint == "" || len(err.Error()) > 512 {
+			t.Errorf("%s: %v", change, err)
+		}
+	}
+	if _, err := dialect.ReadCandor(parse(t, []byte(strictForm))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTextThatIsReadIsRedactedAndBounded(t *testing.T) {
+	long := strings.Repeat("ä", 4000)
+	raw := strings.Replace(strictForm, `"message":"m"`, `"message":"see /home/ann/x.txt `+long+`","suggestion":"`+long+`"`, 1)
+	for _, name := range []string{"candor"} {
+		e := read(t, lookup(t, name), []byte(raw))
+		if len(e.Message()) > candor.MaxMessage || len(e.Suggestion()) > candor.MaxSuggestion || strings.Contains(e.Message(), "/home/") {
+			t.Errorf("%s: %q", name, e.Message())
+		}
+	}
+}
+
+func TestVisibleMembersWinOverTheHiddenError(t *testing.T) {
+	e := candor.New(candor.CodeWorkrailTokenSessionLocked, "locked", candor.WithRef("r-1"), candor.WithDetails(map[string]any{"holder": "x"}))
+	d := lookup(t, "tool-error")
+	raw := string(d.Write(nil, e, dialect.Options{}))
+	for _, c := range []struct{ from, to, code, message, retry, details string }{
+		{`\"message\":\"locked\"`, `\"message\":\"gone\"`, "TOKEN_SESSION_LOCKED", "gone", "retryable_after_ms 1000", `{"disagreement":{"message":"locked"},"holder":"x"}`},
+		{`\"afterMs\":1000`, `\"afterMs\":5`, "TOKEN_SESSION_LOCKED", "locked", "retryable_after_ms 5", `{"disagreement":{"retry":{"kind":"retryable_after_ms","afterMs":1000}},"holder":"x"}`},
+		{`\"code\":\"TOKEN_SESSION_LOCKED\"`, `\"code\":\"NOT_FOUND\"`, "NOT_FOUND", "locked", "retryable_after_ms 1000",
+			`{"disagreement":{"code":"workrail/TOKEN_SESSION_LOCKED","message":"locked"},"holder":"x"}`},
+		{`"class":"unavailable"`, `"class":"denied"`, "TOKEN_SESSION_LOCKED", "locked", "retryable_after_ms 1000",
+			`{"disagreement":{"reason":"reading candor: class \"denied\" is not that of workrail/TOKEN_SESSION_LOCKED, which is unavailable (hint: the written form is spec/schema/error.schema.json)"},"holder":"x"}`},
+	} {
+		edited := strings.Replace(raw, c.from, c.to, 1)
+		if edited == raw {
+			t.Fatalf("nothing to edit for %s in %s", c.from, raw)
+		}
+		got := read(t, d, []byte(edited))
+		if got.Code().Symbol() != c.code || got.Message() != c.message || got.Retry().String() != c.retry || got.Details().String() != c.details {
+			t.Errorf("%s:\n%s", c.to, canonical(got))
+		}
+		if again := read(t, d, d.Write(nil, got, fullView)); canonical(again) != canonical(got) {
+			t.Errorf("reading it again changed it:\n%s\n%s", canonical(got), canonical(again))
+		}
+	}
+}
