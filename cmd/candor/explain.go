@@ -68,9 +68,7 @@ func (c *explainCommand) run(w *world, asked string) error {
 		if i > 0 {
 			fmt.Fprintln(w.out)
 		}
-		if err := c.writeText(w, code); err != nil {
-			return err
-		}
+		c.writeText(w, code)
 	}
 	if len(codes) > 1 && !c.json {
 		fmt.Fprintf(w.out, "\n%d domains share this symbol; candor explain %s asks for one of them.\n", len(codes), codes[0])
@@ -127,7 +125,7 @@ func nearCodes(asked string) []string {
 }
 
 // writeText explains one code to a person.
-func (c *explainCommand) writeText(w *world, code candor.Code) error {
+func (c *explainCommand) writeText(w *world, code candor.Code) {
 	p := w.paint()
 	row := rowOf(code)
 	fmt.Fprintf(w.out, "%s  %s\n%s\n\n", p.bold(row.Symbol), p.faint(row.Domain+" "+strconv.Itoa(row.Number)), row.Message)
@@ -144,10 +142,9 @@ func (c *explainCommand) writeText(w *world, code candor.Code) error {
 	line("use", row.Successor)
 	line("aliases", strings.Join(row.Aliases, ", "))
 	line("more", pageOf(code))
-	if !c.wire {
-		return nil
+	if c.wire {
+		writeWires(w.out, p, code)
 	}
-	return writeWires(w.out, p, code)
 }
 
 func numberWords(row *codeRow) string {

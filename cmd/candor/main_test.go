@@ -3,11 +3,15 @@ package main
 import (
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/candor-mcp/candor/dialect"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts")
@@ -23,7 +27,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip},
 	})
 }
 
@@ -45,4 +49,45 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// roundtrip translates the errors of a file into every dialect A, from there into every dialect B and back, through the command
+// itself, and demands the bytes of A. Only the id is left out where B is a problem document, which has no place for one.
+func roundtrip(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: roundtrip FILE")
+	}
+	translate := func(from, to, text string) string {
+		ts.Check(os.WriteFile(ts.MkAbs("roundtrip.json"), []byte(text), 0o600))
+		if err := ts.Exec(programName, "translate", "--from", from, "--to", to, "roundtrip.json"); err != nil {
+			ts.Fatalf("translating %s to %s: %v\n%s", from, to, err, text)
+		}
+		return ts.ReadFile("stdout")
+	}
+	original := ts.ReadFile(args[0])
+	for _, a := range dialect.Names() {
+		want := translate("auto", a, original)
+		for _, b := range dialect.Names() {
+			got := translate(b, a, translate(a, b, want))
+			if b == "problem" {
+				got, want := withoutID(got), withoutID(want)
+				if got != want {
+					ts.Fatalf("%s to %s and back:\n got %s\nwant %s", a, b, got, want)
+				}
+				continue
+			}
+			if got != want {
+				ts.Fatalf("%s to %s and back:\n got %s\nwant %s", a, b, got, want)
+			}
+		}
+	}
+}
+
+// withoutID takes a result out of its response, and the id out of an error.
+func withoutID(text string) string {
+	text = strings.TrimSpace(text)
+	if _, rest, ok := strings.Cut(text, `,"result":`); ok && strings.HasPrefix(text, `{"jsonrpc"`) {
+		return strings.TrimSuffix(rest, "}")
+	}
+	return strings.Replace(text, `"id":"a-1",`, "", 1)
 }

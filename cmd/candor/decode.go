@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// decodeCommand holds the flags of `candor decode` and what it has counted.
+type decodeCommand struct {
+	w   *world
+	cmd *cobra.Command
+
+	choice
+	dialect, failOn string
+
+	tally  tally
+	broken bool // some line or file could not be read
+}
+
+func newDecode(w *world) *cobra.Command {
+	c := &decodeCommand{w: w}
+	c.cmd = &cobra.Command{
+		Use:   "decode [FILE...]",
+		Short: "Read answers of any server and say which ones failed, and how",
+		Long: `Read answers of any MCP server, one JSON value per line, and say what each one is: clean, or which kind of
+failure, and the failure as one typed error. A line is a JSON-RPC response, or
+{"request":…,"response":…}, which lets more be told. Standard input is read if no FILE is given.
+
+What the protocol's own fields say is certain. What is read from the shape or the words of an answer is
+suspected, with a confidence: a tool that reads files may return anything.
+
+With --json each line of input gives one line of output, in order. A line that is not JSON is reported on
+standard error and counts as a malformed message; the lines after it are read all the same.`,
+		Example: `  candor decode answers.jsonl
+  candor decode --json < answers.jsonl | jq -r .error.code
+  candor decode --fail-on suspected answers.jsonl`,
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	flags := c.cmd.Flags()
+	c.register(c.cmd, "text", "json")
+	flags.StringVar(&c.dialect, "dialect", "", "the dialect that this server is known to speak: "+joinWords(dialect.Names()))
+	flags.StringVar(&c.failOn, "fail-on", "never", "exit with 1 if one was found: "+joinWords(failOnWords))
+	complete(c.cmd, "dialect", dialect.Names())
+	complete(c.cmd, "fail-on", failOnWords)
+	return c.cmd
+}
+
+var failOnWords = []string{"failure", "suspected", "never"}
+
+func (c *decodeCommand) run(files []string) error {
+	format, err := c.pick(c.cmd)
+	if err != nil {
+		return err
+	}
+	if c.dialect != "" && !contains(dialect.Names(), c.dialect) {
+		return unknown("dialect", c.dialect, dialect.Names())
+	}
+	if !contains(failOnWords, c.failOn) {
+		return unknown("--fail-on", c.failOn, failOnWords)
+	}
+	for _, src := range c.w.sources(files) {
+		if err := c.readSource(src, format == "json"); err != nil {
+			return err
+		}
+	}
+	if c.w.terminal && format == "text" {
+		c.tally.write(c.w)
+	}
+	switch {
+	case c.broken:
+		return unreadable()
+	case c.failOn == "failure" && c.tally.certain > 0, c.failOn == "suspected" && c.tally.certain+c.tally.suspected > 0:
+		return found()
+	default:
+		return nil
+	}
+}
+
+// readSource reads one input to its end. A file that cannot be opened does not keep the others from being read.
+func (c *decodeCommand) readSource(src source, asJSON bool) error {
+	in, err := src.open()
+	if err != nil {
+		c.complain(noFile(err))
+		return nil
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	lines := newLines(in)
+	for {
+		l, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			c.complain(noFile(err))
+			return nil
+		}
+		if err := c.readLine(src, l, asJSON); err != nil {
+			return err
+		}
+	}
+}
+
+// complain reports what could not be read, behind the results that came before it.
+func (c *decodeCommand) complain(f *fault) {
+	c.broken = true
+	_ = c.w.out.Flush() // the failure stays in the sink and ends the run
+	complain(c.w, c.cmd, f)
+}
+
+func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
+	x, err := exchangeOf(l)
+	if err != nil {
+		why, hint := whyNotJSON(err, l.bytes)
+		c.complain(bad(hint, "%s: %s", src.at(l.number), why))
+		x = malformed(l)
+	}
+	x.Dialect = c.dialect
+	r := contract.Read(x)
+	if r.Error != nil && r.Error.Ref() == "" {
+		r.Error = r.Error.With(candor.WithRef(refOf(l.bytes)))
+	}
+	c.tally.add(r)
+	if asJSON {
+		c.w.out.Write(appendReading(nil, r, l.number, src.name)) //nolint:errcheck // the sink remembers, and LineEnd tells
+	} else {
+		writeReading(c.w, r, src.at(l.number))
+	}
+	return c.w.out.LineEnd()
+}
+
+func exchangeOf(l line) (*contract.Exchange, error) {
+	if l.tooLong {
+		return nil, wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}
+	}
+	return contract.ParseExchange(l.bytes)
+}
+
+// malformed is the exchange of a line that holds no message: the bytes themselves are the answer.
+func malformed(l line) *contract.Exchange {
+	limits := wire.Limits{}
+	if l.tooLong {
+		limits.MaxBytes = len(l.bytes) - 1
+	}
+	return &contract.Exchange{Response: wire.Parse(bytes.TrimSpace(l.bytes), limits)}
+}
+
+// refOf makes a correlation id for an error that has none. The same bytes give the same id, so that two runs can be compared.
+func refOf(data []byte) string {
+	sum := sha256.Sum256(bytes.TrimSpace(data))
+	return "c-" + hex.EncodeToString(sum[:6])
+}
+
+// appendReading appends the line of --json. The order of the members is part of the contract.
+func appendReading(dst []byte, r contract.Reading, number int, file string) []byte {
+	dst = fmt.Appendf(dst, `{"verdict":%q,"certainty":%q,"rule":%q,"error":`, r.Verdict, r.Certainty, r.Rule)
+	if r.Error == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = r.Error.AppendJSON(dst, candor.JSONOptions{})
+	}
+	dst = append(dst, `,"violations":[`...)
+	for i, v := range r.Violations {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = wire.AppendString(append(dst, `{"rule":`...), v.Rule)
+		dst = wire.AppendString(append(dst, `,"message":`...), v.Message)
+		dst = append(dst, '}')
+	}
+	dst = fmt.Appendf(dst, `],"confidence":%g,"line":%d`, r.Confidence, number)
+	if file != "" {
+		dst = wire.AppendString(append(dst, `,"file":`...), file)
+	}
+	return append(dst, '}', '\n')
+}

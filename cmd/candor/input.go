@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// source is one input: standard input or a named file.
+type source struct {
+	name string // "" is standard input
+	open func() (io.ReadCloser, error)
+}
+
+// sources turns file arguments into inputs. None, and "-", stand for standard input.
+func (w *world) sources(files []string) []source {
+	stdin := source{open: func() (io.ReadCloser, error) { return io.NopCloser(w.in), nil }}
+	if len(files) == 0 {
+		return []source{stdin}
+	}
+	var out []source
+	for _, name := range files {
+		if name == "-" {
+			out = append(out, stdin)
+			continue
+		}
+		out = append(out, source{name: name, open: func() (io.ReadCloser, error) { return os.Open(name) }})
+	}
+	return out
+}
+
+// at names a place in the input: "line 7", or "answers.jsonl: line 7".
+func (s source) at(number int) string {
+	if s.name == "" {
+		return fmt.Sprintf("line %d", number)
+	}
+	return fmt.Sprintf("%s: line %d", s.name, number)
+}
+
+// noFile is the fault of a file that cannot be opened or read.
+func noFile(err error) *fault {
+	return bad("check the name, or leave it out to read standard input", "%s", err)
+}
+
+// whyNotJSON says in words what keeps bytes from being JSON, and what might help. It never repeats what the peer wrote.
+func whyNotJSON(err error, text []byte) (why, hint string) {
+	hint = "give one JSON value per line"
+	if len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
+		return "not JSON: the text is UTF-16", "save it as UTF-8"
+	}
+	var flaw wire.Malformation
+	if !errors.As(err, &flaw) {
+		return err.Error(), "give a JSON-RPC response, or {\"request\":…,\"response\":…}"
+	}
+	switch flaw.Flaw {
+	case wire.FlawTooLarge:
+		return fmt.Sprintf("longer than %d MiB", maxLine>>20), "cut it into smaller values"
+	case wire.FlawTruncated:
+		hint = "a value that spans lines must be put on one: jq -c . does it"
+	case wire.FlawTrailingData:
+		return fmt.Sprintf("more than one value: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
+	default:
+	}
+	return fmt.Sprintf("not JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// translateCommand holds the flags of `candor translate`.
+type translateCommand struct {
+	w   *world
+	cmd *cobra.Command
+
+	from, to, pattern, at string
+	asJSON                bool
+
+	source  dialect.Dialect // nil detects it for every value
+	target  dialect.Dialect
+	options dialect.Options
+	stamp   time.Time // of --at
+	broken  bool      // some value could not be translated
+}
+
+func newTranslate(w *world) *cobra.Command {
+	c := &translateCommand{w: w}
+	c.cmd = &cobra.Command{
+		Use:   "translate --to DIALECT [FILE]",
+		Short: "Rewrite errors from one dialect into another, losing nothing",
+		Long: `Read errors in one dialect and write them in another, one per line. The input is a stream of JSON values,
+one per line or spread over several: bare envelopes, MCP results, JSON-RPC responses or problem documents.
+Standard input is read if no FILE is given.
+
+The output is the whole carrier: an MCP result, a JSON-RPC error, or a document. What a dialect has no member
+for travels beside it, so that A to B to A gives A back. The id of a JSON-RPC response is kept, except in a problem
+document, which is no JSON-RPC.
+
+With --from auto, the default, the dialect of each value is recognised; an answer in no dialect is
+translated too if the protocol's own fields call it a failure. An error from elsewhere that has no correlation id and no
+time is given both. Stacks are kept as DEBUG_STACK and MCP_ERRORS_VERBOSE say.
+
+A value that cannot be translated is reported with its line; the others are written all the same.
+
+Dialects: ` + strings.Join(dialect.Names(), ", "),
+		Example: `  candor translate --to rpc < tool-errors.jsonl
+  candor translate --from system-error --to tool-error envelope.json
+  candor translate --to dual --pattern B envelope.json`,
+		Args: atMostOneFile,
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	flags := c.cmd.Flags()
+	flags.StringVar(&c.from, "from", "auto", "the dialect of the input, or auto")
+	flags.StringVar(&c.to, "to", "", "the dialect of the output")
+	flags.StringVar(&c.pattern, "pattern", "auto", "the form of the dual dialect: "+joinWords(patternWords))
+	flags.StringVar(&c.at, "at", "", "the time of errors that have none, such as 2026-01-02T15:04:05Z (default now)")
+	flags.BoolVar(&c.asJSON, "json", false, "accepted for symmetry: the output is always JSON")
+	complete(c.cmd, "from", append([]string{"auto"}, dialect.Names()...))
+	complete(c.cmd, "to", dialect.Names())
+	complete(c.cmd, "pattern", patternWords)
+	return c.cmd
+}
+
+var patternWords = []string{"auto", "A", "B"}
+
+func atMostOneFile(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return bad("join them: cat FILE… | candor translate", "give at most one file, not %d", len(args))
+	}
+	return nil
+}
+
+func (c *translateCommand) run(files []string) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	src := c.w.sources(files)[0]
+	in, err := src.open()
+	if err != nil {
+		return noFile(err)
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	values := newValues(in)
+	for {
+		v, err := values.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return noFile(err)
+		}
+		if err := c.one(src, v); err != nil {
+			return err
+		}
+	}
+	if c.broken {
+		return unreadable()
+	}
+	return nil
+}
+
+// prepare reads the flags and the environment once.
+func (c *translateCommand) prepare() error {
+	names := dialect.Names()
+	if c.to == "" {
+		return bad("candor translate --to rpc; one of "+strings.Join(names, ", "), "--to is missing: the dialect to write")
+	}
+	var err error
+	if c.target, err = dialect.Lookup(c.to); err != nil {
+		return unknown("--to", c.to, names)
+	}
+	if c.from != "auto" {
+		if c.source, err = dialect.Lookup(c.from); err != nil {
+			return unknown("--from", c.from, append([]string{"auto"}, names...))
+		}
+	}
+	policy, err := candor.ParseStackPolicy(c.w.getenv("DEBUG_STACK"), c.w.getenv("MCP_ERRORS_VERBOSE"))
+	if err != nil {
+		return bad("unset it to show no stacks", "%s", err)
+	}
+	c.options = dialect.Options{Stack: policy, PlainRoot: true}
+	switch strings.ToUpper(c.pattern) {
+	case "A":
+		c.options.Pattern = dialect.PatternA
+	case "B":
+		c.options.Pattern = dialect.PatternB
+	case "AUTO":
+	default:
+		return unknown("--pattern", c.pattern, patternWords)
+	}
+	if c.at != "" {
+		if c.stamp, err = candor.ParseTime(c.at); err != nil {
+			return bad("such as 2026-01-02T15:04:05Z", "--at %q is not a time", c.at)
+		}
+	}
+	return nil
+}
+
+// one translates one value, or says why it cannot be.
+func (c *translateCommand) one(src source, v value) error {
+	e, err := c.read(v)
+	if err != nil {
+		c.broken = true
+		_ = c.w.out.Flush() // the failure stays in the sink and ends the run
+		complain(c.w, c.cmd, c.explain(src, v, err))
+		return nil
+	}
+	o := c.options
+	o.Now = c.clock()
+	o.ID, o.Response = idOf(v.json)
+	c.w.out.Write(wire.AppendLine(nil, c.target.Write(nil, e, o))) //nolint:errcheck // the sink remembers, and LineEnd tells
+	return c.w.out.LineEnd()
+}
+
+func (c *translateCommand) clock() time.Time {
+	if c.stamp.IsZero() {
+		return c.w.now()
+	}
+	return c.stamp
+}
+
+// explain turns an error into a fault that names the line.
+func (c *translateCommand) explain(src source, v value, err error) *fault {
+	at := src.at(v.line)
+	if v.err != nil {
+		why, _ := whyNotJSON(v.err, v.raw)
+		return bad("give a stream of JSON values", "%s: %s", at, why)
+	}
+	var refused *dialect.ReadError
+	if errors.As(err, &refused) {
+		return bad(refused.Hint, "%s: reading %s: %s", at, refused.Dialect, refused.Problem)
+	}
+	return bad("candor decode says what it is", "%s: %s", at, err)
+}
+
+func (c *translateCommand) read(v value) (*candor.Error, error) {
+	if v.err != nil {
+		return nil, v.err
+	}
+	from := c.source
+	if from == nil {
+		from, _ = dialect.Detect(v.json)
+	}
+	if from == nil {
+		e, err := readForeign(v.json)
+		return c.complete(e, v), err
+	}
+	e, err := from.Read(v.json)
+	if err != nil {
+		return nil, err
+	}
+	if _, whole := dialect.Embedded(v.json); whole || from.Carrier() == dialect.CarrierDocument || from.Name() == "candor" {
+		return e, nil // it is canonical already: what it does not say, nobody adds
+	}
+	return c.complete(e, v), nil
+}
+
+// complete gives an error from elsewhere what every error here has: a correlation id and a time.
+func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
+	if e == nil {
+		return nil
+	}
+	if e.Ref() == "" {
+		e = e.With(candor.WithRef(refOf(v.raw)))
+	}
+	if e.Time().IsZero() {
+		e = e.With(candor.WithTime(c.clock()))
+	}
+	return e
+}
+
+// readForeign reads an answer that is in no dialect. Only what the protocol's own fields call a failure is translated: a
+// suspicion is shown by decode, and rewriting it would make it a fact.
+func readForeign(v wire.Value) (*candor.Error, error) {
+	raw := v.Raw()
+	if v.Path("content").Present() && v.Path("isError").Present() { // a result without its response
+		raw = append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...), '}')
+	}
+	x, err := contract.ParseExchange(raw)
+	if err != nil {
+		return nil, err
+	}
+	r := contract.Read(x)
+	if (r.Verdict == contract.VerdictTool || r.Verdict == contract.VerdictProtocol) && r.Certainty == contract.Certain {
+		return r.Error, nil
+	}
+	return nil, fmt.Errorf("no error in any dialect, and no answer that is marked as failed")
+}
+
+// idOf returns the id of a JSON-RPC response, and whether a result that answers it must be wrapped in one.
+func idOf(v wire.Value) (id []byte, response bool) {
+	if !v.Path("result").Present() && !v.Path("error").Present() || v.Path("ok").Present() {
+		return nil, false
+	}
+	token := v.Path("id")
+	return token.Raw(), token.Present()
+}
