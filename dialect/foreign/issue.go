@@ -8,6 +8,9 @@ import (
 
 // issue adds one failing field, or completes what is known of it.
 func (r *reader) issue(is candor.Issue) {
+	if r.output {
+		return
+	}
 	is.Message = clip(strings.TrimSpace(is.Message), maxIssueText)
 	for i := range r.said.Issues {
 		if have := &r.said.Issues[i]; have.Path == is.Path {
@@ -32,12 +35,12 @@ func complete(have *candor.Issue, is candor.Issue) {
 // named adds an issue for a name or path found in prose. A refined rule comes from the sentence itself.
 func (r *reader) named(path, rule, message string) {
 	steps := r.rooted(stepsOf(path))
-	if len(steps) == 0 || len(steps) == 1 && strings.HasPrefix(steps[0], "$") && steps[0] != path {
+	if len(steps) == 0 || strings.HasPrefix(steps[0], "$") && !r.args.has(steps[0]) {
 		return
 	}
 	is := judged(message)
 	is.Path = pointer(steps)
-	if is.Rule == "" || rule == "additionalProperties" || rule == "required" && is.Rule == "type" {
+	if is.Rule == "" || rule == "additionalProperties" || rule == "anyOf" || rule == "required" && is.Rule == "type" {
 		is.Rule = rule
 	}
 	r.issue(is)
@@ -54,7 +57,7 @@ var signs = []sign{
 	{"too big", "maximum"}, {"too long", "maxLength"}, {"too short", "minLength"}, {"exceeds", "maximum"}, {"maximum", "maximum"},
 	{"iso 8601", "format"}, {"invalid email", "format"}, {"invalid url", "format"}, {"invalid uuid", "format"}, {"invalid datetime", "format"},
 	{"pattern", "pattern"}, {"match", "pattern"}, {"must be a valid", "format"},
-	{"expected ", "type"}, {"must be ", "type"}, {"should be a valid", "type"}, {"of type", "type"}, {"required", "required"},
+	{"expected ", "type"}, {"must be ", "type"}, {"should be ", "type"}, {"of type", "type"}, {"required", "required"},
 }
 
 // sign is a piece of text and the rule that it tells of.
@@ -71,7 +74,7 @@ func judged(message string) candor.Issue {
 		}
 	}
 	is.Got = typeAfter(low, "received ", "input_type=", "was ", "but got ", "given: ", "got ")
-	if want := typeAfter(low, "expected ", "must be a ", "must be an ", "must be ", "should be a valid ", "of type ", "want "); want != "" && want != "absent" {
+	if want := typeAfter(low, "expected ", "must be a ", "must be an ", "must be ", "should be a valid ", "should be ", "of type ", "want "); want != "" && want != "absent" {
 		is.Expected = map[string]any{"type": want}
 	}
 	return is
@@ -84,6 +87,7 @@ func typeAfter(low string, words ...string) string {
 		if !ok {
 			continue
 		}
+		rest = strings.TrimLeft(rest, "\"'`")
 		end := 0
 		for end < len(rest) && (isLower(rest[end]) || rest[end] == '_') {
 			end++

@@ -49,7 +49,7 @@ func (r *reader) issueMap(v wire.Value, under []string, levels int) {
 	}
 	for name, m := range v.Members() {
 		key := str(name)
-		if !isPath(key) || reserved[fold(key)] {
+		if !isPath(key) || reserved[fold(key)] || missings[fold(key)] {
 			continue
 		}
 		steps := append(append([]string(nil), under...), key)
@@ -70,7 +70,7 @@ func (r *reader) issueMap(v wire.Value, under []string, levels int) {
 }
 
 // reserved are names in such maps that are no fields.
-var reserved = set("errors", "formerrors", "fielderrors", "code", "message", "type", "status", "properties", "items", "nonfielderrors", "detail", "details", "error", "suggestion", "hint", "stack", "name", "cause", "issues", "reason", "timestamp")
+var reserved = set("errors", "formerrors", "fielderrors", "code", "message", "type", "status", "properties", "items", "nonfielderrors", "detail", "details", "error", "suggestion", "hint", "stack", "name", "cause", "issues", "reason", "timestamp", "validationerrors", "validationissues", "suggestions", "violations", "fieldviolations", "invalidparams", "hints", "help")
 
 // sentencesIn is the text of a map's entry: an array of sentences, or an object with _errors or errors.
 func sentencesIn(v wire.Value) string {
@@ -202,6 +202,9 @@ func trimAPI(steps []string) []string {
 
 // issueObject adds one issue, or those inside it.
 func (r *reader) issueObject(e wire.Value, under []string) {
+	if status, ok := e.Get("status"); ok { // JSON:API says it per issue
+		r.statusMember(status)
+	}
 	steps, _ := placeOf(e)
 	steps = append(append([]string(nil), under...), steps...)
 	if r.union(e, steps, under) {

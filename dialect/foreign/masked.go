@@ -8,19 +8,20 @@ var generics = set("internal error", "internal server error", "an error occurred
 	"failed", "server error", "internal", "an error has occurred", "oops", "unknown", "error executing tool", "error calling tool", "[object object]", "undefined", "null",
 	"发生错误", "未知错误", "服务器错误", "内部错误", "エラーが発生しました", "ein fehler ist aufgetreten", "ha ocurrido un error", "une erreur est survenue", "произошла ошибка")
 
-// isMasked reports a sentence that says only that something failed.
-func isMasked(s, tool string) bool {
+// isMasked reports a sentence that says only that something failed, and the tool it names.
+func isMasked(s string) (tool string, ok bool) {
 	low := strings.ToLower(strings.TrimRight(s, ".!。 "))
 	for _, tail := range []string{"please try again later", "please try again", "try again later"} {
 		low = strings.TrimRight(strings.TrimSuffix(low, tail), ".!,; ")
 	}
 	if generics[low] {
-		return true
+		return "", true
 	}
 	for _, lead := range []string{"error executing tool ", "error calling tool ", "tool execution failed for "} {
-		if rest, ok := strings.CutPrefix(low, lead); ok {
-			return isToolName(strings.Trim(rest, "'\"`"))
+		if rest, is := cutFold(strings.TrimRight(s, ". "), lead); is {
+			tool = strings.Trim(rest, "'\"`")
+			return tool, isToolName(tool)
 		}
 	}
-	return false
+	return "", false
 }

@@ -125,8 +125,9 @@ var verdicts = set("error", "errors", "failed", "failure", "fail", "rejected", "
 // typeMember reads an exception's name or a code word.
 func (r *reader) typeMember(v wire.Value) {
 	s := strings.TrimSpace(str(v))
-	if _, after, ok := strings.Cut(s, "#"); ok { // AWS: namespace#Name
+	if _, after, ok := strings.Cut(s, "#"); ok { // AWS: namespace#Name, its code
 		s = after
+		r.symbol(s)
 	}
 	s, _, _ = strings.Cut(s, ":")
 	switch {

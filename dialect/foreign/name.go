@@ -22,10 +22,10 @@ var never = set("the", "a", "an", "this", "that", "these", "those", "it", "its",
 	"least one", "at", "be", "into", "types", "e.g", "i.e", "etc", "authentication", "authorization", "login",
 	"permission", "permissions", "access", "approval", "confirmation", "configuration", "connection", "subscription",
 	"upgrade", "restart", "credentials", "installation", "setup", "action required", "attention", "value_error",
-	"assertion", "characters", "character", "digits", "bytes", "items", "elements", "seconds", "minutes", "ms",
+	"assertion", "characters", "character", "digits", "seconds", "minutes", "ms",
 	"struct", "slice", "interface", "enum", "constant", "literal", "union", "details", "operation failed",
 	"constraint", "rule", "rules", "unable", "could not", "was", "so", "just", "too", "very", "first", "second", "last",
-	"next", "new", "now", "yet", "still", "already", "currently", "s", "variables", "env")
+	"next", "new", "now", "yet", "still", "already", "currently", "s", "variables", "variable", "environment", "env")
 
 // vague are words that name an argument only where the sentence leaves no other reading.
 var vague = set("value", "values", "key", "keys", "field", "fields", "input", "inputs", "data", "option", "options",
@@ -33,10 +33,10 @@ var vague = set("value", "values", "key", "keys", "field", "fields", "input", "i
 	"password", "service", "database", "table", "version", "state", "status", "code", "format", "content", "output", "count",
 	"project", "account", "session", "account", "path", "line", "column", "position", "length", "size", "range", "limit",
 	"text", "page", "document", "documents", "date", "time", "process", "command", "feature", "model", "system", "host",
-	"port", "network", "method", "action", "type", "list", "map", "root", "environment", "variable", "target", "source", "origin", "index", "entity", "query", "body", "header", "title")
+	"port", "network", "method", "action", "type", "list", "map", "root", "target", "source", "origin", "index", "entity", "items", "elements", "bytes", "query", "body", "header", "title")
 
 // typed are the vague words for a type at the head of a validator's sentence: "Number must be less than 5".
-var typed = set("string", "number", "array", "date", "set", "map", "object", "bigint", "value", "file", "list", "text", "element", "bytes")
+var typed = set("string", "number", "array", "date", "set", "map", "object", "bigint", "value", "file", "list", "text", "element", "elements", "items", "bytes")
 
 // nameOf returns the argument that a token names. strict refuses bare words that look like prose; strong
 // admits vague ones.
@@ -44,19 +44,22 @@ func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 	if t.kind == kindMark || t.kind == kindURL || t.kind == kindNumber || !isPath(t.text) {
 		return "", false
 	}
-	if key, ok := r.args.spelling(t.text); ok && !(t.head && typed[t.low]) {
+	if strings.HasPrefix(t.text, "$") {
+		return "", false // a validator's own word, such as $first
+	}
+	if key, ok := r.args.spelling(t.text); ok && (strong || !t.head || !typed[t.low]) {
 		return key, !(t.kind == kindWord && never[t.low] && !strong)
 	}
 	if t.kind == kindQuoted {
 		return t.text, !typeWords[t.low]
 	}
-	if never[t.low] {
+	if never[t.low] || isSymbol(t.text) { // NAME_LIKE_THIS is a code or an environment variable
 		return "", false
 	}
 	if looksDeclared(t.text) {
 		return t.text, true
 	}
-	if strict || vague[t.low] && !strong && !t.head || t.head && typed[t.low] {
+	if strict || !strong && (vague[t.low] && !t.head || t.head && typed[t.low]) {
 		return "", false
 	}
 	return lowerHead(t), true

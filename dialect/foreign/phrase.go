@@ -9,7 +9,7 @@ import "strings"
 //	NAME        an argument's name, quoted or bare;  NAMES several, joined by commas and words
 //	IDENT       a name that does not look like prose: quoted, known, camelCase or snake_case;  IDENTS several
 //	ANY         any one token;  *: skips to a colon in the same line
-//	^           the beginning of a sentence
+//	^  $        the beginning and the end of a sentence
 //	缺少         script without spaces matches inside a token
 //
 // A trailing ! on NAME or NAMES admits words such as "value" or "key" that are mostly prose elsewhere.
@@ -37,17 +37,18 @@ const (
 	opAny
 	opColon
 	opHead
+	opEnd
 )
 
 var ops = map[string]op{
 	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents,
-	"ANY": opAny, "*:": opColon, "^": opHead,
+	"ANY": opAny, "*:": opColon, "^": opHead, "$": opEnd,
 }
 
 // kinds are the words for a thing that is passed to a tool.
 var kinds = set("parameter", "parameters", "param", "params", "argument", "arguments", "arg", "args", "field", "fields",
 	"property", "properties", "option", "options", "input", "inputs", "key", "keys", "attribute", "attributes", "flag",
-	"variable", "parameterized", "parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ",
+	"parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ",
 	"campo", "feld", "pflichtfeld", "параметр", "поле", "parametro", "kwarg")
 
 // phrasesOf compiles lines of the form "rule: pattern".
@@ -101,14 +102,14 @@ type step struct {
 }
 
 func (r *reader) steps(it item, toks []token, i int) []step {
-	if it.op == opHead {
-		if i < len(toks) && toks[i].head {
+	if i >= len(toks) {
+		if it.op == opEnd {
 			return []step{{next: i}}
 		}
 		return nil
 	}
-	if i >= len(toks) {
-		return nil
+	if it.op == opHead && toks[i].head || it.op == opEnd && (toks[i].head || toks[i].kind == kindMark) {
+		return []step{{next: i}}
 	}
 	switch it.op {
 	case opName, opIdent:
@@ -117,6 +118,8 @@ func (r *reader) steps(it item, toks []token, i int) []step {
 		return r.manyNames(it, toks, i)
 	case opColon:
 		return skipToColon(toks, i)
+	case opHead, opEnd:
+		return nil
 	default:
 		if it.admits(toks[i]) {
 			return []step{{next: i + 1}}
@@ -157,11 +160,10 @@ func (r *reader) oneName(it item, toks []token, i int) []step {
 func (r *reader) manyNames(it item, toks []token, i int) []step {
 	var out []step
 	var names []string
+	for n := 0; n < 2 && i < len(toks) && toks[i].kind == kindMark && strings.Contains("[({", toks[i].text); n++ {
+		i++
+	}
 	for i < len(toks) && len(names) < MaxIssues {
-		if t := toks[i]; t.kind == kindMark && strings.Contains("[({&", t.text) {
-			i++
-			continue
-		}
 		name, ok := r.nameOf(toks[i], it.op == opIdents, it.strong)
 		if !ok {
 			break

@@ -44,7 +44,9 @@ func stepsOf(path string) []string {
 	if strings.Contains(path, " -> ") {
 		return compact(strings.Split(path, " -> "))
 	}
-	path = strings.TrimPrefix(strings.TrimPrefix(path, "$"), ".")
+	if strings.HasPrefix(path, "$.") || strings.HasPrefix(path, "$[") {
+		path = path[1:]
+	}
 	return dottedSteps(path)
 }
 

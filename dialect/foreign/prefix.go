@@ -30,6 +30,20 @@ func (r *reader) peel(s string) string {
 		s = rest
 	}
 	r.toolOf(s)
+	return r.peelInner(s)
+}
+
+// peelInner takes the SDK's prefix out of the middle, where a server wrapped an error that had one already.
+func (r *reader) peelInner(s string) string {
+	for range maxWrappers {
+		before, rest, ok := strings.Cut(s, ": MCP error -")
+		number, after, colon := strings.Cut(rest, ": ")
+		if !ok || !colon || !isIndex(number) {
+			break
+		}
+		r.shape(ShapeTSPrefix)
+		s = before + ": " + after
+	}
 	return s
 }
 
@@ -147,6 +161,9 @@ var validations = []string{
 	"Invalid tools/call result", "参数验证失败", "参数校验失败", "参数错误", "输入验证错误", "Invalid options", "Invalid payload", "Invalid input",
 }
 
+// outputs are those that speak of the answer: what is wrong there is no argument.
+var outputs = set("Output validation error", "Invalid tools/call result")
+
 func (r *reader) peelValidation(s string) (string, bool) {
 	if rest, ok := r.peelToolValidation(s); ok {
 		return rest, true
@@ -163,15 +180,28 @@ func (r *reader) peelValidation(s string) (string, bool) {
 			ok = ok && isToolName(tool)
 			rest = ":" + rest
 		}
-		if rest == "" || !ok || !opensRest(rest) {
+		if rest == "" || !ok || !opensRest(rest) || strings.HasPrefix(rest, ": expected") { // zod 4's own sentence
 			continue
+		}
+		if word := strings.Trim(rest, ":： '\"`."); isPath(word) {
+			r.single(v, word)
+			return s, false
 		}
 		keep(&r.said.Tool, tool)
 		r.validation = true
+		r.output = r.output || outputs[v]
 		r.shape(ShapeValidation)
 		return strings.TrimLeft(rest, ":：\n \t-–"), true
 	}
 	return s, false
+}
+
+// single reads "Invalid params: level", where nothing but the name follows. The sentence stays whole.
+func (r *reader) single(lead, word string) {
+	if r.args.has(word) || looksDeclared(word) || strings.Contains(strings.ToLower(lead), "param") && !never[word] && word == strings.ToLower(word) {
+		r.named(word, "", lead+": "+word)
+		r.shape(ShapeFieldText)
+	}
 }
 
 // opensRest reports a mark after which the reason follows.
@@ -197,7 +227,7 @@ func (r *reader) peelToolValidation(s string) (string, bool) {
 
 // peelError takes off the bare word.
 func (r *reader) peelError(s string) (string, bool) {
-	for _, lead := range []string{"Error: ", "ERROR: ", "error: ", "Error - ", "ERROR - ", "[ERROR] ", "[error] ", "Fatal error: ", "Uncaught Error: ", "Uncaught ", "Exception: ",
+	for _, lead := range []string{"Error: ", "ERROR: ", "error: ", "Error - ", "ERROR - ", "Error**: ", "Error:** ", "[ERROR] ", "[error] ", "Fatal error: ", "Uncaught Error: ", "Uncaught ", "Exception: ",
 		"错误：", "错误: ", "エラー: ", "エラー：", "Fehler: ", "Erreur : ", "Erreur: ", "Ошибка: ", "오류: "} {
 		if rest, ok := strings.CutPrefix(s, lead); ok && rest != "" {
 			return rest, true
@@ -224,8 +254,12 @@ func (r *reader) peelException(s string) (string, bool) {
 	if !strings.HasPrefix(rest, ": ") && !strings.HasPrefix(rest, ":\n") {
 		return s, false
 	}
+	_, name, _ = cutLast(name, ".")
 	keep(&r.said.Exception, name)
 	r.shape(ShapeException)
+	if _, end, quoted := quotedAt(strings.TrimSpace(rest[1:]), 0); quoted && end == len(strings.TrimSpace(rest[1:])) {
+		return s, false // KeyError: 'name' would be a bare word
+	}
 	return rest[1:], true
 }
 

@@ -4,7 +4,7 @@ import "strings"
 
 // Validators report in text of a fixed form. Each reader here knows one and returns whether it was that one.
 
-// reports lists them; a text may hold several.
+// reports lists them, the more particular first.
 var reports = []struct {
 	shape string
 	read  func(r *reader, s string) bool
@@ -20,19 +20,19 @@ var reports = []struct {
 	{ShapePathList, (*reader).pathList},
 }
 
-// report tries the validators. It says whether one of them claimed the text, so that prose is not read again.
-func (r *reader) report(s string) bool {
-	claimed := false
+// report tries the validators. It returns the shape of the one that claimed the text, so that it is not read
+// as prose again, or "".
+func (r *reader) report(s string) string {
 	for _, rep := range reports {
 		before := len(r.said.Issues)
 		if rep.read(r, s) {
-			claimed = true
 			if len(r.said.Issues) > before {
 				r.shape(rep.shape)
 			}
+			return rep.shape
 		}
 	}
-	return claimed
+	return ""
 }
 
 // pydantic reads "2 validation errors for X", then a line with the place and an indented one with the reason.
@@ -42,6 +42,8 @@ func (r *reader) pydantic(s string) bool {
 		return false
 	}
 	lines := strings.Split(s[i:], "\n")
+	model := strings.TrimSpace(lines[0])
+	r.output = r.output || strings.HasSuffix(model, "Output") || strings.HasSuffix(model, "Response") || strings.HasSuffix(model, "Result")
 	found := false
 	for n := 1; n+1 < len(lines); n++ {
 		place, reason := lines[n], lines[n+1]
@@ -240,7 +242,7 @@ func opensPath(s string, i int) bool {
 
 func neverPath(path string) bool {
 	low := strings.ToLower(path)
-	return low == "error" || low == "input" || low == "expected" || low == "required" || low == "received" || low == "validation"
+	return low == "error" || low == "input" || low == "expected" || low == "required" || low == "received" || low == "validation" || low == "json"
 }
 
 func firstSentence(s string) string {

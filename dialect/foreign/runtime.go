@@ -29,19 +29,19 @@ func (r *reader) runtime(s string, toks []token) {
 		if t.kind == kindURL {
 			r.queryOf(t.text, s)
 		}
-		if t.kind == kindQuoted && isPath(t.text) && r.stumbled(toks, i) && r.plausible(t.text) {
+		if t.kind == kindQuoted && isPath(t.text) && stumbled(toks, i) && r.plausible(t.text) {
 			r.named(t.text, "required", lineAt(s, t.at))
 		}
-		if t.kind == kindWord && i+3 < len(toks) && toks[i+1].low == "is" && toks[i+2].low == "not" && strings.HasPrefix(toks[i+3].low, "a") {
-			r.notFunction(s, toks, i)
+		if isCallee(toks, i) {
+			r.notFunction(s, t)
 		}
 	}
 }
 
 // stumbled reports whether the quoted token i is what a runtime could not read.
-func (r *reader) stumbled(toks []token, i int) bool {
+func stumbled(toks []token, i int) bool {
 	if i < 2 {
-		return i == 0 && len(toks) == 1 && r.said.Exception == "KeyError"
+		return false
 	}
 	before := toks[i-2].low + " " + toks[i-1].low
 	switch {
@@ -54,9 +54,9 @@ func (r *reader) stumbled(toks []token, i int) bool {
 }
 
 // notFunction reads "tags.join is not a function": tags came as another type.
-func (r *reader) notFunction(s string, toks []token, i int) {
-	callee, member, ok := cutLast(toks[i].text, ".")
-	if !ok || toks[i+3].low != "a" || i+4 >= len(toks) || toks[i+4].low != "function" || member == "" {
+func (r *reader) notFunction(s string, t token) {
+	callee, _, ok := cutLast(t.text, ".")
+	if !ok {
 		return
 	}
 	_, name, nested := cutLast(callee, ".")
@@ -64,8 +64,13 @@ func (r *reader) notFunction(s string, toks []token, i int) {
 		name = callee
 	}
 	if r.args.has(name) || nested && roots[strings.SplitN(callee, ".", 2)[0]] {
-		r.named(name, "type", lineAt(s, toks[i].at))
+		r.named(name, "type", lineAt(s, t.at))
 	}
+}
+
+// isCallee reports that token i is what "is not a function".
+func isCallee(toks []token, i int) bool {
+	return i+4 < len(toks) && toks[i+1].low == "is" && toks[i+2].low == "not" && toks[i+3].low == "a" && toks[i+4].low == "function"
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {

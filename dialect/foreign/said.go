@@ -107,6 +107,7 @@ type reader struct {
 	nested     int  // JSON texts we are inside of
 	nodes      int  // JSON values looked at
 	validation bool // a wrapper said that what follows is about arguments
+	output     bool // a wrapper said that what follows is about the tool's own result
 }
 
 // maxNodes bounds the JSON values that are looked at.
@@ -121,8 +122,10 @@ func (r *reader) finish(text string) Said {
 	if s.Text == "" {
 		s.Text = r.fromIssues()
 	}
-	s.Masked = isMasked(s.Text, s.Tool) && len(s.Symbols) == 0 && s.Status == 0 && s.Errno == ""
+	tool, masked := isMasked(s.Text)
+	s.Masked = masked && len(s.Symbols) == 0 && s.Status == 0 && s.Errno == ""
 	if s.Masked {
+		keep(&s.Tool, tool)
 		r.shape(ShapeMasked)
 	}
 	if s.Shape == "" {

@@ -70,8 +70,8 @@ func (r *reader) goJSON(s string) bool {
 	found := false
 	if _, rest, ok := strings.Cut(s, "Go struct field "); ok {
 		field, want, _ := strings.Cut(rest, " of type ")
-		_, path, dotted := strings.Cut(field, ".")
-		if found = dotted && isPath(path); found {
+		model, path, dotted := strings.Cut(field, ".")
+		if found = dotted && isPath(path); found && r.decodes(model, path) {
 			is := candor.Issue{Path: pointer(r.rooted(stepsOf(path))), Rule: "type", Got: typeAfter(s, "cannot unmarshal "), Message: s}
 			if t := goType(want); t != "" {
 				is.Expected = map[string]any{"type": t}
@@ -85,6 +85,16 @@ func (r *reader) goJSON(s string) bool {
 		found = true
 	}
 	return found
+}
+
+// decodes reports whether a Go struct is that of the arguments and not of some answer.
+func (r *reader) decodes(model, path string) bool {
+	for _, tail := range []string{"Params", "Input", "Args", "Arguments", "Request", "Options", "Parameters"} {
+		if strings.HasSuffix(model, tail) {
+			return true
+		}
+	}
+	return r.args.empty() && r.args.known || r.args.has(stepsOf(path)[0]) || !r.args.known && r.validation
 }
 
 func goType(want string) string {
@@ -101,7 +111,7 @@ func goType(want string) string {
 
 // goStructs reads mcp-go's validation, which prints Go structs: <root>: &{Missing:[path]}; /mode: &{Got:x Want:[r w]}.
 func (r *reader) goStructs(s string) bool {
-	if !strings.Contains(s, "&{") {
+	if !strings.Contains(s, "&{") || !r.validation {
 		return false
 	}
 	for part := range strings.SplitSeq(s, "; ") {
@@ -164,7 +174,7 @@ func (r *reader) ajvAt(s string, at int, verb string) bool {
 	begin := strings.LastIndexAny(s[:at], " \n,;(") + 1
 	place := strings.Trim(s[begin:at], "\"'`")
 	steps, ok := ajvPlace(place)
-	if !ok {
+	if !ok || strings.HasPrefix(s[at+len(verb):], "a function") {
 		return false
 	}
 	predicate := ajvPredicate(s[at+len(verb):])

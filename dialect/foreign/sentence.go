@@ -22,6 +22,8 @@ var sentences = phrasesOf(
 	"required: KIND :? NAMES! is|are|was|were? required|missing|mandatory|undefined|absent|empty|blank|null",
 	"required: KIND :? NAMES! must|should be? provided|specified|set|given|present|supplied|not",
 	"required: KIND :? NAMES! not provided|specified|found|set|given|supplied|present",
+	"anyOf: one|either ANY? KIND ( NAMES! ) is|are|must",
+	"required: KIND ( NAMES! ) is|are|must|missing",
 	"required: NAMES! KIND is|are|was|were? a? required|missing|mandatory|undefined|absent|empty|blank|null",
 	"anyOf: either NAMES! is|are|must|should be? required|provided|specified|set|given|present",
 	"anyOf: one of NAMES! is|are|must|should be? required|provided|specified|set|given|present",
@@ -29,23 +31,26 @@ var sentences = phrasesOf(
 	"required: both NAMES! are|must|is be? required|provided|specified|set|given",
 	"required: NAMES are|is|was|were both|also|always|a? required|mandatory|missing|undefined|compulsory",
 	"required: NAMES is|are a|an required|mandatory KIND",
-	"required: NAMES! a|an|must array|list|string|number|object? is|are? required|mandatory",
+	"required: NAMES! array|list|string|number|object|value is|are required|mandatory",
 	"required: NAMES must|should|has|have to? be provided|specified|set|given|present|supplied|defined",
 	"required: NAMES cannot|can't|can|must|should|may not? be empty|null|blank|undefined|missing|nil|none|omitted",
 	"required: NAMES can be not? empty|blank|null",
 	"required: NAMES is|are|was|were empty|null|blank|undefined|nil",
-	"required: NAME required",
+	"required: NAMES required $",
+	"required: ^ NAME : missing|is? required|mandatory",
+	"required: param is missing or the value is empty : NAMES!",
 	"required: no IDENT provided|specified|given|supplied|found",
 	"required: IDENT not provided|specified|given|supplied",
 	"required: empty IDENT",
-	"required: ^ empty NAME! . ",
+	"required: empty NAME! $",
 	"required: must|should|to|please|need provide|specify|pass|supply|include|set a|an|the|valid|either|both? valid|values|value? for? IDENTS",
 	"required: ^ provide|specify|pass|supply a|an|the|valid|either|both? valid? IDENTS",
 	"required: please provide a|an|the? valid|required? NAME KIND",
 	// Something is there that should not be.
 	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND for ANY : NAMES!",
 	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND in? object? :? NAMES!",
-	"additionalProperties: KIND :? NAMES! is|are not|unknown|unexpected|unrecognized allowed|permitted|recognized|expected|known|supported?",
+	"additionalProperties: KIND :? NAMES! is|are not allowed|permitted|recognized|expected|known|supported",
+	"additionalProperties: KIND :? NAMES! is|are unknown|unexpected|unrecognized",
 	"additionalProperties: additional properties are? not allowed NAMES! was|were? unexpected?",
 	"additionalProperties: NAMES! was|were unexpected",
 	"additionalProperties: property NAMES! should|must not exist|be",
@@ -60,7 +65,7 @@ var sentences = phrasesOf(
 	"type: invalid|incorrect|bad|wrong|malformed type|value|format|input for|of the? KIND? :? NAMES!",
 	"type: invalid|incorrect|bad|wrong|illegal|malformed KIND :? NAMES! must|should|is|contains|expected|cannot|:|value",
 	"type: invalid|incorrect|bad|wrong|illegal|malformed KIND :? IDENTS",
-	"type: invalid|incorrect|bad|wrong|malformed|unsupported|unknown IDENT",
+	": invalid|incorrect|bad|wrong|malformed|unsupported|unknown IDENT",
 	"maximum: NAME value|of ANY exceeds|is",
 	"maximum: IDENT exceeds|out|too",
 	"maximum: NAME is|must out|exceeds of|maximum? range?",
@@ -69,7 +74,8 @@ var sentences = phrasesOf(
 	"type: IDENTS must|should|cannot|can't|may not?|be|have|contain|match|only|start|end",
 	"pattern: IDENT contains|has invalid|illegal|forbidden|unsupported",
 	"pattern: IDENT does not match",
-	"type: IDENT is not a|an|of|valid|allowed|supported|one",
+	"additionalProperties: IDENT is not allowed $",
+	"type: IDENT is not a|an|of|valid|one",
 	"type: IDENT expected|expects",
 	"format: IDENT : ANY is not",
 	"required: invalid request : missing required NAMES!",
@@ -111,9 +117,9 @@ func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 // fields reads the arguments that a text names as wrong.
 func (r *reader) fields(s string) {
 	toks := tokens(s)
-	for i := 0; i < len(toks); i++ {
-		if r.phraseAt(s, toks, i, firsts[toks[i].low]) || r.phraseAt(s, toks, i, wilds) {
-			continue
+	for i := range toks {
+		if !isCallee(toks, i) && !r.phraseAt(s, toks, i, firsts[toks[i].low]) {
+			r.phraseAt(s, toks, i, wilds)
 		}
 	}
 	r.runtime(s, toks)

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -19,10 +20,13 @@ func (r *reader) sentence(v wire.Value) string {
 		}
 	}
 	best, slug := "", ""
+	if m := v.Path("message"); m.Type() == wire.TypeArray { // class-validator: one sentence per field
+		best = r.value(m)
+	}
 	for rank, key := range speakers {
 		text := strings.TrimSpace(found[key])
 		switch {
-		case text == "", rank > 9 && best != "" && !strings.ContainsAny(text, " {<"):
+		case text == "", !strings.ContainsFunc(text, unicode.IsLetter), rank > 9 && best != "" && !strings.ContainsAny(text, " {<"):
 		case isSlug(text) || verdicts[text]:
 			slug = firstOf(slug, text)
 		default:
@@ -38,7 +42,7 @@ func (r *reader) sentence(v wire.Value) string {
 
 // containers are the members that may hold a failure inside.
 var containers = set("error", "errors", "err", "data", "details", "detail", "result", "results", "response", "body", "cause", "reason", "fault", "payload", "extensions", "recovery", "innererror", "originalerror", "meta",
-	"errordata", "info", "additionalinfo", "headers", "responseheaders", "output", "errorinfo", "exception", "metadata", "retryinfo", "message", "toolresult", "content", "structuredcontent", "failure", "context",
+	"errordata", "info", "additionalinfo", "headers", "responseheaders", "output", "errorinfo", "exception", "metadata", "retryinfo", "toolresult", "content", "structuredcontent", "failure", "context",
 	"ratelimit", "limits", "graphqlerrors", "description", "baseresp", "err_", "responsemetadata", "json", "notes", "diagnostics", "@error", "failures")
 
 // deeper reads what lies inside a member.

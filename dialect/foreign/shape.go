@@ -64,3 +64,16 @@ func (r *reader) shape(name string) {
 }
 
 const maxLayers = 12
+
+// Shapes lists every shape that [Said] may name, in no particular order of likelihood.
+func Shapes() []string {
+	out := []string{ShapePlain, ShapeMasked, ShapeTSPrefix, ShapePyPrefix, ShapeFastMCP, ShapeToolFailed, ShapeValidation, ShapeBracket, ShapeCodePrefix, ShapeRefuse, ShapeException,
+		ShapeNoTool, ShapeHTML, ShapeHTTPText, ShapeErrnoText, ShapeNetText, ShapeFieldText, ShapeTrace, ShapePydantic, ShapeGoSDK, ShapeGoJSON, ShapeMCPGo, ShapeAjv, ShapeJSONSchema,
+		ShapeSerde, ShapeZodLines, ShapePathList, ShapeErrorBlock, ShapeRejected, ShapeErrorItems, ShapeZodIssues, ShapeAjvList, ShapeFieldViolations, ShapeIssueList, shapeObject}
+	for _, v := range variants {
+		if !contains(out, v.shape) {
+			out = append(out, v.shape)
+		}
+	}
+	return out
+}

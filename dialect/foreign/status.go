@@ -53,6 +53,9 @@ func statusAt(toks []token, i int) int {
 	if n, ok := strings.CutPrefix(t.low, "statuscode="); ok {
 		return threeDigits(n)
 	}
+	if t.kind == kindQuoted {
+		return quotedStatus(t.text)
+	}
 	n := threeDigits(t.text)
 	if n == 0 || t.kind == kindWord {
 		return 0
@@ -64,6 +67,16 @@ func statusAt(toks []token, i int) int {
 		return n
 	}
 	return 0
+}
+
+// quotedStatus reads '404 Not Found' in quotes, as httpx writes it.
+func quotedStatus(s string) int {
+	number, phrase, _ := strings.Cut(s, " ")
+	n := threeDigits(number)
+	if n == 0 || !strings.EqualFold(reasons[n], phrase) {
+		return 0
+	}
+	return n
 }
 
 func threeDigits(s string) int {
@@ -129,7 +142,8 @@ var sure = set("status", "statuscode", "http", "status_code", "httpstatus", "htt
 var likely = set("error", "code", "errorcode", "error_code", "response", "returned", "returns", "with", "failed", "failure", "got", "received", "answered", "api", "errors", "success")
 
 // notHTTP are words that make a following status or code something else.
-var notHTTP = set("exit", "process", "line", "port", "errno", "signal", "column", "rpc", "exited", "sql", "sqlstate", "mysql", "timeout")
+var notHTTP = set("exit", "process", "line", "port", "errno", "signal", "column", "rpc", "exited", "sql", "sqlstate", "mysql", "timeout", "limit", "max", "maximum", "min", "minimum", "size", "length", "count", "total", "id", "number", "version",
+	"offset", "width", "height", "amount", "value", "at", "to", "of", "than", "row", "index", "room")
 
 func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 	w := toks[j].low
@@ -149,7 +163,22 @@ func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 	if likely[w] && (opened || colon || closes(toks, i) || w == "error" || w == "code") {
 		return w != "code" || colon || before == "error" || before == "response"
 	}
-	return colon && closes(toks, i) || opened && closesBracket(toks, i)
+	return colon && closes(toks, i) && cued(toks[:j+1]) || opened && closesBracket(toks, i)
+}
+
+// cues are words of sentences about a request that failed.
+var cues = []string{"fail", "error", "http", "api", "fetch", "request", "unable", "could", "endpoint", "upstream", "gateway", "get", "post", "put", "delete", "patch", "失败", "错误"}
+
+// cued reports that the words before a number tell of a request.
+func cued(before []token) bool {
+	for _, t := range before {
+		for _, cue := range cues {
+			if strings.HasPrefix(t.low, cue) || t.kind == kindURL {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // closes reports that a number ends its clause, or that a body follows it.

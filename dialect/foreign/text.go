@@ -11,6 +11,7 @@ func (r *reader) text(s string) string {
 	if v, ok := parse(strings.TrimSpace(s)); ok && r.nested < MaxNested {
 		return r.inside(v)
 	}
+	s, body := r.longBody(s)
 	s = strings.TrimSpace(clip(strings.ToValidUTF8(s, "�"), MaxText))
 	s = r.splitStack(s)
 	s = r.splitAdvice(s)
@@ -18,9 +19,24 @@ func (r *reader) text(s string) string {
 	if v, ok := parse(s); ok && r.nested < MaxNested && v.Type() != wire.TypeString {
 		return r.inside(v)
 	}
-	s, body := r.splitBody(s)
+	if body == "" {
+		s, body = r.splitBody(s)
+	}
 	s = r.facts(s)
 	return joined(s, body)
+}
+
+// longBody takes a JSON body off the end of a text that is too long to be read as one.
+func (r *reader) longBody(s string) (rest, body string) {
+	i := strings.IndexAny(clip(s, 1024), "{[")
+	if len(s) <= MaxText || i < 0 || r.nested >= MaxNested {
+		return s, ""
+	}
+	v, ok := parse(strings.TrimSpace(s[i:]))
+	if !ok {
+		return s, ""
+	}
+	return r.peel(s[:i]), firstOf(r.inside(v), r.fromIssues())
 }
 
 // inside reads JSON that stood in a text.
@@ -38,15 +54,21 @@ func (r *reader) facts(s string) string {
 	r.delayOf(s)
 	r.requestOf(s)
 	r.symbolsOf(s)
-	before := len(r.said.Issues)
-	if !r.report(s) {
-		r.fields(s)
+	if shape := r.report(s); shape != "" {
+		if unreadable[shape] && len(r.said.Issues) > 0 {
+			return r.fromIssues()
+		}
+		return s
 	}
-	if len(r.said.Issues) > before {
+	before := len(r.said.Issues)
+	if r.fields(s); len(r.said.Issues) > before {
 		r.shape(ShapeFieldText)
 	}
 	return s
 }
+
+// unreadable are reports whose own text is for machines, or quotes the values that were sent.
+var unreadable = set(ShapePydantic, ShapeMCPGo)
 
 // joined puts a sentence and what its body said together again, unless one repeats the other.
 func joined(s, body string) string {

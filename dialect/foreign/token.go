@@ -107,11 +107,12 @@ func quotedAt(s string, i int) (inside string, end int, ok bool) {
 // wordEnd returns the end of a word: letters and digits, with single marks that join them as in a.b[0], x-y.
 func wordEnd(s string, i int) int {
 	start := i
-	spaceless := false
+	spaceless, open := false, false
 	for i < len(s) {
 		c, size := utf8.DecodeRuneInString(s[i:])
 		if !isWordRune(c) {
-			if i > start && joins(s, i) && !spaceless {
+			if i > start && !spaceless && joins(s, i) && (s[i] != ']' || open) {
+				open = open || s[i] == '['
 				i++
 				continue
 			}
@@ -138,13 +139,15 @@ func joins(s string, i int) bool {
 	}
 	next := s[i+1]
 	switch s[i] {
+	case '\'':
+		return next == 't' && i > 0 && isLetter(s[i-1]) && (i+2 == len(s) || !isLetter(s[i+2]))
 	case '.', '-':
 		return isLetter(next) || isDigit(next) || next == '_'
 	case '[':
 		n := strings.IndexByte(clip(s[i:], 8), ']')
 		return n > 1 && isIndex(s[i+1:i+n])
 	case ']':
-		return i > 0 && isDigit(s[i-1]) && (next == '.' || next == '[' || next == ':' || next == ' ')
+		return next == '.' || next == '[' || next == ':' || next == ' '
 	}
 	return false
 }

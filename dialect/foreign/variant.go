@@ -58,7 +58,7 @@ var variants = []variant{
 	}},
 	{"success-false-errors", both(truth("success", false), isType(wire.TypeArray, "errors"))},
 	{"success-false", truth("success", false)},
-	{"rejected-item", is("status", "rejected")},
+	{ShapeRejected, is("status", "rejected")},
 	{"problem", anyOf(has("title", "status"), has("title", "detail"))},
 	{"spring-error", has("timestamp", "status", "error")},
 	{"status-error", anyOf(is("status", "error"), is("status", "failed"), is("status", "fail"), is("status", "failure"), is("status", "ERROR"), is("status", "FAILED"))},
