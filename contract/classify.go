@@ -166,20 +166,42 @@ func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
 // maxPayload bounds the JSON that is searched for a failure. Error objects are small; what is larger is data.
 const maxPayload = 64 << 10
 
-// suspectContent looks at the first block that says something; some clients show no other.
+// suspectContent looks at the first block that says something; some clients show no other. The scan has noted where the first
+// one is; only if that is no text are the others walked to.
 func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
-	for block := range content.Elements() {
-		kind, _ := block.Get("type")
-		text, ok := block.Get("text")
-		if kind.Is("error") {
-			return RuleErrorBlock, true
-		}
-		if !ok || text.Type() != wire.TypeString || len(text.Raw()) <= 2 {
-			continue
-		}
+	text, ok := firstText(x, content)
+	kind, _ := x.Response.ResultFirst("content", "type")
+	switch {
+	case kind.Is("error"):
+		return RuleErrorBlock, true
+	case !ok:
+		return "", false
+	default:
 		return suspectBlock(x, text)
 	}
-	return "", false
+}
+
+func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
+	if own, ok := x.Response.ResultMember("content"); ok && sameBytes(own, content) {
+		if text, ok := x.Response.ResultFirst("content", "text"); ok && holdsMessage(text) {
+			return text, true
+		}
+	}
+	for block := range content.Elements() {
+		if text, ok := block.Get("text"); ok && holdsMessage(text) {
+			return text, true
+		}
+	}
+	return wire.Value{}, false
+}
+
+func holdsMessage(text wire.Value) bool {
+	return text.Type() == wire.TypeString && len(text.Raw()) > len(`""`)
+}
+
+// sameBytes reports whether two values are the same place of the same message.
+func sameBytes(a, b wire.Value) bool {
+	return len(a.Raw()) > 0 && len(a.Raw()) == len(b.Raw()) && &a.Raw()[0] == &b.Raw()[0]
 }
 
 // suspectBlock asks the cheap questions first, on the bytes as they are.

@@ -84,6 +84,12 @@ func checkResult(t *testing.T, m *wire.Message) {
 			t.Fatalf("result member %q is %q by index and %q by walk", text, got.Raw(), value.Raw())
 		}
 	}
+	for _, list := range []string{"content", "a"} {
+		got, _ := m.ResultFirst(list, "text")
+		if want := m.Result().Path(list, 0, "text"); !bytes.Equal(got.Raw(), want.Raw()) {
+			t.Fatalf("first of %s is %q by index and %q by walk", list, got.Raw(), want.Raw())
+		}
+	}
 	for _, name := range []string{"", "a", "isError"} {
 		if _, ok := m.ResultMember(name); ok && !m.Result().Path(name).Present() {
 			t.Fatalf("result member %q is only in the index", name)

@@ -26,17 +26,32 @@ type member struct{ name, value span }
 // indexed is how many members an index has room for. A JSON-RPC unit has four.
 const indexed = 8
 
-// index holds the places of the first members of one object, filled by the scan that checks
-// them, so that reading them later costs no second walk.
-type index struct {
+// places are where the first members of one object stand, filled by the scan that checks them, so that reading them
+// later costs no second walk.
+type places struct {
 	members [indexed]member
-	n       int    // members filled
-	more    bool   // there were others
-	deeper  *index // takes the members of the member called deeperName, may be nil
+	n       int  // members filled
+	more    bool // there were others
 }
 
-// deeperName is the member of a message whose own members are indexed too.
-const deeperName = "result"
+// get returns the place of the value under name; of two with one name the first.
+func (x *places) get(data []byte, name string) (span, bool) {
+	for i := range x.n {
+		if at := x.members[i]; namedInside(at.name.inside(data), name) {
+			return at.value, true
+		}
+	}
+	return span{}, false
+}
+
+// index is filled by a scan and leads it on to the next index: that of a member with a given name, or of the first object
+// in the first list.
+type index struct {
+	places
+	deeper *index // may be nil; taken by the first member that fits
+	under  string // the name of the member it is for; "" is for the first list
+	list   span   // the name of the list that took deeper
+}
 
 func (x *index) add(name, value span) {
 	if x.n == indexed {
@@ -47,12 +62,20 @@ func (x *index) add(name, value span) {
 	x.n++
 }
 
-// child returns the index for the members of the value under name, or nil.
-func (x *index) child(data []byte, name span) *index {
-	if x == nil || x.deeper == nil || string(name.inside(data)) != deeperName {
+// child returns the index for the value that begins at i under name, or nil. Of two that fit only the first is indexed.
+func (x *index) child(data []byte, name span, i int) *index {
+	if x == nil || x.deeper == nil || i >= len(data) {
+		return nil
+	}
+	if isList := data[i] == '['; isList != (x.under == "") {
+		return nil
+	}
+	if x.under == "" {
+		x.list = name
+	} else if string(name.inside(data)) != x.under {
 		return nil
 	}
 	deeper := x.deeper
-	x.deeper = nil // of two such members only the first is indexed
+	x.deeper = nil
 	return deeper
 }

@@ -62,8 +62,11 @@ type Message struct {
 	shape     Kind
 	found     Flaws
 	worst     Malformation
-	inResult  index // the first members of result
-	resultOwn bool  // inResult is complete for result
+	inResult  places // the first members of result
+	inFirst   places // the first members of the first element of the first list in result
+	firstList span   // the name of that list
+	resultOwn bool   // inResult is complete for result
+	firstOwn  bool   // inFirst is complete for that element
 }
 
 // Bytes returns exactly the bytes given to [Parse].
@@ -130,12 +133,19 @@ func (m *Message) ResultMember(name string) (Value, bool) {
 	if !m.resultOwn {
 		return m.Result().Get(name)
 	}
-	for i := range m.inResult.n {
-		if at := m.inResult.members[i]; namedInside(at.name.inside(m.raw), name) {
-			return m.part(at.value), true
-		}
+	at, ok := m.inResult.get(m.raw, name)
+	return m.part(at), ok
+}
+
+// ResultFirst returns a member of the first element of a list in the result: Result().Path(list, 0, name), without the walk if
+// the list is the first one there. Lists of text come first in most results, and their texts are long.
+func (m *Message) ResultFirst(list, name string) (Value, bool) {
+	if !m.firstOwn || !namedInside(m.firstList.inside(m.raw), list) {
+		v := m.Result().Path(list, 0, name)
+		return v, v.Present()
 	}
-	return Value{}, false
+	at, ok := m.inFirst.get(m.raw, name)
+	return m.part(at), ok
 }
 
 func (m *Message) part(p span) Value {

@@ -253,6 +253,30 @@ func TestResultMembersAreTheSameByIndexAndByWalk(t *testing.T) {
 	}
 }
 
+func TestFirstElementsAreTheSameByIndexAndByWalk(t *testing.T) {
+	for _, tc := range []struct{ in, want string }{
+		{`{"result":{"content":[{"type":"text","text":"a"},{"text":"b"}]},"jsonrpc":"2.0","id":1}`, `"a"`},
+		{`{"jsonrpc":"2.0","id":1,"result":{"tags":[{"text":"x"}],"content":[{"text":"a"}]}}`, `"a"`},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[[{"text":"a"}]]}}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[1,{"text":"a"}]}}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":{"text":"a"}}}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"x":{"content":[{"text":"a"}]}}}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"a","text":"b"}]}}`, `"a"`},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"text":"a"}]}}`, `"a"`},
+		{`{"jsonrpc":"2.0","id":1,"result":[{"content":[{"text":"a"}]}]}`, ``},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"a"}]},"result":{"content":[{"text":"b"}]}}`, `"a"`},
+		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"a"}]`, ``},
+	} {
+		m := wire.Parse([]byte(tc.in), wire.Limits{})
+		byIndex, _ := m.ResultFirst("content", "text")
+		byWalk := m.Result().Path("content", 0, "text")
+		if string(byIndex.Raw()) != tc.want || string(byWalk.Raw()) != tc.want {
+			t.Errorf("%s: %s by index, %s by walk, want %s", tc.in, byIndex.Raw(), byWalk.Raw(), tc.want)
+		}
+	}
+}
+
 func TestTheZeroMessageIsMalformedAndEmpty(t *testing.T) {
 	var m wire.Message
 	if m.Kind() != wire.KindMalformed || m.ID() != nil || m.Method() != nil || m.Value().Present() || m.Bytes() != nil {

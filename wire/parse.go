@@ -9,7 +9,9 @@ import "bytes"
 // objects has more than 16 members.
 func Parse(data []byte, lim Limits) (m Message) {
 	m.raw = data
-	root := index{deeper: &m.inResult}
+	var first index
+	result := index{deeper: &first}
+	root := index{deeper: &result, under: "result"}
 	var s scanner
 	s.init(data, lim)
 	if most := lim.maxBytes(); len(data) > most {
@@ -19,6 +21,9 @@ func Parse(data []byte, lim Limits) (m Message) {
 	}
 	p := parser{scanner: &s, m: &m}
 	p.locate(&root)
+	m.inResult, m.inFirst, m.firstList = result.places, first.places, result.list
+	m.resultOwn = root.deeper == nil && !result.more && !p.duplicate && !m.result.empty()
+	m.firstOwn = m.resultOwn && result.deeper == nil && !first.more
 	p.judge()
 	m.worst, m.found = s.verdict(), s.found
 	return m
@@ -59,7 +64,6 @@ func (p *parser) locate(root *index) {
 	if p.unsureID {
 		p.m.id = span{}
 	}
-	p.m.resultOwn = root.deeper == nil && !p.m.inResult.more && !p.duplicate && !p.m.result.empty()
 }
 
 // place notes a known name in the wrong case. Of two members with one name the first stays.

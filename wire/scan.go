@@ -73,6 +73,9 @@ func (s *scanner) fail(f Flaw, at int) int {
 func (s *scanner) text(i int, root *index) span {
 	i = s.space(i)
 	begin := i
+	if i < len(s.data) && s.data[i] == '[' {
+		root = nil // the first message of a batch is not the message
+	}
 	if i = s.value(i, root); i == stop {
 		return span{}
 	}
@@ -93,7 +96,7 @@ func (s *scanner) space(i int) int {
 // isSpace has its one test for the common answer first.
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
-// value scans the value that begins at i. Only an object writes to idx.
+// value scans the value that begins at i. An object writes to idx, and so does an object that a list begins with.
 func (s *scanner) value(i int, idx *index) int {
 	if i >= len(s.data) {
 		return s.fail(FlawTruncated, i)
@@ -105,7 +108,7 @@ func (s *scanner) value(i int, idx *index) int {
 	case '{':
 		return s.object(i, idx)
 	case '[':
-		return s.array(i)
+		return s.array(i, idx)
 	case 't':
 		return s.literal(i, "true")
 	case 'f':
@@ -165,8 +168,8 @@ func (s *scanner) digits(i int) int {
 
 func isDigit(c byte) bool { return c-'0' < 10 }
 
-// array scans from '['.
-func (s *scanner) array(i int) int {
+// array scans from '['. Members of a first element that is an object are written to idx.
+func (s *scanner) array(i int, idx *index) int {
 	if s.depth >= s.maxDepth {
 		return s.tooDeep(i)
 	}
@@ -176,8 +179,11 @@ func (s *scanner) array(i int) int {
 		s.depth--
 		return i + 1
 	}
-	for {
-		if i = s.value(i, nil); i == stop {
+	if i < len(s.data) && s.data[i] != '{' {
+		idx = nil
+	}
+	for ; ; idx = nil {
+		if i = s.value(i, idx); i == stop {
 			return stop
 		}
 		i = s.space(i)
@@ -241,7 +247,7 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 		return s.fail(FlawNotJSON, i)
 	}
 	begin := s.space(i + 1)
-	end := s.value(begin, idx.child(s.data, name))
+	end := s.value(begin, idx.child(s.data, name, begin))
 	if end == stop {
 		return stop
 	}
