@@ -127,8 +127,8 @@ func systemContext(v wire.Value) candor.Context {
 func systemTime(v wire.Value) time.Time {
 	text := scalarText(v.Path("timestamp"))
 	at, err := candor.ParseTime(text)
-	if err != nil || text == unknownTime {
-		return time.Time{}
+	if err != nil || text == unknownTime || at.Year() < 0 || at.Year() > 9999 {
+		return time.Time{} // a zone can push the year out of what the wire form can say
 	}
 	return at
 }

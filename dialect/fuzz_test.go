@@ -1,0 +1,111 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// FuzzRead: any bytes may be read in any dialect. What is read can be written and read again without a change, as a carrier
+// and, from the first time on, as a bare envelope.
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("../spec/vectors/dialect/*.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		addVectors(f, file)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, choice uint8) {
+		v, err := wire.ParseValue(raw, wire.Limits{})
+		if err != nil {
+			return
+		}
+		dialect.Detect(v)
+		d := lookup(t, dialect.Names()[int(choice)%len(dialect.Names())])
+		e, err := d.Read(v)
+		if err != nil {
+			return
+		}
+		if text := dialect.AppendText(nil, e); len(text) > dialect.MaxReadable || !utf8.Valid(text) {
+			t.Fatalf("%d bytes: %q", len(text), text)
+		}
+		same(t, "carrier", e, read(t, d, d.Write(nil, e, fullView)))
+		bare := read(t, d, d.Encode(nil, e, fullView))
+		same(t, "envelope", bare, read(t, d, d.Encode(nil, bare, fullView)))
+	})
+}
+
+func addVectors(f *testing.F, file string) {
+	f.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var rows []vector
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		f.Fatal(err)
+	}
+	for _, row := range rows {
+		for i, name := range dialect.Names() {
+			if name == row.Dialect {
+				f.Add([]byte(row.Input), uint8(i))
+				f.Add([]byte(row.Output), uint8(i))
+			}
+		}
+	}
+}
+
+func same(t *testing.T, what string, a, b *candor.Error) {
+	t.Helper()
+	if canonical(a) != canonical(b) {
+		t.Fatalf("%s\n%s\n%s", what, canonical(a), canonical(b))
+	}
+}
+
+// FuzzTranslate: an error built from any texts goes through any two dialects and comes back as it was.
+func FuzzTranslate(f *testing.F) {
+	f.Add(uint16(3), "message", "suggestion", `{"issues":[{"path":"/a.b"}],"details":{"x":1}}`, "cause", "name", "ref", int64(5), uint8(9))
+	f.Add(uint16(108), "INVALID_KEY: x", "Do not retry.", `"text"`, "", "", "", int64(-1), uint8(36))
+	f.Fuzz(func(t *testing.T, code uint16, message, suggestion, details, cause, name, ref string, n int64, pair uint8) {
+		e := built(code, message, suggestion, details, cause, name, ref, n)
+		names := dialect.Names()
+		a, b := lookup(t, names[int(pair)%len(names)]), lookup(t, names[int(pair)/len(names)%len(names)])
+		first := read(t, a, a.Write(nil, e, fullView))
+		second := read(t, b, b.Write(nil, first, fullView))
+		same(t, a.Name(), e, first)
+		same(t, b.Name(), e, second)
+		same(t, a.Name()+" again", e, read(t, a, a.Write(nil, second, fullView)))
+	})
+}
+
+func built(code uint16, message, suggestion, details, cause, name, ref string, n int64) *candor.Error {
+	var c candor.Code
+	at := int(code) % 200
+	for c = range candor.Codes() {
+		if at--; at < 0 {
+			break
+		}
+	}
+	options := []candor.Option{
+		candor.WithSuggestion(suggestion), candor.WithRef(ref), candor.WithCauseText(candor.Cause{Message: cause, Name: name}),
+		candor.WithTime(time.UnixMilli(n % 4e12)), candor.WithStack(cause),
+		candor.WithContext(candor.Context{Tool: name, SessionID: ref, WorkspaceRoot: cause, PhaseID: suggestion}),
+	}
+	if n%3 == 0 {
+		options = append(options, candor.WithRetry(candor.RetryIn(time.Duration(n%1e6)*time.Millisecond)))
+	}
+	if d, err := candor.ParseDetails([]byte(details)); err == nil {
+		options = append(options, candor.WithDetails(d))
+	} else {
+		options = append(options, candor.WithDetails(details))
+	}
+	return candor.New(c, message, options...)
+}
