@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"html"
-	"strconv"
 	"strings"
 )
 
@@ -25,14 +24,8 @@ func cutPage(s string) (before, page string, ok bool) {
 func (r *reader) page(page string) string {
 	r.shape(ShapeHTML)
 	title, heading := element(page, "title"), element(page, "h1")
-	for _, t := range []string{title, heading} {
-		if n, _, _ := strings.Cut(t, " "); len(n) == 3 {
-			if code, err := strconv.Atoi(n); err == nil && reasons[code] != "" {
-				r.status(code)
-			}
-		}
-		r.statusOf(t)
-	}
+	r.statusOf(title)
+	r.statusOf(heading)
 	switch {
 	case isIndex(title) || title == "":
 		title = heading

@@ -30,6 +30,7 @@ func TestStatusIsNotAnyNumber(t *testing.T) {
 		"listening on port 443":                                         0,
 		"connect to 10.0.0.1:500 refused":                               0,
 		"got 404 results":                                               0,
+		"upload error: 404 files skipped":                               0,
 		"took 500 ms":                                                   0,
 		"line 404, column 12":                                           0,
 		"issue #404 is closed":                                          0,
@@ -95,7 +96,7 @@ func TestProseNamesNoFields(t *testing.T) {
 	for _, text := range []string{
 		"Authentication is required", "API key is required", "Login required", "You must be logged in to see this", "The server must be restarted",
 		"Permission is required to read this folder", "No results found for your query", "File not found: notes.txt", "Connection refused by the host",
-		"GITHUB_TOKEN is not set", "GITHUB_TOKEN environment variable is required", "Tool moor_boat not found", "An unexpected error occurred",
+		"GITHUB_TOKEN is not set", "PIER_API_TOKEN is required", "moor_boat requires PIER_API_URL to be set", "GITHUB_TOKEN environment variable is required", "Tool moor_boat not found", "An unexpected error occurred",
 		"Expected string, received undefined", "Unknown tool: moor_boat", "Session not initialized. You must call open_session first.",
 		"Unexpected token '<', \"<html><bod\"... is not valid JSON", "The requested resource does not exist", "invalid request", "Invalid API key provided",
 		"Rate limit exceeded", "request to https://pier.example/ failed", "Cannot read properties of undefined (reading 'length')",
