@@ -10,7 +10,7 @@ const hex = "0123456789abcdef"
 
 // plain marks the ASCII bytes that stand for themselves inside a JSON string.
 var plain = func() (t [utf8.RuneSelf]bool) {
-	for c := byte(' '); c < 0x7f; c++ {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
 	}
 	return t
@@ -18,7 +18,8 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 
 // AppendString appends s to dst as a JSON string. Quotes, backslashes and control characters are
 // escaped, U+2028 and U+2029 too, because JavaScript once took them for line ends; invalid UTF-8
-// becomes U+FFFD. HTML characters are left alone: the envelope is not a web page.
+// becomes U+FFFD. HTML characters are left alone: the envelope is not a web page. The bytes are those that
+// encoding/json writes with SetEscapeHTML(false).
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	from := 0
