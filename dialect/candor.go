@@ -8,8 +8,10 @@ import (
 // native is the candor dialect: the canonical error itself, in a result whose first block is for the model to read.
 type native struct{}
 
+// Name returns the name of the dialect.
 func (native) Name() string { return "candor" }
 
+// Carrier returns what Write makes.
 func (native) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the canonical JSON. With room in dst it does not allocate.
@@ -17,6 +19,7 @@ func (native) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return appendCanonical(dst, whole(e), o, stackAny)
 }
 
+// Write appends a result.
 func (native) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	var space [MaxReadable]byte

@@ -22,6 +22,7 @@ type dual struct{ unified bool }
 
 const dualDomain = "dual"
 
+// Name returns the name of the dialect.
 func (d dual) Name() string {
 	if d.unified {
 		return "dual-unified"
@@ -29,8 +30,10 @@ func (d dual) Name() string {
 	return "dual"
 }
 
+// Carrier returns what Write makes.
 func (dual) Carrier() Carrier { return CarrierResult }
 
+// Encode appends the pattern that the options or the code choose.
 func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	if d.usesB(e, o) {
@@ -93,6 +96,7 @@ func coded(c candor.Code, details string) string {
 	return head + "," + string(rest[1:])
 }
 
+// Write appends a result, marked unless it is pattern B.
 func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	envelope := d.Encode(make([]byte, 0, 1024), e, o)

@@ -45,10 +45,13 @@ func Status(c candor.Class) int {
 	return problemStatus[candor.ClassInternal]
 }
 
+// Name returns the name of the dialect.
 func (problem) Name() string { return "problem" }
 
+// Carrier returns what Write makes.
 func (problem) Carrier() Carrier { return CarrierDocument }
 
+// Encode appends the document.
 func (problem) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	c := e.Code()

@@ -15,8 +15,10 @@ import (
 // stand beside every number, because they are the identity and numbers have been reassigned before.
 type rpcError struct{}
 
+// Name returns the name of the dialect.
 func (rpcError) Name() string { return "rpc" }
 
+// Carrier returns what Write makes.
 func (rpcError) Carrier() Carrier { return CarrierRPCError }
 
 // Encode appends the error object {code, message, data} without the canonical error in data.

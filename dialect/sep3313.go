@@ -41,10 +41,13 @@ var failureCodes = map[string]candor.Code{
 	"governance":  candor.CodePermissionDenied,
 }
 
+// Name returns the name of the dialect.
 func (sep3313) Name() string { return "sep3313" }
 
+// Carrier returns what Write makes.
 func (sep3313) Carrier() Carrier { return CarrierResult }
 
+// Encode appends the value of the member in _meta.
 func (sep3313) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return appendToolFailure(dst, whole(e), o)
 }

@@ -23,10 +23,13 @@ const (
 	unknownTime  = "1970-01-01T00:00:00.000Z"
 )
 
+// Name returns the name of the dialect.
 func (systemError) Name() string { return "system-error" }
 
+// Carrier returns what Write makes.
 func (systemError) Carrier() Carrier { return CarrierResult }
 
+// Encode appends the eleven members, and stack_trace where it may be seen.
 func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	c := e.Context()
@@ -71,6 +74,7 @@ func appendTime(dst []byte, at, now time.Time) []byte {
 	return append(dst, '"')
 }
 
+// Write appends a result.
 func (d systemError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	envelope := d.Encode(make([]byte, 0, 1024), e, o)

@@ -16,10 +16,13 @@ type toolError struct{}
 
 const toolDomain = "workrail"
 
+// Name returns the name of the dialect.
 func (toolError) Name() string { return "tool-error" }
 
+// Carrier returns what Write makes.
 func (toolError) Carrier() Carrier { return CarrierResult }
 
+// Encode appends the envelope on one line.
 func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
 	e = whole(e)
 	dst = append(append(dst, `{"code":"`...), e.Code().Symbol()...)
@@ -32,6 +35,7 @@ func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
 	return append(dst, '}')
 }
 
+// Write appends a result.
 func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	envelope := d.Encode(make([]byte, 0, 1024), e, o)
