@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -163,12 +164,13 @@ func LookupSymbol(symbol string, prefer ...string) (c Code, ok bool) {
 	if len(found) == 0 {
 		return Code{}, false
 	}
-	for _, domain := range append(prefer, "candor") {
-		for _, i := range found {
-			if catalogue[i].domain == domain {
-				return Code{i}, true
-			}
+	for _, domain := range prefer {
+		if c, ok := LookupCode(domain, symbol); ok {
+			return c, true
 		}
+	}
+	if c, ok := LookupCode("candor", symbol); ok {
+		return c, true
 	}
 	return Code{found[0]}, true
 }
@@ -187,8 +189,7 @@ func LookupNumber(number int) (c Code, ok bool) {
 // The letters' case does not matter.
 func ParseCode(text string) (Code, error) {
 	text = strings.TrimSpace(text)
-	var number int
-	if _, err := fmt.Sscanf(text, "%d", &number); err == nil && fmt.Sprint(number) == text {
+	if number, err := strconv.Atoi(text); err == nil {
 		if c, ok := LookupNumber(number); ok {
 			return c, nil
 		}
@@ -196,13 +197,27 @@ func ParseCode(text string) (Code, error) {
 	}
 	domain, symbol, full := strings.Cut(text, "/")
 	if !full {
-		if c, ok := LookupSymbol(strings.ToUpper(text)); ok {
-			return c, nil
-		}
-	} else if c, ok := LookupCode(strings.ToLower(domain), strings.ToUpper(symbol)); ok {
+		domain, symbol = "", text
+	}
+	symbol = spelling(symbol)
+	if c, ok := LookupCode(strings.ToLower(domain), symbol); ok {
+		return c, nil
+	}
+	if c, ok := LookupSymbol(symbol); ok && !full {
 		return c, nil
 	}
 	return Code{}, fmt.Errorf("no code is called %q", text)
+}
+
+// spelling returns the registered symbol or alias that differs from typed at most in the case of its letters, else
+// typed itself. Not all aliases are in capitals.
+func spelling(typed string) string {
+	for known := range index().bySymbol {
+		if strings.EqualFold(known, typed) {
+			return known
+		}
+	}
+	return typed
 }
 
 // SharedBy returns every code with this symbol, in the order of their numbers.

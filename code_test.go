@@ -1,0 +1,301 @@
+package candor_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/catalogue"
+)
+
+// TestK3UnregisteredCodesCannotBeConstructed: outside the package a Code is a generated variable, the result of a
+// lookup, or the zero Code; and the zero Code never passes for another one.
+func TestK3UnregisteredCodesCannotBeConstructed(t *testing.T) {
+	t.Run("the zero code says so everywhere", func(t *testing.T) {
+		for name, e := range map[string]*candor.Error{
+			"literal":  {},
+			"new":      candor.New(candor.Code{}, "disk on fire"),
+			"no words": candor.New(candor.Code{}, ""),
+			"with":     (&candor.Error{}).With(candor.WithTool("t"), candor.Otherwise(candor.Code{})),
+		} {
+			if err := e.Validate(); err == nil || !strings.Contains(err.Error(), "no registered code") {
+				t.Errorf("%s: Validate() = %v, want a sentence about the missing code", name, err)
+			}
+			if e.Code().Valid() || e.Code() != (candor.Code{}) {
+				t.Errorf("%s: Code() = %v", name, e.Code())
+			}
+			if got := wireCode(t, e); got != "UNCODED_ERROR" {
+				t.Errorf("%s: on the wire %q, want UNCODED_ERROR", name, got)
+			}
+			if s := e.Error(); !strings.Contains(s, "invalid error") {
+				t.Errorf("%s: Error() = %q hides that it is invalid", name, s)
+			}
+		}
+	})
+	t.Run("the words of an uncoded error are kept", func(t *testing.T) {
+		if raw := marshal(t, candor.New(candor.Code{}, "disk on fire")); !strings.Contains(raw, `"message":"disk on fire"`) {
+			t.Error(raw)
+		}
+	})
+	t.Run("numbers", func(t *testing.T) {
+		registered := map[int]candor.Code{}
+		for c := range candor.Codes() {
+			registered[c.Number()] = c
+		}
+		for n := -40000; n < 6000; n++ {
+			e, err := candor.Numbered(n, "")
+			want, known := registered[n]
+			switch {
+			case known && (err != nil || e.Code() != want):
+				t.Errorf("Numbered(%d) = %v, %v; want %v", n, e, err, want)
+			case !known && (err == nil || e != nil):
+				t.Errorf("Numbered(%d) = %v, %v; want a refusal and nothing built", n, e, err)
+			case !known && !strings.Contains(err.Error(), fmt.Sprint(n)):
+				t.Errorf("Numbered(%d) does not name the number: %v", n, err)
+			}
+		}
+		if _, err := candor.Numbered(2199, ""); err == nil || !strings.Contains(err.Error(), "2100 to 2199 belongs to playwright") {
+			t.Errorf("a refusal names the range: %v", err)
+		}
+	})
+	t.Run("lookups find registered codes or nothing", func(t *testing.T) {
+		all := slices.Collect(candor.Codes())
+		words := []string{"", " ", "…", "nope", "INTERNAL_ERRO", "INTERNAL_ERROR ", "internal_error", "candor", "/", "0", "[INTERNAL_ERROR]"}
+		for _, c := range all {
+			words = append(words, c.Symbol(), strings.ToLower(c.Symbol()), c.String(), c.Symbol()+"X", fmt.Sprint(c.Number()))
+			words = append(words, c.Aliases()...)
+		}
+		check := func(how, word string, c candor.Code, ok bool) {
+			if ok != c.Valid() || ok && !slices.Contains(all, c) {
+				t.Errorf("%s(%q) = %v, %v", how, word, c, ok)
+			}
+		}
+		for _, w := range words {
+			c, ok := candor.LookupSymbol(w)
+			check("LookupSymbol", w, c, ok)
+			c, ok = candor.LookupSymbol(w, "kaiza", "nowhere")
+			check("LookupSymbol", w, c, ok)
+			c, ok = candor.LookupCode("kaiza", w)
+			check("LookupCode", w, c, ok)
+			c, err := candor.ParseCode(w)
+			check("ParseCode", w, c, err == nil)
+			for _, c := range candor.SharedBy(w) {
+				check("SharedBy", w, c, true)
+			}
+		}
+	})
+	t.Run("neighbours of the zero code are not reached", func(t *testing.T) {
+		var zero candor.Code
+		if zero.Symbol()+zero.Domain()+zero.Sentence()+zero.Action()+string(zero.Class()) != "" || zero.Number() != 0 || zero.RPCNumber() != 0 {
+			t.Error("the zero Code has properties")
+		}
+		if zero.Successor().Valid() || zero.String() != "(no code)" {
+			t.Errorf("zero: %v", zero)
+		}
+	})
+}
+
+func TestParseCodeReadsWhatPeopleType(t *testing.T) {
+	for in, want := range map[string]candor.Code{
+		"INTERNAL_ERROR":          candor.CodeInternalError,
+		" internal_error\n":       candor.CodeInternalError,
+		"kaiza/INTERNAL_ERROR":    candor.CodeKaizaInternalError,
+		"Kaiza/internal_error":    candor.CodeKaizaInternalError,
+		"2100":                    candor.CodePlaywrightPwNav,
+		"E_PW_NAVIGATION":         candor.CodePlaywrightPwNav, // an alias
+		"toolnotadmittederror":    candor.CodeDualToolNotAdmitted,
+		"ToolNotAdmittedError":    candor.CodeDualToolNotAdmitted, // an alias that is not in capitals
+		"dual/TOOL_NOT_ADMITTED":  candor.CodeDualToolNotAdmitted,
+		"memory-bank/E_MB_READ":   candor.CodeMemoryBankMbRead,
+		"dual/ToolNotAdmittedERR": {},
+		"21000":                   {},
+		"-1":                      {},
+		"99999999999999999999":    {},
+		"nowhere/INTERNAL_ERROR":  {},
+		"":                        {},
+	} {
+		got, err := candor.ParseCode(in)
+		if got != want || (err == nil) != want.Valid() {
+			t.Errorf("ParseCode(%q) = %v, %v; want %v", in, got, err, want)
+		}
+	}
+}
+
+func TestLookupSymbolPrefersTheReadersDomain(t *testing.T) {
+	for _, test := range []struct {
+		prefer []string
+		want   candor.Code
+	}{
+		{nil, candor.CodeInternalError},
+		{[]string{"kaiza"}, candor.CodeKaizaInternalError},
+		{[]string{"nowhere", "workrail", "kaiza"}, candor.CodeWorkrailInternalError},
+		{[]string{"nowhere"}, candor.CodeInternalError},
+	} {
+		if got, ok := candor.LookupSymbol("INTERNAL_ERROR", test.prefer...); !ok || got != test.want {
+			t.Errorf("preferring %v: %v, want %v", test.prefer, got, test.want)
+		}
+	}
+}
+
+// A variadic call hands over the caller's own slice: it is read, never written.
+func TestLookupSymbolLeavesTheCallersSliceAlone(t *testing.T) {
+	list := []string{"kaiza", "workrail"}
+	candor.LookupSymbol("INTERNAL_ERROR", list[:1]...)
+	if list[1] != "workrail" {
+		t.Errorf("the slice behind the argument was written to: %q", list)
+	}
+}
+
+func TestCallersOwnWhatTheyAreGiven(t *testing.T) {
+	candor.CodePlaywrightPwNav.Aliases()[0] = "EDITED"
+	candor.Domains()[0].Name = "edited"
+	candor.Classes()[0] = "edited"
+	if _, ok := candor.LookupSymbol("EDITED"); ok || candor.CodePlaywrightPwNav.Aliases()[0] == "EDITED" {
+		t.Error("Aliases shares its slice")
+	}
+	if candor.Domains()[0].Name == "edited" || candor.Classes()[0] == "edited" {
+		t.Error("Domains or Classes share their slice")
+	}
+}
+
+// TestH3CatalogueEqualsTable: the table compiled into the package says exactly what spec/catalogue.json says.
+func TestH3CatalogueEqualsTable(t *testing.T) {
+	spec, err := catalogue.Load("spec/catalogue.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]candor.Code{}
+	last := 0
+	for c := range candor.Codes() {
+		if _, twice := table[c.String()]; twice {
+			t.Errorf("%v stands twice in the table", c)
+		}
+		if c.Number() <= last {
+			t.Errorf("%v: number %d does not come after %d", c, c.Number(), last)
+		}
+		table[c.String()], last = c, c.Number()
+	}
+	if len(table) != len(spec.Codes) {
+		t.Errorf("the table has %d codes, the file %d", len(table), len(spec.Codes))
+	}
+	for _, want := range spec.Codes {
+		c, ok := table[want.ID()]
+		if !ok {
+			t.Errorf("%s is not in the table", want.ID())
+			continue
+		}
+		if got := asSpec(c); !same(got, want) {
+			t.Errorf("%s\n table %+v\n  file %+v", want.ID(), got, want)
+		}
+		if got, ok := candor.LookupNumber(want.Number); !ok || got != c {
+			t.Errorf("LookupNumber(%d) = %v", want.Number, got)
+		}
+		if !c.Class().Valid() {
+			t.Errorf("%v has the class %q", c, c.Class())
+		}
+	}
+	checkDomains(t, spec)
+}
+
+func checkDomains(t *testing.T, spec *catalogue.Catalogue) {
+	t.Helper()
+	domains := candor.Domains()
+	if len(domains) != len(spec.Domains) {
+		t.Fatalf("%d domains, the file has %d", len(domains), len(spec.Domains))
+	}
+	owner := map[string]candor.Domain{}
+	for i, d := range domains {
+		if i > 0 && d.From <= domains[i-1].To {
+			t.Errorf("%s begins at %d, inside %s", d.Name, d.From, domains[i-1].Name)
+		}
+		owner[d.Name] = d
+	}
+	for c := range candor.Codes() {
+		if d := owner[c.Domain()]; c.Number() < d.From || c.Number() > d.To {
+			t.Errorf("%v: number %d is outside %d to %d", c, c.Number(), d.From, d.To)
+		}
+		if n := c.RPCNumber(); n == 0 || n <= -32000 && n >= -32019 {
+			t.Errorf("%v: JSON-RPC number %d", c, n)
+		}
+	}
+	for _, d := range spec.Domains {
+		if got := owner[d.Name]; got.From != d.From || got.To != d.To || got.Title != d.Title {
+			t.Errorf("domain %s: table %+v, file %+v", d.Name, got, d)
+		}
+	}
+}
+
+// asSpec writes a compiled code the way the file does.
+func asSpec(c candor.Code) catalogue.Code {
+	out := catalogue.Code{
+		Symbol: c.Symbol(), Domain: c.Domain(), Number: c.Number(), Class: string(c.Class()), Retry: string(c.Retry().Kind()),
+		AfterMs: c.Retry().AfterMs(), Since: c.Since(), Status: c.Status().String(), Aliases: c.Aliases(),
+		Message: c.Sentence(), Action: c.Action(),
+	}
+	if c.RPCNumber() != c.Number() {
+		out.RPC = c.RPCNumber()
+	}
+	if c.Successor().Valid() {
+		out.Successor = c.Successor().String()
+	}
+	return out
+}
+
+func same(got, want catalogue.Code) bool {
+	want.Note, want.Line = "", 0
+	a, errA := json.Marshal(got)
+	b, errB := json.Marshal(want)
+	return errors.Join(errA, errB) == nil && bytes.Equal(a, b)
+}
+
+func TestStatusIsSpelled(t *testing.T) {
+	for s, want := range map[candor.Status]string{
+		candor.StatusActive: "active", candor.StatusReserved: "reserved", candor.StatusDeprecated: "deprecated", 9: "Status(9)",
+	} {
+		if s.String() != want {
+			t.Errorf("Status %d is spelled %q", uint8(s), s)
+		}
+	}
+}
+
+func TestClosedSetsRefuseStrangers(t *testing.T) {
+	if len(candor.Classes()) != 13 {
+		t.Errorf("%d classes, the contract has 13", len(candor.Classes()))
+	}
+	for _, c := range candor.Classes() {
+		if !c.Valid() {
+			t.Errorf("class %s is not valid", c)
+		}
+	}
+	if candor.Class("").Valid() || candor.Class("BAD_REQUEST").Valid() || candor.Party("").Valid() || candor.Party("peer").Valid() {
+		t.Error("a stranger is taken for a member")
+	}
+	for _, p := range []candor.Party{candor.PartyTool, candor.PartyServer, candor.PartyGateway, candor.PartyTransport, candor.PartyClient} {
+		if !p.Valid() {
+			t.Errorf("party %s is not valid", p)
+		}
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func wireCode(t *testing.T, e *candor.Error) string {
+	t.Helper()
+	var seen struct{ Code string }
+	if err := json.Unmarshal([]byte(marshal(t, e)), &seen); err != nil {
+		t.Fatal(err)
+	}
+	return seen.Code
+}
