@@ -3,6 +3,7 @@ package candor
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -25,15 +26,16 @@ type JSONOptions struct {
 
 // MarshalJSON returns the canonical form with the zero [JSONOptions].
 func (e *Error) MarshalJSON() ([]byte, error) {
-	if e == nil {
-		return []byte("null"), nil
-	}
 	return e.AppendJSON(nil, JSONOptions{}), nil
 }
 
 // AppendJSON appends the canonical form to dst: members in the order of the written contract, unknown
-// context left out. An invalid Error is written as UNCODED_ERROR. With room in dst it does not allocate.
+// context left out. An invalid Error is written as UNCODED_ERROR, a nil one as null. With room in dst it does not
+// allocate.
 func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
+	if e == nil {
+		return append(dst, "null"...)
+	}
 	code := e.wireCode()
 	dst = append(dst, `{"code":"`...)
 	dst = append(dst, code.Symbol()...)
@@ -88,6 +90,22 @@ func (r Retry) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the wire form.
 func (r Retry) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// UnmarshalJSON reads the wire form as [ParseRetry] does. What is refused leaves r as it was.
+func (r *Retry) UnmarshalJSON(raw []byte) error {
+	var form struct {
+		Kind    RetryKind `json:"kind"`
+		AfterMs *int64    `json:"afterMs"`
+	}
+	if err := json.Unmarshal(raw, &form); err != nil {
+		return err
+	}
+	read, err := ParseRetry(form.Kind, form.AfterMs)
+	if err == nil {
+		*r = read
+	}
+	return err
+}
 
 // AppendJSON appends {"message","code","name"}, null for what is unknown, or the bare text of a cause that was one.
 func (c Cause) AppendJSON(dst []byte) []byte {
@@ -144,16 +162,22 @@ const (
 
 // RootDigest names a workspace root without showing it. A digest is its own digest.
 func RootDigest(root string) string {
-	if root == "" || strings.HasPrefix(root, rootDigestPrefix) {
+	if root == "" || isRootDigest(root) {
 		return root
 	}
 	sum := sha256.Sum256([]byte(root))
 	return rootDigestPrefix + hex.EncodeToString(sum[:rootDigestSize])
 }
 
+// isRootDigest is exact: a path that merely begins like a digest would otherwise be shown.
+func isRootDigest(root string) bool {
+	digits, ok := strings.CutPrefix(root, rootDigestPrefix)
+	return ok && len(digits) == 2*rootDigestSize && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
 // appendRootDigest appends [RootDigest] as a JSON string, without the string in between.
 func appendRootDigest(dst []byte, root string) []byte {
-	if strings.HasPrefix(root, rootDigestPrefix) {
+	if isRootDigest(root) {
 		return jsontext.AppendString(dst, root)
 	}
 	var space [MaxText]byte // a root is bounded by it, see cleanRoot

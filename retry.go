@@ -47,17 +47,20 @@ func RetryIn(d time.Duration) Retry {
 // non-positive delay on retryable_after_ms, and a delay on the other two. A longer delay
 // than [MaxRetryAfter] is cut to it.
 func ParseRetry(kind RetryKind, afterMs *int64) (Retry, error) {
-	switch {
-	case kind == RetryAfterMs && afterMs != nil && *afterMs > 0:
-		return RetryIn(time.Duration(min(*afterMs, MaxRetryAfter.Milliseconds())) * time.Millisecond), nil
-	case kind == RetryAfterMs:
-		return Retry{}, fmt.Errorf("retry kind %s needs afterMs, a whole number above 0", RetryAfterMs)
-	case afterMs != nil:
-		return Retry{}, fmt.Errorf("retry kind %q takes no afterMs", kind)
-	case kind == RetryImmediate:
-		return RetryNow(), nil
-	case kind == RetryNever:
+	switch kind {
+	case RetryNever, RetryImmediate:
+		if afterMs != nil {
+			return Retry{}, fmt.Errorf("retry kind %s takes no afterMs", kind)
+		}
+		if kind == RetryImmediate {
+			return RetryNow(), nil
+		}
 		return NoRetry(), nil
+	case RetryAfterMs:
+		if afterMs == nil || *afterMs <= 0 {
+			return Retry{}, fmt.Errorf("retry kind %s needs afterMs, a whole number above 0", kind)
+		}
+		return RetryIn(time.Duration(min(*afterMs, MaxRetryAfter.Milliseconds())) * time.Millisecond), nil
 	default:
 		return Retry{}, fmt.Errorf("retry kind %q is none of %s, %s, %s", kind, RetryNever, RetryImmediate, RetryAfterMs)
 	}
