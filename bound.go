@@ -3,6 +3,7 @@ package candor
 import (
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -18,25 +19,48 @@ const (
 	MaxText       = 1024 // one string in details
 	MaxKey        = 128  // one member name in details
 	MaxContext    = 256  // tool, role, session and the like
-	MaxStack      = 8192
+	MaxStack      = 8192 // as it stands in JSON, where a line end takes two bytes
 )
 
 // cutMark ends a text that was cut. It has no other meaning: the same mark in user data is data.
 const cutMark = "…"
 
-// publicText is the single door through which text enters an error: redacted, then bounded.
-// Cutting can uncover something new to redact (a name that lost its harmless ending), hence the loop;
-// each round only removes, so it ends.
+// publicText is the single door through which text enters an error: redacted, then bounded. The result is both at
+// once, so that passing the door again changes nothing. A cut can split what redaction wrote, or uncover something
+// new to redact (a name that lost its harmless ending); such an end is moved to the left until it holds.
 func publicText(s string, limit int) string {
 	s = redact.Text(s)
-	for range 4 {
-		cut := cutText(s, limit)
-		s = redact.Text(cut)
-		if s == cut {
+	if len(s) <= limit {
+		return s
+	}
+	end := limit
+	for tries := 0; ; tries++ {
+		cut := cutText(s, end)
+		clean := redact.Text(cut)
+		if clean == cut {
+			return cut
+		}
+		end = min(end-1, commonPrefix(cut, clean)+len(cutMark))
+		if tries > 8 { // a text made for this; it may lose more than it must
+			end /= 2
+		}
+		end = max(end, min(limit, len(cutMark)))
+	}
+}
+
+// fitText is [publicText] for a text that may take up to room bytes as a JSON string.
+func fitText(s string, limit, room int) string {
+	limit = min(limit, room-len(`""`))
+	s = publicText(s, limit)
+	for {
+		over := jsontext.EncodedLen(s) - room
+		if over <= 0 {
 			return s
 		}
+		// An escaped character takes two bytes, so half of what is too much has to go at least.
+		limit = max(len(cutMark), min(limit, len(s))-max(1, over/2))
+		s = publicText(s, limit)
 	}
-	return cutText(s, limit)
 }
 
 // label cleans a short identifier: control characters go, secrets and paths are not looked for.
@@ -55,4 +79,12 @@ func cutText(s string, limit int) string {
 		end--
 	}
 	return s[:end] + cutMark
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -12,17 +12,18 @@ type Details struct {
 	json string
 }
 
-// DetailsOf copies v into safe JSON. nil gives none. Values that JSON cannot hold become short texts in
+// DetailsOf copies v into safe JSON. nil, also a typed one, gives none. Values that JSON cannot hold become short texts in
 // brackets, such as "[cycle]" or "[chan]"; NaN and infinities become texts; what does not fit is cut and marked "…".
 // v is only read.
 func DetailsOf(v any) Details {
 	if d, ok := v.(Details); ok {
 		return d
 	}
-	if v == nil {
+	out := appendSafe(nil, v)
+	if string(out) == "null" {
 		return Details{}
 	}
-	return Details{json: string(appendSafe(nil, v))}
+	return Details{json: string(out)}
 }
 
 // ParseDetails copies JSON text from elsewhere, keeping member order and number spelling. Text that is not one
@@ -48,6 +49,15 @@ func (d Details) MarshalJSON() ([]byte, error) {
 	return []byte(d.json), nil
 }
 
+// UnmarshalJSON reads JSON text as [ParseDetails] does.
+func (d *Details) UnmarshalJSON(raw []byte) error {
+	read, err := ParseDetails(raw)
+	if err == nil {
+		*d = read
+	}
+	return err
+}
+
 // Decode unmarshals the details into v. Without details it does nothing.
 func (d Details) Decode(v any) error {
 	if d.IsZero() {
@@ -58,9 +68,9 @@ func (d Details) Decode(v any) error {
 
 // Get returns the member of that name as details of its own, or none.
 func (d Details) Get(name string) Details {
-	for _, m := range d.members() {
-		if m.name == name {
-			return Details{json: string(m.value)}
+	for f := range validJSON(d.json).fields() {
+		if v, ok := f.value.(validJSON); ok && f.name == name {
+			return Details{json: string(v)}
 		}
 	}
 	return Details{}
@@ -74,11 +84,11 @@ func (d Details) With(name string, v any) Details {
 		return DetailsOf(out)
 	}
 	if d.json[0] != '{' {
-		return DetailsOf(append(out, field{name: "value", value: json.RawMessage(d.json)}))
+		return DetailsOf(append(out, field{name: "value", value: d}))
 	}
-	for _, m := range d.members() {
-		if m.name != name {
-			out = append(out, field{name: m.name, value: m.value})
+	for f := range validJSON(d.json).fields() {
+		if f.name != name {
+			out = append(out, f)
 		}
 	}
 	return DetailsOf(out)
@@ -93,30 +103,6 @@ func (d Details) Issues() []Issue {
 		return nil
 	}
 	return holder.Issues
-}
-
-type member struct {
-	name  string
-	value json.RawMessage
-}
-
-// members splits an object into its members, in order. Anything else has none.
-func (d Details) members() []member {
-	var out []member
-	dec := rawDecoder([]byte(d.json))
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		text, ok := name.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil {
-			return out
-		}
-		out = append(out, member{name: text, value: value})
-	}
-	return out
 }
 
 // Issue is one thing wrong with the arguments of a call.

@@ -1,32 +1,36 @@
 package candor
 
 import (
-	"bytes"
-	"encoding"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
+	"iter"
 	"math"
 	"reflect"
-	"sort"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// This file turns any Go value into bounded JSON. Every writer is given the room it may use, in bytes, and keeps
+// safeWriter turns any Go value into bounded JSON. Every method is given the room it may use, in bytes, and keeps
 // to it, closers and cut marks included; so the whole keeps to its bound without measuring afterwards. Room is handed
 // out the same way for a value and for its own output, which makes the result a fixed point.
+//
+// This file writes JSON; safereflect.go walks over Go values and saferaw.go over JSON text.
+type safeWriter struct {
+	out   []byte
+	depth int
+	path  map[visit]bool // what stands open above the current value
+}
 
-// object is a JSON object with an order, for callers inside the package.
-type object []field
-
+// field is a member of an object. Its value may be a reflect.Value, which stands for the value in it.
 type field struct {
 	name  string
 	value any
 }
+
+// object is a JSON object with an order, for callers inside the package.
+type object []field
 
 // The marks of things that were cut. Their sizes are what every container keeps in reserve.
 const (
@@ -34,17 +38,6 @@ const (
 	cutMember  = `"…":true`
 	leastRoom  = len(cutElement)
 )
-
-type safeWriter struct {
-	out   []byte
-	depth int
-	path  map[visit]bool // what stands open above the current value
-}
-
-type visit struct {
-	at  uintptr
-	typ reflect.Type
-}
 
 func appendSafe(dst []byte, v any) []byte {
 	w := safeWriter{out: dst}
@@ -63,12 +56,14 @@ func (w *safeWriter) any(v any, room int) {
 		w.literal(strconv.FormatBool(v), room)
 	case json.Number:
 		w.number(string(v), room)
-	case json.RawMessage:
+	case validJSON:
 		w.raw(v, room)
+	case json.RawMessage:
+		w.foreign(v, room)
 	case Details:
-		w.raw(json.RawMessage(v.json), room)
+		w.raw(validJSON(v.json), room)
 	case object:
-		w.object(v, room)
+		w.object(slices.Values(v), room)
 	case error:
 		w.text(textOf(v), room)
 	default:
@@ -76,199 +71,40 @@ func (w *safeWriter) any(v any, room int) {
 	}
 }
 
-func (w *safeWriter) reflected(r reflect.Value, room int) {
-	switch r.Kind() {
-	case reflect.Invalid:
-		w.literal("null", room)
-	case reflect.Pointer, reflect.Interface:
-		w.pointer(r, room)
-	default:
-		if !w.marshaled(r, room) {
-			w.kind(r, room)
-		}
-	}
-}
-
-// marshaled lets types speak for themselves, as encoding/json does; what they say is parsed and bounded like the rest.
-func (w *safeWriter) marshaled(r reflect.Value, room int) bool {
-	if !r.CanInterface() {
-		return false
-	}
-	switch v := r.Interface().(type) {
-	case error:
-		w.text(textOf(v), room)
-	case json.Marshaler:
-		raw, err := v.MarshalJSON()
-		if err != nil {
-			raw = []byte(`"[unencodable]"`)
-		}
-		w.raw(raw, room)
-	case encoding.TextMarshaler:
-		text, err := v.MarshalText()
-		if err != nil {
-			text = []byte("[unencodable]")
-		}
-		w.text(string(text), room)
-	default:
-		return false
-	}
-	return true
-}
-
-func (w *safeWriter) kind(r reflect.Value, room int) {
-	switch r.Kind() {
-	case reflect.Bool:
-		w.literal(strconv.FormatBool(r.Bool()), room)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		w.literal(strconv.FormatInt(r.Int(), 10), room)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		w.literal(strconv.FormatUint(r.Uint(), 10), room)
-	case reflect.Float32, reflect.Float64:
-		w.float(r.Float(), r.Type().Bits(), room)
-	case reflect.String:
-		w.text(r.String(), room)
-	case reflect.Slice, reflect.Array:
-		w.sequence(r, room)
-	case reflect.Map:
-		w.guarded(r, room, func() { w.mapping(r, room) })
-	case reflect.Struct:
-		w.object(structFields(r, nil), room)
-	default: // channels, functions, complex numbers, raw pointers
-		w.text("["+r.Kind().String()+"]", room)
-	}
-}
-
-func (w *safeWriter) pointer(r reflect.Value, room int) {
-	if r.IsNil() {
-		w.literal("null", room)
+// element writes what a container of this package holds.
+func (w *safeWriter) element(v any, room int) {
+	if r, ok := v.(reflect.Value); ok {
+		w.reflectedElement(r, room)
 		return
 	}
-	if r.Kind() == reflect.Interface {
-		w.reflected(r.Elem(), room)
-		return
-	}
-	w.guarded(r, room, func() {
-		if !w.marshaled(r, room) {
-			w.reflected(r.Elem(), room)
-		}
-	})
+	w.any(v, room)
 }
 
-// guarded writes a value that may contain itself.
-func (w *safeWriter) guarded(r reflect.Value, room int, write func()) {
-	v := visit{at: r.Pointer(), typ: r.Type()}
-	if w.path[v] {
-		w.text("[cycle]", room)
-		return
+func (w *safeWriter) literal(s string, room int) {
+	if len(s) > room {
+		s = cutElement
 	}
-	if w.path == nil {
-		w.path = make(map[visit]bool)
-	}
-	w.path[v] = true
-	write()
-	delete(w.path, v)
+	w.out = append(w.out, s...)
 }
 
-func (w *safeWriter) sequence(r reflect.Value, room int) {
-	if r.Kind() == reflect.Slice && r.IsNil() {
-		w.literal("null", room)
-		return
-	}
-	if r.Kind() == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8 {
-		w.text(base64.StdEncoding.EncodeToString(r.Bytes()[:min(r.Len(), MaxText)]), room)
-		return
-	}
-	elements := func() {
-		i := 0
-		w.array(room, func() (func(int), bool) {
-			if i == r.Len() {
-				return nil, false
-			}
-			e := r.Index(i)
-			i++
-			return func(room int) { w.reflectedElement(e, room) }, true
-		})
-	}
-	if r.Kind() == reflect.Slice && r.Len() > 0 {
-		w.guarded(r, room, elements)
-		return
-	}
-	elements()
+// text writes a redacted string whose encoded form fits the room.
+func (w *safeWriter) text(s string, room int) {
+	w.out = jsontext.AppendString(w.out, fitText(s, MaxText, room))
 }
 
-// reflectedElement keeps the shortcuts of any for elements that can be taken out.
-func (w *safeWriter) reflectedElement(r reflect.Value, room int) {
-	if r.CanInterface() && r.Kind() != reflect.Pointer {
-		w.any(r.Interface(), room)
+// number keeps the spelling; one of absurd length, or none at all, is a text.
+func (w *safeWriter) number(s string, room int) {
+	if len(s) > 64 || !isNumber(s) {
+		w.text(s, room)
 		return
 	}
-	w.reflected(r, room)
+	w.literal(s, room)
 }
 
-func (w *safeWriter) mapping(r reflect.Value, room int) {
-	if r.IsNil() {
-		w.literal("null", room)
-		return
-	}
-	fields := make(object, 0, r.Len())
-	for it := r.MapRange(); it.Next(); {
-		fields = append(fields, field{name: keyText(it.Key()), value: it.Value()})
-	}
-	sort.Slice(fields, func(a, b int) bool { return fields[a].name < fields[b].name })
-	w.object(fields, room)
-}
-
-func keyText(k reflect.Value) string {
-	if k.Kind() == reflect.String {
-		return k.String()
-	}
-	if k.CanInterface() {
-		if m, ok := k.Interface().(encoding.TextMarshaler); ok && !isNil(m) {
-			if text, err := m.MarshalText(); err == nil {
-				return string(text)
-			}
-		}
-	}
-	switch k.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return strconv.FormatInt(k.Int(), 10)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return strconv.FormatUint(k.Uint(), 10)
-	default:
-		return "[" + k.Kind().String() + "]"
-	}
-}
-
-// structFields lists the exported fields by their json names. Embedded structs without a name are inlined.
-func structFields(r reflect.Value, out object) object {
-	t := r.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case tag == "-" || (!f.IsExported() && !f.Anonymous):
-			continue
-		case f.Anonymous && tag == "" && f.Type.Kind() == reflect.Struct:
-			out = structFields(r.Field(i), out)
-			continue
-		case !f.IsExported():
-			continue
-		case strings.Contains(options, "omitempty") && isEmpty(r.Field(i)),
-			strings.Contains(options, "omitzero") && r.Field(i).IsZero():
-			continue
-		}
-		out = append(out, field{name: firstText(tag, f.Name), value: r.Field(i)})
-	}
-	return out
-}
-
-func isEmpty(r reflect.Value) bool {
-	switch r.Kind() {
-	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
-		return r.Len() == 0
-	default:
-		return r.IsZero()
-	}
+// isNumber is exact: a json.Number holds whatever its maker put in, and what is taken for a number is not redacted.
+func isNumber(s string) bool {
+	digit := func(c byte) bool { return '0' <= c && c <= '9' }
+	return s != "" && (s[0] == '-' || digit(s[0])) && digit(s[len(s)-1]) && json.Valid([]byte(s))
 }
 
 func (w *safeWriter) float(f float64, bits, room int) {
@@ -284,48 +120,14 @@ func (w *safeWriter) float(f float64, bits, room int) {
 	}
 }
 
-// number keeps the spelling; one of absurd length is a text.
-func (w *safeWriter) number(s string, room int) {
-	if len(s) > 64 || !json.Valid([]byte(s)) {
-		w.text(s, room)
-		return
-	}
-	w.literal(s, room)
-}
-
-func (w *safeWriter) literal(s string, room int) {
-	if len(s) > room {
-		s = cutElement
-	}
-	w.out = append(w.out, s...)
-}
-
-// text writes a redacted string whose encoded form fits the room.
-func (w *safeWriter) text(s string, room int) {
-	limit := min(MaxText, room-2)
-	t := publicText(s, limit)
-	for jsontext.EncodedLen(t) > room && limit > len(cutMark) {
-		limit -= max(1, jsontext.EncodedLen(t)-room)
-		t = publicText(t, limit)
-	}
-	if jsontext.EncodedLen(t) > room {
-		t = cutMark
-	}
-	w.out = jsontext.AppendString(w.out, t)
-}
-
-// array writes elements until they end or the room does. next returns the writer of the next element.
-func (w *safeWriter) array(room int, next func() (func(room int), bool)) {
+// array writes elements until they end or the room does.
+func (w *safeWriter) array(elements iter.Seq[any], room int) {
 	if !w.enter(room) {
 		return
 	}
-	start := len(w.out)
+	start, n := len(w.out), 0
 	w.out = append(w.out, '[')
-	for n := 0; ; n++ {
-		write, more := next()
-		if !more {
-			break
-		}
+	for v := range elements {
 		if n > 0 {
 			w.out = append(w.out, ',')
 		}
@@ -334,66 +136,72 @@ func (w *safeWriter) array(room int, next func() (func(room int), bool)) {
 			w.out = append(w.out, cutElement...)
 			break
 		}
-		write(left)
+		w.element(v, left)
+		n++
 	}
 	w.out = append(w.out, ']')
 	w.depth--
 }
 
-func (w *safeWriter) object(fields object, room int) {
+// object writes members until they end or the room does. Of two members with one name the first counts.
+func (w *safeWriter) object(fields iter.Seq[field], room int) {
 	if !w.enter(room) {
 		return
 	}
-	start, n := len(w.out), 0
-	seen := make(map[string]bool, min(len(fields), MaxItems))
+	start := len(w.out)
+	seen := make(map[string]bool)
 	w.out = append(w.out, '{')
-	for _, f := range fields {
+	for f := range fields {
 		name := publicText(f.name, MaxKey)
 		if seen[name] {
 			continue
 		}
-		seen[name] = true
-		if n > 0 {
-			w.out = append(w.out, ',')
-		}
-		head := jsontext.EncodedLen(name) + len(`:`)
+		comma := min(len(seen), 1)
+		head := comma + jsontext.EncodedLen(name) + len(`:`)
 		left := room - (len(w.out) - start) - head - len(`,}`) - len(cutMember)
-		if n == MaxItems || left < leastRoom {
-			w.out = append(w.out, cutMember...)
+		if len(seen) == MaxItems || left < leastRoom {
+			if !seen[cutMark] { // a member that happens to have this name keeps it
+				w.out = append(append(w.out, `,`[:comma]...), cutMember...)
+			}
 			break
 		}
-		w.out = append(jsontext.AppendString(w.out, name), ':')
-		w.member(name, f.value, left)
-		n++
+		seen[name] = true
+		w.out = append(jsontext.AppendString(append(w.out, `,`[:comma]...), name), ':')
+		w.member(f, name, left)
 	}
 	w.out = append(w.out, '}')
 	w.depth--
 }
 
-// member writes one value; a member whose name says it holds a secret is not even looked at.
-func (w *safeWriter) member(name string, v any, room int) {
-	if redact.Key(name) && holdsText(v) {
+// member writes one value. If its name, in full or as it is written, says that it holds a secret, the value
+// is not even looked at.
+func (w *safeWriter) member(f field, written string, room int) {
+	if (redact.Key(f.name) || redact.Key(written)) && maySecret(f.value) {
 		w.text(redact.Placeholder, room)
 		return
 	}
-	if r, ok := v.(reflect.Value); ok {
-		w.reflectedElement(r, room)
-		return
-	}
-	w.any(v, room)
+	w.element(f.value, room)
 }
 
-// holdsText is false for null, true and false, which are never the secret itself.
-func holdsText(v any) bool {
-	if r, ok := v.(reflect.Value); ok {
-		return r.Kind() != reflect.Bool && !(r.Kind() == reflect.Interface && r.IsNil())
-	}
+// maySecret is false for null, true and false, which are never the secret itself.
+func maySecret(v any) bool {
 	switch v := v.(type) {
 	case nil, bool:
 		return false
-	case json.RawMessage:
-		t := bytes.TrimSpace(v)
-		return string(t) != "null" && string(t) != "true" && string(t) != "false"
+	case validJSON:
+		return v != "null" && v != "true" && v != "false"
+	case reflect.Value:
+		for v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Invalid, reflect.Bool:
+			return false
+		case reflect.Pointer, reflect.Map, reflect.Slice:
+			return !v.IsNil()
+		default:
+			return true
+		}
 	default:
 		return true
 	}
@@ -407,56 +215,4 @@ func (w *safeWriter) enter(room int) bool {
 	}
 	w.depth++
 	return true
-}
-
-// raw re-writes JSON text within the bounds. Only what is kept is decoded.
-func (w *safeWriter) raw(raw json.RawMessage, room int) {
-	if len(raw) == 0 {
-		w.literal("null", room)
-		return
-	}
-	dec := rawDecoder(raw)
-	token, err := dec.Token()
-	if err != nil {
-		w.text("[unencodable]", room)
-		return
-	}
-	switch token {
-	case json.Delim('['):
-		w.rawArray(dec, room)
-	case json.Delim('{'):
-		w.object(rawFields(dec), room)
-	default:
-		w.any(token, room)
-	}
-}
-
-func (w *safeWriter) rawArray(dec *json.Decoder, room int) {
-	w.array(room, func() (func(int), bool) {
-		var e json.RawMessage
-		if !dec.More() || dec.Decode(&e) != nil {
-			return nil, false
-		}
-		return func(room int) { w.raw(e, room) }, true
-	})
-}
-
-// rawFields reads one member more than will be written, so that the cut is seen.
-func rawFields(dec *json.Decoder) object {
-	var out object
-	for dec.More() && len(out) <= MaxItems {
-		name, err := dec.Token()
-		var value json.RawMessage
-		if err != nil || dec.Decode(&value) != nil {
-			break
-		}
-		out = append(out, field{name: fmt.Sprint(name), value: value})
-	}
-	return out
-}
-
-func rawDecoder(raw []byte) *json.Decoder {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	return dec
 }

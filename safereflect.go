@@ -1,0 +1,246 @@
+package candor
+
+import (
+	"encoding"
+	"encoding/base64"
+	"encoding/json"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// visit is a value that stands open: the same address can hold a struct and its first field.
+type visit struct {
+	at  uintptr
+	typ reflect.Type
+}
+
+// maxOpen bounds a chain of pointers, which adds no depth to the output.
+const maxOpen = 8 * MaxDepth
+
+func (w *safeWriter) reflected(r reflect.Value, room int) {
+	switch r.Kind() {
+	case reflect.Invalid:
+		w.literal("null", room)
+	case reflect.Pointer, reflect.Interface:
+		w.pointer(r, room)
+	default:
+		if !w.marshaled(r, room) {
+			w.kind(r, room)
+		}
+	}
+}
+
+// reflectedElement keeps the shortcuts of any for elements that can be taken out.
+func (w *safeWriter) reflectedElement(r reflect.Value, room int) {
+	if r.CanInterface() && r.Kind() != reflect.Pointer {
+		w.any(r.Interface(), room)
+		return
+	}
+	w.reflected(r, room)
+}
+
+func (w *safeWriter) pointer(r reflect.Value, room int) {
+	if r.IsNil() {
+		w.literal("null", room)
+		return
+	}
+	if r.Kind() == reflect.Interface {
+		w.reflected(r.Elem(), room)
+		return
+	}
+	w.guarded(r, room, func() {
+		if !w.marshaled(r, room) {
+			w.reflected(r.Elem(), room)
+		}
+	})
+}
+
+// guarded writes a value that may contain itself.
+func (w *safeWriter) guarded(r reflect.Value, room int, write func()) {
+	v := visit{at: r.Pointer(), typ: r.Type()}
+	switch {
+	case w.path[v]:
+		w.text("[cycle]", room)
+		return
+	case len(w.path) == maxOpen:
+		w.literal(cutElement, room)
+		return
+	case w.path == nil:
+		w.path = make(map[visit]bool)
+	}
+	w.path[v] = true
+	write()
+	delete(w.path, v)
+}
+
+// marshaled lets types speak for themselves, as encoding/json does; what they say is parsed and bounded like the rest.
+func (w *safeWriter) marshaled(r reflect.Value, room int) bool {
+	if !r.CanInterface() {
+		return false
+	}
+	switch v := r.Interface().(type) {
+	case error:
+		w.text(textOf(v), room)
+	case json.Marshaler:
+		raw, err := v.MarshalJSON()
+		if err != nil {
+			raw = []byte(`"[unencodable]"`)
+		}
+		w.foreign(raw, room)
+	case encoding.TextMarshaler:
+		text, err := v.MarshalText()
+		if err != nil {
+			text = []byte("[unencodable]")
+		}
+		w.text(string(text), room)
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *safeWriter) kind(r reflect.Value, room int) {
+	switch r.Kind() {
+	case reflect.Bool:
+		w.literal(strconv.FormatBool(r.Bool()), room)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		w.literal(strconv.FormatInt(r.Int(), 10), room)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		w.literal(strconv.FormatUint(r.Uint(), 10), room)
+	case reflect.Float32, reflect.Float64:
+		w.float(r.Float(), r.Type().Bits(), room)
+	case reflect.String:
+		w.text(r.String(), room)
+	case reflect.Array:
+		w.array(elements(r), room)
+	case reflect.Slice:
+		w.slice(r, room)
+	case reflect.Map:
+		w.mapping(r, room)
+	case reflect.Struct:
+		w.object(slices.Values(structFields(r, nil, nil)), room)
+	default: // channels, functions, complex numbers, raw pointers
+		w.text("["+r.Kind().String()+"]", room)
+	}
+}
+
+func (w *safeWriter) slice(r reflect.Value, room int) {
+	switch {
+	case r.IsNil():
+		w.literal("null", room)
+	case r.Type().Elem().Kind() == reflect.Uint8:
+		w.text(base64.StdEncoding.EncodeToString(r.Bytes()[:min(r.Len(), MaxText)]), room)
+	case r.Len() == 0: // empty slices share one address
+		w.array(elements(r), room)
+	default:
+		w.guarded(r, room, func() { w.array(elements(r), room) })
+	}
+}
+
+func elements(r reflect.Value) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for i := range r.Len() {
+			if !yield(r.Index(i)) {
+				return
+			}
+		}
+	}
+}
+
+func (w *safeWriter) mapping(r reflect.Value, room int) {
+	if r.IsNil() {
+		w.literal("null", room)
+		return
+	}
+	w.guarded(r, room, func() {
+		w.object(func(yield func(field) bool) { slices.Values(mapFields(r))(yield) }, room) // sorted only if there is room
+	})
+}
+
+func mapFields(r reflect.Value) object {
+	fields := make(object, 0, r.Len())
+	for it := r.MapRange(); it.Next(); {
+		fields = append(fields, field{name: keyText(it.Key()), value: it.Value()})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	return fields
+}
+
+// keyText spells a key. Unlike encoding/json it has to find a spelling for every type.
+func keyText(k reflect.Value) string {
+	for k.Kind() == reflect.Interface && !k.IsNil() {
+		k = k.Elem()
+	}
+	if k.Kind() == reflect.String {
+		return k.String()
+	}
+	if k.CanInterface() {
+		if m, ok := k.Interface().(encoding.TextMarshaler); ok && !isNil(m) {
+			if text, err := m.MarshalText(); err == nil {
+				return string(text)
+			}
+		}
+	}
+	switch k.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(k.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.FormatUint(k.Uint(), 10)
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(k.Float(), 'g', -1, k.Type().Bits())
+	case reflect.Bool:
+		return strconv.FormatBool(k.Bool())
+	default:
+		return "[" + k.Kind().String() + "]"
+	}
+}
+
+// structFields appends the exported fields of r by their json names, but for those hidden by an outer struct. Embedded
+// structs without a name are inlined.
+func structFields(r reflect.Value, hidden []string, out object) object {
+	own := slices.Clone(hidden)
+	for _, f := range reflect.VisibleFields(r.Type()) {
+		if name, _ := jsonName(f); len(f.Index) == 1 && name != "" {
+			own = append(own, name)
+		}
+	}
+	for i := range r.NumField() {
+		f := r.Type().Field(i)
+		name, options := jsonName(f)
+		switch {
+		case name == "" && f.Anonymous && f.Tag.Get("json") == "" && f.Type.Kind() == reflect.Struct:
+			out = structFields(r.Field(i), own, out)
+		case name == "" || slices.Contains(hidden, name),
+			strings.Contains(options, "omitempty") && isEmpty(r.Field(i)),
+			strings.Contains(options, "omitzero") && r.Field(i).IsZero():
+		default:
+			out = append(out, field{name: name, value: r.Field(i)})
+		}
+	}
+	return out
+}
+
+// jsonName returns the name under which a field stands in its own struct, "" if it does not, and the options of its tag.
+func jsonName(f reflect.StructField) (name, options string) {
+	tag := f.Tag.Get("json")
+	name, options, _ = strings.Cut(tag, ",")
+	switch {
+	case tag == "-", !f.IsExported():
+		return "", options
+	case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+		return "", options
+	}
+	return firstText(name, f.Name), options
+}
+
+func isEmpty(r reflect.Value) bool {
+	switch r.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
+		return r.Len() == 0
+	default:
+		return r.IsZero()
+	}
+}
