@@ -1,10 +1,8 @@
 package candor
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"syscall"
 )
 
@@ -21,7 +19,7 @@ func (c Cause) IsZero() bool { return c == Cause{} }
 
 // NewCause builds a cause from its parts, redacting and bounding each.
 func NewCause(message, code, name string) Cause {
-	return Cause{Message: publicText(message, MaxCause), Code: label(code), Name: label(name)}
+	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxContext), Name: publicText(name, MaxContext)}
 }
 
 // causeOf normalises whatever was thrown. Errors give message, code and name; texts give a message;
@@ -37,75 +35,57 @@ func causeOf(v any) Cause {
 	case string:
 		return NewCause(v, "", "")
 	default:
-		return causeOfValue(v)
+		return causeOfValue(v, thrownBy(v))
 	}
 }
 
-func causeOfValue(v any) Cause {
-	d := DetailsOf(v)
-	var known struct {
-		Message string `json:"message"`
-		Code    any    `json:"code"`
-		Name    string `json:"name"`
+func causeOfValue(v any, t thrown) Cause {
+	if t.message != "" {
+		return NewCause(t.message, t.code, t.name)
 	}
-	if d.Decode(&known) == nil && known.Message != "" {
-		code := ""
-		if known.Code != nil {
-			code = fmt.Sprint(known.Code)
-		}
-		return NewCause(known.Message, code, known.Name)
-	}
-	return NewCause(d.String(), "", kindName(reflect.TypeOf(v)))
+	return NewCause(firstText(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
 }
 
 // textOf is err.Error() that survives a nil receiver and a panicking method, because fmt does.
 func textOf(err error) string { return fmt.Sprint(err) }
 
+// codeTextOf returns the first code that anything in the chain carries, or "".
+func codeTextOf(err error) string {
+	for _, e := range chain(err) {
+		if code := ownCode(e); code != "" {
+			return code
+		}
+	}
+	return ""
+}
+
 // nameOf names the outermost type in the chain that says something; wrappers made by fmt and errors do not.
 func nameOf(err error) string {
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		switch name := kindName(reflect.TypeOf(e)); name {
-		case "errorString", "wrapError", "wrapErrors", "joinError":
+	if isNilPointer(err) {
+		return kindName(reflect.TypeOf(err))
+	}
+	for _, e := range chain(err) {
+		switch t := reflect.TypeOf(e); t.String() {
+		case "*errors.errorString", "*fmt.wrapError", "*fmt.wrapErrors", "*errors.joinError":
 		default:
-			return name
+			return kindName(t)
 		}
 	}
 	return "Error"
 }
 
+// kindName is the name of a type, without its package and the pointers around it.
 func kindName(t reflect.Type) string {
 	if t == nil {
 		return ""
 	}
-	for t.Kind() == reflect.Pointer {
+	for t.Kind() == reflect.Pointer && t.Name() == "" { // a named pointer may point to itself
 		t = t.Elem()
 	}
 	if t.Name() == "" {
 		return t.Kind().String()
 	}
 	return t.Name()
-}
-
-// coded is met by error types of other systems that carry a code.
-type coded interface{ ErrorCode() string }
-
-// codedToo is the other common spelling.
-type codedToo interface{ Code() string }
-
-func codeTextOf(err error) string {
-	var a coded
-	if errors.As(err, &a) && !isNil(a) {
-		return a.ErrorCode()
-	}
-	var b codedToo
-	if errors.As(err, &b) && !isNil(b) {
-		return b.Code()
-	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return errnoName(errno)
-	}
-	return ""
 }
 
 func isNil(v any) bool {
@@ -125,7 +105,7 @@ func errnoName(e syscall.Errno) string {
 			return known.name
 		}
 	}
-	return strings.ToUpper(strings.ReplaceAll(e.Error(), " ", "_"))
+	return ""
 }
 
 var errnos = []struct {
@@ -139,5 +119,7 @@ var errnos = []struct {
 	{syscall.ECONNREFUSED, "ECONNREFUSED"}, {syscall.ECONNRESET, "ECONNRESET"},
 	{syscall.ECONNABORTED, "ECONNABORTED"}, {syscall.ETIMEDOUT, "ETIMEDOUT"},
 	{syscall.EHOSTUNREACH, "EHOSTUNREACH"}, {syscall.ENETUNREACH, "ENETUNREACH"},
-	{syscall.ENAMETOOLONG, "ENAMETOOLONG"}, {syscall.EINVAL, "EINVAL"},
+	{syscall.ENAMETOOLONG, "ENAMETOOLONG"}, {syscall.EINVAL, "EINVAL"}, {syscall.EINTR, "EINTR"},
+	{syscall.EAGAIN, "EAGAIN"}, {syscall.EXDEV, "EXDEV"}, {syscall.ELOOP, "ELOOP"}, {syscall.EADDRINUSE, "EADDRINUSE"},
+	{syscall.ENOTCONN, "ENOTCONN"}, {syscall.ENOMEM, "ENOMEM"},
 }

@@ -11,102 +11,81 @@ import (
 	"syscall"
 )
 
-// From converts any Go error. nil gives nil; an *Error anywhere in the chain is returned unchanged, options
-// and all; known errors of the standard library get the code that fits; an error that carries a registered code of
-// its own keeps it. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown error
-// is for the operator, so it goes to the cause and never to the message.
+// From converts any Go error. nil gives nil, and nothing else does; an *Error anywhere in the chain is returned unchanged,
+// without the options; an error that carries a registered code of its own keeps it; known errors of the standard
+// library get the code that fits. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown
+// error is for the operator, so it goes to the cause and never to the message.
 func From(err error, options ...Option) *Error {
 	if err == nil {
 		return nil
 	}
-	var ours *Error
-	if errors.As(err, &ours) && ours != nil {
-		return ours
+	if e := ours(err); e != nil {
+		return e
 	}
 	code, message := codeOf(err)
-	set := []Option{WithOrigin(PartyServer, false), WithCause(err)}
-	if !code.Valid() {
-		code = CodeInternalError
-	}
-	return New(code, message, append(set, options...)...)
+	return fallback(code, message, WithCause(err), options)
 }
 
 // FromUnknown converts whatever was thrown: an error, a text, or any value a panic carried. nil gives nil.
-func FromUnknown(thrown any, options ...Option) *Error {
-	switch v := thrown.(type) {
+func FromUnknown(v any, options ...Option) *Error {
+	switch v := v.(type) {
 	case nil:
 		return nil
 	case error:
 		return From(v, options...)
 	case string:
-		return fromText(v, options)
+		code, message := codeInText(v)
+		return fallback(code, message, WithCauseText(Cause{Message: v}), options)
 	default:
-		return fromValue(v, options)
+		t := thrownBy(v)
+		code, message := t.carried()
+		return fallback(code, message, WithCauseText(causeOfValue(v, t)), options)
 	}
 }
 
 // CodeOf returns the code of the first *Error in the chain, or the zero Code.
-func CodeOf(err error) Code {
-	var ours *Error
-	if errors.As(err, &ours) && ours != nil {
-		return ours.code
-	}
-	return Code{}
-}
+func CodeOf(err error) Code { return ours(err).Code() }
 
-func fromText(text string, options []Option) *Error {
-	code, message := codeInText(text)
+// fallback builds the converted error, of INTERNAL_ERROR if no code was found.
+func fallback(code Code, message string, cause Option, options []Option) *Error {
 	if !code.Valid() {
 		code = CodeInternalError
 	}
-	set := []Option{WithOrigin(PartyServer, false), WithCauseText(Cause{Message: text})}
-	return New(code, message, append(set, options...)...)
+	return New(code, message, append([]Option{WithOrigin(PartyServer, false), cause}, options...)...)
 }
 
-func fromValue(v any, options []Option) *Error {
-	d := DetailsOf(v)
-	var legacy struct {
-		ErrorCode    string `json:"error_code"`
-		Code         string `json:"code"`
-		HumanMessage string `json:"human_message"`
-		Message      string `json:"message"`
-	}
-	code := CodeInternalError
-	message := ""
-	// A value of another shape simply has none of these members; that is the last resort, not a failure.
-	if d.Decode(&legacy) == nil {
-		for _, symbol := range []string{legacy.ErrorCode, legacy.Code} {
-			if c, ok := LookupSymbol(symbol); ok {
-				code, message = c, firstText(legacy.HumanMessage, legacy.Message)
-				break
-			}
-		}
-	}
-	set := []Option{WithOrigin(PartyServer, false), WithCauseText(causeOf(v))}
-	return New(code, message, append(set, options...)...)
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// codeOf applies the specific rules, most specific first. The message is "" where the public sentence says it best.
+// codeOf applies the specific rules: what was said comes before what can be inferred. The message is "" where
+// the public sentence says it best.
 func codeOf(err error) (Code, string) {
-	if c, ok := LookupSymbol(codeTextOf(err)); ok {
-		_, message := codeInText(textOf(err))
-		return c, message
+	inText, message := codeInTexts(err)
+	for _, e := range chain(err) {
+		if c, ok := LookupSymbol(ownCode(e)); ok {
+			return c, message
+		}
+	}
+	if inText.Valid() || !sound(err) {
+		return inText, message
 	}
 	for _, rule := range conversions {
 		if rule.matches(err) {
 			return rule.code, ""
 		}
 	}
-	return codeInText(textOf(err))
+	return Code{}, ""
+}
+
+// codeInTexts applies codeInText to the chain. The innermost code wins, and of several at one depth the first.
+func codeInTexts(err error) (Code, string) {
+	var found Code
+	message, deepest := "", -1
+	for depth, e := range chain(err) {
+		if depth > deepest {
+			if c, text := codeInText(textOf(e)); c.Valid() {
+				found, message, deepest = c, text, depth
+			}
+		}
+	}
+	return found, message
 }
 
 // codeInText reads the bracketed form older servers throw: "[FILE_NOT_FOUND] File not found: a.txt". Where
@@ -129,14 +108,24 @@ func codeInText(text string) (Code, string) {
 	return found, message
 }
 
-// conversions are the rules for errors of the standard library. The order matters: a dial that
-// timed out is also a net.Error, a missing file is also a PathError.
+// conversions are the rules for errors of the standard library, most specific first: a dial that timed out is also a
+// net.Error, and one to a socket that is not there is also a missing file.
 var conversions = []struct {
 	code    Code
 	matches func(error) bool
 }{
 	{CodeCancelled, is(context.Canceled)},
 	{CodeTimeout, is(context.DeadlineExceeded)},
+	{CodeTimeout, isFileTimeout},
+	{CodeUpstreamTimeout, isNetTimeout},
+	{CodeUpstreamUnreachable, as[*net.DNSError]},
+	{CodeUpstreamUnreachable, as[*net.OpError]},
+	{CodeUpstreamUnreachable, is(net.ErrClosed)},
+	{CodeUpstreamUnreachable, is(syscall.ECONNREFUSED)},
+	{CodeUpstreamUnreachable, is(syscall.EHOSTUNREACH)},
+	{CodeUpstreamUnreachable, is(syscall.ENETUNREACH)},
+	{CodeUpstreamUnreachable, is(syscall.ECONNRESET)},
+	{CodeUpstreamUnreachable, is(syscall.EPIPE)},
 	{CodeKaizaFileNotFound, is(fs.ErrNotExist)},
 	{CodeKaizaFileAlreadyExists, is(fs.ErrExist)},
 	{CodeKaizaInsufficientPermissions, is(fs.ErrPermission)},
@@ -145,16 +134,6 @@ var conversions = []struct {
 	{CodeKaizaInvalidInputFormat, as[*json.SyntaxError]},
 	{CodeResultNotEncodable, as[*json.UnsupportedValueError]},
 	{CodeResultNotEncodable, as[*json.UnsupportedTypeError]},
-	{CodeUpstreamTimeout, isNetTimeout},
-	{CodeTimeout, is(os.ErrDeadlineExceeded)},
-	{CodeUpstreamUnreachable, as[*net.DNSError]},
-	{CodeUpstreamUnreachable, is(syscall.ECONNREFUSED)},
-	{CodeUpstreamUnreachable, is(syscall.EHOSTUNREACH)},
-	{CodeUpstreamUnreachable, is(syscall.ENETUNREACH)},
-	{CodeUpstreamUnreachable, is(syscall.ECONNRESET)},
-	{CodeUpstreamUnreachable, is(syscall.EPIPE)},
-	{CodeUpstreamUnreachable, as[*net.OpError]},
-	{CodeUpstreamUnreachable, is(net.ErrClosed)},
 }
 
 func is(target error) func(error) bool {
@@ -166,7 +145,12 @@ func as[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
+// isFileTimeout tells the deadline of a file or pipe from that of a connection.
+func isFileTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) && !as[*net.OpError](err)
+}
+
 func isNetTimeout(err error) bool {
 	var n net.Error
-	return errors.As(err, &n) && n.Timeout()
+	return errors.As(err, &n) && !isNilPointer(n) && n.Timeout()
 }

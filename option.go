@@ -1,8 +1,6 @@
 package candor
 
-import (
-	"time"
-)
+import "time"
 
 // Option sets one named part of an [Error]. It is a plain value rather than a closure so that
 // building an error costs no allocation per option.
@@ -21,13 +19,13 @@ func WithMessage(text string) Option {
 
 // WithRetry replaces the retry advice.
 func WithRetry(r Retry) Option {
-	return Option{retry: r, apply: func(e *Error, o *Option) { e.retry = o.retry }}
+	return Option{retry: r, apply: func(e *Error, o *Option) { e.retry, e.retrySaid = o.retry, true }}
 }
 
 // WithSuggestion says what to do next. Text that contradicts the retry advice is refused: the
 // catalogue's own advice stands in for it and [Error.Validate] reports it. See [CheckSuggestion].
 func WithSuggestion(text string) Option {
-	return Option{text: text, apply: func(e *Error, o *Option) { e.suggestion = publicText(o.text, MaxSuggestion) }}
+	return Option{text: text, apply: func(e *Error, o *Option) { e.said = publicText(o.text, MaxSuggestion) }}
 }
 
 // WithDetails attaches any Go value as structured details. It is copied into safe, bounded JSON at
@@ -45,11 +43,15 @@ func WithIssues(issues ...Issue) Option {
 	}}
 }
 
-// WithCause wraps err: errors.Is and errors.As see it, the peer sees its redacted copy.
+// WithCause wraps err: errors.Is and errors.As see it, the peer sees its redacted copy. Of an err that errors.Is could not
+// walk through without a panic or an end, such as a nil *fs.PathError, only the copy is kept.
 func WithCause(err error) Option {
 	return Option{data: err, apply: func(e *Error, o *Option) {
 		if err, ok := o.data.(error); ok && err != nil {
-			e.err, e.cause = err, causeOf(err)
+			e.err, e.cause = nil, causeOf(err)
+			if sound(err) {
+				e.err = err
+			}
 		}
 	}}
 }
@@ -59,7 +61,7 @@ func WithCauseText(c Cause) Option {
 	return Option{data: c, apply: func(e *Error, o *Option) { e.cause = causeOf(o.data) }}
 }
 
-// WithOrigin says who failed, and whether that was said or inferred.
+// WithOrigin says who failed, and whether that was said or inferred. A party outside the five changes nothing.
 func WithOrigin(by Party, inferred bool) Option {
 	return Option{data: Origin{By: by, Inferred: inferred}, apply: func(e *Error, o *Option) {
 		if origin, ok := o.data.(Origin); ok && origin.By.Valid() {
@@ -78,9 +80,9 @@ func WithTime(at time.Time) Option {
 	return Option{at: at, apply: func(e *Error, o *Option) { e.at = o.at.UTC().Truncate(time.Millisecond) }}
 }
 
-// WithStack attaches a stack made by [StackPolicy.Frames] or [StackPolicy.Text]; "" is none.
+// WithStack attaches a stack made by [StackPolicy.Frames]; "" is none.
 func WithStack(stack string) Option {
-	return Option{text: stack, apply: func(e *Error, o *Option) { e.stack = publicText(o.text, MaxStack) }}
+	return Option{text: stack, apply: func(e *Error, o *Option) { e.stack = fitText(o.text, MaxStack, MaxStack+len(`""`)) }}
 }
 
 // WithTool names the tool.
@@ -136,6 +138,9 @@ func Otherwise(code Code) Option {
 		if e.message == e.code.Sentence() {
 			e.message = code.Sentence()
 		}
-		e.code, e.retry = code, code.Retry()
+		e.code = code
+		if !e.retrySaid {
+			e.retry = code.Retry()
+		}
 	}}
 }

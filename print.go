@@ -25,10 +25,7 @@ func (e *Error) Validate() error {
 	if err := e.validCode(); err != nil {
 		return err
 	}
-	if e.refused != "" {
-		return CheckSuggestion(e.retry, e.refused)
-	}
-	return nil
+	return CheckSuggestion(e.retry, e.said)
 }
 
 var errNoCode = errors.New("candor: invalid error: it has no registered code; build errors with candor.New")
@@ -41,7 +38,7 @@ func (e *Error) validCode() error {
 }
 
 // Format writes [Error.Error] for %v and %s, a quoted form for %q, and for %+v a block with everything an operator wants to
-// see, one thing a line, the Go cause last.
+// see, one thing a line, the stack last.
 func (e *Error) Format(f fmt.State, verb rune) {
 	text := e.Error()
 	switch {

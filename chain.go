@@ -1,0 +1,114 @@
+package candor
+
+import (
+	"errors"
+	"iter"
+	"reflect"
+	"syscall"
+)
+
+// maxChain bounds how many errors of one chain are looked at: an error may unwrap to itself.
+const maxChain = 256
+
+// walker goes through an error and all it wraps, each before what it wraps. Unlike errors.Is and errors.As it survives
+// nil pointers, which it passes over, and chains without an end.
+type walker struct {
+	left  int
+	sound bool // errors.Is and errors.As can go the same way
+}
+
+// chain yields err and all it wraps with the depth at which they stand.
+func chain(err error) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		w := walker{left: maxChain}
+		w.visit(0, err, yield)
+	}
+}
+
+// sound reports whether errors.Is and errors.As can walk through err.
+func sound(err error) bool {
+	w := walker{left: maxChain, sound: true}
+	w.visit(0, err, func(int, error) bool { return true })
+	return w.sound
+}
+
+func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
+	if err == nil {
+		return true
+	}
+	if isNilPointer(err) {
+		w.sound = w.sound && !walkable(err)
+		return true
+	}
+	if w.left == 0 {
+		w.sound = false
+		return false
+	}
+	w.left--
+	if !yield(depth, err) {
+		return false
+	}
+	switch v := any(err).(type) {
+	case interface{ Unwrap() error }:
+		return w.visit(depth+1, v.Unwrap(), yield)
+	case interface{ Unwrap() []error }:
+		for _, inner := range v.Unwrap() {
+			if !w.visit(depth+1, inner, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// walkable reports whether errors.Is or errors.As would call a method of err.
+func walkable(err error) bool {
+	switch any(err).(type) {
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ Is(error) bool }, interface{ As(any) bool }:
+		return true
+	default:
+		return false
+	}
+}
+
+func isNilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// ours returns the first *Error in the chain, or nil.
+func ours(err error) *Error {
+	for _, e := range chain(err) {
+		if found, ok := any(e).(*Error); ok {
+			return found
+		}
+	}
+	// An error of another kind may still say that it is one of ours.
+	var found *Error
+	if sound(err) && errors.As(err, &found) {
+		return found
+	}
+	return nil
+}
+
+// coded and codedToo are met by error types of other systems that carry a code.
+type (
+	coded    interface{ ErrorCode() string }
+	codedToo interface{ Code() string }
+)
+
+// ownCode returns the code that one error carries by itself, or "".
+func ownCode(err error) string {
+	switch v := any(err).(type) {
+	case *Error:
+		return v.code.Symbol()
+	case coded:
+		return v.ErrorCode()
+	case codedToo:
+		return v.Code()
+	case syscall.Errno:
+		return errnoName(v)
+	default:
+		return ""
+	}
+}
