@@ -1,0 +1,25 @@
+package candor_test
+
+import (
+	"fmt"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Bad arguments are listed one by one: where, what was expected, what came instead, and a value that would pass.
+func ExampleWithIssues() {
+	err := candor.ToolFailure(candor.CodeKaizaInvalidInputType, "search", "",
+		candor.WithIssues(
+			candor.Issue{Path: "/limit", Rule: "type", Expected: map[string]any{"type": "integer"}, Got: "string", Example: 10},
+			candor.Issue{Path: "/qery", Rule: "additionalProperties", Hint: "query"},
+		))
+
+	for _, issue := range err.Details().Issues() {
+		fmt.Printf("%s breaks %s\n", issue.Path, issue.Rule)
+	}
+	fmt.Println(err.Details().Get("issues"))
+	// Output:
+	// /limit breaks type
+	// /qery breaks additionalProperties
+	// [{"path":"/limit","rule":"type","expected":{"type":"integer"},"got":"string","example":10},{"path":"/qery","rule":"additionalProperties","hint":"query"}]
+}
