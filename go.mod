@@ -3,6 +3,7 @@ module github.com/candor-mcp/candor
 go 1.26.5
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

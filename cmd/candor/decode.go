@@ -24,8 +24,9 @@ type decodeCommand struct {
 	choice
 	dialect, failOn string
 
-	tally  tally
-	broken bool // some line or file could not be read
+	several bool // more than one input: each line of JSON names its file
+	tally   tally
+	broken  bool // some line or file could not be read
 }
 
 func newDecode(w *world) *cobra.Command {
@@ -40,7 +41,8 @@ failure, and the failure as one typed error. A line is a JSON-RPC response, or
 What the protocol's own fields say is certain. What is read from the shape or the words of an answer is
 suspected, with a confidence: a tool that reads files may return anything.
 
-With --json each line of input gives one line of output, in order. A line that is not JSON is reported on
+With --json each line of input gives one line of output, in order, with the members verdict, certainty,
+rule, error, violations, confidence and line, and file if there are several. A line that is not JSON is reported on
 standard error and counts as a malformed message; the lines after it are read all the same.`,
 		Example: `  candor decode answers.jsonl
   candor decode --json < answers.jsonl | jq -r .error.code
@@ -69,7 +71,8 @@ func (c *decodeCommand) run(files []string) error {
 	if !contains(failOnWords, c.failOn) {
 		return unknown("--fail-on", c.failOn, failOnWords)
 	}
-	for _, src := range c.w.sources(files) {
+	c.several = len(files) > 1
+	for _, src := range c.w.sources(c.cmd, files) {
 		if err := c.readSource(src, format == "json"); err != nil {
 			return err
 		}
@@ -132,7 +135,11 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 	}
 	c.tally.add(r)
 	if asJSON {
-		c.w.out.Write(appendReading(nil, r, l.number, src.name)) //nolint:errcheck // the sink remembers, and LineEnd tells
+		file := src.name
+		if !c.several {
+			file = ""
+		}
+		c.w.out.Write(appendReading(nil, r, l.number, file)) //nolint:errcheck // the sink remembers, and LineEnd tells
 	} else {
 		writeReading(c.w, r, src.at(l.number))
 	}

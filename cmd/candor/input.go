@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -15,8 +18,12 @@ type source struct {
 	open func() (io.ReadCloser, error)
 }
 
-// sources turns file arguments into inputs. None, and "-", stand for standard input.
-func (w *world) sources(files []string) []source {
+// sources turns file arguments into inputs. None, and "-", stand for standard input; who sits before a silent terminal is
+// told what it waits for.
+func (w *world) sources(cmd *cobra.Command, files []string) []source {
+	if w.typing && (len(files) == 0 || slices.Contains(files, "-")) {
+		complain(w, cmd, &fault{text: "reading what you type, one JSON value per line", hint: "Ctrl-D ends the input; candor demo needs none"})
+	}
 	stdin := source{open: func() (io.ReadCloser, error) { return io.NopCloser(w.in), nil }}
 	if len(files) == 0 {
 		return []source{stdin}

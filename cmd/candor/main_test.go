@@ -5,10 +5,12 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor/dialect"
@@ -27,8 +29,54 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
+		Setup:               quickStart(t),
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip},
 	})
+}
+
+// TestWrittenPagesAreCurrent compares docs/cli with what the program says of itself; go generate writes it anew.
+func TestWrittenPagesAreCurrent(t *testing.T) {
+	fresh := t.TempDir()
+	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != exitFine {
+		t.Fatal(complaints)
+	}
+	if diff := cmp.Diff(pagesIn(t, fresh), pagesIn(t, "../../docs/cli")); diff != "" {
+		t.Errorf("docs/cli is not what go generate writes (- the program, + the page):\n%s", diff)
+	}
+}
+
+func pagesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(name)] = strings.ReplaceAll(string(data), "\r\n", "\n")
+	}
+	return out
+}
+
+// quickStart puts a program without the race detector in front of this binary, if this one has it: started several hundred times,
+// each start would cost a second. What the detector looks for is found by the tests that call run.
+func quickStart(t *testing.T) func(*testscript.Env) error {
+	t.Helper()
+	if !raceDetector {
+		return nil
+	}
+	bin := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building %s: %v\n%s", programName, err, out)
+	}
+	return func(env *testscript.Env) error {
+		env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))
+		return nil
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
+//go:generate go run . man --format markdown --dir ../../docs/cli
+
 func newMan(w *world) *cobra.Command {
 	var dir, format string
 	cmd := &cobra.Command{

@@ -81,7 +81,7 @@ func (c *translateCommand) run(files []string) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	src := c.w.sources(files)[0]
+	src := c.w.sources(c.cmd, files)[0]
 	in, err := src.open()
 	if err != nil {
 		return noFile(err)

@@ -16,6 +16,8 @@ type world struct {
 	now    func() time.Time
 	// terminal says that somebody is watching the output.
 	terminal bool
+	// typing says that the input is a terminal too.
+	typing bool
 	// color is the value of --color.
 	color string
 }
@@ -30,6 +32,7 @@ func system() *world {
 		getenv:   os.Getenv,
 		now:      time.Now,
 		terminal: mode&os.ModeCharDevice != 0,
+		typing:   modeOf(os.Stdin)&os.ModeCharDevice != 0 && mode&os.ModeCharDevice != 0,
 	}
 }
 

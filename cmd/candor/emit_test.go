@@ -1,0 +1,141 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+// emitted is one line for decode and the code that must come out.
+type emitted struct {
+	code candor.Code
+	line string
+}
+
+//go:embed testdata/emit.txt
+var emitText string
+
+// TestEveryActiveCodeIsEmitted sends one line per active code through the command and reads the code off its output. A
+// code that is active is a code that this release can emit: one that no line brings out must be reserved.
+func TestEveryActiveCodeIsEmitted(t *testing.T) {
+	cases := append(ownCodes(t), otherCodes()...)
+	var input strings.Builder
+	for _, c := range cases {
+		input.WriteString(c.line + "\n")
+	}
+	lines := decodeJSON(t, input.String())
+	if len(lines) != len(cases) {
+		t.Fatalf("%d lines in, %d out", len(cases), len(lines))
+	}
+	seen := map[string]bool{}
+	for i, c := range cases {
+		var got struct {
+			Error *struct{ Domain, Code string }
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Error == nil || got.Error.Domain+"/"+got.Error.Code != c.code.String() {
+			t.Errorf("%s is not emitted for\n%.300s\nbut\n%.300s", c.code, c.line, lines[i])
+			continue
+		}
+		seen[c.code.String()] = true
+	}
+	for code := range candor.Codes() {
+		active := code.Status() == candor.StatusActive
+		if active && !seen[code.String()] {
+			t.Errorf("%s is active, and no line makes decode emit it: mark it reserved or write the line", code)
+		}
+		if !active && seen[code.String()] && code != candor.CodeUpstreamGone { // the gateway's own, which decode only infers
+			t.Errorf("%s is %s, and decode emits it: mark it active", code, code.Status())
+		}
+	}
+}
+
+// ownCodes reads testdata/emit.txt.
+func ownCodes(t *testing.T) []emitted {
+	t.Helper()
+	big := strings.NewReplacer("@17MiB@", strings.Repeat("x", 17<<20), "@200-deep@", strings.Repeat("[", 200)+strings.Repeat("]", 200))
+	var out []emitted
+	for line := range strings.Lines(emitText) {
+		symbol, text, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(symbol, "#") || !ok {
+			continue
+		}
+		code, known := candor.LookupCode("candor", symbol)
+		if !known {
+			t.Fatalf("emit.txt: no code is called candor/%s", symbol)
+		}
+		out = append(out, emitted{code, big.Replace(text)})
+	}
+	return out
+}
+
+// otherCodes writes every active code of the other domains as a server of that domain does.
+func otherCodes() []emitted {
+	var out []emitted
+	for code := range candor.Codes() {
+		if code.Domain() == "candor" || code.Status() != candor.StatusActive {
+			continue
+		}
+		out = append(out, emitted{code, wireOf(code)})
+	}
+	return out
+}
+
+// wireOf avoids the forms that cannot tell one domain from another where several share the symbol.
+func wireOf(code candor.Code) string {
+	shared := len(candor.SharedBy(code.Symbol())) > 1
+	switch domain := code.Domain(); {
+	case domain == "kaiza" && shared:
+		return toolText(fmt.Sprintf(`{"error_code":%q,"human_message":%q,"role":null,"session_id":null,"workspace_root":null,"tool_name":"t",`+
+			`"invariant_id":null,"phase_id":null,"plan_hash":null,"cause":null,"timestamp":"2026-01-02T15:04:05.000Z"}`, code.Symbol(), code.Sentence()))
+	case domain == "kaiza":
+		return toolText("[" + code.Symbol() + "] " + code.Sentence())
+	case domain == "workrail", domain == "blockers" && !shared:
+		return toolText(fmt.Sprintf(`{"code":%q,"message":%q,"retry":{"kind":"not_retryable"}}`, code.Symbol(), code.Sentence()))
+	case domain == "dual":
+		return toolText(fmt.Sprintf(`{"ok":false,"error":{"code":%q,"message":%q}}`, code.Symbol(), code.Sentence()))
+	default:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q,"data":{"domain":%q,"symbol":%q,"retryable":false}}}`,
+			code.Number(), code.Sentence(), domain, code.Symbol())
+	}
+}
+
+func toolText(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return err.Error() // not reached: a string is always JSON
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":true}}`, quoted)
+}
+
+// decodeJSON runs the real program over its standard streams. Lines that are not JSON are expected, so exit code 2 is too.
+func decodeJSON(t *testing.T, input string, args ...string) []string {
+	t.Helper()
+	cmd := command(t, append([]string{"decode", "--json"}, args...)...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil && cmd.ProcessState.ExitCode() != exitBad {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// command is this test binary under the name of the program; see TestMain.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Args[0] = programName
+	return cmd
+}

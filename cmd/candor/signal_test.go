@@ -1,0 +1,101 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestInterruptEndsQuietly: Ctrl-C ends the program as it ends any other, without a word, and what was read has been printed.
+func TestInterruptEndsQuietly(t *testing.T) {
+	cmd := command(t, "decode", "--json")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The line comes back while the input is still open: output is not held back.
+	if _, err := in.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	first, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(first, `{"verdict":"clean"`) {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if ended := endedBy(cmd.Wait()); ended != syscall.SIGINT {
+		t.Errorf("ended by %v, want %v", ended, syscall.SIGINT)
+	}
+	if complaints.Len() > 0 {
+		t.Errorf("on standard error: %s", complaints.String())
+	}
+}
+
+// TestClosedPipeEndsQuietly: a reader that leaves, as head does, ends the program without a word.
+func TestClosedPipeEndsQuietly(t *testing.T) {
+	cmd := command(t, "codes", "--json")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = w, &complaints
+	if err := errors.Join(r.Close(), cmd.Start(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if ended := endedBy(cmd.Wait()); ended != syscall.SIGPIPE {
+		t.Errorf("ended by %v, want %v", ended, syscall.SIGPIPE)
+	}
+	if complaints.Len() > 0 {
+		t.Errorf("on standard error: %s", complaints.String())
+	}
+}
+
+// TestFullDiskIsReported: output that cannot be written is not a success.
+func TestFullDiskIsReported(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Logf("no /dev/full on this system, nothing to try: %v", err)
+		return
+	}
+	t.Cleanup(func() { _ = full.Close() })
+	for _, args := range [][]string{{"codes"}, {"demo"}, {"decode", "--json", "-"}, {"explain", "TIMEOUT"}} {
+		cmd := command(t, args...)
+		var complaints strings.Builder
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n")
+		cmd.Stdout, cmd.Stderr = full, &complaints
+		err := cmd.Run()
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) || ended.ExitCode() != exitBad || !strings.Contains(complaints.String(), "no space left") {
+			t.Errorf("%v: %v, %s", args, err, complaints.String())
+		}
+	}
+}
+
+func endedBy(err error) syscall.Signal {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
+		return 0
+	}
+	status, ok := ended.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() {
+		return 0
+	}
+	return status.Signal()
+}

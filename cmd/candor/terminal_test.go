@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// watched runs a command as if somebody sat before a terminal.
+func watched(input string, env map[string]string, args ...string) (code int, stdout, stderr string) {
+	var out, complaints bytes.Buffer
+	w := &world{
+		in: strings.NewReader(input), out: newSink(&out, false), err: &complaints, terminal: true,
+		getenv: func(name string) string { return env[name] },
+		now:    func() time.Time { return sampleTime },
+	}
+	code = run(w, args)
+	return code, out.String(), complaints.String()
+}
+
+const threeAnswers = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]}}
+{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"method not found"}}
+{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"success\":false,\"error\":\"quota exceeded\"}"}]}}
+`
+
+func TestATerminalGetsASummaryAndColour(t *testing.T) {
+	code, out, _ := watched(threeAnswers, nil, "decode")
+	if code != exitFine || !strings.Contains(out, "\x1b[") {
+		t.Errorf("exit code %d, output %q", code, out)
+	}
+	_, out, _ = watched(threeAnswers, map[string]string{"NO_COLOR": "1"}, "decode")
+	if strings.Contains(out, "\x1b") || !strings.HasSuffix(out, "\n3 answers: 1 clean, 1 protocol, 1 suspected\n") {
+		t.Errorf("output %q", out)
+	}
+	_, out, _ = watched(threeAnswers, nil, "decode", "--json")
+	if strings.Contains(out, "\x1b") || strings.Count(out, "\n") != 3 {
+		t.Errorf("JSON is for programs, wherever it is printed: %q", out)
+	}
+}
+
+func TestTimeComesFromTheWorld(t *testing.T) {
+	envelope := `{"code":"TIMEOUT","message":"too slow","retry":{"kind":"retryable_immediate"}}`
+	_, out, _ := watched(envelope, nil, "translate", "--to", "candor")
+	if !strings.Contains(out, `"timestamp":"2026-01-02T15:04:05.000Z"`) {
+		t.Error(out)
+	}
+}
+
+// TestNothingThatATypistSendsPanics runs every command with odd arguments; each ends with one of the three codes.
+func TestNothingThatATypistSendsPanics(t *testing.T) {
+	odd := []string{"", "-", "--", "-32602", "−", "\x00", "--json=maybe", "--to=", "%s%d", "/", "candor/", strings.Repeat("x", 5000)}
+	for _, name := range []string{"demo", "decode", "translate", "codes", "explain", "version", "help", "completion", "man", ""} {
+		for _, arg := range odd {
+			code, _, complaints := watched("{}\n", nil, name, arg)
+			if code != exitFine && code != exitBad {
+				t.Errorf("%s %q ends with %d", name, arg, code)
+			}
+			if code == exitBad && name != "translate" && !strings.HasPrefix(complaints, programName) {
+				t.Errorf("%s %q says %q", name, arg, complaints)
+			}
+		}
+	}
+}
