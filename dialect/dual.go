@@ -62,8 +62,8 @@ func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
 	if plain || c == candor.CodeDualInvalidParams || c == candor.CodeDualHandlerError {
 		dst = append(append(dst, c.Symbol()...), `","message":`...)
 		dst = jsontext.AppendString(dst, e.Message())
-		if prefixed, _ := prefixCode(e.Message()); c == candor.CodeDualHandlerError && prefixed.Valid() {
-			details = coded(c, details) // the message looks like the prefix of another code
+		if c == candor.CodeDualHandlerError && looksRaised(e) {
+			details = coded(c, details)
 		}
 	} else {
 		dst = append(append(dst, candor.CodeDualHandlerError.Symbol()...), `","message":`...)
@@ -74,6 +74,15 @@ func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
 		dst = appendRaw(dst, "details", details)
 	}
 	return append(dst, `}}`...)
+}
+
+// looksRaised reports whether a reader would take HANDLER_ERROR for another code: by how its message begins, or by a member
+// code that its details happen to have.
+func looksRaised(e *candor.Error) bool {
+	if prefixed, _ := prefixCode(e.Message()); prefixed.Valid() {
+		return true
+	}
+	return !e.Details().Get("code").IsZero()
 }
 
 // codeMark stands between the code and the message of a raised error.

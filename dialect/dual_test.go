@@ -61,6 +61,20 @@ func TestD4RaisedCodesAreMembersNotPrefixes(t *testing.T) {
 	}
 }
 
+func TestHandlerErrorIsNotTakenForAnotherCode(t *testing.T) {
+	for _, e := range []*candor.Error{
+		candor.New(candor.CodeDualHandlerError, "INVALID_KEY: quoted from elsewhere"),
+		candor.New(candor.CodeDualHandlerError, "m", candor.WithDetails(map[string]any{"code": "NOT_FOUND"})),
+		candor.New(candor.CodeDualHandlerError, "SQLITE_BUSY", candor.WithDetails("a text")),
+	} {
+		for _, name := range []string{"dual", "dual-unified"} {
+			if got := read(t, lookup(t, name), lookup(t, name).Write(nil, e, fullView)); canonical(got) != canonical(e) {
+				t.Errorf("%s\nwant %s\n got %s", name, canonical(e), canonical(got))
+			}
+		}
+	}
+}
+
 func TestD5DataThatSayOkFalseAreNoFailure(t *testing.T) {
 	for _, raw := range []string{
 		`{"ok":true,"data":{"ok":false}}`,

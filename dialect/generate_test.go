@@ -81,6 +81,9 @@ func (g generator) object(depth int) map[string]any {
 	}
 	for range g.IntN(4) {
 		out[keys[g.IntN(len(keys))]] = g.value(depth - 1)
+		if g.IntN(8) == 0 {
+			out["code"] = g.pick("NOT_FOUND", "HANDLER_ERROR", "INVALID_KEY")
+		}
 	}
 	return out
 }
