@@ -188,7 +188,7 @@ func (c *translateCommand) read(v value) (*candor.Error, error) {
 	if from == nil {
 		from, _ = dialect.Detect(v.json)
 	}
-	if from == nil {
+	if from == nil || c.source == nil && isBareNumber(from, v.json) {
 		e, err := readForeign(v.json)
 		return c.complete(e, v), err
 	}
@@ -200,6 +200,13 @@ func (c *translateCommand) read(v value) (*candor.Error, error) {
 		return e, nil // it is canonical already: what it does not say, nobody adds
 	}
 	return c.complete(e, v), nil
+}
+
+// isBareNumber reports a JSON-RPC error that names itself by a number alone, or by none. Every server sends those, so that they say
+// no more about a dialect than text does: the contract reads them, as it does in decode.
+func isBareNumber(d dialect.Dialect, v wire.Value) bool {
+	_, whole := dialect.Embedded(v)
+	return d.Carrier() == dialect.CarrierRPCError && !whole && v.Path("jsonrpc").Present() && !v.Path("error", "data", "symbol").Present()
 }
 
 // complete gives an error from elsewhere what every error here has: a correlation id and a time.
