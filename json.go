@@ -60,7 +60,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
 	}
 	if !e.at.IsZero() {
-		dst = e.at.AppendFormat(append(dst, `,"timestamp":"`...), TimeLayout)
+		dst = AppendTime(append(dst, `,"timestamp":"`...), e.at)
 		dst = append(dst, '"')
 	}
 	if o.Stack {
@@ -188,6 +188,14 @@ func appendRootDigest(dst []byte, root string) []byte {
 
 // cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
 func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }
+
+// AppendTime appends t in [TimeLayout]. The package time has a fast way for RFC 3339 only, so the
+// milliseconds are put in afterwards.
+func AppendTime(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(dst, time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return append(dst[:len(dst)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+}
 
 // ParseTime reads a timestamp in any ISO 8601 spelling that Go's RFC 3339 parser takes.
 func ParseTime(s string) (time.Time, error) {
