@@ -70,8 +70,7 @@ func appendTime(dst []byte, at, now time.Time) []byte {
 	if at.IsZero() {
 		return append(dst, `"`+unknownTime+`"`...)
 	}
-	dst = at.UTC().AppendFormat(append(dst, '"'), candor.TimeLayout)
-	return append(dst, '"')
+	return append(candor.AppendTime(append(dst, '"'), at), '"')
 }
 
 // Write appends a result.
