@@ -30,33 +30,38 @@ type source uint8
 
 const (
 	sourceOwn    source = iota // the tool speaks for itself
-	sourceFile                 // the content of a file, or the output of a command
+	sourceExec                 // the outcome of a query or a piece of code
+	sourceSearch               // hits of a search, an echo, a memory
 	sourcePage                 // the content behind a URL
-	sourceSearch               // hits of a search, an echo, rows
+	sourceFile                 // the content of a file or a log
+	sourceShell                // the output of a command
+	sourceJudge                // a judgement about something: valid or not, the same or not, what it means
 )
 
-// source judges by the words of the tool's name and of its argument names. A tool that reads, with a place to read from,
-// returns what it finds there.
+// source judges by the words of the tool's name and of its argument names. A tool that reads, with a place to read from, returns what
+// it finds there; one that judges may well answer "not valid".
 func (a ask) source() source {
 	name := splitName(a.tool)
-	if !name.any(readingWords) {
-		return sourceOwn
-	}
-	keys := a.keys()
 	switch {
-	case keys.any(fileWords):
+	case name.any(runningWords) && a.given(shellKeys):
+		return sourceShell
+	case name.any(judgingWords):
+		return sourceJudge
+	case name.any(readingWords) && a.given(fileKeys):
 		return sourceFile
-	case keys.any(pageWords):
+	case (name.any(runningWords) || name.any(searchWords)) && a.given(execKeys):
+		return sourceExec
+	case name.any(readingWords) && a.given(pageKeys):
 		return sourcePage
-	case name.any(searchWords):
+	case name.any(searchWords) || name.any(recordWords):
 		return sourceSearch
 	default:
 		return sourceOwn
 	}
 }
 
-// runs reports whether the tool runs what it is given, so that an error in its own envelope is its own.
-func (a ask) runs() bool { return a.keys().any(runWords) && !a.keys().any(shellWords) }
+// borrowed reports that the payload is content from elsewhere even if it is JSON with an error in it.
+func (s source) borrowed() bool { return s == sourceFile || s == sourceShell }
 
 type nameWords []string
 
@@ -69,23 +74,31 @@ func (n nameWords) any(set map[string]bool) bool {
 	return false
 }
 
-func (a ask) keys() nameWords {
-	var out nameWords
+// given reports whether an argument of the call has one of these endings: file_path, filePath and path all end in path.
+func (a ask) given(endings []string) bool {
 	for name := range a.args.Members() {
 		key, _ := name.Str()
-		out = append(out, splitName(key)...)
+		key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+		for _, e := range endings {
+			if strings.HasSuffix(key, e) {
+				return true
+			}
+		}
 	}
-	return out
+	return false
 }
 
 var (
-	readingWords = wordSet("read cat open view load show content contents get run exec execute command script shell diff log query" +
-		" fetch download search find grep list echo retrieve scrape crawl extract browse snapshot console tail head lookup greet say")
-	searchWords = wordSet("search grep find query echo lookup greet say")
-	fileWords   = wordSet("path paths file files filename filepath command cmd script code key object sql statement repo")
-	pageWords   = wordSet("url urls uri link href")
-	runWords    = wordSet("sql statement code")
-	shellWords  = wordSet("command cmd script path file")
+	readingWords = wordSet("read cat open view load show content contents get fetch download tail head retrieve scrape crawl extract browse dump export")
+	recordWords  = wordSet("log logs logcat errors exceptions failures transcript lyrics article faq clause diff")
+	judgingWords = wordSet("validate check lint is has verify compare same explain translate summarize summarise describe review diagnose diagnostics" +
+		" analyze analyse detect classify reverse upper lower")
+	searchWords  = wordSet("search grep find query echo lookup recall greet say ask")
+	runningWords = wordSet("run exec execute command script shell start process terminal eval evaluate query sql psql")
+	fileKeys     = []string{"path", "paths", "file", "files", "filename", "filenames"}
+	pageKeys     = []string{"url", "urls", "uri", "link", "href"}
+	shellKeys    = []string{"command", "cmd", "script"}
+	execKeys     = []string{"sql", "query", "code", "expression", "function", "statement", "cypher", "soql"}
 )
 
 func wordSet(words string) map[string]bool {

@@ -176,9 +176,32 @@ func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
 		return RuleErrorBlock, true
 	case !ok:
 		return "", false
-	default:
-		return suspectBlock(x, text)
 	}
+	if rule, ok := suspectBlock(x, text); ok || rule == RuleBlocked {
+		return rule, ok
+	}
+	return suspectLater(x, content, text)
+}
+
+// suspectLater looks at the few blocks behind the first: a tool that began well may end in an error.
+func suspectLater(x *Exchange, content, first wire.Value) (Rule, bool) {
+	if more := len(content.Raw()) - len(first.Raw()); len(content.Raw()) > considered || more < 2*len(`{"type":"text","text":}`) {
+		return "", false
+	}
+	n := 0
+	for block := range content.Elements() {
+		text, _ := block.Get("text")
+		if n++; n == 1 || n > 4 || !holdsMessage(text) {
+			continue
+		}
+		var l line
+		inside := text.Raw()[1 : len(text.Raw())-1]
+		l.read(inside, true)
+		if (strong.begins(&l) || hasAnyPrefix(inside, foreignOpenings)) && askOf(x.Request).source() == sourceOwn {
+			return RuleErrorText, true
+		}
+	}
+	return "", false
 }
 
 func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {

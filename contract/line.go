@@ -30,6 +30,8 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '\'' || c == '_' || c == echoWord
 }
 
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
 // read fills the line from text, up to its first line end, and returns what follows. Decoration in front of the first
 // word (quotes, bullets, markdown) is skipped. Escaped text is read as it stands in a JSON string.
 func (l *line) read(text []byte, escaped bool) (rest []byte) {
@@ -49,6 +51,9 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 		}
 		if c >= 'A' && c <= 'Z' {
 			c += 'a' - 'A'
+		}
+		if c == '\'' && (i+1 >= len(text) || !isLetter(text[i+1])) {
+			c = '"' // a closing quote, no apostrophe
 		}
 		l.buf[n] = c
 		open = l.step(c, n, open)
@@ -96,7 +101,7 @@ func unescapeByte(c byte) byte {
 func skipDecoration(text []byte, escaped bool) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
-		case ' ', '\t', '\r', '\n', '"', '#', '*', '>', '`', '-', '=', '_':
+		case ' ', '\t', '\r', '\n', '"', '\'', '#', '*', '<', '>', '`', '-', '=', '_', '[', '(', '{':
 		case '\\':
 			if !escaped {
 				return i

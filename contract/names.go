@@ -28,25 +28,29 @@ func namesFailure(text []byte, escaped bool) bool {
 func failureName(s []byte) bool {
 	switch s[0] | 0x20 {
 	case 'e':
-		return hasFold(s, "error") || hasFold(s, "err\"") || hasFold(s, "err\\") || hasFold(s, "exception")
+		return hasFold(s, "err") || hasFold(s, "erfolg") || hasFold(s, "exito") || hasFold(s, "exception") || hasFold(s, "exit") || hasFold(s, "estado")
 	case 's':
-		return hasFold(s, "success") || hasFold(s, "succeeded") || hasFold(s, "status") || hasFold(s, "state")
+		return hasFold(s, "succ") || hasFold(s, "suce") || hasFold(s, "succeeded") || hasFold(s, "status") || hasFold(s, "state")
 	case 'o':
 		return hasFold(s, "ok\"") || hasFold(s, "ok\\")
+	case 'u':
+		return hasFold(s, "usererrors")
+	case 'w':
+		return hasFold(s, "why")
 	case 'i':
-		return hasFold(s, "iserror") || hasFold(s, "is_error") || hasFold(s, "issuccess") || hasFold(s, "is_success")
+		return hasFold(s, "information") || hasFold(s, "iserror") || hasFold(s, "is_error") || hasFold(s, "issuccess") || hasFold(s, "is_success")
 	case 'm':
-		return hasFold(s, "message") || hasFold(s, "msg")
+		return hasFold(s, "message") || hasFold(s, "msg") || hasFold(s, "meldung") || hasFold(s, "mens")
 	case 'h':
 		return hasFold(s, "httpstatus") || hasFold(s, "http_status") || hasFold(s, "haserror")
 	case 'c':
-		return hasFold(s, "code\"") || hasFold(s, "code\\")
+		return hasFold(s, "code\"") || hasFold(s, "code\\") || hasFold(s, "cod\"") || hasFold(s, "cod\\")
 	case 'f':
-		return hasFold(s, "fault\"") || hasFold(s, "fault\\")
+		return hasFold(s, "fault\"") || hasFold(s, "fault\\") || hasFold(s, "functionerror")
 	case 'd':
 		return hasFold(s, "detail\"") || hasFold(s, "detail\\")
 	case 'r':
-		return hasFold(s, "reason")
+		return hasFold(s, "reason") || hasFold(s, "returncode") || hasFold(s, "return_code") || hasFold(s, "rc\"") || hasFold(s, "rc\\")
 	default:
 		return false
 	}

@@ -3,7 +3,6 @@ package contract
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 )
 
 // phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
@@ -74,7 +73,7 @@ func wordIs(w []byte, want string) bool {
 	switch {
 	case want[0] == '*':
 		return len(w) >= len(want) && string(w[len(w)-len(want)+1:]) == want[1:]
-	case want[0] >= utf8.RuneSelf:
+	case want[0] >= 0xe2: // from here on scripts without spaces; Latin and Cyrillic letters come before
 		return bytes.Contains(w, []byte(want))
 	default:
 		return string(w) == want
@@ -111,7 +110,7 @@ func (b *phrasebook) add(p phrase) {
 		return
 	}
 	for _, w := range p[0].words {
-		if w[0] == '*' || w[0] >= utf8.RuneSelf {
+		if w[0] == '*' || w[0] >= 0xe2 {
 			b.loose = append(b.loose, p)
 			return
 		}

@@ -39,9 +39,21 @@ var opening = newPhrasebook(`
 	no such
 	http error? status?: 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
 	status code? 400|401|403|404|409|422|429|500|502|503|504
+	dangerous|unsafe *
 	401|403|404|409|422|429|500|502|503|504 unauthorized|forbidden|not|conflict|too|internal|bad|service|gateway|error|unprocessable
 	aborted|rejected|refused|denied|expired
-	fehler|erreur|échec|erro|errore|błąd|ошибка|hata|virhe|feil|fel|fout
+	fehler|erreur|échec|Échec|erro|errore|błąd|ошибка|Ошибка|hata|virhe|feil|fel|fout|fallo|falha|fehlgeschlagen|caught
+	noauth|wrongpass|wrongtype|moved|oom|readonly|noscript|err
+	e11000|ora *
+	404|403|401|429|500|502|503|504|400|422|409 *
+	spawn … enoent|eacces
+	bash|sh|zsh|cmd: … not|no|permission
+	no space|permission|permissions|access|api|credentials|authorization|authentication|token|license
+	canceling|cancelling statement
+	exit|exited with? code|status
+	sql syntax|state|error
+	usage:
+	warning|error: error
 `)
 
 // predicates make a failure of the sentence they stand in.
@@ -54,7 +66,7 @@ var predicates = newPhrasebook(`
 	must be|provide|specify|have|set|call|contain|include|start|match|not
 	should be
 	requires a|an|the|either|at
-	please provide|specify|check|configure|set|try|fix|supply|authenticate|login|install
+	please provide|specify|check|configure|set|try|fix|supply|authenticate|login|install|ensure|make|run|start|use|restart|connect|open|retry|contact|verify|log|sign|enable
 	cannot be
 	does not exist
 	doesn't exist
@@ -72,6 +84,7 @@ var predicates = newPhrasebook(`
 	no … provided|configured|returned|specified|set|supplied|given|loaded|connected|registered
 	no … found in|for|with|at|to
 	expected … but|got|received
+	requires|required|needs … permission|scope|scopes|privilege|authentication|login|token|key|argument|parameter|plan
 	status code? 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
 	http error? 400|401|402|403|404|405|408|409|410|413|415|422|429|500|501|502|503|504
 	400|401|403|404|409|422|429|500|502|503|504 unauthorized|forbidden|not|conflict|too|internal|bad|service|gateway|client|server|unprocessable
@@ -85,9 +98,64 @@ var predicates = newPhrasebook(`
 	unexpected token|end|response|error
 	enotfound|econnrefused|econnreset|etimedout|enoent|eacces|eperm|eexist|epipe|ehostunreach|enetunreach|eai_again
 	not a valid
-	is not
-	are not
-	not allowed|permitted|authorized
+	not allowed|permitted|authorized|accepted|granted|set|started|opened|built|created|reachable|responding|whitelisted|defined
+	not in the whitelist|allowlist|list
+	already exists|exist|been|in|taken|registered|running|used
+	is|are already in
+	has|have not been *
+	hasn't|haven't been *
+	lack|lacks
+	duplicate key|entry|name
+	only available|supported|allowed|accepts|accept
+	upgrade to|at|your
+	not enough|sufficient
+	statement|query|request|operation|connection timeout
+	due to … timeout|error|failure
+	command not found
+	no space left
+	login|sign|authentication|authorization|credentials|password|license|subscription … required|failed|invalid|incorrect|expired
+	log in first|again|to
+	session expired|invalid|closed|not
+	… methods failed
+	isn't|aren't a|an|the? *
+	not understood|recognised|recognized
+	syntax error
+	an error in
+	out of memory|range|bounds|credits|quota
+	does not|doesn't support|accept|allow|match|have|contain|belong|resolve|respond
+	did not|didn't respond|match|return|complete|start|find
+	no identifier|handler|provider|driver|adapter|connection|connector|editor|browser|device|devices|instance|instances|session|server|servers … found|connected|available|running|configured|open|active
+	is|was inactive|disabled|suspended|locked|archived|deleted|revoked|blocked|banned|unreachable|offline|down|dead|closed|unavailable
+	was|were rejected|refused|denied|blocked|cancelled|canceled|aborted
+	konnte|konnten|kann … nicht
+	nicht gefunden|verfügbar|möglich|erlaubt|autorisiert
+	no se … pudo|puede|encontró|encontro
+	only … are|is allowed|supported|permitted|accepted
+	is|are paused|sealed|full|exhausted|dead|busy|stopped|terminated
+	has|have been deleted|disabled|closed|removed|revoked|suspended|archived|terminated|exceeded|added
+	need|needs|must to? connect|join|login|log|sign|select|open|call|run|authenticate|authorize|install|create|be|provide|specify|set
+	exceeded|exceeds|exceed limit|the|your|maximum|quota|rate
+	retries exceeded
+	rate limited
+	caught exception
+	was|were not *
+	null pointer
+	panicked at
+	mailbox full
+	file exists
+	not provided|selected|initialised|logged|signed|supplied
+	no active|open|account|page|project|workspace|authorization|permission|access *
+	no route to
+	authentication required
+	impossible de|d'accéder
+	n'a pas
+	introuvable|inconnu|invalide|invalides
+	não foi|pode|encontrado|encontrada|existe|autorizado
+	inválido|inválida|inválidos|invalido|invalida
+	impossibile
+	non trovato|trovata|valido|autorizzato
+	не удалось|найден|найдена|найдено|существует|могу|может
+	ошибка|ошибке
 `)
 
 // ownVoice phrases tell of the tool's own task, which the data it returns rarely does: "Error reading file", "Failed to fetch".
@@ -100,6 +168,15 @@ var ownVoice = newPhrasebook(`
 	couldn't|cannot|can't
 	unable to
 	request|api call? failed
+	command … timed|failed|rejected|blocked|not
+	execution|script failed|timed
+	spawn *
+	ssh: … connect
+	no se pudo
+	impossible de
+	não foi possível
+	не удалось
+	impossibile *
 `)
 
 // empty phrases begin the answer of a search that found nothing, which is a success.
@@ -133,7 +210,9 @@ var foreignOpenings = bytesOf(
 )
 
 // foreignPredicates make a failure of a short sentence in those scripts.
-var foreignPredicates = bytesOf("未找到", "不存在", "失败", "错误", "无法", "不能为空", "無効", "失敗しました", "見つかりません", "エラー", "찾을 수 없", "실패")
+var foreignPredicates = bytesOf(
+	"未找到", "不存在", "失败", "错误", "无法", "不能为空", "無効", "失敗しました", "見つかりません", "エラー", "できません", "찾을 수 없", "실패", "없습니다", "权限不足", "未授权", "已过期", "超时",
+)
 
 func bytesOf(texts ...string) [][]byte {
 	out := make([][]byte, len(texts))

@@ -76,7 +76,7 @@ func hear(x *Exchange) foreign.Said {
 		message, _ := m.Error().Path("message").Str()
 		return foreign.ReadRPC(code, message, m.Error().Path("data"), args)
 	}
-	return foreign.ReadValue(m.Result(), args)
+	return foreign.ReadResult(m.Result(), args)
 }
 
 // finish puts the parts together. What the peer said is kept beside what it was taken to mean.

@@ -12,8 +12,10 @@ type card struct {
 	value                           wire.Value
 	size                            int
 	refused, granted, flagged       bool // a success flag that is false or true; isError or error is true
+	exited, judged                  bool // a bad exit code; the payload is a judgement such as valid: false
 	fault, faults, data, message    wire.Value
 	status, number, kind, resultOne wire.Value
+	meta                            wire.Value
 	plainOnly                       bool // only members that a bare error message has
 }
 
@@ -35,21 +37,24 @@ func cardOf(v wire.Value) card {
 func (c *card) note(key string, v wire.Value) {
 	flag, isFlag := v.Bool()
 	switch key {
-	case "success", "ok", "succeeded", "issuccess", "is_success", "successful":
+	case "erfolg", "exito", "sucesso", "success", "ok", "succeeded", "issuccess", "is_success", "successful":
 		c.refused = c.refused || isFlag && !flag
 		c.granted = c.granted || isFlag && flag
 		c.plainOnly = false
 	case "iserror", "is_error", "haserror":
 		c.flagged = c.flagged || isFlag && flag
 		c.plainOnly = false
-	case "error", "err", "error_message", "errormessage", "exception", "fault":
-		c.flagged = c.flagged || isFlag && flag && key == "error"
-		if says(v) {
-			c.fault = v
-		}
-		c.plainOnly = false
-	case "errors":
+	case "errors", "errormessages", "error_messages", "usererrors":
 		c.faults, c.plainOnly = v, false
+	case "exit_code", "exitcode", "returncode", "return_code", "errcode", "errno":
+		n, ok := v.Int64()
+		c.exited = c.exited || ok && n != 0
+		c.flagged = c.flagged || c.exited
+		c.plainOnly = false
+	case "valid", "isvalid", "is_valid", "passed", "up", "available":
+		c.judged, c.plainOnly = true, false
+	case "err", "exception", "fault", "errmsg", "errormsg", "functionerror", "stderr", "detail":
+		c.noteFault(key, v)
 	case "data", "results", "items", "result":
 		if key == "result" {
 			c.resultOne = v
@@ -58,22 +63,47 @@ func (c *card) note(key string, v wire.Value) {
 			c.data = v
 		}
 		c.plainOnly = false
-	case "message", "msg", "reason", "detail", "title", "error_description", "description":
+	case "message", "msg", "reason", "why", "info", "title", "body", "error_description", "description", "descripcion":
 		if v.Type() == wire.TypeString && !c.message.Present() {
 			c.message = v
 		}
-		c.plainOnly = c.plainOnly && key != "description" && key != "title"
-	case "status", "state":
+		c.plainOnly = c.plainOnly && key != "description" && key != "title" && key != "body" && key != "info"
+	case "status", "state", "outcome", "rc":
 		c.status, c.plainOnly = v, c.plainOnly && v.Type() != wire.TypeObject
-	case "statuscode", "status_code", "httpstatus", "http_status", "code", "errorcode", "error_code":
+	case "statuscode", "status_code", "httpstatus", "http_status", "code", "cod", "estado", "errorcode", "error_code":
 		c.number = v
 	case "type", "object", "__typename":
 		c.kind = v
 		c.plainOnly = false
-	case "documentation_url", "details", "request_id", "requestid":
+	case "meldung", "mensaje", "mensagem", "information", "note", "statusreason":
+		if v.Type() == wire.TypeString && !c.message.Present() {
+			c.message = v
+		}
+	case "meta", "header", "head":
+		c.meta, c.plainOnly = v, false
+	case "documentation_url", "details", "request_id", "requestid", "traceid", "trace_id", "timestamp", "id":
 	default:
+		if (strings.HasPrefix(key, "error") || strings.HasPrefix(key, "erro")) && !strings.HasSuffix(key, "count") {
+			c.flagged = c.flagged || isFlag && flag && key == "error"
+			c.noteFault(key, v)
+		}
 		c.plainOnly = false
 	}
+}
+
+// noteFault keeps a member that tells of an error. A detail counts only as an object with a message of its own; a plain one is a message,
+// and what a command wrote to stderr is one only beside a bad exit code.
+func (c *card) noteFault(key string, v wire.Value) {
+	switch {
+	case !says(v) || key == "stderr":
+	case key == "detail" && v.Type() == wire.TypeString:
+		c.message = v
+		return
+	case key == "detail" && !v.Path("message").Present() && v.Type() != wire.TypeArray:
+	default:
+		c.fault = v
+	}
+	c.plainOnly = false
 }
 
 // says reports whether a value says anything: not null, false, zero or empty.
@@ -92,12 +122,18 @@ func suspectValue(v wire.Value, a ask) (Rule, bool) {
 	if !ok {
 		return "", false
 	}
-	// The content of a file is data, whatever it says, unless it speaks of the call.
-	if a.source() == sourceFile && !a.runs() {
+	// Content from elsewhere is data, whatever it says, unless it speaks of the call or carries a flag of its own with a reason.
+	if a.source().borrowed() && !flaggedWithReason(v) {
 		hidden, echoed := a.hide(v.Raw()[:min(len(v.Raw()), considered)])
 		return rule, echoed || ownVoiceIn(hidden)
 	}
 	return rule, true
+}
+
+// flaggedWithReason is a small object that says both that it failed and why.
+func flaggedWithReason(v wire.Value) bool {
+	c := cardOf(v)
+	return (c.refused || c.exited) && c.size <= 5 && (c.message.Present() || c.fault.Present() || c.exited)
 }
 
 func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
@@ -121,10 +157,14 @@ func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
 func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 	c := cardOf(v)
 	switch {
+	case c.judged:
+		return "", false
 	case c.flagged:
 		return RuleFalseFlag, true
 	case c.granted:
 		return RuleInnerFlag, depth == 0 && refusedInside(c.data)
+	case c.size == 1 && refusedInside(c.data):
+		return RuleInnerFlag, true
 	case c.refused:
 		return RuleFalseFlag, true
 	case c.size == 1 && c.resultOne.Present() && depth == 0:
@@ -139,9 +179,20 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 		return RuleStatusNumber, true
 	case c.kindIsError():
 		return RuleErrorMember, true
+	case depth == 0 && (insideIsBad(c.status) || insideIsBad(c.meta)):
+		return RuleErrorMember, true
 	default:
 		return RuleErrorMessage, c.messageOnly(a)
 	}
+}
+
+// insideIsBad looks into a status or meta object, where some services put the outcome.
+func insideIsBad(v wire.Value) bool {
+	if v.Type() != wire.TypeObject {
+		return false
+	}
+	c := cardOf(v)
+	return c.flagged || c.refused || c.faultOnly() || c.statusIsBad() || c.numberIsBad()
 }
 
 // refusedInside is the dual envelope: the outer flag says the call was carried, the inner one that it failed.
@@ -162,8 +213,11 @@ func (c *card) faultOnly() bool {
 }
 
 func (c *card) faultsOnly() bool {
-	if c.faults.Type() != wire.TypeArray || c.data.Present() || c.size > 4 {
+	if c.data.Present() || c.size > 5 {
 		return false
+	}
+	if t := c.faults.Type(); t == wire.TypeString || t == wire.TypeObject {
+		return says(c.faults)
 	}
 	n := 0
 	for e := range c.faults.Elements() {
@@ -179,10 +233,13 @@ var badStatus = wordSet("error failed failure fail rejected err denied unauthori
 
 func (c *card) statusIsBad() bool {
 	word, ok := c.status.Str()
+	if one, isText := c.resultOne.Str(); !ok && isText {
+		word, ok = one, true
+	}
 	if !ok || !badStatus[strings.ToLower(word)] || c.size > 6 {
 		return false
 	}
-	return c.message.Present() || c.fault.Present() || c.data.Present()
+	return c.message.Present() || c.fault.Present() || c.data.Present() && !c.resultOne.Present()
 }
 
 // numberIsBad is an HTTP status of 400 or more beside a message, in a small object.
@@ -201,7 +258,8 @@ func isBadStatus(v wire.Value) bool {
 
 func (c *card) kindIsError() bool {
 	word, _ := c.kind.Str()
-	return strings.EqualFold(word, "error") && c.message.Present()
+	word = strings.ToLower(word)
+	return (word == "error" || c.size <= 4 && strings.HasSuffix(word, "error")) && (c.message.Present() || c.size <= 3)
 }
 
 // messageOnly is an object that is nothing but a message, and the message reads as a failure.
@@ -225,11 +283,12 @@ func allRejected(v wire.Value, a ask) bool {
 			return false
 		}
 		c := cardOf(e)
-		if !c.flagged && !c.refused && !c.statusIsBad() && !(c.faultOnly() && !c.data.Present()) {
+		coded := c.number.Type() == wire.TypeString && c.message.Present() && c.size <= 3
+		if !c.flagged && !c.refused && !c.statusIsBad() && !coded && !(c.faultOnly() && !c.data.Present()) {
 			return false
 		}
 	}
-	return n > 0 && a.source() != sourceFile
+	return n > 0 && !a.source().borrowed()
 }
 
 func ownVoiceIn(text []byte) bool {

@@ -34,7 +34,7 @@ func looksLikeFailure(inside []byte) bool {
 		return false
 	}
 	l.read(rest, true) // below a title
-	return ownVoice.begins(&l)
+	return ownVoice.begins(&l) || strong.begins(&l)
 }
 
 // longHead is how much of a long text is read: enough for its first words.
@@ -76,7 +76,13 @@ func suspectText(block wire.Value, a ask) (Rule, bool) {
 	if v.first.n == 0 || v.onlyEcho() {
 		return v.underTitle(rest)
 	}
-	return v.judge(hidden)
+	if rule, ok := v.judge(hidden); ok {
+		return rule, true
+	}
+	if v.text[0] == '#' && v.ask.source() == sourceOwn {
+		return v.underTitle(rest)
+	}
+	return "", false
 }
 
 // open reads the first line with the echoes hidden.
@@ -103,29 +109,40 @@ func (v *textView) onlyEcho() bool {
 func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	var second line
 	second.read(rest, false)
-	return RuleHeadedText, v.lines <= shortLines && ownVoice.begins(&second)
+	return RuleHeadedText, v.lines <= shortLines && (ownVoice.begins(&second) || v.text[0] == '#' && strong.begins(&second))
 }
 
 // judge weighs what the first line says against whose words these probably are.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
-	if empty.begins(l) && !l.says(hidden) || v.tellsSuccess() {
+	if v.isRecord() || v.tellsSuccess() || empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
 	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
-	within := predicates.within(l, 40) || l.foreign(hidden)
+	within := predicates.within(l, predicateWords) || l.foreign(hidden)
 	if !begins && !within {
 		return "", false
 	}
-	if from := v.ask.source(); from != sourceOwn {
+	switch from := v.ask.source(); from {
+	case sourceOwn, sourceExec:
+		return v.judgeOwn(begins)
+	case sourceSearch, sourcePage, sourceFile, sourceShell, sourceJudge:
 		return v.judgeBorrowed(from, begins)
+	default:
+		return "", false
 	}
+}
+
+// predicateWords is how early in a sentence a failure shows, if it does not begin with it.
+const predicateWords = 16
+
+func (v *textView) judgeOwn(begins bool) (Rule, bool) {
 	switch {
 	case begins && v.short():
 		return RuleErrorText, true
-	case begins && len(v.text) <= considered && strong.begins(l):
+	case begins && len(v.text) <= considered && strong.begins(&v.first):
 		return RuleErrorText, true
-	case within && v.lines <= 4 && len(v.text) <= oneSentence:
+	case v.lines <= 4 && len(v.text) <= oneSentence:
 		return RuleFailureText, true
 	default:
 		return "", false
@@ -139,17 +156,22 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	oneLine := v.lines <= 2 && len(v.text) <= 300
 	switch {
 	case ownVoice.begins(l):
+		return RuleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
+	case from == sourceJudge:
+		return RuleErrorText, oneLine && begins && strong.begins(l)
+	case v.echoed && v.short() && !v.listsPaths() && from != sourceShell:
 		return RuleOwnVoiceText, true
-	case v.echoed && v.short() && !v.listsPaths():
-		return RuleOwnVoiceText, true
-	case from != sourceFile && oneLine:
-		return RuleFailureText, true
-	case from == sourceFile && oneLine && begins && strong.begins(l) && !v.ask.keys().any(shellOnly):
-		return RuleErrorText, true
+	case from == sourceSearch || from == sourcePage:
+		return RuleFailureText, oneLine && !missingOnly.begins(l)
 	default:
-		return "", false
+		return RuleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
 	}
 }
+
+// missingOnly begins the answer of a search that found nothing, in scripts that the table of empty answers cannot read.
+var missingOnly = newPhrasebook(`
+	未找到|找不到|没有找到|見つかりません|찾을
+`)
 
 // strong openings leave little doubt even in front of a longer text.
 var strong = newPhrasebook(`
@@ -159,9 +181,58 @@ var strong = newPhrasebook(`
 	could not
 	couldn't|cannot
 	invalid|missing|unknown
+	access|permission denied
+	rate limited|limit
+	too many requests
+	unauthorized|forbidden
 `)
 
-var shellOnly = wordSet("command cmd script")
+// isRecord reports texts that are lists or logs: their first line has a date, a bullet or a number in front, or is followed by lines that do.
+func (v *textView) isRecord() bool {
+	line := v.text
+	for n := 0; n < 3 && len(line) > 0; n++ {
+		if startsAsRecord(line) {
+			return true
+		}
+		end := bytes.IndexByte(line, '\n')
+		if end < 0 {
+			return false
+		}
+		line = bytes.TrimLeft(line[end:], "\n")
+		if n == 0 && v.lines < 3 {
+			return startsAsRecord(line) && len(line) > 0
+		}
+	}
+	return false
+}
+
+func startsAsRecord(line []byte) bool {
+	switch {
+	case len(line) < 4:
+		return false
+	case line[0] >= '0' && line[0] <= '9':
+		return hasDate(line)
+	case line[0] == '[':
+		return hasDate(line[1:])
+	case line[0] == '#':
+		return line[1] >= '0' && line[1] <= '9'
+	default:
+		return false
+	}
+}
+
+// hasDate recognises 2026-11-02, 02/Nov, 10:00 and 1. at the beginning.
+func hasDate(line []byte) bool {
+	digits := 0
+	for digits < len(line) && line[digits] >= '0' && line[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 || digits+1 >= len(line) {
+		return false
+	}
+	next, after := line[digits], line[digits+1]
+	return digits == 4 && next == '-' || digits <= 2 && (next == ':' || next == '/') && after != ' ' || digits <= 2 && next == '.' && after == ' '
+}
 
 func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }
 
@@ -177,9 +248,10 @@ func (l *line) says(text []byte) bool {
 
 var mending = newPhrasebook(`
 	please
-	provided|configured|supplied|specified
+	provided|configured|supplied|specified|selected|authorized
 	must|required|requires
-	use|run|call … first
+	use|run|call|open|start|connect|join|select … first|and|on|the|one|with
+	try|retry|again
 `)
 
 // listsPaths reports that the first line is a path and no sentence.
