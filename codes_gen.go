@@ -1573,7 +1573,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "UPSTREAM_GONE", domain: "candor", number: 4065,
-		class: ClassUnavailable, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The server went away while the call was open.",
 		action:  "Look whether the call had its effect before making a new one.",
 	},

@@ -18,6 +18,12 @@ func means(code candor.Code, phrases string) meaning {
 // meanings are tried from top to bottom, the most telling first: a message may say both "rate limit" and "try again", or
 // "could not connect" and "check your credentials".
 var meanings = []meaning{
+	means(candor.CodeInternalError, `
+		panic|panicked: … error|runtime|nil|index|thread|at
+		panicked at
+		null pointer
+		nil pointer
+		segmentation fault|violation`),
 	means(candor.CodeRateLimited, `
 		rate limit|limits|limited|limiting|limiter
 		rate limited|exceeded

@@ -6,7 +6,7 @@ import (
 )
 
 // phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
-// trailing "?" makes a word optional, "…" stands for up to four words, "*ing" for any word with that ending, and a
+// trailing "?" makes a word optional, "…" stands for up to six words, "*ing" for any word with that ending, and a
 // trailing ":" asks for punctuation behind the word.
 type phrase []element
 
@@ -17,7 +17,7 @@ type element struct {
 	marked   bool
 }
 
-const maxGap = 4
+const maxGap = 6
 
 func parsePhrase(s string) phrase {
 	var p phrase

@@ -1429,7 +1429,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "UPSTREAM_GONE", "candor", 4065, 4065, Class.UNAVAILABLE,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server went away while the call was open.",
         "Look whether the call had its effect before making a new one.",
     ),

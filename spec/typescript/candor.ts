@@ -1140,7 +1140,7 @@ export const codes = [
   },
   {
     symbol: "UPSTREAM_GONE", domain: "candor", number: 4065, rpc: 4065, class: "unavailable",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server went away while the call was open.",
     action: "Look whether the call had its effect before making a new one.",
   },
