@@ -25,11 +25,14 @@ const (
 // cutMark ends a text that was cut. It has no other meaning: the same mark in user data is data.
 const cutMark = "…"
 
+// maxScan bounds the work on one text: a peer may send megabytes. A secret that is cut here is still known as one.
+const maxScan = 64 << 10
+
 // publicText is the single door through which text enters an error: redacted, then bounded. The result is both at
 // once, so that passing the door again changes nothing. A cut can split what redaction wrote, or uncover something
 // new to redact (a name that lost its harmless ending); such an end is moved to the left until it holds.
 func publicText(s string, limit int) string {
-	s = redact.Text(s)
+	s = redact.Text(cutText(s, maxScan))
 	if len(s) <= limit {
 		return s
 	}

@@ -71,6 +71,8 @@ func TestK8CarriedCodesSurvive(t *testing.T) {
 		"raw JSON":                 json.RawMessage(`{"error_code":"PLAN_NOT_FOUND","human_message":"No such plan."}`),
 		"wrapped method":           fmt.Errorf("a: %w", fmt.Errorf("b: %w", fmt.Errorf("c: %w", &kaizaError{symbol, "no plan"}))),
 		"wrapped text":             fmt.Errorf("a: %w", fmt.Errorf("b: %w", said("[PLAN_NOT_FOUND] No such plan."))),
+		"nested and wrapped":       fmt.Errorf("[INTERNAL_ERROR] a: %w", fmt.Errorf("b: %w", said("[PLAN_NOT_FOUND] No such plan."))),
+		"first of two siblings":    forest{said("[PLAN_NOT_FOUND] No such plan."), said("[INVALID_PATH] No such path.")},
 		"joined":                   errors.Join(errors.New("x"), fmt.Errorf("y: %w", &codeError{symbol, "no plan"})),
 		"in a forest":              forest{errors.New("x"), forest{&kaizaError{symbol, "no plan"}}},
 		"under an unknown code":    &wrapError{"E_NOBODY_KNOWS", &kaizaError{symbol, "no plan"}},

@@ -174,6 +174,7 @@ func TestDetailsHoldNoSecrets(t *testing.T) {
 		"error":         map[string]any{"err": errors.New("password=hunter2hunter2")},
 		"path":          "open /home/ann/hunter2/plan.txt",
 		"marshaler":     []any{json.RawMessage(`"password=hunter2hunter2"`)},
+		"not a number":  []any{json.Number(`{"password":"hunter2hunter2"}`), json.Number(`"password=hunter2hunter2"`)},
 		"key as number": map[string]any{"token": json.Number("2222222222")},
 	} {
 		out := candor.DetailsOf(v).String()
@@ -219,6 +220,9 @@ func TestCutDetailsAreMarked(t *testing.T) {
 		t.Error(d)
 	}
 	if d := candor.DetailsOf(deep(16)).String(); strings.Contains(d, "…") {
+		t.Error(d)
+	}
+	if d := candor.DetailsOf(pointers(1000)).String(); d != `"…"` {
 		t.Error(d)
 	}
 	dup := `{` + strings.Repeat(`"a":1,`, 150) + `"b":2}`

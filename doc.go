@@ -13,8 +13,9 @@
 //
 // # What the peer may see
 //
-// All text is redacted and bounded when it enters an error, in one place, so no dialect and no transport can leak what an
-// error does not hold. The Go error behind it stays reachable through errors.Is and errors.As and is never written to a peer;
+// All prose is redacted and bounded when it enters an error, in one place, so no dialect and no transport can leak what an
+// error does not hold. Identifiers (tool, session, ref and the like) are bounded and cleaned of control characters, but
+// otherwise kept, because somebody has to find them again. The Go error behind it stays reachable through errors.Is and errors.As and is never written to a peer;
 // its redacted copy is [Error.Cause].
 //
 // # Converting

@@ -151,13 +151,17 @@ func (m *maker) container(depth int) any {
 	}
 }
 
+// rounds is how often a property is tried: less in a short run, which the race detector makes many times longer.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 20
+	}
+	return n
+}
+
 // TestAnyValueMakesSafeDetails is the promise of details over random values, cycles and all.
 func TestAnyValueMakesSafeDetails(t *testing.T) {
-	rounds := uint64(4000)
-	if testing.Short() {
-		rounds = 1500
-	}
-	for seed := range rounds {
+	for seed := range uint64(rounds(4000)) {
 		m := maker{r: rand.New(rand.NewPCG(seed, 1))}
 		v := m.value(5)
 		d := candor.DetailsOf(v)
@@ -172,7 +176,7 @@ func TestAnyValueMakesSafeDetails(t *testing.T) {
 }
 
 func TestAnyValueIsLeftAsItWas(t *testing.T) {
-	for seed := range uint64(1500) {
+	for seed := range uint64(rounds(1500)) {
 		build := func() any {
 			return (&maker{r: rand.New(rand.NewPCG(seed, 2)), plain: true}).value(5)
 		}
