@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -175,7 +174,7 @@ func unitWord(s string) string {
 }
 
 // layouts are the ways in which points in time are written.
-var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", http.TimeFormat, time.RFC850, time.RFC1123Z, time.ANSIC}
+var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.RFC1123Z, time.ANSIC}
 
 // momentIn reads a point in time at the start of s: a date, or seconds or milliseconds since 1970. A small number
 // is a wait if that is what the name usually holds.

@@ -1,27 +1,9 @@
 package foreign
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 )
-
-// reasons are the statuses that HTTP names, with their phrases; other numbers need a clearer context.
-var reasons = reasonTable()
-
-func reasonTable() map[int]string {
-	m := make(map[int]string)
-	for n := 100; n < 600; n++ {
-		if t := http.StatusText(n); t != "" {
-			m[n] = t
-		}
-	}
-	for n, t := range map[int]string{413: "Payload Too Large", 422: "Unprocessable Entity", 499: "Client Closed Request", 520: "Web Server Returned an Unknown Error", 521: "Web Server Is Down",
-		522: "Connection Timed Out", 523: "Origin Is Unreachable", 524: "A Timeout Occurred", 529: "Overloaded"} {
-		m[n] = t
-	}
-	return m
-}
 
 // statusOf finds the HTTP status that a text states. A number alone is none: ports, counts, lines and ids look
 // the same. A failure wins over another status, and the first of equals.
