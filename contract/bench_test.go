@@ -10,22 +10,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// cleanResult is an ordinary answer of about n bytes: prose for a reader, or rows as JSON in a text.
-func cleanResult(n int, rows bool) []byte {
+// cleanResult is an ordinary answer of about n bytes: one long text, text in lines, or rows as JSON in a text.
+func cleanResult(n int, kind string) []byte {
 	var text strings.Builder
-	if rows {
-		text.WriteString(`{"rows":[`)
-	}
 	for i := 0; text.Len() < n; i++ {
-		if rows {
+		switch kind {
+		case "rows":
 			fmt.Fprintf(&text, `{"id":%d,"name":"plant %d","height":%d.5,"tags":["green","tall"]},`, i, i, i%90)
-		} else {
+		case "lines":
 			fmt.Fprintf(&text, "Row %d of the sowing calendar: peas from March, beans from the middle of May.\n", i)
+		default:
+			fmt.Fprintf(&text, "Bed %d holds peas from March and beans from the middle of May. ", i)
 		}
 	}
 	body := text.String()
-	if rows {
-		body = strings.TrimSuffix(body, ",") + `]}`
+	if kind == "rows" {
+		body = `{"rows":[` + strings.TrimSuffix(body, ",") + `]}`
 	}
 	quoted, _ := json.Marshal(body)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%s}]}}`, quoted)
@@ -54,8 +54,8 @@ func BenchmarkClassify(b *testing.B) {
 		name string
 		n    int
 	}{{"1KB", 1 << 10}, {"64KB", 64 << 10}, {"1MB", 1 << 20}} {
-		for _, kind := range []string{"prose", "rows"} {
-			raw := cleanResult(size.n, kind == "rows")
+		for _, kind := range []string{"text", "lines", "rows"} {
+			raw := cleanResult(size.n, kind)
 			b.Run(size.name+"/"+kind+"/candor", func(b *testing.B) {
 				b.SetBytes(int64(len(raw)))
 				b.ReportAllocs()

@@ -35,7 +35,7 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // read fills the line from text, up to its first line end, and returns what follows. Decoration in front of the first
 // word (quotes, bullets, markdown) is skipped. Escaped text is read as it stands in a JSON string.
 func (l *line) read(text []byte, escaped bool) (rest []byte) {
-	*l = line{}
+	l.n = 0
 	i := skipDecoration(text, escaped)
 	n := 0
 	open := false

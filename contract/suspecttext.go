@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -21,11 +22,10 @@ func looksLikeFailure(inside []byte) bool {
 	if len(inside) > 2*considered {
 		return false
 	}
-	var l line
-	if len(inside) > 2*shortText {
-		l.read(inside[:min(len(inside), longHead)], true)
-		return strong.begins(&l) || ownVoice.begins(&l)
+	if len(inside) > shortText+shortText/4 { // escapes make a text longer
+		return beginsAsError(inside[:longHead])
 	}
+	var l line
 	rest := l.read(inside, true)
 	if l.suspicious(inside) {
 		return true
@@ -38,7 +38,31 @@ func looksLikeFailure(inside []byte) bool {
 }
 
 // longHead is how much of a long text is read: enough for its first words.
-const longHead = 64
+const longHead = 40
+
+// beginsAsError asks whether a long text begins like an error. Few words begin one, so the first letter answers for most.
+func beginsAsError(head []byte) bool {
+	i := skipDecoration(head, true)
+	if i == len(head) || !errorLetters[head[i]|0x20] && !bytes.Contains(head, errorWord) {
+		return false
+	}
+	var l line
+	l.read(head, true)
+	return strong.begins(&l) || ownVoice.begins(&l)
+}
+
+// errorLetters are the letters that strong openings and own voices begin with; errorWord is the ending of the others.
+var (
+	errorLetters = lettersOf("error failed unable could cannot invalid missing unknown access permission rate too unauthorized exception request api command execution script spawn ssh no impossible não не")
+	errorWord    = []byte("rror")
+)
+
+func lettersOf(words string) (set [256]bool) {
+	for w := range strings.FieldsSeq(words) {
+		set[w[0]|0x20] = true
+	}
+	return set
+}
 
 func (l *line) suspicious(text []byte) bool {
 	if l.n == 0 {
