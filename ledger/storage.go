@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"io/fs"
 	"time"
 )
@@ -12,29 +13,38 @@ type storage interface {
 	Create(name string, mode fs.FileMode) (file, error)
 	// OpenAppend opens an existing file for appending at its end.
 	OpenAppend(name string) (file, error)
-	// ReadAt and Size read without keeping anything open.
+	// ReadAt reads as an io.ReaderAt does, without keeping anything open.
 	ReadAt(name string, p []byte, off int64) (int, error)
 	Stat(name string) (size int64, modified time.Time, err error)
 	// WriteFile puts a small file in place as a whole: written aside, synced, renamed, folder synced.
 	WriteFile(name string, data []byte, mode fs.FileMode) error
-	Truncate(name string, size int64) error // durable when it returns
-	Rename(from, to string) error           // durable after SyncDir
-	Remove(name string) error
+	Rename(from, to string) error // durable after SyncDir
+	Remove(name string) error     // durable after SyncDir
 	MkdirAll(name string, mode fs.FileMode) error
+	// List returns the names in a folder, sorted; folders end in a slash.
 	List(dir string) ([]string, error)
 	SyncDir(dir string) error
-	// Lock takes an exclusive lock on a file, creating it, or returns errLocked at once. The lock ends with the process.
-	Lock(name string) (release func() error, err error)
+	// Lock takes an exclusive lock on a file, creating it, puts the note into it, and keeps it until released; or returns
+	// errLocked at once. The lock ends with the process.
+	Lock(name string, note []byte) (release func() error, err error)
 	// Free returns the bytes that can still be written.
 	Free() (uint64, error)
+	// Close gives back what the storage itself holds.
+	Close() error
 }
 
-// file is a segment that is being written.
+// file is a file that is being written.
 type file interface {
+	// Write appends. Fewer bytes than given come with an error.
 	Write(p []byte) (int, error)
 	// Sync makes all that was written durable (fdatasync). Once it fails the file must not be written again.
 	Sync() error
+	// Truncate cuts the file; durable only after Sync.
+	Truncate(size int64) error
 	// Reserve asks for space behind the end without changing the visible size. It may do nothing.
 	Reserve(bytes int64) error
 	Close() error
 }
+
+// errLocked says that somebody else holds a lock.
+var errLocked = errors.New("the lock is held by another writer")

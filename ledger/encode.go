@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// timeLayout has microseconds and always the same length, so that times sort as text.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// encoder turns entries into the part of a line that needs neither number nor link. Callers use it side by side, before they queue.
+type encoder struct {
+	macs sync.Pool // of hash.Hash, keyed
+}
+
+func newEncoder(digestKey []byte) *encoder {
+	return &encoder{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, digestKey) }}}
+}
+
+// appendBody appends the members from kind to data, each with its leading comma.
+func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
+	if !e.Kind.Valid() {
+		return dst, fmt.Errorf("kind %q is not known", e.Kind)
+	}
+	if e.Outcome != "" && !e.Outcome.Valid() {
+		return dst, fmt.Errorf("outcome %q is not known", e.Outcome)
+	}
+	dst = append(append(append(dst, `,"kind":"`...), e.Kind...), '"')
+	dst = appendLabel(dst, "ref", e.Ref)
+	dst = appendLabel(dst, "call", e.Call)
+	dst = appendLabel(dst, "tool", e.Tool)
+	dst = appendCode(dst, e)
+	dst = appendContext(dst, e)
+	if e.Args != nil {
+		dst = c.appendArgs(dst, e.Args)
+	}
+	if e.Cause != "" {
+		text, _ := boundText(e.Cause)
+		dst = jsontext.AppendString(append(dst, `,"cause":`...), text)
+	}
+	if e.Outcome != "" {
+		dst = append(append(append(dst, `,"outcome":"`...), e.Outcome...), '"')
+	}
+	if e.Attempt > 0 {
+		dst = strconv.AppendInt(append(dst, `,"attempt":`...), int64(e.Attempt), 10)
+	}
+	if e.Latency > 0 {
+		dst = strconv.AppendInt(append(dst, `,"latency_us":`...), e.Latency.Microseconds(), 10)
+	}
+	dst = appendText(dst, "upstream", e.Upstream)
+	dst = appendText(dst, "envelope", e.Envelope)
+	return appendData(dst, e), nil
+}
+
+func appendCode(dst []byte, e *Entry) []byte {
+	if e.Code.Valid() {
+		dst = append(append(append(dst, `,"code":"`...), e.Code.Symbol()...), '"')
+		dst = append(append(append(dst, `,"domain":"`...), e.Code.Domain()...), '"')
+		dst = strconv.AppendInt(append(dst, `,"number":`...), int64(e.Code.Number()), 10)
+		dst = append(append(append(dst, `,"class":"`...), e.Code.Class()...), '"')
+	}
+	if e.Origin.By.Valid() {
+		dst = append(append(append(dst, `,"origin":{"by":"`...), e.Origin.By...), `","inferred":`...)
+		dst = append(strconv.AppendBool(dst, e.Origin.Inferred), '}')
+	}
+	if e.Code.Valid() {
+		dst = e.Retry.AppendJSON(append(dst, `,"retry":`...))
+	}
+	return dst
+}
+
+func appendContext(dst []byte, e *Entry) []byte {
+	dst = appendLabel(dst, "session_id", e.SessionID)
+	dst = appendLabel(dst, "role", e.Role)
+	if e.WorkspaceRoot != "" {
+		dst = jsontext.AppendString(append(dst, `,"workspace_root":`...), candor.RootDigest(e.WorkspaceRoot))
+	}
+	dst = appendLabel(dst, "plan_hash", e.PlanHash)
+	dst = appendLabel(dst, "phase_id", e.PhaseID)
+	return appendLabel(dst, "invariant_id", e.InvariantID)
+}
+
+func (c *encoder) appendArgs(dst, args []byte) []byte {
+	mac, ok := c.macs.Get().(hash.Hash)
+	if !ok {
+		return dst
+	}
+	defer c.macs.Put(mac)
+	mac.Reset()
+	mac.Write(args)
+	var sum [sha256.Size]byte
+	dst = hex.AppendEncode(append(dst, `,"args":{"digest":"hmac-sha256:`...), mac.Sum(sum[:0]))
+	dst = strconv.AppendInt(append(dst, `","bytes":`...), int64(len(args)), 10)
+	return append(dst, '}')
+}
+
+// appendText appends what was said or sent. The digest is of the text as it stands here, so that whoever has only the entry can
+// check it, and a secret that was taken out cannot be guessed from it.
+func appendText(dst []byte, name string, b []byte) []byte {
+	if b == nil {
+		return dst
+	}
+	text, cut := boundText(b)
+	dst = append(append(append(dst, `,"`...), name...), `":{"text":`...)
+	dst = jsontext.AppendString(dst, text)
+	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(len(b)), 10)
+	if cut {
+		dst = append(dst, `,"cut":true`...)
+	}
+	sum := sha256.Sum256(text)
+	dst = hex.AppendEncode(append(dst, `,"digest":"sha256:`...), sum[:])
+	return append(dst, `"}`...)
+}
+
+func appendData(dst []byte, e *Entry) []byte {
+	switch {
+	case e.raw != nil:
+		return append(append(dst, `,"data":`...), e.raw...)
+	case e.Data.IsZero():
+		return dst
+	}
+	text := e.Data.String()
+	if text[0] != '{' {
+		return append(append(append(dst, `,"data":{"value":`...), text...), '}')
+	}
+	return append(append(dst, `,"data":`...), text...)
+}
+
+func appendLabel(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	value = redact.Text(cutRunes(value, 4*MaxLabel))
+	if len(value) > MaxLabel {
+		value = cutRunes(value, MaxLabel-len(cutMark)) + cutMark
+	}
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return jsontext.AppendString(dst, value)
+}
+
+// cutMark ends a text that was cut.
+const cutMark = "…"
+
+// boundText redacts, then cuts. Twice the bound is looked at, so that a secret across the cut is still known as one.
+func boundText[T string | []byte](s T) (text []byte, cut bool) {
+	const scan = 2 * MaxText
+	if len(s) > scan {
+		s, cut = cutRunes(s, scan), true
+	}
+	text = redact.Bytes([]byte(s))
+	if !utf8.Valid(text) { // unreachable as long as redact keeps its promise; the digest depends on it
+		text = []byte(string([]rune(string(text))))
+	}
+	if cut || len(text) > MaxText {
+		text = append(cutRunes(text, min(len(text), MaxText-len(cutMark))), cutMark...)
+		cut = true
+	}
+	return text, cut
+}
+
+// cutRunes shortens s to at most n bytes without splitting a rune. The result has no room behind it that belongs to s.
+func cutRunes[T string | []byte](s T, n int) T {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return T([]byte(s[:n]))
+}
+
+// formatTime is the wire form of an entry's time.
+func formatTime(t time.Time) string { return t.UTC().Format(timeLayout) }

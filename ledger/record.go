@@ -1,0 +1,76 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Record is a whole entry as read from a line. Codes, classes and the like are plain text here: a ledger outlives the catalogue that
+// wrote it. The order of its fields is the order of the members.
+type Record struct {
+	V     int       `json:"v"`
+	Chain string    `json:"chain"`
+	Seq   uint64    `json:"seq"`
+	Time  time.Time `json:"time"`
+	Prev  string    `json:"prev"`
+	Kind  Kind      `json:"kind"`
+	Ref   string    `json:"ref,omitempty"`
+	Call  string    `json:"call,omitempty"`
+
+	Tool   string        `json:"tool,omitempty"`
+	Code   string        `json:"code,omitempty"`
+	Domain string        `json:"domain,omitempty"`
+	Number int           `json:"number,omitempty"`
+	Class  candor.Class  `json:"class,omitempty"`
+	Origin *RecordOrigin `json:"origin,omitempty"`
+	Retry  *candor.Retry `json:"retry,omitempty"`
+
+	SessionID     string `json:"session_id,omitempty"`
+	Role          string `json:"role,omitempty"`
+	WorkspaceRoot string `json:"workspace_root,omitempty"`
+	PlanHash      string `json:"plan_hash,omitempty"`
+	PhaseID       string `json:"phase_id,omitempty"`
+	InvariantID   string `json:"invariant_id,omitempty"`
+
+	Args      *RecordArgs     `json:"args,omitempty"`
+	Cause     string          `json:"cause,omitempty"`
+	Outcome   Outcome         `json:"outcome,omitempty"`
+	Attempt   int             `json:"attempt,omitempty"`
+	LatencyUS int64           `json:"latency_us,omitempty"`
+	Upstream  *RecordText     `json:"upstream,omitempty"`
+	Envelope  *RecordText     `json:"envelope,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Hash      string          `json:"hash"`
+}
+
+// RecordOrigin says who failed, and whether that was said or inferred.
+type RecordOrigin struct {
+	By       candor.Party `json:"by"`
+	Inferred bool         `json:"inferred"`
+}
+
+// RecordArgs stands for the arguments of a call.
+type RecordArgs struct {
+	Digest string `json:"digest"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// RecordText is what was said or sent, redacted and bounded.
+type RecordText struct {
+	Text   string `json:"text"`
+	Bytes  int64  `json:"bytes"` // as it was before redaction and cutting
+	Cut    bool   `json:"cut,omitempty"`
+	Digest string `json:"digest"` // of Text
+}
+
+// Record decodes the whole line.
+func (l *Line) Record() (Record, error) {
+	var r Record
+	if err := json.Unmarshal(l.raw, &r); err != nil {
+		return Record{}, fmt.Errorf("reading entry %d: %w", l.Seq, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// osStorage is the real one. Everything goes through an os.Root, so that a link planted in the folder cannot lead out of it.
+type osStorage struct {
+	root *os.Root
+	dir  string // for asking about free space only
+}
+
+// openStorage makes the folder if it is not there and opens it.
+func openStorage(dir string) (*osStorage, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder: %w", err)
+	}
+	return &osStorage{root: root, dir: dir}, nil
+}
+
+func (s *osStorage) Close() error { return s.root.Close() }
+
+func (s *osStorage) Create(name string, mode fs.FileMode) (file, error) {
+	return s.open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, mode)
+}
+
+func (s *osStorage) OpenAppend(name string) (file, error) {
+	return s.open(name, os.O_WRONLY|os.O_APPEND, 0)
+}
+
+func (s *osStorage) open(name string, flag int, mode fs.FileMode) (file, error) {
+	f, err := s.root.OpenFile(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.ReadAt(p, off)
+	return n, errors.Join(err, f.Close())
+}
+
+func (s *osStorage) Stat(name string) (int64, time.Time, error) {
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	return info.Size(), info.ModTime(), nil
+}
+
+func (s *osStorage) WriteFile(name string, data []byte, mode fs.FileMode) error {
+	aside := name + ".new"
+	if err := s.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := s.writeAside(aside, data, mode); err != nil {
+		return err
+	}
+	if err := s.Rename(aside, name); err != nil { // what was there before stays whole until here
+		return err
+	}
+	return s.SyncDir(path.Dir(name))
+}
+
+func (s *osStorage) writeAside(name string, data []byte, mode fs.FileMode) error {
+	f, err := s.Create(name, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (s *osStorage) Rename(from, to string) error { return s.root.Rename(from, to) }
+
+func (s *osStorage) Remove(name string) error { return s.root.Remove(name) }
+
+func (s *osStorage) MkdirAll(name string, mode fs.FileMode) error { return s.root.MkdirAll(name, mode) }
+
+func (s *osStorage) List(dir string) ([]string, error) {
+	f, err := s.root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(-1)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names, errors.Join(err, f.Close())
+}
+
+func (s *osStorage) SyncDir(dir string) error {
+	f, err := s.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(f), f.Close())
+}
+
+func (s *osStorage) Lock(name string, note []byte) (func() error, error) {
+	f, err := openLocked(s.root, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Truncate(0), writeAll(f, note)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil // closing gives the lock back
+}
+
+func (s *osStorage) Free() (uint64, error) { return freeSpace(s.dir) }
+
+func writeAll(w io.Writer, b []byte) error {
+	_, err := w.Write(b)
+	return err
+}
+
+// osFile is a file of the operating system.
+type osFile struct{ f *os.File }
+
+func (f osFile) Write(p []byte) (int, error) { return f.f.Write(p) }
+func (f osFile) Sync() error                 { return syncData(f.f) }
+func (f osFile) Truncate(size int64) error   { return f.f.Truncate(size) }
+func (f osFile) Close() error                { return f.f.Close() }
+
+func (f osFile) Reserve(bytes int64) error {
+	info, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	return reserveSpace(f.f, info.Size(), bytes)
+}
