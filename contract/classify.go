@@ -80,30 +80,61 @@ func strayID(x *Exchange) bool {
 	return !bytes.Equal(asked, got)
 }
 
+// answer holds the members of a result that matter to the rules, found in one pass.
+type answer struct {
+	isError, meta, resultType, task, toolResult, content, structured wire.Value
+}
+
+func answerOf(m *wire.Message) (a answer) {
+	for name, value := range m.ResultMembers() {
+		switch string(unescaped(name)) {
+		case `"isError"`:
+			a.isError = value
+		case `"_meta"`:
+			a.meta = value
+		case `"resultType"`:
+			a.resultType = value
+		case `"task"`:
+			a.task = value
+		case `"toolResult"`:
+			a.toolResult = value
+		case `"content"`:
+			a.content = value
+		case `"structuredContent"`:
+			a.structured = value
+		}
+	}
+	return a
+}
+
+// unescaped returns a name with its quotes, as it stands unless it is written with escapes.
+func unescaped(name wire.Value) []byte {
+	if bytes.IndexByte(name.Raw(), '\\') < 0 {
+		return name.Raw()
+	}
+	text, _ := name.Str()
+	return []byte(`"` + text + `"`)
+}
+
 func classifyResult(x *Exchange) Conclusion {
 	m := &x.Response
 	if m.Result().Type() != wire.TypeObject {
 		return certain(VerdictClean, RuleAnsweredClean)
 	}
-	failed := false
-	if v, ok := m.ResultMember("isError"); ok {
-		failed, _ = v.Bool()
+	a := answerOf(m)
+	failed, _ := a.isError.Bool()
+	if !failed {
+		return classifySuccess(x, &a)
 	}
-	if meta, ok := m.ResultMember("_meta"); ok {
-		if own, ok := meta.Get(dialect.MetaKey); ok && own.Type() == wire.TypeObject && failed {
-			return certain(VerdictTool, RuleCandorMeta)
-		}
+	if own, ok := a.meta.Get(dialect.MetaKey); ok && own.Type() == wire.TypeObject {
+		return certain(VerdictTool, RuleCandorMeta)
 	}
-	if failed {
-		return certain(VerdictTool, RuleIsError)
-	}
-	return classifySuccess(x)
+	return certain(VerdictTool, RuleIsError)
 }
 
 // classifySuccess looks for failures dressed as successes.
-func classifySuccess(x *Exchange) Conclusion {
-	m := &x.Response
-	if unfinished(m) {
+func classifySuccess(x *Exchange, a *answer) Conclusion {
+	if a.unfinished() {
 		return certain(VerdictClean, RuleWaiting)
 	}
 	if x.Dialect != "" {
@@ -111,26 +142,18 @@ func classifySuccess(x *Exchange) Conclusion {
 			return f
 		}
 	}
-	if old, ok := m.ResultMember("toolResult"); ok {
-		return classifyLegacy(x, old)
+	if a.toolResult.Present() {
+		return classifyLegacy(x, a.toolResult)
 	}
 	if x.Request != nil && !x.Request.MethodIs("tools/call") {
 		return certain(VerdictClean, RuleAnsweredClean)
 	}
-	content, _ := m.ResultMember("content")
-	structured, _ := m.ResultMember("structuredContent")
-	return classifyPayload(x, content, structured)
+	return classifyPayload(x, a.content, a.structured)
 }
 
 // unfinished reports results that are neither success nor failure yet.
-func unfinished(m *wire.Message) bool {
-	if kind, ok := m.ResultMember("resultType"); ok {
-		if kind.Is("input_required") || kind.Is("task") {
-			return true
-		}
-	}
-	task, ok := m.ResultMember("task")
-	return ok && task.Type() == wire.TypeObject
+func (a *answer) unfinished() bool {
+	return a.resultType.Is("input_required") || a.resultType.Is("task") || a.task.Type() == wire.TypeObject
 }
 
 // classifyLegacy reads the result shape of the first protocol drafts, where no current client looks for isError.
@@ -205,10 +228,8 @@ func suspectLater(x *Exchange, content, first wire.Value) (Rule, bool) {
 }
 
 func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
-	if own, ok := x.Response.ResultMember("content"); ok && sameBytes(own, content) {
-		if text, ok := x.Response.ResultFirst("content", "text"); ok && holdsMessage(text) {
-			return text, true
-		}
+	if text, ok := x.Response.ResultFirst("content", "text"); ok && holdsMessage(text) {
+		return text, true
 	}
 	for block := range content.Elements() {
 		if text, ok := block.Get("text"); ok && holdsMessage(text) {
@@ -220,11 +241,6 @@ func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
 
 func holdsMessage(text wire.Value) bool {
 	return text.Type() == wire.TypeString && len(text.Raw()) > len(`""`)
-}
-
-// sameBytes reports whether two values are the same place of the same message.
-func sameBytes(a, b wire.Value) bool {
-	return len(a.Raw()) > 0 && len(a.Raw()) == len(b.Raw()) && &a.Raw()[0] == &b.Raw()[0]
 }
 
 // suspectBlock asks the cheap questions first, on the bytes as they are.

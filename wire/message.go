@@ -17,7 +17,10 @@
 // [LineReader] and [EventReader] cut streams into frames.
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // Kind says which of the JSON-RPC units a message is.
 type Kind uint8
@@ -135,6 +138,22 @@ func (m *Message) ResultMember(name string) (Value, bool) {
 	}
 	at, ok := m.inResult.get(m.raw, name)
 	return m.part(at), ok
+}
+
+// ResultMembers yields the members of the result object in order, as [Value.Members] on [Message.Result] without the walk.
+func (m *Message) ResultMembers() iter.Seq2[Value, Value] {
+	return func(yield func(name, value Value) bool) {
+		if !m.resultOwn {
+			m.Result().eachMember(yield)
+			return
+		}
+		for i := range m.inResult.n {
+			at := m.inResult.members[i]
+			if !yield(m.part(at.name), m.part(at.value)) {
+				return
+			}
+		}
+	}
 }
 
 // ResultFirst returns a member of the first element of a list in the result: Result().Path(list, 0, name), without the walk if

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 
@@ -250,7 +251,17 @@ func TestResultMembersAreTheSameByIndexAndByWalk(t *testing.T) {
 		if string(byIndex.Raw()) != tc.want || string(byWalk.Raw()) != tc.want {
 			t.Errorf("%s: %s by index, %s by walk, want %s", tc.in, byIndex.Raw(), byWalk.Raw(), tc.want)
 		}
+		if got, want := listed(m.ResultMembers()), listed(m.Result().Members()); got != want {
+			t.Errorf("%s: members %s by index, %s by walk", tc.in, got, want)
+		}
 	}
+}
+
+func listed(members iter.Seq2[wire.Value, wire.Value]) (all string) {
+	for name, value := range members {
+		all += string(name.Raw()) + ":" + string(value.Raw()) + ","
+	}
+	return all
 }
 
 func TestFirstElementsAreTheSameByIndexAndByWalk(t *testing.T) {

@@ -11,6 +11,7 @@ func (s *scanner) str(i int) (end int, escaped bool) {
 	data := s.data
 	i++
 	skip := i // what stands before skip is a part of an escape
+	last := i // where the last escape stood
 	for long := i + longRun; i+8 <= len(data); {
 		for m := unplain(load(data, i)); m != 0; m &= m - 1 {
 			at := i + first(m)
@@ -20,7 +21,8 @@ func (s *scanner) str(i int) (end int, escaped bool) {
 			if data[at] == '"' {
 				return at + 1, escaped
 			}
-			long = at + longRun
+			long = at + nextRun(at-last)
+			last = at
 			escaped = escaped || data[at] == '\\'
 			if shortEscape(data, at) {
 				skip = at + 2
@@ -37,6 +39,15 @@ func (s *scanner) str(i int) (end int, escaped bool) {
 		}
 	}
 	return s.strTail(max(i, skip), escaped)
+}
+
+// nextRun guesses how far plain bytes have to go before larger steps pay: where the run behind was long, as in text with
+// lines, so will be the next.
+func nextRun(behind int) int {
+	if behind >= longRun/2 {
+		return 0
+	}
+	return longRun
 }
 
 // strTail is str for the last few bytes of the text, from inside a string.
