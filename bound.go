@@ -31,15 +31,18 @@ const maxScan = 64 << 10
 // publicText is the single door through which text enters an error: redacted, then bounded. The result is both at
 // once, so that passing the door again changes nothing. A cut can split what redaction wrote, or uncover something
 // new to redact (a name that lost its harmless ending); such an end is moved to the left until it holds.
-func publicText(s string, limit int) string {
-	s = redact.Text(cutText(s, maxScan))
+func publicText(s string, limit int) string { return cleanText(s, limit, redact.Policy{}) }
+
+// cleanText is [publicText] under a policy.
+func cleanText(s string, limit int, policy redact.Policy) string {
+	s = policy.Text(cutText(s, maxScan))
 	if len(s) <= limit {
 		return s
 	}
 	end := limit
 	for tries := 0; ; tries++ {
 		cut := cutText(s, end)
-		clean := redact.Text(cut)
+		clean := policy.Text(cut)
 		if clean == cut {
 			return cut
 		}
@@ -52,9 +55,16 @@ func publicText(s string, limit int) string {
 }
 
 // fitText is [publicText] for a text that may take up to room bytes as a JSON string.
-func fitText(s string, limit, room int) string {
+func fitText(s string, limit, room int) string { return fitClean(s, limit, room, redact.Policy{}) }
+
+// fitPointer is [fitText] for a JSON Pointer, which looks like a path and must stay whole. Secrets in it still go.
+func fitPointer(s string, room int) string {
+	return fitClean(s, MaxText, room, redact.Policy{KeepPaths: true})
+}
+
+func fitClean(s string, limit, room int, policy redact.Policy) string {
 	limit = min(limit, room-len(`""`))
-	s = publicText(s, limit)
+	s = cleanText(s, limit, policy)
 	for {
 		over := jsontext.EncodedLen(s) - room
 		if over <= 0 {
@@ -62,7 +72,7 @@ func fitText(s string, limit, room int) string {
 		}
 		// An escaped character takes two bytes, so half of what is too much has to go at least.
 		limit = max(len(cutMark), min(limit, len(s))-max(1, over/2))
-		s = publicText(s, limit)
+		s = cleanText(s, limit, policy)
 	}
 }
 

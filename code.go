@@ -118,6 +118,9 @@ func (c Code) String() string {
 	return c.Domain() + "/" + c.Symbol()
 }
 
+// MarshalText returns [Code.String], so that a code in a log or a map key is readable.
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
 // Codes yields every registered code in the order of its number.
 func Codes() iter.Seq[Code] {
 	return func(yield func(Code) bool) {

@@ -161,7 +161,7 @@ func rounds(n int) int {
 
 // TestAnyValueMakesSafeDetails is the promise of details over random values, cycles and all.
 func TestAnyValueMakesSafeDetails(t *testing.T) {
-	for seed := range uint64(rounds(4000)) {
+	for seed := range uint64(rounds(9000)) {
 		m := maker{r: rand.New(rand.NewPCG(seed, 1))}
 		v := m.value(5)
 		d := candor.DetailsOf(v)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
@@ -21,6 +22,9 @@ type safeWriter struct {
 	out   []byte
 	depth int
 	path  map[visit]bool // what stands open above the current value
+
+	issues bool // inside details.issues
+	asPath bool // the value is the path of an issue
 }
 
 // field is a member of an object. Its value may be a reflect.Value, which stands for the value in it.
@@ -89,6 +93,10 @@ func (w *safeWriter) literal(s string, room int) {
 
 // text writes a redacted string whose encoded form fits the room.
 func (w *safeWriter) text(s string, room int) {
+	if w.asPath && strings.HasPrefix(s, "/") {
+		w.out = jsontext.AppendString(w.out, fitPointer(s, room))
+		return
+	}
 	w.out = jsontext.AppendString(w.out, fitText(s, MaxText, room))
 }
 
@@ -180,7 +188,12 @@ func (w *safeWriter) member(f field, written string, room int) {
 		w.text(redact.Placeholder, room)
 		return
 	}
+	// An issue's path is a JSON Pointer into the arguments: /tmp/x names an argument there, and no file.
+	issues, asPath := w.issues, w.asPath
+	w.issues = issues || written == "issues" && w.depth == 1
+	w.asPath = issues && written == "path" && w.depth == 3
 	w.element(f.value, room)
+	w.issues, w.asPath = issues, asPath
 }
 
 // maySecret is false for null, true and false, which are never the secret itself.

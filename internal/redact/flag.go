@@ -104,7 +104,7 @@ func (x *scanner) element(i int) bool {
 	n := strings.IndexByte(s[i+1:min(len(s), i+1+valueLimit)], '<')
 	end := i + 1 + n
 	if n < 0 {
-		end = min(len(s), i+1+valueLimit)
+		end = runeBorder(s, i+1+valueLimit)
 	}
 	v := value{from: i + 1, to: end, quoted: true}
 	if v.from >= v.to || harmless(s[v.from:v.to]) {

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // value is the span behind a name.
 type value struct {
@@ -18,7 +21,7 @@ const valueLimit = 512
 // valueAt finds the value that begins at or behind i, on the same line, and reads at most limit
 // bytes of it.
 func valueAt(s string, i, limit int) value {
-	s = s[:min(len(s), i+limit)]
+	s = s[:runeBorder(s, i+limit)]
 	i = skipBlank(s, i)
 	if i < len(s) && s[i] == '[' && placeholderEnd(s, i) == i { // one value in a list
 		i = skipBlank(s, i+1)
@@ -33,6 +36,17 @@ func valueAt(s string, i, limit int) value {
 		return quotedAt(s, i, n)
 	}
 	return value{from: i, to: bareEnd(s, i)}
+}
+
+// runeBorder is the last place at or before i that is not inside a character: what stands in front of a cut must stay text.
+func runeBorder(s string, i int) int {
+	if i >= len(s) {
+		return len(s)
+	}
+	for i > 0 && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
 }
 
 func skipBlank(s string, i int) int {
