@@ -1,0 +1,140 @@
+package crashfs
+
+import (
+	"errors"
+	"io"
+	"syscall"
+)
+
+// Op is one thing that was asked of the disk. What the storage does as a whole, such as putting a file in place, is several.
+type Op string
+
+// The operations.
+const (
+	OpCreate   Op = "create"
+	OpOpen     Op = "open"
+	OpRead     Op = "read"
+	OpStat     Op = "stat"
+	OpWrite    Op = "write"
+	OpSync     Op = "sync"
+	OpReserve  Op = "reserve"
+	OpClose    Op = "close"
+	OpTruncate Op = "truncate"
+	OpRename   Op = "rename"
+	OpRemove   Op = "remove"
+	OpMkdir    Op = "mkdir"
+	OpList     Op = "list"
+	OpSyncDir  Op = "syncdir"
+	OpLock     Op = "lock"
+	OpFree     Op = "free"
+)
+
+// Changes reports whether the operation can make a difference to what is left after a power cut.
+func (o Op) Changes() bool {
+	switch o {
+	case OpRead, OpStat, OpClose, OpList, OpFree, OpReserve:
+		return false
+	default:
+		return true
+	}
+}
+
+// takesDescriptor reports whether the operation fails when the process has no descriptors left.
+func (o Op) takesDescriptor() bool {
+	switch o {
+	case OpCreate, OpOpen, OpRead, OpList, OpSyncDir, OpLock:
+		return true
+	default:
+		return false
+	}
+}
+
+// takesSpace reports whether the operation fails when the disk is full.
+func (o Op) takesSpace() bool {
+	switch o {
+	case OpCreate, OpWrite, OpReserve, OpRename, OpMkdir, OpLock:
+		return true
+	default:
+		return false
+	}
+}
+
+// Fault is a kind of failure that can be planted.
+type Fault string
+
+// The faults. Each concerns some operations and leaves the others alone.
+const (
+	FaultEIO         Fault = "EIO"         // once, any operation but a sync, without effect
+	FaultENOSPC      Fault = "ENOSPC"      // once, half of a write is written
+	FaultENOSPCStays Fault = "ENOSPC-stay" // from then on
+	FaultShortWrite  Fault = "short-write" // once
+	FaultSyncOnce    Fault = "sync-once"   // after it the cache lies
+	FaultSyncStays   Fault = "sync-stay"   // every sync from then on
+	FaultEMFILE      Fault = "EMFILE"      // once
+	FaultEMFILEStays Fault = "EMFILE-stay" // from then on
+)
+
+// Faults returns all kinds.
+func Faults() []Fault {
+	return []Fault{
+		FaultEIO, FaultENOSPC, FaultENOSPCStays, FaultShortWrite, FaultSyncOnce, FaultSyncStays, FaultEMFILE, FaultEMFILEStays,
+	}
+}
+
+// stays reports whether the fault lasts, or strikes once.
+func (f Fault) stays() bool {
+	return f == FaultENOSPCStays || f == FaultSyncStays || f == FaultEMFILEStays
+}
+
+// Concerns reports whether an operation can fail in this way.
+func (f Fault) Concerns(op Op) bool {
+	switch f {
+	case FaultEIO:
+		return op != OpClose && op != OpSync && op != OpSyncDir
+	case FaultENOSPC, FaultENOSPCStays:
+		return op.takesSpace()
+	case FaultShortWrite:
+		return op == OpWrite
+	case FaultSyncOnce, FaultSyncStays:
+		return op == OpSync || op == OpSyncDir
+	case FaultEMFILE, FaultEMFILEStays:
+		return op.takesDescriptor()
+	default:
+		return false
+	}
+}
+
+func (f Fault) err() error {
+	switch f {
+	case FaultEIO, FaultSyncOnce, FaultSyncStays:
+		return syscall.EIO
+	case FaultENOSPC, FaultENOSPCStays:
+		return syscall.ENOSPC
+	case FaultShortWrite:
+		return io.ErrShortWrite
+	case FaultEMFILE, FaultEMFILEStays:
+		return syscall.EMFILE
+	default:
+		return errors.ErrUnsupported
+	}
+}
+
+// plan is the fault that is planted, if any.
+type plan struct {
+	fault Fault
+	at    int // index of the operation, from 0
+	hit   bool
+}
+
+// strikes says whether the operation with this index fails.
+func (p *plan) strikes(index int, op Op) bool {
+	switch {
+	case p.fault == "" || index < p.at || !p.fault.Concerns(op):
+		return false
+	case index == p.at:
+		p.hit = true
+	case !p.fault.stays() || !p.hit:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,138 @@
+package crashfs
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// File is an open file that is appended to.
+type File struct {
+	fs     *FS
+	node   *node
+	name   string
+	closed bool
+}
+
+func (f *FS) handle(n *node, name string) *File {
+	f.open++
+	return &File{fs: f, node: n, name: name}
+}
+
+// Write appends. Fewer bytes than given come with an error.
+func (h *File) Write(p []byte) (int, error) {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	defer h.fs.done(OpWrite)
+	h.check(OpWrite)
+	fault, err := h.fs.begin(OpWrite, h.name)
+	if h.closed {
+		return 0, fs.ErrClosed
+	}
+	switch {
+	case err == nil:
+		return h.append(p)
+	case fault == FaultEIO:
+		return 0, err
+	default: // the first half is there
+		h.node.append(p[:len(p)/2])
+		return len(p) / 2, err
+	}
+}
+
+// append writes as much as there is room for.
+func (h *File) append(p []byte) (int, error) {
+	n := h.node
+	if h.fs.limit > 0 {
+		room := h.fs.room() + n.space() - int64(len(n.data))
+		if int64(len(p)) > room {
+			p = p[:max(room, 0)]
+			n.append(p)
+			return len(p), &fs.PathError{Op: "write", Path: h.name, Err: syscall.ENOSPC}
+		}
+	}
+	n.append(p)
+	n.modified = time.Now()
+	return len(p), nil
+}
+
+// Sync makes all that was written durable. If it fails the cache lies from then on.
+func (h *File) Sync() error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	defer h.fs.done(OpSync)
+	h.check(OpSync)
+	_, err := h.fs.begin(OpSync, h.name)
+	switch {
+	case h.closed:
+		return fs.ErrClosed
+	case err != nil:
+		h.node.failSync()
+		return err
+	}
+	h.node.sync()
+	return nil
+}
+
+// Truncate cuts the file. It is durable after Sync.
+func (h *File) Truncate(size int64) error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	defer h.fs.done(OpTruncate)
+	_, err := h.fs.begin(OpTruncate, h.name)
+	switch {
+	case h.closed:
+		return fs.ErrClosed
+	case err != nil:
+		return err
+	}
+	h.node.truncate(int(size))
+	h.node.modified = time.Now()
+	return nil
+}
+
+// Reserve asks for space behind the end without changing the visible size.
+func (h *File) Reserve(bytes int64) error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	defer h.fs.done(OpReserve)
+	_, err := h.fs.begin(OpReserve, h.name)
+	wanted := int64(len(h.node.data)) + bytes
+	switch {
+	case h.closed:
+		return fs.ErrClosed
+	case err != nil:
+		return err
+	case wanted <= h.node.reserved:
+		return nil
+	case h.fs.room() < wanted-h.node.space():
+		return &fs.PathError{Op: "fallocate", Path: h.name, Err: syscall.ENOSPC}
+	}
+	h.node.reserved = wanted
+	return nil
+}
+
+// Close gives the file back.
+func (h *File) Close() error {
+	h.fs.mu.Lock()
+	defer h.fs.mu.Unlock()
+	defer h.fs.done(OpClose)
+	_, err := h.fs.begin(OpClose, h.name)
+	if h.closed {
+		h.fs.rule("%s was closed twice", h.name)
+		return fs.ErrClosed
+	}
+	h.closed = true
+	h.fs.open--
+	return err
+}
+
+// check notes the use of a file of which nobody can know what is on the disk.
+func (h *File) check(op Op) {
+	switch {
+	case h.closed:
+		h.fs.rule("%s of %s, which is closed", op, h.name)
+	case h.node.poisoned:
+		h.fs.rule("%s of %s, of which a sync has failed", op, h.name)
+	}
+}
