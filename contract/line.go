@@ -60,7 +60,7 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 		n++
 	}
 	if open && l.n < lineWords {
-		l.words[l.n].to = uint16(n)
+		l.words[l.n].to = uint16(n) //nolint:gosec // n is at most lineBytes
 		l.n++
 	}
 	return text[min(i, len(text)):]
@@ -70,12 +70,12 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 func (l *line) step(c byte, n int, open bool) bool {
 	if isWordByte(c) {
 		if !open && l.n < lineWords {
-			l.words[l.n] = word{from: uint16(n)}
+			l.words[l.n] = word{from: uint16(n)} //nolint:gosec // n is at most lineBytes
 		}
 		return true
 	}
 	if open && l.n < lineWords {
-		l.words[l.n].to = uint16(n)
+		l.words[l.n].to = uint16(n) //nolint:gosec // n is at most lineBytes
 		l.n++
 	}
 	// A hyphen inside a name, as in error-budget.md, is no punctuation.

@@ -139,7 +139,7 @@ func (fs Flaws) Empty() bool { return fs == 0 }
 func (fs Flaws) All() iter.Seq[Flaw] {
 	return func(yield func(Flaw) bool) {
 		for rest := uint32(fs); rest != 0; rest &= rest - 1 {
-			if !yield(Flaw(bits.TrailingZeros32(rest))) {
+			if !yield(Flaw(bits.TrailingZeros32(rest))) { //nolint:gosec // at most 32
 				return
 			}
 		}

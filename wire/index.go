@@ -3,7 +3,7 @@ package wire
 // span is a part of some bytes. The bytes are at most 1 GiB, see Limits.
 type span struct{ begin, end uint32 }
 
-func spanOf(begin, end int) span { return span{uint32(begin), uint32(end)} }
+func spanOf(begin, end int) span { return span{uint32(begin), uint32(end)} } //nolint:gosec // bounded by Limits
 
 func (p span) empty() bool { return p.end <= p.begin }
 

@@ -19,6 +19,6 @@ func (e Malformation) Error() string {
 // Is makes errors.Is(err, Malformation{Flaw: f}) true for any offset when the target's offset
 // is zero, so that a caller can ask for the flaw alone.
 func (e Malformation) Is(target error) bool {
-	t, ok := target.(Malformation) //nolint:errorlint // Is is given one link of the chain by contract
+	t, ok := target.(Malformation)
 	return ok && t.Flaw == e.Flaw && (t.Offset == 0 || t.Offset == e.Offset)
 }

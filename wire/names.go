@@ -190,5 +190,5 @@ func nameHash(inside []byte) int {
 		var space [64]byte
 		inside = unescape(space[:0], inside)
 	}
-	return int(maphash.Bytes(nameSeed, inside) >> 1)
+	return int(maphash.Bytes(nameSeed, inside) >> 1) //nolint:gosec // the shift leaves 63 bits
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -188,18 +188,18 @@ type liar struct{}
 func (liar) Read(p []byte) (int, error) { return len(p) + 1, nil }
 
 func TestAnyChunkingGivesTheSameLines(t *testing.T) {
-	rnd := rand.New(rand.NewSource(1))
+	rnd := rand.New(rand.NewPCG(1, 0))
 	for range 2000 {
 		in := randomText(rnd, "ab\n\r\r\n\n\xe2\x82\xac ", 60)
 		sizes := randomText(rnd, "\x00\x01\x02\x03", 5)
-		sameLines(t, in, append(sizes, 0), 1+rnd.Intn(12))
+		sameLines(t, in, append(sizes, 0), 1+rnd.IntN(12))
 	}
 }
 
 func randomText(rnd *rand.Rand, alphabet string, most int) []byte {
-	b := make([]byte, rnd.Intn(most))
+	b := make([]byte, rnd.IntN(most))
 	for i := range b {
-		b[i] = alphabet[rnd.Intn(len(alphabet))]
+		b[i] = alphabet[rnd.IntN(len(alphabet))]
 	}
 	return b
 }

@@ -3,7 +3,7 @@ package wire_test
 import (
 	"encoding/json"
 	"errors"
-	"math/rand"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -117,7 +117,7 @@ func TestASpliceThatHasNoPlaceIsRefused(t *testing.T) {
 }
 
 func TestSetThenRemoveGivesTheDocumentBack(t *testing.T) {
-	rnd := rand.New(rand.NewSource(4))
+	rnd := rand.New(rand.NewPCG(4, 0))
 	for range 300 {
 		doc, err := json.Marshal(map[string]any{"a": randomValue(rnd, 3), "b": randomValue(rnd, 2), "": 1})
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -149,14 +149,14 @@ func TestTheLastEventIDOutlivesItsEvent(t *testing.T) {
 }
 
 func TestAnyChunkingGivesTheSameEvents(t *testing.T) {
-	rnd := rand.New(rand.NewSource(2))
+	rnd := rand.New(rand.NewPCG(2, 0))
 	for range 5000 {
 		in := randomText(rnd, "d\n\r\r\n\n\n:a \xef\xbb\xbf", 40)
-		if rnd.Intn(2) == 0 {
+		if rnd.IntN(2) == 0 {
 			in = append([]byte("\xef\xbb\xbf"), in...)
 		}
 		sizes := randomText(rnd, "\x00\x01\x02\x03", 5)
-		sameEvents(t, in, append(sizes, 0), 1+rnd.Intn(30))
+		sameEvents(t, in, append(sizes, 0), 1+rnd.IntN(30))
 	}
 }
 

@@ -2,7 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
-	"math/rand"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,7 +31,7 @@ func TestAppendStringEscapesWhatItMustAndNoMore(t *testing.T) {
 }
 
 func TestAppendedStringsAreReadBack(t *testing.T) {
-	rnd := rand.New(rand.NewSource(5))
+	rnd := rand.New(rand.NewPCG(5, 0))
 	for range 5000 {
 		in := string(randomText(rnd, "abcdefgh\"\\\n\x00\x1f/é日😀\u2028\u2029\xff\xe2", 80))
 		text := wire.AppendString([]byte("#"), in)[1:]

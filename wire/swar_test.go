@@ -3,24 +3,24 @@ package wire_test
 import (
 	"encoding/binary"
 	"math/bits"
-	"math/rand"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
 func TestWordMarksAgreeWithTheBytes(t *testing.T) {
-	rnd := rand.New(rand.NewSource(6))
+	rnd := rand.New(rand.NewPCG(6, 0))
 	for n := range 256 * 256 {
 		var word [8]byte
 		for i := range word {
-			word[i] = byte(rnd.Intn(256))
+			word[i] = byte(rnd.IntN(256))
 			if n%2 == 0 {
-				word[i] = byte(' ' + rnd.Intn(64))
+				word[i] = byte(' ' + rnd.IntN(64))
 			}
 		}
-		word[rnd.Intn(8)] = byte(n)
-		word[rnd.Intn(8)] = byte(n >> 8)
+		word[rnd.IntN(8)] = byte(n)
+		word[rnd.IntN(8)] = byte(n >> 8)
 		checkWord(t, word)
 	}
 }

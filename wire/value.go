@@ -128,7 +128,7 @@ func (v Value) Int64() (n int64, ok bool) {
 // IsInteger reports whether the value is a number written without fraction and exponent, of
 // whatever size.
 func (v Value) IsInteger() bool {
-	return v.Type() == TypeNumber && bytes.IndexAny(v.raw, ".eE") < 0
+	return v.Type() == TypeNumber && !bytes.ContainsAny(v.raw, ".eE")
 }
 
 // Float64 returns a number as the nearest float64; ok is false if it is none or is out of range.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math/rand"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -233,10 +233,10 @@ func TestDuplicatesAreFoundBelowManyOpenObjects(t *testing.T) {
 }
 
 func TestRandomValuesReadAsEncodingJSONReadsThem(t *testing.T) {
-	rnd := rand.New(rand.NewSource(3))
+	rnd := rand.New(rand.NewPCG(3, 0))
 	for range 100 {
 		want := randomValue(rnd, 4)
-		text, err := json.MarshalIndent(want, strings.Repeat(" ", rnd.Intn(3)), strings.Repeat("\t", rnd.Intn(2)))
+		text, err := json.MarshalIndent(want, strings.Repeat(" ", rnd.IntN(3)), strings.Repeat("\t", rnd.IntN(2)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,23 +245,23 @@ func TestRandomValuesReadAsEncodingJSONReadsThem(t *testing.T) {
 }
 
 func randomValue(rnd *rand.Rand, depth int) any {
-	switch k := rnd.Intn(8); {
+	switch k := rnd.IntN(8); {
 	case k == 0:
 		return nil
 	case k == 1:
-		return rnd.Intn(2) == 0
+		return rnd.IntN(2) == 0
 	case k == 2:
-		return float64(rnd.Intn(2000) - 1000)
+		return float64(rnd.IntN(2000) - 1000)
 	case k < 5 || depth == 0:
 		return string(bytes.ToValidUTF8(randomText(rnd, "ab\"\\\n\x00/é日😀\u2028", 24), nil))
 	case k < 7:
 		object := map[string]any{}
-		for range rnd.Intn(30) {
+		for range rnd.IntN(30) {
 			object[string(bytes.ToValidUTF8(randomText(rnd, "abcde\"\\\té", 12), nil))] = randomValue(rnd, depth-1)
 		}
 		return object
 	default:
-		array := make([]any, rnd.Intn(6))
+		array := make([]any, rnd.IntN(6))
 		for i := range array {
 			array[i] = randomValue(rnd, depth-1)
 		}

@@ -153,6 +153,6 @@ func (ws *nameWords) close() {
 	if end == from || ws.n == len(ws.ends) {
 		return
 	}
-	ws.ends[ws.n] = uint8(end)
+	ws.ends[ws.n] = uint8(end) //nolint:gosec // names are cut long before
 	ws.n++
 }

@@ -94,5 +94,5 @@ func atFrame(t string) bool {
 		return true
 	}
 	n := digit.back(t, len(t), 8)
-	return n < len(t) && n > 0 && t[n-1] == ':' && strings.IndexByte(t, ' ') < 0 && strings.IndexAny(t, "/.<\\") >= 0
+	return n < len(t) && n > 0 && t[n-1] == ':' && strings.IndexByte(t, ' ') < 0 && strings.ContainsAny(t, "/.<\\")
 }
