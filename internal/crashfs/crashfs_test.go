@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/fstest"
 
 	"github.com/candor-mcp/candor/internal/crashfs"
 )
@@ -311,6 +312,14 @@ func TestOneSeedGivesOneSurvivor(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheViewIsAFileSystem(t *testing.T) {
+	f := crashfs.New()
+	must(t, f.MkdirAll("d", 0o700))
+	must(t, f.WriteFile("d/a", []byte("some text"), 0o600))
+	must(t, f.WriteFile("b", nil, 0o600))
+	must(t, fstest.TestFS(f.View(), "d/a", "b"))
 }
 
 func TestAHookSeesEveryOperation(t *testing.T) {

@@ -231,7 +231,7 @@ func (f *FS) Free() (uint64, error) {
 	if _, err := f.begin(OpFree, "."); err != nil {
 		return 0, err
 	}
-	return uint64(max(f.room(), 0)), nil
+	return uint64(max(f.room(), 0)), nil //nolint:gosec // not negative
 }
 
 // Close does nothing: the file system is there as long as somebody holds it.

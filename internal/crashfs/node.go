@@ -100,16 +100,15 @@ func (n *node) truncate(size int) {
 func (n *node) survivor(rng *rand.Rand) []byte {
 	size := survivingSize(len(n.disk), len(n.data), rng)
 	left := n.resized(size)
-	keep := keepChance(rng)
+	keep, torn := keepChance(rng), rng.IntN(4) == 0
 	for i, s := range n.sectors {
-		if s == clean || i*Sector >= size || rng.Float64() >= keep {
-			continue
-		}
-		if rng.IntN(8) == 0 {
+		switch {
+		case s == clean || i*Sector >= size || rng.Float64() >= keep:
+		case torn && i == len(n.sectors)-1:
 			tearSector(left, n.data, i, rng)
-			continue
+		default:
+			copySector(left, n.data, i)
 		}
-		copySector(left, n.data, i)
 	}
 	return left
 }
@@ -148,7 +147,7 @@ func copySector(to, from []byte, i int) {
 	}
 }
 
-// tearSector brings only the first bytes of a sector to the disk.
+// tearSector brings only the first bytes of a sector to the disk. Disks promise not to; the last one of a file is not trusted with it.
 func tearSector(to, from []byte, i int, rng *rand.Rand) {
 	end := min(i*Sector+rng.IntN(Sector), len(to), len(from))
 	if start := i * Sector; start < end {
