@@ -137,6 +137,9 @@ func classifySuccess(x *Exchange, a *answer) Conclusion {
 	if a.unfinished() {
 		return certain(VerdictClean, RuleWaiting)
 	}
+	if raw := string(a.isError.Raw()); raw == `"true"` || raw == "1" {
+		return suspected(RuleFalseFlag)
+	}
 	if x.Dialect != "" {
 		if f, ok := dialectVerdict(x); ok {
 			return f

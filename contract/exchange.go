@@ -23,13 +23,24 @@ func ParseExchange(line []byte) (*Exchange, error) {
 	}
 	x := &Exchange{}
 	if asked, ok := v.Get("request"); ok && !asked.IsNull() {
-		if asked.Type() != wire.TypeObject {
-			return nil, errors.New("request is not an object")
+		if err := x.setRequest(asked); err != nil {
+			return nil, err
 		}
-		m := wire.Parse(asked.Raw(), wire.Limits{})
-		x.Request = &m
 	}
 	return x, x.setAnswer(answer)
+}
+
+// setRequest takes the call as an object, or as the text that was sent.
+func (x *Exchange) setRequest(asked wire.Value) error {
+	raw := asked.Raw()
+	if text, ok := asked.StrBytes(); ok {
+		raw = text
+	} else if t := asked.Type(); t != wire.TypeObject && t != wire.TypeArray {
+		return fmt.Errorf("request is a %s, not a message", t)
+	}
+	m := wire.Parse(raw, wire.Limits{})
+	x.Request = &m
+	return nil
 }
 
 // asMessage reports flaws that do not keep a line from being read as a message: they are the message's own.
@@ -49,8 +60,8 @@ func asMessage(err error) bool {
 func (x *Exchange) setAnswer(answer wire.Value) error {
 	switch answer.Type() {
 	case wire.TypeNull:
-		x.Lost = x.Request == nil || len(x.Request.ID()) > 0
-		x.silent = !x.Lost
+		x.silent = x.Request != nil && x.Request.Kind() == wire.KindNotification
+		x.Lost = !x.silent
 	case wire.TypeString:
 		text, _ := answer.StrBytes()
 		x.Response = wire.Parse(text, wire.Limits{})

@@ -72,11 +72,24 @@ func hear(x *Exchange) foreign.Said {
 	m := &x.Response
 	args := askOf(x.Request).args
 	if m.Shape() == wire.KindError {
-		code, _ := m.Error().Path("code").Int64()
-		message, _ := m.Error().Path("message").Str()
-		return foreign.ReadRPC(code, message, m.Error().Path("data"), args)
+		return hearError(m.Error(), args)
 	}
 	return foreign.ReadResult(m.Result(), args)
+}
+
+// hearError reads a JSON-RPC error, also one that has no number or is no object at all.
+func hearError(e, args wire.Value) foreign.Said {
+	code, numbered := e.Path("code").Int64()
+	message, worded := e.Path("message").Str()
+	switch {
+	case numbered && worded:
+		return foreign.ReadRPC(code, message, e.Path("data"), args)
+	case e.Type() == wire.TypeString:
+		text, _ := e.Str()
+		return foreign.ReadText(text, args)
+	default:
+		return foreign.ReadValue(e, args)
+	}
 }
 
 // finish puts the parts together. What the peer said is kept beside what it was taken to mean.

@@ -74,9 +74,10 @@ func resultViolations(m *wire.Message) []Violation {
 	if m.Result().IsNull() {
 		return []Violation{{"null-result", "result is null: several clients drop it and wait for ever"}}
 	}
-	failed := false
-	if flag, ok := m.ResultMember("isError"); ok {
-		failed, _ = flag.Bool()
+	flag, flagged := m.ResultMember("isError")
+	failed, isBool := flag.Bool()
+	if flagged && !isBool {
+		out = append(out, Violation{"bad-is-error", "isError is not true or false: clients take it for false"})
 	}
 	if _, ok := m.ResultMember("toolResult"); ok {
 		out = append(out, Violation{"legacy-tool-result", "toolResult was a draft; current clients read content and isError"})
