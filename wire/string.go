@@ -2,7 +2,8 @@ package wire
 
 import (
 	"bytes"
-	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
 // StrBytes returns the characters of a string value. Without escapes they are a part of the
@@ -57,84 +58,4 @@ func namedInside(in []byte, text string) bool {
 // and also U+2028 and U+2029, which end a line in older JavaScript; a byte that is not UTF-8
 // becomes U+FFFD, written as the escape \ufffd. Nothing is escaped for HTML. It allocates only
 // if dst is too small.
-func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for begin := 0; ; {
-		i := begin + plainPrefix(s[begin:])
-		if i == len(s) {
-			dst = append(dst, s[begin:]...)
-			return append(dst, '"')
-		}
-		if s[i] < utf8.RuneSelf {
-			dst = append(dst, s[begin:i]...)
-			dst = appendEscape(dst, s[i])
-			begin = i + 1
-			continue
-		}
-		end, ok := runesEnd(s, i)
-		dst = append(dst, s[begin:end]...)
-		if begin = end; !ok {
-			dst, begin = appendOdd(dst, s, end)
-		}
-	}
-}
-
-// plainPrefix returns how many bytes at the start of s need no look.
-func plainPrefix(s string) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		w := s[i : i+8]
-		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		if m := unplain(x); m != 0 {
-			return i + first(m)
-		}
-	}
-	for i < len(s) && isPlain(s[i]) {
-		i++
-	}
-	return i
-}
-
-// runesEnd returns the end of the run of characters above ASCII that begins at i. ok is false if
-// what stands at the end is no character, or one that must be escaped.
-func runesEnd(s string, i int) (end int, ok bool) {
-	for i < len(s) && s[i] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
-			return i, false
-		}
-		i += size
-	}
-	return i, true
-}
-
-// appendOdd escapes the character at i for which runesEnd stopped.
-func appendOdd(dst []byte, s string, i int) ([]byte, int) {
-	r, size := utf8.DecodeRuneInString(s[i:])
-	if r == utf8.RuneError {
-		return append(dst, `\ufffd`...), i + size
-	}
-	return append(dst, '\\', 'u', '2', '0', '2', hexDigits[r&0xf]), i + size
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
-	default:
-		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
-	}
-}
+func AppendString(dst []byte, s string) []byte { return jsontext.AppendString(dst, s) }

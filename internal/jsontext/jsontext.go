@@ -23,15 +23,10 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	from := 0
-	for i := 0; i < len(s); {
+	for i := plainRun(s, 0); i < len(s); i = plainRun(s, i) {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			if plain[c] {
-				i++
-				continue
-			}
-			dst = append(dst, s[from:i]...)
-			dst = appendEscaped(dst, c)
+			dst = appendEscaped(append(dst, s[from:i]...), c)
 			i++
 			from = i
 			continue
@@ -50,6 +45,29 @@ func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	}
 	dst = append(dst, s[from:]...)
 	return append(dst, '"')
+}
+
+// plainRun returns the end of the plain bytes from i on. It looks at eight at a time: most text is plain.
+func plainRun[T ~string | ~[]byte](s T, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		w := s[i : i+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		if odd(x) {
+			break
+		}
+	}
+	for i < len(s) && s[i] < utf8.RuneSelf && plain[s[i]] {
+		i++
+	}
+	return i
+}
+
+// odd reports whether one of eight bytes is a control character, a quote, a backslash or above ASCII. x^2 swaps the quote with the
+// space, so that one subtraction finds both it and all below 0x20.
+func odd(x uint64) bool {
+	const ones = 0x0101010101010101
+	return (((x^2*ones)-'!'*ones)|((x^'\\'*ones)-ones)|x)&(0x80*ones) != 0
 }
 
 func decodeRune[T ~string | ~[]byte](s T) (rune, int) {
