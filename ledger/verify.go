@@ -1,0 +1,245 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// VerifyOptions says what to hold a ledger against. The zero value uses what is in the folder itself.
+type VerifyOptions struct {
+	// Checkpoints are second places: files that checkpoints were also written to. Each must be readable.
+	Checkpoints []string
+	// Keys are the public keys to believe, one verifier line each. None means those in the folder, which prove less: who could change the
+	// entries could change them too.
+	Keys []string
+	// Progress is told from time to time how far it is. It runs on the caller's goroutine.
+	Progress func(Progress)
+}
+
+// Progress is how far a verification is.
+type Progress struct {
+	Chains, Chain int   // how many there are, and which one is being read, from 1
+	Bytes, Total  int64 // read so far, and on the disk; compressed segments hold more than they take
+}
+
+// Report is the result of a verification.
+type Report struct {
+	OK bool `json:"ok"`
+	// OwnKeys says that the keys came from the folder itself.
+	OwnKeys bool          `json:"own_keys"`
+	Entries uint64        `json:"entries"`
+	Bytes   int64         `json:"bytes"`
+	Chains  []ChainReport `json:"chains"`
+	// Harms holds the first harm of every chain that has one, and what is wrong beside the chains.
+	Harms []Harm `json:"harms"`
+}
+
+// ChainReport is what was found in one chain.
+type ChainReport struct {
+	Chain       string    `json:"chain"`
+	Entries     uint64    `json:"entries"`             // that were read
+	First       uint64    `json:"first"`               // number of the first that is left
+	Size        uint64    `json:"size"`                // number of the last good one
+	Bytes       int64     `json:"bytes"`               // of the good ones
+	Pruned      uint64    `json:"pruned,omitempty"`    // how many were removed by retention
+	Begin       time.Time `json:"begin,omitzero"`      // time of the first
+	End         time.Time `json:"end,omitzero"`        // time of the last
+	Last        string    `json:"last"`                // hash of the last
+	Root        string    `json:"root,omitempty"`      // of the tree over all of them
+	Checkpoints int       `json:"checkpoints"`         // that were compared
+	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
+	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a second place covers
+	Closed      bool      `json:"closed"`              // its writer ended it
+	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer was gone
+	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no harm
+	Harm        *Harm     `json:"harm,omitempty"`
+}
+
+// Verify reads a whole ledger folder and compares it with its checkpoints. It changes nothing, takes no lock, and may run beside
+// a writer. Harm is in the report; an error says that it could not run.
+func Verify(dir string, options VerifyOptions) (Report, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("opening the ledger: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	places := make([]*secondPlace, 0, len(options.Checkpoints))
+	for _, name := range options.Checkpoints {
+		places = append(places, &secondPlace{fsys: os.DirFS(filepath.Dir(name)), base: filepath.Base(name), name: name})
+	}
+	return verifyFS(root.FS(), places, options)
+}
+
+// verification is one run. It belongs to one goroutine.
+type verification struct {
+	fsys   fs.FS
+	keys   note.Verifiers
+	places []*secondPlace
+	claims map[string][]claim   // by the chain they are about
+	ends   map[string]recovery  // by the chain whose end they record
+	pruned map[string][]pruning // nil until somebody asks
+	tell   func(Progress)
+	at     Progress
+	told   int64
+	report Report
+}
+
+func verifyFS(fsys fs.FS, places []*secondPlace, options VerifyOptions) (Report, error) {
+	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, ends: map[string]recovery{}, tell: options.Progress}
+	v.report.Harms, v.report.Chains = []Harm{}, []ChainReport{}
+	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
+	chains, err := chainNames(fsys)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := v.trust(options.Keys); err != nil {
+		return Report{}, err
+	}
+	for _, p := range places {
+		harm, err := p.index()
+		if err != nil {
+			return Report{}, err
+		}
+		if harm != nil {
+			v.report.Harms = append(v.report.Harms, *harm)
+		}
+	}
+	for _, name := range chains {
+		if err := v.preview(name); err != nil {
+			return Report{}, err
+		}
+	}
+	v.at.Chains = len(chains)
+	for i, name := range chains {
+		v.at.Chain = i + 1
+		if err := v.chain(name); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := v.compareEnds(); err != nil {
+		return Report{}, err
+	}
+	v.missing(chains)
+	return v.conclude(), nil
+}
+
+// trust sets the keys to believe.
+func (v *verification) trust(lines []string) error {
+	v.report.OwnKeys = len(lines) == 0
+	if len(lines) == 0 {
+		var err error
+		if lines, err = folderKeys(v.fsys); err != nil {
+			return err
+		}
+	}
+	keys, err := verifiersOf(lines)
+	v.keys = keys
+	return err
+}
+
+// chain scans one chain and adds its report.
+func (v *verification) chain(name string) error {
+	report, err := v.scan(name)
+	if err != nil {
+		return err
+	}
+	v.report.Chains = append(v.report.Chains, report)
+	return nil
+}
+
+func (v *verification) scan(name string) (ChainReport, error) {
+	own, err := openNotes(v.fsys, name+"/"+checkpointsName, name+"/"+checkpointsName)
+	if err != nil {
+		return ChainReport{}, err
+	}
+	s := &chainScan{v: v, lines: newLineStream(v.fsys, name), leaves: newLeafHasher(), last: genesis(name)}
+	s.report.Chain = name
+	s.witnesses = []*witness{{notes: own, keys: v.keys, chain: name}}
+	for _, p := range v.places {
+		w, err := p.witness(name, v.keys)
+		if err != nil {
+			s.close()
+			return ChainReport{}, err
+		}
+		if w != nil {
+			s.witnesses = append(s.witnesses, w)
+		}
+	}
+	s.claims = slices.Clone(v.claims[name])
+	sort.Slice(s.claims, func(i, j int) bool { return s.claims[i].size < s.claims[j].size })
+	if err := s.run(); err != nil {
+		return ChainReport{}, err
+	}
+	if s.report.Harm == nil {
+		if err := v.compareTwins(&s.report); err != nil {
+			return ChainReport{}, err
+		}
+	}
+	return s.report, nil
+}
+
+// conclude fills in the sums.
+func (v *verification) conclude() Report {
+	r := &v.report
+	for _, c := range r.Chains {
+		r.Entries += c.Entries
+		r.Bytes += c.Bytes
+		if c.Harm != nil {
+			r.Harms = append(r.Harms, *c.Harm)
+		}
+	}
+	r.OK = len(r.Harms) == 0
+	return *r
+}
+
+// progress is called for every line, and passes on every few megabytes.
+func (v *verification) progress(bytes int64) {
+	v.at.Bytes += bytes
+	if v.tell != nil && v.at.Bytes-v.told >= 4<<20 {
+		v.told = v.at.Bytes
+		v.tell(v.at)
+	}
+}
+
+// folderKeys returns the public keys that lie in the folder, the current one and older ones.
+func folderKeys(fsys fs.FS) ([]string, error) {
+	var lines []string
+	names := []string{keysName + "/signer.pub"}
+	old, err := fs.ReadDir(fsys, keysName+"/old")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing old keys: %w", err)
+	}
+	for _, item := range old {
+		names = append(names, keysName+"/old/"+item.Name())
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(fsys, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a public key: %w", err)
+		}
+		lines = append(lines, keyLines(string(text))...)
+	}
+	return lines, nil
+}
+
+func unmarshalData(line *Line, v any) error {
+	var wrapper struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(line.Raw(), &wrapper); err != nil {
+		return err
+	}
+	return json.Unmarshal(wrapper.Data, v)
+}

@@ -1,0 +1,230 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// recovery is what a recovered entry says about the end of another chain.
+type recovery struct {
+	size uint64
+	last Digest
+	by   string
+	harm bool // it was found damaged, so that its end is not where its entries end
+}
+
+// preview reads the first entry of a chain for what it says about the others. A line that is not sound is passed over: the scan
+// will name it.
+func (v *verification) preview(name string) error {
+	lines := newLineStream(v.fsys, name)
+	defer lines.close() //nolint:errcheck // it was only read
+	raw, err := lines.next()
+	if errors.Is(err, io.EOF) || errors.Is(err, errCorrupt) || errors.Is(err, errTornInside) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	line, err := parseLine(raw.bytes)
+	if err != nil || line.Kind != KindSetting || !line.In(name) {
+		return nil
+	}
+	var first struct {
+		Before []struct {
+			Chain string `json:"chain"`
+			Size  uint64 `json:"size"`
+			Last  string `json:"last"`
+		} `json:"before"`
+	}
+	if unmarshalData(&line, &first) != nil {
+		return nil
+	}
+	for _, b := range first.Before {
+		c := claim{size: b.Size, by: name}
+		if readHex(c.last[:], []byte(b.Last)) || b.Size == 0 {
+			v.claim(b.Chain, c)
+		}
+	}
+	return nil
+}
+
+// claim adds what a chain says about another, once: many restarts say the same about an old chain.
+func (v *verification) claim(about string, c claim) {
+	same := func(o claim) bool { return o.size == c.size && o.last == c.last }
+	if !slices.ContainsFunc(v.claims[about], same) {
+		v.claims[about] = append(v.claims[about], c)
+	}
+}
+
+// recovered remembers what an entry says about the end of another chain.
+func (v *verification) recovered(by string, line *Line) {
+	var data struct {
+		Chain string `json:"chain"`
+		Size  uint64 `json:"size"`
+		Last  string `json:"last"`
+		Harm  any    `json:"harm"`
+	}
+	if unmarshalData(line, &data) != nil || data.Chain == "" {
+		return
+	}
+	r := recovery{size: data.Size, by: by, harm: data.Harm != nil}
+	if readHex(r.last[:], []byte(data.Last)) || r.size == 0 {
+		v.ends[data.Chain] = r
+	}
+}
+
+// compareEnds holds the chains against what others recorded about their ends. A chain that does not fit is read once more: it may
+// have been recovered while we were reading.
+func (v *verification) compareEnds() error {
+	for i := range v.report.Chains {
+		c := &v.report.Chains[i]
+		end, ok := v.ends[c.Chain]
+		if !ok || c.Harm != nil {
+			continue
+		}
+		if v.misfit(c, end) != nil {
+			again, err := v.scan(c.Chain)
+			if err != nil {
+				return err
+			}
+			*c = again
+			if c.Harm == nil {
+				c.Harm = v.misfit(c, end)
+			}
+		}
+		c.Recovered = end.by
+	}
+	return nil
+}
+
+func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
+	h := Harm{Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes}
+	switch {
+	case end.harm:
+		return nil
+	case c.Size < end.size:
+		h.Kind, h.Text = HarmTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)
+	case c.Size > end.size:
+		h.Kind, h.Seq, h.Text = HarmWrongSeq, end.size+1, "entries stand behind the end that chain "+end.by+" recorded"
+	case c.Size > 0 && c.Last != end.last.String():
+		h.Kind, h.Seq, h.Text = HarmBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
+	case c.Torn > 0:
+		h.Kind, h.Text = HarmTornTail, "half a line stands behind the end that chain "+end.by+" recorded"
+	default:
+		return nil
+	}
+	return &h
+}
+
+// missing finds chains that somebody names and that are gone.
+func (v *verification) missing(chains []string) {
+	named := map[string]string{}
+	for about, claims := range v.claims {
+		named[about] = "chain " + claims[0].by
+	}
+	for about, end := range v.ends {
+		named[about] = "chain " + end.by
+	}
+	for _, p := range v.places {
+		for about, at := range p.blocks {
+			if slices.Contains(chains, about) {
+				continue
+			}
+			_, flaw := readStatement(at.newest, v.keys)
+			switch {
+			case flaw == nil:
+				named[about] = "a checkpoint in " + p.name
+			case flaw.kind != HarmUnknownKey: // else it is of another ledger that uses the same place
+				v.report.Harms = append(v.report.Harms, Harm{Kind: flaw.kind, Chain: about, File: p.name, Offset: at.last,
+					Text: "a checkpoint cannot be believed: " + flaw.why})
+			}
+		}
+	}
+	for _, about := range sortedKeys(named) {
+		if !slices.Contains(chains, about) {
+			v.report.Harms = append(v.report.Harms, Harm{Kind: HarmMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"})
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// compareTwins demands that a segment which is there both plain and compressed is the same twice.
+func (v *verification) compareTwins(c *ChainReport) error {
+	list, err := closedSegments(v.fsys, c.Chain)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if !s.twice {
+			continue
+		}
+		plain, err := digestOf(v.fsys, s.name, false)
+		packed, packedErr := digestOf(v.fsys, s.name+packedSuffix, true)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(packedErr, fs.ErrNotExist) {
+			continue // tidied up meanwhile
+		}
+		if errors.Is(packedErr, errCorrupt) || plain != packed {
+			c.Harm = &Harm{Kind: HarmDuplicate, Chain: c.Chain, File: s.name + packedSuffix, Text: "the segment is there twice, and the compressed one holds something else"}
+			return nil
+		}
+		if err := errors.Join(err, packedErr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func digestOf(fsys fs.FS, name string, packed bool) (string, error) {
+	file, err := openSegment(fsys, name, packed)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
+}
+
+// verifiersOf reads verifier lines, each once.
+func verifiersOf(lines []string) (note.Verifiers, error) {
+	var list []note.Verifier
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line == "" || seen[line] {
+			continue
+		}
+		seen[line] = true
+		verifier, err := note.NewVerifier(line)
+		if err != nil {
+			return nil, fmt.Errorf("reading a public key: %w", err)
+		}
+		list = append(list, verifier)
+	}
+	return note.VerifierList(list...), nil
+}
+
+// keyLines splits the text of a key file: one key a line, blank lines and lines that begin with # do not count.
+func keyLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"errors"
+)
+
+// meet compares the chain as it stands with every checkpoint and every claim that is about this place. It is called with the next
+// line in hand: whatever covers the entries before that line was written before it, and is to be seen now.
+func (s *chainScan) meet() (stop bool, err error) {
+	for len(s.claims) > 0 && s.claims[0].size <= s.seq {
+		c := s.claims[0]
+		s.claims = s.claims[1:]
+		if c.size == s.seq && c.last != s.last {
+			s.harm(HarmBrokenLink, s.seq, "chain "+c.by+" recorded another hash for the entry")
+			return true, nil
+		}
+	}
+	for i, w := range s.witnesses {
+		for {
+			due, harm, err := w.look()
+			if err != nil {
+				return true, err
+			}
+			if harm != nil {
+				s.adopt(harm)
+				return true, nil
+			}
+			if due == nil || due.size > int64(s.seq) { //nolint:gosec // a seq has at most 18 digits
+				break
+			}
+			if !s.agrees(due) {
+				return true, nil
+			}
+			if i == 0 {
+				s.covered = max(s.covered, uint64(due.size)) //nolint:gosec // it was read as a size
+			} else {
+				s.report.Second = max(s.report.Second, uint64(due.size)) //nolint:gosec // as above
+			}
+			w.done()
+		}
+	}
+	if s.begun && s.seq > max(s.covered, s.report.Pruned)+checkpointEvery {
+		s.harm(HarmCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries stand behind the last checkpoint", s.seq-s.covered))
+		return true, nil
+	}
+	return false, nil
+}
+
+// agrees compares one checkpoint with the chain.
+func (s *chainScan) agrees(due *statement) bool {
+	size := uint64(due.size) //nolint:gosec // it was read as a size
+	switch {
+	case size < s.report.Pruned, size == 0:
+		return true // nothing is left to compare it with; its signature holds
+	case size == s.seq && due.last == s.last && (s.treeless || due.root == s.tree.root()):
+		return true
+	case size < s.seq && s.seq-size < recentHashes && s.recent[size%recentHashes] == due.last:
+		return true // seen late; its last hash stands for all entries before it
+	}
+	s.adopt(&Harm{Kind: HarmRootMismatch, Chain: s.report.Chain, Seq: size, File: due.file, Offset: due.offset,
+		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint was made of", size)})
+	return false
+}
+
+// adopt takes over a harm that was found beside the chain.
+func (s *chainScan) adopt(h *Harm) {
+	s.report.Harm = h
+	s.end()
+}
+
+// settle is called when there are no more lines. It says whether to look for lines again: a checkpoint that was written since then
+// vouches for more.
+func (s *chainScan) settle() (more bool, err error) {
+	if stop, err := s.meet(); stop || err != nil {
+		return false, err
+	}
+	if !s.wanting() {
+		return false, s.finish()
+	}
+	line, err := s.lines.next()
+	if errors.Is(err, io.EOF) {
+		return false, s.finish()
+	}
+	if err != nil {
+		return false, err
+	}
+	stop, err := s.take(line)
+	return !stop, err
+}
+
+// wanting reports whether somebody vouches for entries that were not seen.
+func (s *chainScan) wanting() bool {
+	for _, w := range s.witnesses {
+		if w.due != nil {
+			return true
+		}
+	}
+	return len(s.claims) > 0
+}
+
+// finish judges the end of the chain: is anything missing behind it, or too much there?
+func (s *chainScan) finish() error {
+	tail := s.lines.lines.rest()
+	s.at = rawLine{file: s.lines.name, offset: s.lines.lines.offset}
+	s.report.Torn = max(s.report.Torn, int64(len(tail)))
+	for _, w := range s.witnesses {
+		if w.due != nil {
+			s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, w.due.size, w.due.file))
+			return nil
+		}
+	}
+	if len(s.claims) > 0 {
+		c := s.claims[len(s.claims)-1]
+		s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", s.seq+1, c.size, c.by))
+		return nil
+	}
+	if s.report.Torn > 0 && s.closed {
+		s.harm(HarmTornTail, s.seq+1, "bytes stand behind the end of a closed chain")
+		return nil
+	}
+	if len(tail) > 0 && !s.couldBeTorn(tail) {
+		s.harm(HarmBadLine, s.seq+1, "the bytes at the end are not the beginning of an entry")
+		return nil
+	}
+	s.end()
+	return nil
+}
+
+func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Rules of this file: what a crash can leave behind is no harm, and nothing else passes for it. A kill leaves a beginning of the next
+// line. A power cut may also leave sectors of zeros in what was written last.
+
+const sector = 512
+
+// couldBeTorn reports whether bytes behind the last whole line can be what is left of the next one.
+func (s *chainScan) couldBeTorn(tail []byte) bool {
+	if s.zeroed(tail, s.lines.lines.offset) {
+		return true
+	}
+	if bytes.IndexByte(tail, 0) >= 0 {
+		return false
+	}
+	head := fmt.Sprintf(`%s%s%s%d%s`, lineStart, s.report.Chain, lineSeq, s.seq+1, lineTime)
+	after := fmt.Sprintf(`%s%s%s`, linePrev, s.last, lineKind)
+	if n := min(len(head), len(tail)); string(tail[:n]) != head[:n] {
+		return false
+	}
+	if len(tail) > len(head)+len(timeLayout) {
+		rest := tail[len(head)+len(timeLayout):]
+		if n := min(len(after), len(rest)); string(rest[:n]) != after[:n] {
+			return false
+		}
+	}
+	return !holdsWholeLine(tail)
+}
+
+// holdsWholeLine reports whether a line ended inside the bytes and something else than a line feed follows it. A whole line at the very
+// end lacks only its line feed.
+func holdsWholeLine(tail []byte) bool {
+	for from := 0; ; {
+		i := bytes.Index(tail[from:], []byte(lineHash))
+		if i < 0 {
+			return false
+		}
+		end := from + i + lineTail
+		if end < len(tail) && bytes.HasSuffix(tail[:end], []byte(lineEnd)) {
+			if _, err := parseLine(tail[:end]); err == nil {
+				return true
+			}
+		}
+		if end == len(tail) && bytes.HasSuffix(tail, []byte(lineEnd)) {
+			_, err := parseLine(tail)
+			return err != nil // whole, but not what was written
+		}
+		from += i + 1
+	}
+}
+
+// zeroed reports whether sectors of zeros stand in the bytes: from their start or a border of a sector, to a border or the end.
+func (s *chainScan) zeroed(tail []byte, offset int64) bool {
+	for i := 0; i < len(tail); {
+		if tail[i] != 0 {
+			i++
+			continue
+		}
+		end := i
+		for end < len(tail) && tail[end] == 0 {
+			end++
+		}
+		starts := i == 0 || tail[i-1] == '\n' || (offset+int64(i))%sector == 0
+		ends := end == len(tail) || (offset+int64(end))%sector == 0
+		if starts && ends && end-i > 1 {
+			return true
+		}
+		i = end
+	}
+	return false
+}
+
+// debris is asked about a bad line: does it, with all that follows, look like what a power cut leaves of the last write? Then nothing
+// behind it was ever acknowledged. A checkpoint that covers any of it says otherwise, which finish finds out.
+func (s *chainScan) debris() (bool, error) {
+	if s.closed || s.lines.closed {
+		return false, nil
+	}
+	if !s.zeroed(s.at.bytes, s.at.offset) {
+		return false, nil
+	}
+	torn := int64(len(s.at.bytes)) + 1
+	for {
+		line, err := s.lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || line.file != s.at.file {
+			return false, err
+		}
+		torn += int64(len(line.bytes)) + 1
+	}
+	s.report.Torn = torn + int64(len(s.lines.lines.rest()))
+	s.lines.lines.from, s.lines.lines.clean = s.lines.lines.to, 0 // all of it is accounted for
+	return true, nil
+}

@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// witness is one place that holds signed checkpoints of a chain: the chain's own file, or a second place that many chains share.
+type witness struct {
+	notes  *noteStream
+	keys   note.Verifiers
+	chain  string
+	shared bool
+	until  int64      // in a shared place, where the chain's last block begins
+	due    *statement // read and not compared yet
+	recent []string   // texts of the last few that were compared
+	count  int
+	size   int64 // what the newest of them covers
+}
+
+// look returns the next checkpoint that was not compared yet, or nil.
+func (w *witness) look() (*statement, *Harm, error) {
+	for w.due == nil {
+		text, offset, whole, err := w.notes.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, nil, nil
+		case errors.Is(err, errCorrupt):
+			return nil, w.harm(HarmBadSignature, offset, err.Error()), nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.name, err)
+		}
+		if w.shared {
+			if w.until > 0 && offset > w.until {
+				return nil, nil, nil
+			}
+			if text = untorn(text); !strings.HasPrefix(text, originPrefix+w.chain+"\n") {
+				w.notes.accept()
+				continue
+			}
+		}
+		harm, stop := w.read(text, offset, whole)
+		if harm != nil || stop {
+			return nil, harm, nil
+		}
+	}
+	return w.due, nil, nil
+}
+
+// read makes a block the one that is due. stop says that it is only half a block, at the end of the file.
+func (w *witness) read(text string, offset int64, whole bool) (harm *Harm, stop bool) {
+	s, flaw := readStatement(text, w.keys)
+	if flaw != nil && !whole && !hasSignature(text) {
+		return nil, true
+	}
+	if flaw != nil {
+		return w.harm(flaw.kind, offset, "a checkpoint cannot be believed: "+flaw.why), false
+	}
+	if !whole {
+		w.notes.accept()
+	}
+	s.file, s.offset = w.notes.name, offset
+	if s.chain != w.chain {
+		return w.harm(HarmWrongChain, offset, "a checkpoint of chain "+s.chain+" stands here"), false
+	}
+	w.due = &s
+	return nil, false
+}
+
+// done marks the checkpoint that was due as compared.
+func (w *witness) done() {
+	w.count++
+	w.size = max(w.size, w.due.size)
+	if len(w.recent) == 16 {
+		w.recent = w.recent[1:]
+	}
+	w.recent = append(w.recent, w.due.text)
+	w.due = nil
+}
+
+// holds reports whether a text is among the last that were compared.
+func (w *witness) holds(text string) bool { return slices.Contains(w.recent, text) }
+
+func (w *witness) harm(kind HarmKind, offset int64, text string) *Harm {
+	return &Harm{Kind: kind, Chain: w.chain, File: w.notes.name, Offset: offset, Text: text}
+}
+
+// untorn drops half a block that a writer left in a shared place when it died, and which another writer's block then followed. A
+// block that has its whole signature was not torn.
+func untorn(text string) string {
+	i := strings.LastIndex(text, originPrefix)
+	if i <= 0 {
+		return text
+	}
+	if hasSignature(text[:i]) {
+		return text
+	}
+	return text[i:]
+}
+
+// hasSignature reports whether a block, sound or not, was written to its end.
+func hasSignature(text string) bool {
+	_, signature, signed := strings.Cut(text, "\n\n— ")
+	_, digits, ok := strings.Cut(signature, " ")
+	return signed && ok && len(digits) >= signatureDigits
+}
+
+// signatureDigits is the length of a signature in base64: four bytes of key hash, 64 of Ed25519.
+const signatureDigits = 92
+
+// secondPlace is a file that checkpoints of many chains were appended to.
+type secondPlace struct {
+	fsys   fs.FS
+	base   string
+	name   string // as the operator named it
+	blocks map[string]*span
+}
+
+// span is where the blocks of one chain stand.
+type span struct {
+	first, last int64
+	newest      string // the text of the last one
+}
+
+// index finds where each chain's blocks stand, so that each can be read by itself in little memory.
+func (p *secondPlace) index() (*Harm, error) {
+	if _, err := fs.Stat(p.fsys, p.base); err != nil {
+		return nil, fmt.Errorf("opening the second place: %w", err)
+	}
+	notes, err := openNotes(p.fsys, p.base, p.name)
+	if err != nil {
+		return nil, err
+	}
+	defer notes.close() //nolint:errcheck // it was only read
+	p.blocks = map[string]*span{}
+	for {
+		text, offset, whole, err := notes.next()
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if errors.Is(err, errCorrupt) {
+			return &Harm{Kind: HarmBadSignature, File: p.name, Offset: offset, Text: err.Error()}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", p.name, err)
+		}
+		text = untorn(text)
+		origin, _, _ := strings.Cut(text, "\n")
+		chain, ok := strings.CutPrefix(origin, originPrefix)
+		if !whole {
+			notes.accept()
+		}
+		if (!ok || !isChainName(chain)) && whole {
+			return &Harm{Kind: HarmBadSignature, File: p.name, Offset: offset, Text: "a block names no chain"}, nil
+		}
+		p.add(chain, text, offset)
+	}
+}
+
+func (p *secondPlace) add(chain, text string, offset int64) {
+	at := p.blocks[chain]
+	if at == nil {
+		at = &span{first: offset}
+		p.blocks[chain] = at
+	}
+	at.last, at.newest = offset, text
+}
+
+// witness opens the place for one chain, or returns nil if it says nothing about it.
+func (p *secondPlace) witness(chain string, keys note.Verifiers) (*witness, error) {
+	at := p.blocks[chain]
+	if at == nil {
+		return nil, nil
+	}
+	notes, err := openNotes(p.fsys, p.base, p.name)
+	if err != nil {
+		return nil, err
+	}
+	if seeker, ok := notes.file.(io.Seeker); ok {
+		if _, err := seeker.Seek(at.first, io.SeekStart); err != nil {
+			return nil, errors.Join(err, notes.close())
+		}
+		notes.lines.offset = at.first
+	}
+	return &witness{notes: notes, keys: keys, chain: chain, shared: true, until: at.last}, nil
+}
