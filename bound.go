@@ -28,6 +28,10 @@ const cutMark = "…"
 // maxScan bounds the work on one text: a peer may send megabytes. A secret that is cut here is still known as one.
 const maxScan = 64 << 10
 
+// Public returns text as an error would hold it: redacted, and at most limit bytes of UTF-8, cut on a rune border with "…" inside
+// the bound. Passing the result again changes nothing.
+func Public(text string, limit int) string { return publicText(text, limit) }
+
 // publicText is the single door through which text enters an error: redacted, then bounded. The result is both at
 // once, so that passing the door again changes nothing. A cut can split what redaction wrote, or uncover something
 // new to redact (a name that lost its harmless ending); such an end is moved to the left until it holds.
