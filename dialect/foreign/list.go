@@ -137,7 +137,7 @@ func isIssue(e wire.Value) bool {
 	if e.Path("name").Type() == wire.TypeString && isException(str(e.Path("name"))) {
 		return false
 	}
-	why := false
+	why := e.Path("constraints").Type() == wire.TypeObject || e.Path("children").Len() > 0 && e.Path("property").Present()
 	for _, name := range whys {
 		why = why || e.Path(name).Type() == wire.TypeString
 	}
@@ -207,7 +207,7 @@ func (r *reader) issueObject(e wire.Value, under []string) {
 	}
 	steps, _ := placeOf(e)
 	steps = append(append([]string(nil), under...), steps...)
-	if r.union(e, steps, under) {
+	if r.union(e, steps, under) || r.constrained(e, steps) {
 		return
 	}
 	if extra := extraKeys(e); len(extra) > 0 {
@@ -246,11 +246,12 @@ func extraKeys(e wire.Value) []string {
 }
 
 func (r *reader) issueOf(e wire.Value, steps []string) candor.Issue {
-	message := ""
+	rule, message := constraintOf(e)
 	for _, name := range whys {
 		message = firstOf(message, str(e.Path(name)))
 	}
 	is := judged(message)
+	is.Rule = firstOf(rule, is.Rule)
 	is.Path = pointer(r.rooted(steps))
 	for _, name := range []string{"code", "keyword", "type", "rule", "constraint", "validator"} {
 		if rule := ruleNames[str(e.Path(name))]; rule != "" {

@@ -39,6 +39,7 @@ func (r *reader) object(v wire.Value) string {
 	for name, m := range v.Members() {
 		r.issueMember(fold(clip(str(name), maxPath)), m, v)
 	}
+	r.whole(v)
 	text := r.sentence(v)
 	for name, m := range v.Members() {
 		if inner := r.deeper(fold(clip(str(name), maxPath)), m); text == "" {

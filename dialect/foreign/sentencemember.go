@@ -43,7 +43,7 @@ func (r *reader) sentence(v wire.Value) string {
 // containers are the members that may hold a failure inside.
 var containers = set("error", "errors", "err", "data", "details", "detail", "result", "results", "response", "body", "cause", "reason", "fault", "payload", "extensions", "recovery", "innererror", "originalerror", "meta",
 	"errordata", "info", "additionalinfo", "headers", "responseheaders", "output", "errorinfo", "exception", "metadata", "retryinfo", "toolresult", "content", "structuredcontent", "failure", "context",
-	"ratelimit", "limits", "graphqlerrors", "description", "baseresp", "err_", "responsemetadata", "json", "notes", "diagnostics", "@error", "failures")
+	"ratelimit", "limits", "graphqlerrors", "description", "baseresp", "err_", "responsemetadata", "json", "notes", "diagnostics", "@error", "failures", "validation", "$metadata", "$response", "httpheaders", "httpresponse")
 
 // deeper reads what lies inside a member.
 func (r *reader) deeper(key string, v wire.Value) string {

@@ -19,6 +19,9 @@ func (r *reader) text(s string) string {
 	if v, ok := parse(s); ok && r.nested < MaxNested && v.Type() != wire.TypeString {
 		return r.inside(v)
 	}
+	if v, end, ok := repr(strings.TrimPrefix(s, "%"), 0); ok && end >= len(s)-1 && r.nested < MaxNested && r.tellsFailure(v) {
+		return r.inside(v)
+	}
 	if body == "" {
 		s, body = r.splitBody(s)
 	}
@@ -96,19 +99,45 @@ func (r *reader) splitBody(s string) (rest, body string) {
 			break
 		}
 		i += n
-		end, ok := jsonEnd(s, i)
-		if !ok {
-			i++
-			continue
-		}
-		v, err := parse(s[i:end])
-		if err && r.telling(v) {
+		v, end, ok := r.bodyAt(s, i)
+		if ok {
 			before, after := s[:i], strings.TrimLeft(s[end:], " .)")
 			return strings.TrimSpace(before + after), r.inside(v)
 		}
-		i = end
+		i = max(end, i+1)
 	}
 	return s, ""
+}
+
+// bodyAt reads the value at i, in JSON or as a language prints it. end is where to look on if it is none.
+func (r *reader) bodyAt(s string, i int) (v wire.Value, end int, ok bool) {
+	end, closed := jsonEnd(s, i)
+	if closed {
+		if v, ok = parse(s[i:end]); ok {
+			return v, end, r.telling(v)
+		}
+	}
+	if v, stop, is := repr(s, i); is {
+		return v, stop, r.tellsFailure(v)
+	}
+	if !closed {
+		end = i + 1
+	}
+	return v, end, false
+}
+
+// tellsFailure reports a printed value that is about a failure: prose has brackets and quotes too.
+func (r *reader) tellsFailure(v wire.Value) bool {
+	if v.Type() == wire.TypeArray {
+		first, _ := v.Index(0)
+		return isIssue(first)
+	}
+	for _, name := range []string{"error", "Error", "message", "Message", "msg", "detail", "errors", "ResponseMetadata"} {
+		if v.Path(name).Present() {
+			return true
+		}
+	}
+	return isErrorMap(v, 3)
 }
 
 // jsonEnd finds the end of the object or array at i by its brackets.

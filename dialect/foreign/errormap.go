@@ -1,0 +1,125 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Some validators answer with nothing but names and what is wrong with them: {"email": ["Enter a valid email
+// address."]}. No member tells that this is a failure, so the sentences themselves have to.
+
+// complaints are words of sentences about a value; the signs of rules count too.
+var complaints = []string{"valid", "this field", "blank", "may not", "must", "unknown", "required", "not a", "choice", "allowed", "should", "ensure", "expected", "can't be", "cannot be", "too ",
+	"already been", "does not", "doesn't", "missing", "unallowed", "filled", "null", "pflicht", "obligatori", "obrigat", "requis", "обязател", "必"}
+
+// isComplaint reports a sentence that says what is wrong with a value.
+func isComplaint(s string) bool {
+	low := strings.ToLower(s)
+	if len(low) > maxIssueText || !strings.Contains(low, " ") && low != "required" && low != "invalid" && !strings.Contains(low, "必") {
+		return false
+	}
+	for _, words := range complaints {
+		if strings.Contains(low, words) {
+			return true
+		}
+	}
+	return judged(s).Rule != ""
+}
+
+// general are the keys of such maps under which sentences about the whole stand.
+var general = set("nonfielderrors", "schema", "all", "base")
+
+// lists are found elsewhere under these keys, and a map that has one is an envelope.
+var enveloping = set("errors", "error", "message", "messages", "detail", "details", "warnings", "warning", "hints", "notes", "suggestions", "logs")
+
+// isErrorMap reports an object whose every member is a name with complaints, or more of the same below a name.
+func isErrorMap(v wire.Value, levels int) bool {
+	if v.Type() != wire.TypeObject || v.Len() == 0 || v.Len() > maxElements || levels == 0 {
+		return false
+	}
+	for name, m := range v.Members() {
+		key := str(name)
+		if !isPath(key) && !isIndex(key) || enveloping[fold(key)] {
+			return false
+		}
+		if m.Type() == wire.TypeObject && isErrorMap(m, levels-1) {
+			continue
+		}
+		if !areComplaints(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// areComplaints reports an array of sentences that all tell of a wrong value; Cerberus puts maps among them.
+func areComplaints(v wire.Value) bool {
+	if v.Type() != wire.TypeArray || v.Len() == 0 || v.Len() > maxElements {
+		return false
+	}
+	for e := range v.Elements() {
+		if !isComplaint(str(e)) && !isErrorMap(e, 2) {
+			return false
+		}
+	}
+	return true
+}
+
+// errorMap reads such a map.
+func (r *reader) errorMap(v wire.Value, under []string) {
+	for name, m := range v.Members() {
+		key := str(name)
+		steps := append(append([]string(nil), under...), key)
+		if m.Type() == wire.TypeObject {
+			r.errorMap(m, steps)
+			continue
+		}
+		for e := range m.Elements() {
+			if e.Type() == wire.TypeObject {
+				r.errorMap(e, steps)
+				continue
+			}
+			if general[strings.Trim(fold(key), "_")] && !r.args.has(key) {
+				continue
+			}
+			is := judged(str(e))
+			is.Path = pointer(r.rooted(steps))
+			r.issue(is)
+		}
+	}
+	r.shape(ShapeErrorsMap)
+}
+
+// whole reads an object that is itself the report: a map of complaints, or one issue.
+func (r *reader) whole(v wire.Value) {
+	if isErrorMap(v, 3) {
+		r.errorMap(v, nil)
+		return
+	}
+	if r.isLoneIssue(v) {
+		r.issueObject(v, nil)
+		r.shape(ShapeIssueList)
+	}
+}
+
+// isLoneIssue reports a single issue outside a list, as TypeBox and yup throw it. Many objects have a path and a
+// message, so the path has to be an argument or the message a complaint.
+func (r *reader) isLoneIssue(v wire.Value) bool {
+	p, ok := v.Get("path")
+	if !ok {
+		p, ok = v.Get("instancePath")
+	}
+	if !ok || !isIssue(v) || v.Path("errors").Type() == wire.TypeArray || v.Path("message").Type() != wire.TypeString {
+		return false
+	}
+	steps := arraySteps(p)
+	if p.Type() == wire.TypeString && isPath(strings.TrimLeft(str(p), "/.$")) {
+		steps = stepsOf(str(p))
+	}
+	if len(steps) == 0 || len(steps) > 8 {
+		return false
+	}
+	message := str(v.Path("message"))
+	return r.args.has(steps[0]) && isComplaint(message) || startsZod(message) && (r.args.empty() || p.Type() == wire.TypeArray)
+}
