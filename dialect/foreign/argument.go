@@ -59,6 +59,16 @@ func (a *arguments) holds(name, text string) bool {
 	return ok && v.Is(text)
 }
 
+// sent reports whether some top-level argument is a string of that text.
+func (a *arguments) sent(text string) bool {
+	for _, v := range a.value.Members() {
+		if v.Is(text) {
+			return true
+		}
+	}
+	return false
+}
+
 // fold makes names comparable: retry-after, Retry_After and retryAfter are one.
 func fold(name string) string {
 	clean := true

@@ -52,11 +52,16 @@ var signs = []sign{
 	{"unexpected keyword", "additionalProperties"}, {"extra inputs", "additionalProperties"}, {"unknown field", "additionalProperties"},
 	{"received undefined", "required"}, {"received nonoptional", "required"}, {"nonoptional", "required"}, {"field required", "required"},
 	{"is required", "required"}, {"are required", "required"}, {"required property", "required"}, {"missing", "required"},
+	{"not be null", "required"}, {"be blank", "required"}, {"be empty", "required"}, {"did not match the following type", "type"}, {"typemismatch", "type"}, {"invalid type", "type"}, {"be converted to", "type"},
+	{"cannot deserialize", "type"}, {"could not convert", "type"}, {"'max' tag", "maximum"}, {"'min' tag", "minimum"}, {"'oneof' tag", "enum"}, {"'email' tag", "format"},
+	{"not be less than", "minimum"}, {"no less than", "minimum"}, {"not be greater than", "maximum"}, {"no greater than", "maximum"}, {"must be >", "minimum"}, {"must be <", "maximum"},
 	{"invalid option", "enum"}, {"invalid enum", "enum"}, {"one of", "enum"}, {"allowed values", "enum"}, {"invalid literal", "const"},
 	{"greater than", "minimum"}, {"at least", "minimum"}, {"too small", "minimum"}, {"less than", "maximum"}, {"at most", "maximum"},
 	{"too big", "maximum"}, {"too long", "maxLength"}, {"too short", "minLength"}, {"exceeds", "maximum"}, {"maximum", "maximum"},
 	{"iso 8601", "format"}, {"invalid email", "format"}, {"invalid url", "format"}, {"invalid uuid", "format"}, {"invalid datetime", "format"},
 	{"pattern", "pattern"}, {"match", "pattern"}, {"must be a valid", "format"},
+	{"obligatori", "required"}, {"obrigat", "required"}, {"requis", "required"}, {"requerid", "required"}, {"erforderlich", "required"}, {"fehlt", "required"}, {"falta", "required"}, {"manqu", "required"}, {"обязател", "required"},
+	{"отсутств", "required"}, {"必須", "required"}, {"必填", "required"}, {"必需", "required"}, {"缺少", "required"}, {"필수", "required"}, {"누락", "required"},
 	{"expected ", "type"}, {"must be ", "type"}, {"should be ", "type"}, {"of type", "type"}, {"required", "required"},
 }
 

@@ -25,7 +25,7 @@ var never = set("the", "a", "an", "this", "that", "these", "those", "it", "its",
 	"assertion", "characters", "character", "digits", "seconds", "minutes", "ms",
 	"struct", "slice", "interface", "enum", "constant", "literal", "union", "details", "operation failed",
 	"constraint", "rule", "rules", "unable", "could not", "was", "so", "just", "too", "very", "first", "second", "last",
-	"next", "new", "now", "yet", "still", "already", "currently", "s", "variables", "variable", "environment", "env")
+	"payment", "premium", "higher", "lower", "next", "new", "now", "yet", "still", "already", "currently", "s", "variables", "variable", "environment", "env")
 
 // vague are words that name an argument only where the sentence leaves no other reading.
 var vague = set("value", "values", "key", "keys", "field", "fields", "input", "inputs", "data", "option", "options",
@@ -51,9 +51,12 @@ func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 		return key, !(t.kind == kindWord && never[t.low] && !strong)
 	}
 	if t.kind == kindQuoted {
-		return t.text, !typeWords[t.low]
+		return t.text, !typeWords[t.low] && !r.args.sent(t.text) // what was sent as a value is quoted as one
 	}
-	if never[t.low] || isSymbol(t.text) { // NAME_LIKE_THIS is a code or an environment variable
+	if t.inset && t.text == t.low && !jargon[t.low] {
+		return t.text, !strict
+	}
+	if never[t.low] || isSymbol(t.text) || t.spaceless() { // NAME_LIKE_THIS is a code or an environment variable
 		return "", false
 	}
 	if looksDeclared(t.text) {
@@ -64,6 +67,10 @@ func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 	}
 	return lowerHead(t), true
 }
+
+// jargon are Latin words that other languages use as their own.
+var jargon = set("api", "http", "https", "json", "mcp", "rpc", "error", "null", "undefined", "none", "true", "false", "string", "number", "integer", "boolean", "array", "object", "url", "uri", "tool", "schema",
+	"int", "float", "bool", "and", "or", "not", "is", "the", "html", "xml", "sql", "server", "client", "s", "ms")
 
 // typeWords are never names even in quotes.
 var typeWords = set("string", "object", "undefined", "null", "none", "true", "false", "boolean", "array", "integer", "[object object]",

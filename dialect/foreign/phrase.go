@@ -8,6 +8,9 @@ import "strings"
 //	KIND        parameter, argument, field and their like; KINDS? may be absent
 //	NAME        an argument's name, quoted or bare;  NAMES several, joined by commas and words
 //	IDENT       a name that does not look like prose: quoted, known, camelCase or snake_case;  IDENTS several
+//	QUOTED      a name in quotes
+//	FOREIGN     a word for a parameter that no English sentence has
+//	PARAM       parameter, argument: what nobody says of a column or a file
 //	ANY         any one token;  *: skips to a colon in the same line
 //	^  $        the beginning and the end of a sentence
 //	缺少         script without spaces matches inside a token
@@ -34,6 +37,9 @@ const (
 	opNames
 	opIdent
 	opIdents
+	opQuoted
+	opForeign
+	opParam
 	opAny
 	opColon
 	opHead
@@ -41,7 +47,7 @@ const (
 )
 
 var ops = map[string]op{
-	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents,
+	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents, "QUOTED": opQuoted, "FOREIGN": opForeign, "PARAM": opParam,
 	"ANY": opAny, "*:": opColon, "^": opHead, "$": opEnd,
 }
 
@@ -50,6 +56,28 @@ var kinds = set("parameter", "parameters", "param", "params", "argument", "argum
 	"property", "properties", "option", "options", "input", "inputs", "key", "keys", "attribute", "attributes", "flag",
 	"parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ",
 	"campo", "feld", "pflichtfeld", "параметр", "поле", "parametro", "kwarg")
+
+// params are the words that are used of little else.
+var params = set("parameter", "parameters", "param", "argument", "arguments", "arg", "kwarg")
+
+// foreignKinds are the words of other languages that are no English word too.
+var foreignKinds = set("parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ", "campo", "feld", "pflichtfeld", "параметр", "параметра", "параметры", "поле", "поля", "parametro",
+	"parametri", "argumento", "argumentos", "parametr", "parametru", "parametre", "argomento", "eingabefeld", "аргумент", "veld")
+
+// spacelessKinds end a token of script without spaces: 缺少参数, 必須パラメータ.
+var spacelessKinds = []string{"参数", "字段", "參數", "欄位", "パラメータ", "パラメーター", "引数", "フィールド", "매개변수", "파라미터", "인자", "필드"}
+
+func isForeignKind(low string) bool {
+	if foreignKinds[low] {
+		return true
+	}
+	for _, k := range spacelessKinds {
+		if strings.HasSuffix(low, k) {
+			return true
+		}
+	}
+	return false
+}
 
 // phrasesOf compiles lines of the form "rule: pattern".
 func phrasesOf(lines ...string) []phrase {
@@ -112,6 +140,11 @@ func (r *reader) steps(it item, toks []token, i int) []step {
 		return []step{{next: i}}
 	}
 	switch it.op {
+	case opQuoted:
+		if toks[i].kind != kindQuoted {
+			return nil
+		}
+		return r.oneName(it, toks, i)
 	case opName, opIdent:
 		return r.oneName(it, toks, i)
 	case opNames, opIdents:
@@ -134,6 +167,10 @@ func (it item) admits(t token) bool {
 		return true
 	case opKind:
 		return t.kind == kindWord && kinds[t.low]
+	case opParam:
+		return t.kind == kindWord && params[t.low]
+	case opForeign:
+		return t.kind == kindWord && isForeignKind(t.low)
 	default:
 		return t.kind != kindQuoted && it.hasWord(t.low)
 	}

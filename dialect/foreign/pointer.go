@@ -138,10 +138,20 @@ func (r *reader) rooted(steps []string) []string {
 		r.said.OfRequest = true
 		return steps
 	}
-	for len(steps) > 1 && roots[steps[0]] && !r.args.has(steps[0]) && !isIndex(steps[1]) {
+	for len(steps) > 1 && !r.args.has(steps[0]) && !isIndex(steps[1]) && (roots[steps[0]] || isModel(steps[0]) || r.args.known && r.args.has(steps[1])) {
 		steps = steps[1:]
 	}
 	return steps
+}
+
+// isModel reports the name of the type that holds the arguments: CreateArgs, SearchRequest.
+func isModel(step string) bool {
+	for _, tail := range []string{"Args", "Arguments", "Params", "Parameters", "Request", "Input", "Dto", "DTO"} {
+		if strings.HasSuffix(step, tail) && isUpper(step[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 func isIndex(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -152,7 +152,7 @@ func isToolName(s string) bool {
 
 // validations are prefixes that say: what follows is about the arguments.
 var validations = []string{
-	"Input validation error", "Output validation error", "Input validation failed", "input schema validation failed", "Validation error", "Validation failed",
+	"Input validation error", "Output validation error", "Input validation failed", "input schema validation failed", "Validation failed for tool ", "Validation error for tool ", "Validation failed for ", "Validation error for ", "Validation error in ", "Validation error", "Validation failed",
 	"Parameter validation failed", "Schema validation failed", "Schema validation error", "Argument validation failed", "Argument validation error",
 	"Validation errors", "Invalid arguments for tool ", "Invalid arguments for ", "Invalid arguments to ", "Invalid arguments", "Invalid argument", "Invalid parameters for ", "Invalid parameters", "Invalid params for ",
 	"Invalid params", "Invalid input for tool ", "Invalid input for ", "Invalid input parameters", "Invalid request parameters", "Invalid request body", "Invalid request",

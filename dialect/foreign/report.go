@@ -10,6 +10,7 @@ var reports = []struct {
 	read  func(r *reader, s string) bool
 }{
 	{ShapePydantic, (*reader).pydantic},
+	{ShapeMarked, (*reader).marked},
 	{ShapeGoSDK, (*reader).goSchema},
 	{ShapeGoJSON, (*reader).goJSON},
 	{ShapeMCPGo, (*reader).goStructs},
@@ -17,7 +18,10 @@ var reports = []struct {
 	{ShapeJSONSchema, (*reader).jsonSchema},
 	{ShapeSerde, (*reader).serde},
 	{ShapeZodLines, (*reader).zodLines},
+	{ShapePathList, (*reader).trailing},
 	{ShapePathList, (*reader).pathList},
+	{ShapePathList, (*reader).nameLines},
+	{ShapePathList, (*reader).rails},
 }
 
 // report tries the validators. It returns the shape of the one that claimed the text, so that it is not read
@@ -194,7 +198,7 @@ func (r *reader) pathList(s string) bool {
 		if i+1 < len(starts) {
 			end = starts[i+1].path
 		}
-		path, message := s[at.path:at.colon], strings.TrimRight(s[at.colon+1:end], ",; \n-•")
+		path, message := strings.TrimSpace(s[at.path:at.colon]), strings.TrimRight(s[at.colon+1:end], ",; \n-•")
 		message = strings.TrimSpace(message)
 		found = true
 		if strings.HasPrefix(message, "Unrecognized key") {
@@ -217,10 +221,13 @@ func (r *reader) pathStarts(s string) []pathStart {
 		}
 		begin := i + len(s[i:]) - len(strings.TrimLeft(s[i:], "-•*· \"'`"))
 		n := strings.IndexByte(clip(s[begin:], 72), ':')
+		if dash := strings.Index(clip(s[begin:], 72), " - "); dash > 0 && (n < 0 || dash < n) {
+			n = dash + 1
+		}
 		if n <= 0 {
 			continue
 		}
-		path := strings.TrimRight(s[begin:begin+n], "\"'`")
+		path := strings.TrimRight(s[begin:begin+n], "\"'` ")
 		rest := strings.TrimLeft(s[begin+n+1:], " ")
 		if isPath(path) && (startsZod(rest) || r.args.has(path) || looksDeclared(path) && len(out) > 0) && !neverPath(path) {
 			out = append(out, pathStart{begin, begin + n})

@@ -105,6 +105,9 @@ func (r *reader) queryOf(link, s string) {
 // choice are the words that open a list of what would have been right.
 var choice = set("must", "supported", "valid", "allowed", "available", "expected", "should", "accepted", "possible", "choose", "options")
 
+// generic are words for any argument, or for a part of one.
+var generic = set("value", "values", "key", "keys", "type", "types", "input", "argument", "parameter", "option", "data", "request", "response", "field")
+
 // values reads sentences that quote a bad value next to its name: Unknown mode "x". Valid modes are …
 func (r *reader) values(s string, toks []token) {
 	for i, t := range toks {
@@ -117,6 +120,9 @@ func (r *reader) values(s string, toks []token) {
 			continue
 		}
 		name, ok := r.nameOf(toks[i+1], false, true)
+		if generic[toks[i+1].low] && !r.args.has(name) {
+			continue // "Invalid value: 'x'. Supported values are …" names nothing
+		}
 		if ok && r.valueBeside(toks, i+2, name) {
 			r.named(name, "enum", lineAt(s, t.at))
 		}

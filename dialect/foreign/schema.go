@@ -192,11 +192,11 @@ func (r *reader) ajvAt(s string, at int, verb string) bool {
 
 // ajvPlace splits data/x, /x, data.x, instance.x; ok is false for prose.
 func ajvPlace(place string) (steps []string, ok bool) {
-	for _, root := range []string{"data", "instance", "body", "params", "querystring", "input", "arguments", "args"} {
+	for _, root := range []string{"data", "instance", "body", "params", "querystring", "input", "arguments", "args", "request/body", "request/query", "request/params", "request.body", "request.query", "req.body"} {
 		if place == root {
 			return nil, true
 		}
-		if rest, has := strings.CutPrefix(place, root); has && (rest[0] == '/' || rest[0] == '.' || rest[0] == '[') {
+		if rest, has := strings.CutPrefix(place, root); has && rest != "" && (rest[0] == '/' || rest[0] == '.' || rest[0] == '[') {
 			return stepsOf(rest), isPath(strings.Trim(strings.TrimLeft(rest, "./["), "]"))
 		}
 	}
@@ -205,7 +205,7 @@ func ajvPlace(place string) (steps []string, ok bool) {
 
 // ajvPredicate ends where the next issue begins.
 func ajvPredicate(s string) string {
-	for _, sep := range []string{", data", "; ", ", /", ", instance", "\n"} {
+	for _, sep := range []string{", data", "; ", ", /", ", instance", ", request", "\n"} {
 		s, _, _ = strings.Cut(s, sep)
 	}
 	return s

@@ -4,6 +4,9 @@ package foreign
 // a token wins, so the more telling ones stand first.
 var sentences = phrasesOf(
 	// Something is missing.
+	"required: required|mandatory request|query|path|body|header|url|form|input|tool KIND :? NAMES! for|is|are|was|not|missing",
+	"required: missing required|mandatory? request|query|path|body|header|url|form|tool KIND :? NAMES!",
+	"required: provide|specify|enter|supply|set|pass a|an|the? valid? value|values for the? KIND? NAMES! $",
 	"required: missing|absent|omitted required|mandatory? KIND for|in|to ANY *: NAMES!",
 	"required: missing|absent|omitted or? invalid|empty? required|mandatory? KIND :? NAMES!",
 	"required: missing|absent required|mandatory KIND *: NAMES!",
@@ -47,6 +50,7 @@ var sentences = phrasesOf(
 	"required: ^ provide|specify|pass|supply a|an|the|valid|either|both? valid? IDENTS",
 	"required: please provide a|an|the? valid|required? NAME KIND",
 	// Something is there that should not be.
+	"additionalProperties: unknown|unrecognized|unexpected|unsupported|invalid KIND in|for input|inputs|request|body|object|payload|arguments|args|params|call : NAMES!",
 	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND for ANY : NAMES!",
 	"additionalProperties: unknown|unrecognized|unrecognised|unexpected|additional|extra|unsupported|unpermitted|disallowed|superfluous keyword? KIND in? object? :? NAMES!",
 	"additionalProperties: KIND :? NAMES! is|are not allowed|permitted|recognized|expected|known|supported",
@@ -54,7 +58,19 @@ var sentences = phrasesOf(
 	"additionalProperties: additional properties are? not allowed NAMES! was|were? unexpected?",
 	"additionalProperties: NAMES! was|were unexpected",
 	"additionalProperties: property NAMES! should|must not exist|be",
+	"oneOf: can't|cannot|not|don't use|specify|provide|combine|pass|set|supply|have|give both? NAMES! $",
+	"oneOf: can't|cannot|not|don't use|specify|provide|combine|pass|set|supply|have|give both NAMES!",
+	"oneOf: only|exactly one of :? NAMES! may|can|must|should|is",
+	"oneOf: KIND? NAMES! are mutually exclusive|incompatible",
+	"oneOf: IDENTS conflict|conflicts with IDENT",
+	"oneOf: IDENT cannot|can't|must be used|combined|set|specified together? with KIND? IDENT",
 	// Something has the wrong type or value.
+	"type: invalid type|length|range for parameter NAME! , value|valid",
+	"type: could|can|unable|failed|cannot|can't not|to? parse|convert|decode|interpret|coerce|cast|deserialize value|the? for|of? KIND? IDENT! ANY? as|to|into|from|:",
+	"type: for|of|in|on|at request|query|path|body|header|url|form|input|tool|method|the? parameter|argument|param|arg :? NAMES! $",
+	"type: for|of|in|on|at request|query|path|body|header|url|form|input|tool|method|the? parameter|argument|param|arg|field|property :? QUOTED",
+	": QUOTED length|with|contains|fails|failed|contained must|value|an|a|to|is",
+	"type: parameter NAMES! = ANY violates",
 	"type: expected ANY values|value for NAMES!",
 	"type: KIND :? NAMES! is|are|was not an|a|of ANY",
 	"type: KIND :? NAMES! must|should be|have|contain|match|start",
@@ -71,7 +87,7 @@ var sentences = phrasesOf(
 	"maximum: NAME is|must out|exceeds of|maximum? range?",
 	"maximum: NAME must not exceed",
 	"type: NAMES must|should|needs|has to? be a|an|one|at|between|greater|less|positive|non-negative|nonnegative|non-empty|valid|integer|string|number|boolean|array|object|in|true|false|either|of|within|numeric|unique|equal|non-zero",
-	"type: IDENTS must|should|cannot|can't|may not?|be|have|contain|match|only|start|end",
+	"type: IDENTS must|should|cannot|can't|may not? be|have|contain|match|only|start|end|exceed|include|equal|use|point",
 	"pattern: IDENT contains|has invalid|illegal|forbidden|unsupported",
 	"pattern: IDENT does not match",
 	"additionalProperties: IDENT is not allowed $",
@@ -85,12 +101,17 @@ var sentences = phrasesOf(
 	"required: 参数|字段 :? NAMES! 不能为空|必填|缺失|是必需|未提供|为空|必须",
 	"type: 无效的|非法的|错误的|参数错误|参数无效 ：? :? IDENTS", "type: 参数|字段 NAMES! 无效|错误|必须|不合法|类型", "type: NAMES! 必须是|必须为|格式|类型错误|应为|无效|不合法",
 	"required: NAMES! は必須|が必要|が指定|を指定|は必ず|が不足|がありません", "required: 必須 :? NAMES!", "type: NAMES! は|が 無効|不正|である必要|でなければ",
-	"required: NAMES! 필수|필요|누락", "required: 필수 :? NAMES!",
+	"required: NAMES! 가|이|은|는|을|를? 필수|필요|누락|없", "required: 필수 :? NAMES!",
 	"required: KIND NAMES! fehlt|fehlen|ist|muss|wird erforderlich|angegeben|benötigt|leer|sein?", "required: NAMES! ist|sind erforderlich|notwendig|pflicht", "required: fehlender|fehlende|fehlendes|pflichtfeld KIND? :? NAMES!",
 	"type: ungültiger|ungültige|ungültiges KIND :? NAMES!",
 	"required: falta|faltan el|los? KIND? requerido|obligatorio? :? NAMES!", "required: KIND NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio|necesario|necessário|manquant", "required: KIND requerido|obligatorio|obrigatório|requis|manquant :? NAMES!",
 	"required: NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio", "type: KIND inválido|invalide|non ANY? :? NAMES!",
 	"required: параметр|поле NAMES! обязателен|обязательно|отсутствует|не", "required: отсутствует|обязательный параметр|поле :? NAMES!", "required: KIND NAMES! manquant|faltante|ausente|mancante",
+	// What any language says of a parameter that it names; the words before are more telling.
+	": FOREIGN :|：? NAMES! debe|deben|deve|devem|devono|doit|doivent|muss|müssen|darf|dürfen|должен|должна|должно|должны|musi|moet|non|no|não|ne|n|nicht|не|est|es|è|é|ist|jest|is|está|fehlt|falta|manque|manca|отсутствует|обязателен|обязательно|имеет|contiene|contient|contém|enthält|содержит|превышает|supera|dépasse|excede|tiene|tem|hat|requerido|obligatorio|obrigatório|inválido|invalide|ungültig|invalido|zorunludur|gerekli",
+	": FOREIGN :|：? QUOTED",
+	": PARAM :? QUOTED",
+	": FOREIGN :|：? IDENTS",
 )
 
 // firsts indexes the phrases by what they can begin with: most tokens begin none.

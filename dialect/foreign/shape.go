@@ -29,6 +29,7 @@ const (
 	ShapeSerde      = "serde-text"
 	ShapeZodLines   = "zod-lines"
 	ShapePathList   = "path-list"
+	ShapeMarked     = "marked-place"
 )
 
 // ranks order the shapes of text by how much they tell. JSON payloads and reports of validators tell most
@@ -69,7 +70,7 @@ const maxLayers = 12
 func Shapes() []string {
 	out := []string{ShapePlain, ShapeMasked, ShapeTSPrefix, ShapePyPrefix, ShapeFastMCP, ShapeToolFailed, ShapeValidation, ShapeBracket, ShapeCodePrefix, ShapeRefuse, ShapeException,
 		ShapeNoTool, ShapeHTML, ShapeHTTPText, ShapeErrnoText, ShapeNetText, ShapeFieldText, ShapeTrace, ShapePydantic, ShapeGoSDK, ShapeGoJSON, ShapeMCPGo, ShapeAjv, ShapeJSONSchema,
-		ShapeSerde, ShapeZodLines, ShapePathList, ShapeErrorBlock, ShapeRejected, ShapeErrorItems, ShapeZodIssues, ShapeAjvList, ShapeFieldViolations, ShapeIssueList, shapeObject}
+		ShapeSerde, ShapeZodLines, ShapePathList, ShapeMarked, ShapeErrorBlock, ShapeRejected, ShapeErrorItems, ShapeZodIssues, ShapeAjvList, ShapeFieldViolations, ShapeIssueList, shapeObject}
 	for _, v := range variants {
 		if !contains(out, v.shape) {
 			out = append(out, v.shape)

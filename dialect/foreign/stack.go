@@ -75,7 +75,7 @@ func isFrame(line string) bool {
 		return true
 	}
 	rest, ok := strings.CutPrefix(rest, "at ")
-	if !ok {
+	if !ok || strings.HasPrefix(rest, "[Source") { // Jackson's place in the JSON
 		return false
 	}
 	return strings.ContainsAny(rest, "(") || strings.Contains(rest, ":") && strings.ContainsAny(rest, "/\\") || strings.Contains(rest, " in ")

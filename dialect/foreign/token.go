@@ -14,6 +14,8 @@ type token struct {
 	at   int  // where it begins, quotes included
 	end  int  // where the next byte stands
 	head bool // first of a sentence or line
+	// inset reports a Latin word beside script without spaces: it is a name there, not prose.
+	inset bool
 }
 
 type kind uint8
@@ -46,7 +48,27 @@ func tokens(s string) []token {
 		head = t.kind == kindMark && strings.ContainsAny(t.text, ".!?;:—✖❌•>")
 		out, i = append(out, t), t.end
 	}
+	setInsets(out)
 	return out
+}
+
+// setInsets marks the Latin words that stand between words of another script.
+func setInsets(toks []token) {
+	for i := range toks {
+		if toks[i].kind != kindWord || toks[i].spaceless() {
+			continue
+		}
+		toks[i].inset = (i == 0 || !isLatin(toks[i-1])) && (i+1 == len(toks) || !isLatin(toks[i+1])) &&
+			(i > 0 && toks[i-1].spaceless() || i+1 < len(toks) && toks[i+1].spaceless())
+	}
+}
+
+func isLatin(t token) bool { return t.kind == kindWord && !t.spaceless() }
+
+// spaceless reports a word of a script that is written without spaces.
+func (t token) spaceless() bool {
+	c, _ := utf8.DecodeRuneInString(t.text)
+	return t.kind == kindWord && isSpaceless(c)
 }
 
 // gapAt returns the length of what stands between tokens at i: white space, a backslash, a plural in brackets.
@@ -98,10 +120,10 @@ func quotedAt(s string, i int) (inside string, end int, ok bool) {
 	}
 	rest := clip(s[i+size:], maxQuoted)
 	n := strings.IndexRune(rest, closing)
-	if n <= 0 || strings.ContainsRune(rest[:n], '\n') {
+	if n <= 0 || strings.ContainsRune(rest[:n], '\n') || strings.Trim(rest[:n], " \\\u00a0\u202f") == "" {
 		return "", i, false
 	}
-	return strings.TrimSuffix(rest[:n], "\\"), i + size + n + utf8.RuneLen(closing), true
+	return strings.Trim(strings.TrimSuffix(rest[:n], "\\"), " \u00a0\u202f"), i + size + n + utf8.RuneLen(closing), true
 }
 
 // wordEnd returns the end of a word: letters and digits, with single marks that join them as in a.b[0], x-y.
@@ -160,7 +182,7 @@ func wordKind(w string) kind {
 }
 
 func isSpaceless(c rune) bool {
-	return c > 0x2e80 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return c == 0x30fc || c > 0x2e80 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
