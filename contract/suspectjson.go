@@ -7,115 +7,6 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// card is one pass over a JSON object: the members by which failures are marked, whatever their case.
-type card struct {
-	value                           wire.Value
-	size                            int
-	refused, granted, flagged       bool // a success flag that is false or true; isError or error is true
-	exited, judged                  bool // a bad exit code; the payload is a judgement such as valid: false
-	fault, faults, data, message    wire.Value
-	status, number, kind, resultOne wire.Value
-	meta                            wire.Value
-	plainOnly                       bool // only members that a bare error message has
-}
-
-// maxCard bounds the members looked at: error objects are small.
-const maxCard = 40
-
-func cardOf(v wire.Value) card {
-	c := card{value: v, plainOnly: true}
-	for name, member := range v.Members() {
-		if c.size++; c.size > maxCard {
-			break
-		}
-		key, _ := name.Str()
-		c.note(strings.ToLower(key), member)
-	}
-	return c
-}
-
-func (c *card) note(key string, v wire.Value) {
-	flag, isFlag := v.Bool()
-	switch key {
-	case "erfolg", "exito", "sucesso", "success", "ok", "succeeded", "issuccess", "is_success", "successful":
-		c.refused = c.refused || isFlag && !flag
-		c.granted = c.granted || isFlag && flag
-		c.plainOnly = false
-	case "iserror", "is_error", "haserror":
-		c.flagged = c.flagged || isFlag && flag
-		c.plainOnly = false
-	case "errors", "errormessages", "error_messages", "usererrors":
-		c.faults, c.plainOnly = v, false
-	case "exit_code", "exitcode", "returncode", "return_code", "errcode", "errno":
-		n, ok := v.Int64()
-		c.exited = c.exited || ok && n != 0
-		c.flagged = c.flagged || c.exited
-		c.plainOnly = false
-	case "valid", "isvalid", "is_valid", "passed", "up", "available":
-		c.judged, c.plainOnly = true, false
-	case "err", "exception", "fault", "errmsg", "errormsg", "functionerror", "stderr", "detail":
-		c.noteFault(key, v)
-	case "data", "results", "items", "result":
-		if key == "result" {
-			c.resultOne = v
-		}
-		if says(v) {
-			c.data = v
-		}
-		c.plainOnly = false
-	case "message", "msg", "reason", "why", "info", "title", "body", "error_description", "description", "descripcion":
-		if v.Type() == wire.TypeString && !c.message.Present() {
-			c.message = v
-		}
-		c.plainOnly = c.plainOnly && key != "description" && key != "title" && key != "body" && key != "info"
-	case "status", "state", "outcome", "rc":
-		c.status, c.plainOnly = v, c.plainOnly && v.Type() != wire.TypeObject
-	case "statuscode", "status_code", "httpstatus", "http_status", "code", "cod", "estado", "errorcode", "error_code":
-		c.number = v
-	case "type", "object", "__typename":
-		c.kind = v
-		c.plainOnly = false
-	case "meldung", "mensaje", "mensagem", "information", "note", "statusreason":
-		if v.Type() == wire.TypeString && !c.message.Present() {
-			c.message = v
-		}
-	case "meta", "header", "head":
-		c.meta, c.plainOnly = v, false
-	case "documentation_url", "details", "request_id", "requestid", "traceid", "trace_id", "timestamp", "id":
-	default:
-		if (strings.HasPrefix(key, "error") || strings.HasPrefix(key, "erro")) && !strings.HasSuffix(key, "count") {
-			c.flagged = c.flagged || isFlag && flag && key == "error"
-			c.noteFault(key, v)
-		}
-		c.plainOnly = false
-	}
-}
-
-// noteFault keeps a member that tells of an error. A detail counts only as an object with a message of its own; a plain one is a message,
-// and what a command wrote to stderr is one only beside a bad exit code.
-func (c *card) noteFault(key string, v wire.Value) {
-	switch {
-	case !says(v) || key == "stderr":
-	case key == "detail" && v.Type() == wire.TypeString:
-		c.message = v
-		return
-	case key == "detail" && !v.Path("message").Present() && v.Type() != wire.TypeArray:
-	default:
-		c.fault = v
-	}
-	c.plainOnly = false
-}
-
-// says reports whether a value says anything: not null, false, zero or empty.
-func says(v wire.Value) bool {
-	switch raw := string(v.Raw()); raw {
-	case "", "null", "false", "0", `""`, "[]", "{}":
-		return false
-	default:
-		return v.Type() == wire.TypeString || v.Type() == wire.TypeObject || v.Type() == wire.TypeArray
-	}
-}
-
 // suspectValue applies the rules to a JSON payload, an object or a list of them.
 func suspectValue(v wire.Value, a ask) (Rule, bool) {
 	rule, ok := suspectOuter(v, a, 0)
@@ -167,8 +58,8 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 		return RuleInnerFlag, true
 	case c.refused:
 		return RuleFalseFlag, true
-	case c.size == 1 && c.resultOne.Present() && depth == 0:
-		return suspectOuter(c.resultOne, a, depth+1)
+	case c.size == 1 && c.result.Present() && depth == 0:
+		return suspectOuter(c.result, a, depth+1)
 	case c.faultOnly():
 		return RuleErrorMember, true
 	case c.faultsOnly():
@@ -233,13 +124,13 @@ var badStatus = wordSet("error failed failure fail rejected err denied unauthori
 
 func (c *card) statusIsBad() bool {
 	word, ok := c.status.Str()
-	if one, isText := c.resultOne.Str(); !ok && isText {
+	if one, isText := c.result.Str(); !ok && isText {
 		word, ok = one, true
 	}
 	if !ok || !badStatus[strings.ToLower(word)] || c.size > 6 {
 		return false
 	}
-	return c.message.Present() || c.fault.Present() || c.data.Present() && !c.resultOne.Present()
+	return c.message.Present() || c.fault.Present() || c.data.Present() && !c.result.Present()
 }
 
 // numberIsBad is an HTTP status of 400 or more beside a message, in a small object.
