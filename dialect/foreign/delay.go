@@ -25,7 +25,9 @@ func (r *reader) moment(t time.Time) {
 var units = map[string]time.Duration{
 	"ms": time.Millisecond, "msec": time.Millisecond, "msecs": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond, "毫秒": time.Millisecond,
 	"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second, "秒": time.Second, "sekunden": time.Second, "segundos": time.Second, "secondes": time.Second,
-	"초": time.Second, "секунд": time.Second, "m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute, "分钟": time.Minute, "分": time.Minute, "minuten": time.Minute,
+	"초": time.Second, "секунд": time.Second, "секунды": time.Second, "secondi": time.Second, "segundo": time.Second, "sekunde": time.Second,
+	"минут": time.Minute, "минуты": time.Minute, "minutos": time.Minute, "minuti": time.Minute, "분": time.Minute, "stunden": time.Hour, "heures": time.Hour, "horas": time.Hour, "ore": time.Hour, "часов": time.Hour, "часа": time.Hour,
+	"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute, "分钟": time.Minute, "分": time.Minute, "minuten": time.Minute,
 	"h": time.Hour, "hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour, "小时": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
 }
 
@@ -38,7 +40,8 @@ var waits = []struct {
 	{"retrying in", false}, {"retry in", false}, {"retry again in", false}, {"retrydelay", false}, {"retry delay", false}, {"try again in", false}, {"try again after", false},
 	{"again in", false}, {"wait for", false}, {"wait at least", false}, {"wait", false}, {"resets in", false}, {"reset in", false}, {"reset after", false}, {"resets after", false},
 	{"available in", false}, {"available again in", false}, {"next request in", false}, {"cooldown", false}, {"back off for", false}, {"backoff", false}, {"expires in", false},
-	{"请在", false}, {"请等待", false}, {"再試行", false}, {"重试", false}, {"retry within", false}, {"try in", false}, {"unlocks in", false},
+	{"请在", false}, {"请等待", false}, {"再試行", false}, {"重试", false}, {"retry within", false}, {"try in", false}, {"unlocks in", false}, {"réessayez dans", false}, {"réessayer dans", false}, {"de nuevo en", false}, {"intente en", false},
+	{"reintente en", false}, {"novamente em", false}, {"riprova tra", false}, {"riprovare tra", false}, {"erneut in", false}, {"sie es in", false}, {"warten sie", false}, {"через", false}, {"attendez", false}, {"espere", false}, {"aguarde", false},
 }
 
 // millis are names whose bare number is in milliseconds.
@@ -65,6 +68,11 @@ func (r *reader) delayOf(s string) {
 		if d, ok := waitAfter(low, w.words, w.bare); ok {
 			r.delay(d)
 			break
+		}
+	}
+	for _, find := range []func(string) (time.Duration, bool){laterIn, laterBefore} {
+		if d, ok := find(strings.ToLower(s)); ok {
+			r.delay(d)
 		}
 	}
 	r.laterOf(low)
@@ -161,7 +169,7 @@ func dated(rest string) bool {
 
 // unitWord is the word at the start of s: Latin letters, or one of the units without spaces.
 func unitWord(s string) string {
-	for _, u := range []string{"毫秒", "分钟", "小时", "секунд", "秒", "分", "초"} {
+	for _, u := range []string{"毫秒", "分钟", "小时", "секунды", "секунд", "минуты", "минут", "часов", "часа", "秒", "分", "초", "분"} {
 		if strings.HasPrefix(s, u) {
 			return u
 		}

@@ -45,7 +45,7 @@ func statusAt(toks []token, i int) int {
 	if i+1 < len(toks) && measures[toks[i+1].low] {
 		return 0
 	}
-	if followsReason(toks, i, n) || precedes(toks, i, n) {
+	if followsReason(toks, i, n) || precedes(toks, i, n) || printedStatus(toks, i, n) {
 		return n
 	}
 	return 0
@@ -55,10 +55,16 @@ func statusAt(toks []token, i int) int {
 func quotedStatus(s string) int {
 	number, phrase, _ := strings.Cut(s, " ")
 	n := threeDigits(number)
-	if n == 0 || !strings.EqualFold(reasons[n], phrase) {
-		return 0
+	if n != 0 && strings.EqualFold(reasons[n], phrase) {
+		return n
 	}
-	return n
+	toks := tokens(s)
+	for i, t := range toks {
+		if n := threeDigits(t.text); n >= 400 && isCounted(toks, i) {
+			return n
+		}
+	}
+	return 0
 }
 
 func threeDigits(s string) int {
@@ -118,7 +124,7 @@ func precedes(toks []token, i, n int) bool {
 }
 
 // sure are words after which a three-digit number is a status.
-var sure = set("status", "statuscode", "http", "status_code", "httpstatus", "http_status", "http/1.1", "http/2", "状态码", "ステータス", "statuscode", "http-status", "responded", "http-statuscode")
+var sure = set("status", "statuscode", "http", "status_code", "httpstatus", "http_status", "http/1.1", "http/2", "状态码", "ステータス", "statuscode", "http-status", "responded", "http-statuscode", "estado", "statut", "stato", "состояния", "статус", "ответа", "statuskode", "httpstatuscode")
 
 // likely are words after which a number that HTTP names is a status.
 var likely = set("error", "code", "errorcode", "error_code", "response", "returned", "returns", "with", "failed", "failure", "got", "received", "answered", "api", "errors", "success")
@@ -136,7 +142,7 @@ func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 	if notHTTP[w] || notHTTP[before] {
 		return false
 	}
-	if sure[w] || strings.Contains(w, "状态码") || strings.HasPrefix(w, "http") && toks[j].kind == kindWord || w == "code" && sure[before] {
+	if sure[w] || isStatusWord(w) || w == "코드" && before == "상태" || strings.HasPrefix(w, "http") && toks[j].kind == kindWord || w == "code" && sure[before] {
 		return true
 	}
 	if n < 400 && !opened || reasons[n] == "" {
