@@ -54,7 +54,7 @@ var signs = []sign{
 	{"is required", "required"}, {"are required", "required"}, {"required property", "required"}, {"missing", "required"},
 	{"not be null", "required"}, {"be blank", "required"}, {"be empty", "required"}, {"did not match the following type", "type"}, {"typemismatch", "type"}, {"invalid type", "type"}, {"be converted to", "type"},
 	{"cannot deserialize", "type"}, {"could not convert", "type"}, {"'max' tag", "maximum"}, {"'min' tag", "minimum"}, {"'oneof' tag", "enum"}, {"'email' tag", "format"},
-	{"not be less than", "minimum"}, {"no less than", "minimum"}, {"not be greater than", "maximum"}, {"no greater than", "maximum"}, {"must be >", "minimum"}, {"must be <", "maximum"},
+	{"greater than the max", "maximum"}, {"less than the min", "minimum"}, {"not be less than", "minimum"}, {"no less than", "minimum"}, {"not be greater than", "maximum"}, {"no greater than", "maximum"}, {"must be >", "minimum"}, {"must be <", "maximum"},
 	{"invalid option", "enum"}, {"invalid enum", "enum"}, {"one of", "enum"}, {"allowed values", "enum"}, {"invalid literal", "const"},
 	{"greater than", "minimum"}, {"at least", "minimum"}, {"too small", "minimum"}, {"less than", "maximum"}, {"at most", "maximum"},
 	{"too big", "maximum"}, {"too long", "maxLength"}, {"too short", "minLength"}, {"exceeds", "maximum"}, {"maximum", "maximum"},

@@ -53,7 +53,11 @@ func (r *reader) issueMap(v wire.Value, under []string, levels int) {
 			continue
 		}
 		steps := append(append([]string(nil), under...), key)
-		if text := sentencesIn(m); text != "" {
+		text := sentencesIn(m)
+		if s := str(m); isComplaint(s) {
+			text = s
+		}
+		if text != "" {
 			is := judged(text)
 			is.Path = pointer(r.rooted(steps))
 			r.issue(is)

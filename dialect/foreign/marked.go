@@ -38,6 +38,13 @@ var marks = []mark{
 	{before: "invalid value for :", ends: []string{" option"}, steps: stepsOf},
 	{before: "Invalid key: Expected \"", ends: []string{"\""}, rule: "required", steps: stepsOf}, // valibot
 	{before: "following arguments are required: ", ends: []string{", ", "\n"}, rule: "required", steps: flagSteps},
+	{before: "missing keyword: :", ends: []string{",", "\n"}, rule: "required", steps: stepsOf}, // Ruby
+	{before: "missing keywords: :", ends: []string{",", "\n"}, rule: "required", steps: stepsOf},
+	{before: "unknown keyword: :", ends: []string{",", "\n"}, rule: "additionalProperties", steps: stepsOf},
+	{before: "Variable \"$", ends: []string{"\""}, steps: stepsOf},                                                         // GraphQL
+	{before: "required arguments were not provided:\n  --", ends: []string{" ", "\n"}, rule: "required", steps: flagSteps}, // clap
+	{before: "Missing option '--", ends: []string{"'", " "}, rule: "required", steps: flagSteps},                           // click
+	{before: "nvalid value for '--", ends: []string{"'", " "}, steps: flagSteps},
 	{before: "argument --", ends: []string{": "}, steps: flagSteps}, // argparse
 }
 

@@ -62,7 +62,7 @@ var params = set("parameter", "parameters", "param", "argument", "arguments", "a
 
 // foreignKinds are the words of other languages that are no English word too.
 var foreignKinds = set("parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ", "campo", "feld", "pflichtfeld", "параметр", "параметра", "параметры", "поле", "поля", "parametro",
-	"parametri", "argumento", "argumentos", "parametr", "parametru", "parametre", "argomento", "eingabefeld", "аргумент", "veld")
+	"parametri", "argumento", "parametr", "parametru", "parametre", "argomento", "eingabefeld", "аргумент", "veld")
 
 // spacelessKinds end a token of script without spaces: 缺少参数, 必須パラメータ.
 var spacelessKinds = []string{"参数", "字段", "參數", "欄位", "パラメータ", "パラメーター", "引数", "フィールド", "매개변수", "파라미터", "인자", "필드"}

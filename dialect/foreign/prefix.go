@@ -58,7 +58,7 @@ func (r *reader) peelOne(s string) (string, bool) {
 
 // peelMark takes off signs for people: "❌ Error", "**Error**:".
 func (r *reader) peelMark(s string) (string, bool) {
-	rest := strings.TrimLeft(s, "❌✖🚫⚠️✗🔴💥❗⛔ *#>\ufe0f")
+	rest := strings.TrimLeft(s, "❌✖🚫⚠✗🔴💥❗⛔ *#>\ufe0f")
 	return rest, len(rest) < len(s) && rest != ""
 }
 
@@ -279,11 +279,11 @@ func (r *reader) peelBracket(s string) (string, bool) {
 	if !strings.HasPrefix(s, "[") {
 		return s, false
 	}
-	code, rest, ok := strings.Cut(clip(s[1:], 80), "]")
+	code, _, ok := strings.Cut(clip(s[1:], 80), "]")
 	if !ok || !isSymbol(code) && !isCapital(code) {
 		return s, false
 	}
-	rest = s[len(code)+2:]
+	rest := s[len(code)+2:]
 	if strings.TrimSpace(rest) == "" {
 		return s, false
 	}

@@ -6,6 +6,7 @@ var sentences = phrasesOf(
 	// Something is missing.
 	"required: required|mandatory request|query|path|body|header|url|form|input|tool KIND :? NAMES! for|is|are|was|not|missing",
 	"required: missing required|mandatory? request|query|path|body|header|url|form|tool KIND :? NAMES!",
+	"required: KIND QUOTED of required type",
 	"required: provide|specify|enter|supply|set|pass a|an|the? valid? value|values for the? KIND? NAMES! $",
 	"required: missing|absent|omitted required|mandatory? KIND for|in|to ANY *: NAMES!",
 	"required: missing|absent|omitted or? invalid|empty? required|mandatory? KIND :? NAMES!",
@@ -67,7 +68,7 @@ var sentences = phrasesOf(
 	// Something has the wrong type or value.
 	"type: invalid type|length|range for parameter NAME! , value|valid",
 	"type: could|can|unable|failed|cannot|can't not|to? parse|convert|decode|interpret|coerce|cast|deserialize value|the? for|of? KIND? IDENT! ANY? as|to|into|from|:",
-	"type: for|of|in|on|at request|query|path|body|header|url|form|input|tool|method|the? parameter|argument|param|arg :? NAMES! $",
+	"type: for|of|in|on|at request|query|path|body|header|url|form|input|tool|method|the? parameter|argument|param|arg :? NAME! $",
 	"type: for|of|in|on|at request|query|path|body|header|url|form|input|tool|method|the? parameter|argument|param|arg|field|property :? QUOTED",
 	": QUOTED length|with|contains|fails|failed|contained must|value|an|a|to|is",
 	"type: parameter NAMES! = ANY violates",

@@ -64,7 +64,11 @@ func (r *reader) facts(s string) string {
 		return s
 	}
 	before := len(r.said.Issues)
-	if r.fields(s); len(r.said.Issues) > before {
+	r.fields(s)
+	if len(r.said.Issues) == 0 {
+		r.evident(s)
+	}
+	if len(r.said.Issues) > before {
 		r.shape(ShapeFieldText)
 	}
 	return s
