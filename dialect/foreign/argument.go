@@ -53,10 +53,10 @@ func (a *arguments) spelling(word string) (string, bool) {
 	return key, ok
 }
 
-// holds reports whether the top-level argument is a string of that text.
+// holds reports whether the top-level argument is a string or a number of that text.
 func (a *arguments) holds(name, text string) bool {
 	v, ok := a.value.Get(name)
-	return ok && v.Is(text)
+	return ok && (v.Is(text) || v.Type() == wire.TypeNumber && string(v.Raw()) == text)
 }
 
 // sent reports whether some top-level argument is a string of that text.

@@ -33,7 +33,7 @@ func blames(line string) bool {
 			return false
 		}
 	}
-	for _, fault := range []string{"valid", "must", "should", "expected", "support", "greater", "less than", "one of", "out of range", "at least", "at most", "too ", "required", "missing", "allowed", "malformed", "cannot be", "illegal", "unknown"} {
+	for _, fault := range []string{"valid", "must", "should", "expected", "support", "greater", "less than", "one of", "out of range", "at least", "at most", "too ", "required", "missing", "allowed", "malformed", "cannot be", "illegal", "unknown", "wrong", "bounds", "wanted"} {
 		if strings.Contains(low, fault) {
 			return true
 		}
