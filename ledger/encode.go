@@ -141,12 +141,17 @@ func appendLabel(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
 	}
-	value = redact.Text(cutRunes(value, 4*MaxLabel))
-	if len(value) > MaxLabel {
-		value = cutRunes(value, MaxLabel-len(cutMark)) + cutMark
-	}
 	dst = append(append(append(dst, `,"`...), name...), `":`...)
-	return jsontext.AppendString(dst, value)
+	return jsontext.AppendString(dst, label(value))
+}
+
+// label is a short text as it stands in an entry.
+func label(s string) string {
+	s = redact.Text(cutRunes(s, 4*MaxLabel))
+	if len(s) > MaxLabel {
+		s = cutRunes(s, MaxLabel-len(cutMark)) + cutMark
+	}
+	return s
 }
 
 // cutMark ends a text that was cut.

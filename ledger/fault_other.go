@@ -1,0 +1,7 @@
+//go:build !unix
+
+package ledger
+
+import "syscall"
+
+const errQuota = syscall.ENOSPC

@@ -1,0 +1,172 @@
+// Rules of this room:
+//   - Append returns only after sync. No path answers a caller earlier.
+//   - One goroutine writes; callers encode. Nothing is written to a chain by two.
+//   - After a failed sync a file is never written again.
+//   - Nothing on the disk claims more than is durable.
+
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ledger is an open ledger. All its methods are safe for concurrent use.
+type Ledger struct {
+	options  Options                // as given, with defaults; never changed
+	encoder  *encoder               // its own synchronisation
+	queue    *queue                 // its own lock
+	upkeep   *upkeep                // its own goroutine
+	warner   *warner                // its own goroutine
+	public   string                 // never changed
+	counters counters               // atomics
+	writing  atomic.Pointer[string] // the name of the chain being written; set by the writer
+
+	ended    chan struct{} // closed when the writer's goroutine has ended
+	endErr   error         // set before ended is closed
+	closing  sync.Once
+	closeErr error // set by closing
+}
+
+// Open opens the ledger in dir, which is made if it is not there, and begins a chain of its own in it. Chains whose writers are gone are
+// recovered first. Several processes may have the same folder open.
+//
+// The error is AUDIT_LOCK_FAILED if another process held the folder for longer than [Options.LockWait], AUDIT_LOG_FAILED for anything else.
+func Open(dir string, o Options) (*Ledger, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, logFailed(fmt.Errorf("opening the ledger: %w", err))
+	}
+	if o.storage == nil {
+		if o.storage, err = openStorage(dir); err != nil {
+			return nil, logFailed(fmt.Errorf("opening the ledger: %w", err))
+		}
+	}
+	l, err := open(o)
+	if err != nil {
+		return nil, errors.Join(logFailed(err), o.storage.Close())
+	}
+	return l, nil
+}
+
+func open(o Options) (*Ledger, error) {
+	k, err := openKeys(&o)
+	if err != nil {
+		return nil, err
+	}
+	second, err := newSecondFile(&o)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{
+		options: o, encoder: newEncoder(k.digest), queue: newQueue(), warner: newWarner(o.OnWarning), public: k.public,
+		ended: make(chan struct{}),
+	}
+	l.upkeep = newUpkeep(l)
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	w := &writer{ledger: l, storage: o.storage, keys: k, second: second, timer: timer}
+	if err := w.begin(); err != nil {
+		l.warner.close()
+		return nil, errors.Join(err, second.close())
+	}
+	go func() {
+		defer close(l.ended)
+		l.endErr = w.run()
+	}()
+	l.upkeep.start()
+	return l, nil
+}
+
+// openKeys reads or makes the keys under the folder's lock, so that two first users do not make two.
+func openKeys(o *Options) (keys, error) {
+	unlock, err := lockFolder(o.storage, o.LockWait)
+	if err != nil {
+		return keys{}, err
+	}
+	k, err := loadKeys(o.storage)
+	return k, errors.Join(err, unlock())
+}
+
+// Append records an entry. When it returns without an error the entry is on the disk. If ctx is cancelled before the entry is
+// taken up, it is not recorded and the error says so; after that Append waits for the outcome, which is near.
+//
+// The error is AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED: then the entry is not recorded, or after a failing disk at least nothing may rely on it,
+// and what it was about must not go out. Under [PolicyOpen] there is a receipt marked unrecorded instead.
+func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
+	return l.append(ctx, &e, nil, nil)
+}
+
+func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reservation) (Receipt, error) {
+	r := newRequest()
+	var err error
+	if r.body, err = l.encoder.appendBody(r.body, e); err != nil {
+		return Receipt{}, logFailed(fmt.Errorf("appending: %w", err))
+	}
+	r.reserve, r.settles = reserve, settles
+	if err := ctx.Err(); err != nil {
+		return Receipt{}, l.cancelled(ctx)
+	}
+	if !l.queue.put(r) {
+		return Receipt{}, logFailed(errClosed)
+	}
+	if !r.wait(ctx.Done()) {
+		return Receipt{}, l.cancelled(ctx)
+	}
+	return r.receipt()
+}
+
+// wait returns when the request was answered, or false if the caller gave up before the writer took it.
+func (r *request) wait(cancelled <-chan struct{}) bool {
+	if cancelled == nil {
+		<-r.done
+		return true
+	}
+	select {
+	case <-r.done:
+		return true
+	case <-cancelled:
+	}
+	if r.drop() {
+		return false
+	}
+	<-r.done // it is being written: what becomes of it is known soon
+	return true
+}
+
+func (l *Ledger) cancelled(ctx context.Context) error {
+	l.counters.cancelled.Add(1)
+	return logFailed(fmt.Errorf("appending: the caller gave up: %w", context.Cause(ctx)))
+}
+
+// receipt turns an answer into what the caller gets. The request is not to be used after it.
+func (r *request) receipt() (Receipt, error) {
+	res := r.result
+	r.free()
+	if res.err != nil || res.unrecorded {
+		return Receipt{Unrecorded: res.unrecorded}, res.err
+	}
+	at, _ := readTime([]byte(res.time)) // the writer wrote it
+	return Receipt{Chain: res.chain, Seq: res.seq, Hash: res.hash.String(), Time: at}, nil
+}
+
+// PublicKey returns the verifier line of the key that signs this ledger's checkpoints.
+func (l *Ledger) PublicKey() string { return l.public }
+
+// Close waits for the entries that are on their way, signs and closes the chain, and gives everything back. Entries that come later are refused. A
+// second Close waits for the first and returns the same.
+func (l *Ledger) Close() error {
+	l.closing.Do(func() {
+		l.upkeep.stop()
+		l.queue.close()
+		l.queue.ring()
+		<-l.ended
+		l.warner.close()
+		l.closeErr = errors.Join(l.endErr, l.options.storage.Close())
+	})
+	return l.closeErr
+}

@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// lockNote is what a lock's file says about its holder. Only the lock itself counts: a note without a lock is history.
+type lockNote struct {
+	Owner   string `json:"owner"`
+	PID     int    `json:"pid"`
+	Started string `json:"started"`
+	Host    string `json:"host"`
+}
+
+func newLockNote(owner string, now time.Time) []byte {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return append(mustJSON(lockNote{Owner: owner, PID: os.Getpid(), Started: formatTime(now), Host: host}), '\n')
+}
+
+// The names of locks. The folder's is held for short acts, a chain's for the life of its writer.
+const (
+	folderLock = "lock"
+	chainLock  = "lock"
+)
+
+// lockFolder waits for the folder's lock, at most for wait. The holder is named if it does not come.
+func lockFolder(s storage, wait time.Duration) (unlock func() error, err error) {
+	deadline := time.Now().Add(wait)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		unlock, err = s.Lock(folderLock, newLockNote("candor", time.Now()))
+		if err == nil {
+			return unlock, nil
+		}
+		if !errors.Is(err, errLocked) {
+			return nil, logFailed(fmt.Errorf("locking the folder: %w", err))
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil, lockFailed(fmt.Errorf("locking the folder for %v: %w%s", wait, err, holder(s, folderLock)))
+		}
+		time.Sleep(min(pause, left))
+	}
+}
+
+// holder reads who holds a lock, for people.
+func holder(s storage, name string) string {
+	b, err := readSmall(s, name, maxKeyFile)
+	var n lockNote
+	if err != nil || json.Unmarshal(b, &n) != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d on %s since %s)", n.PID, n.Host, n.Started)
+}

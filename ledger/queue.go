@@ -1,0 +1,134 @@
+package ledger
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// request is one entry on its way. The caller fills it and waits; from claim to answer it belongs to the writer.
+type request struct {
+	body    []byte        // what the caller encoded; the writer only reads it
+	reserve *reservation  // set if the entry opens one
+	settles *reservation  // set if the entry completes one
+	state   atomic.Uint32 // queued, then claimed or dropped, whoever comes first
+
+	done   chan struct{} // one token when answered
+	result result        // the writer's until done
+}
+
+// result is what became of a request.
+type result struct {
+	chain string
+	seq   uint64
+	hash  Digest
+	time  string
+	err   error
+
+	unrecorded bool // let go, as the policy wants
+}
+
+// The states of a request.
+const (
+	stateQueued uint32 = iota
+	stateClaimed
+	stateDropped
+)
+
+func (r *request) claim() bool { return r.state.CompareAndSwap(stateQueued, stateClaimed) }
+func (r *request) drop() bool  { return r.state.CompareAndSwap(stateQueued, stateDropped) }
+
+func (r *request) answer(res result) {
+	r.result = res
+	r.done <- struct{}{}
+}
+
+// requests are used again, because each has a channel and a buffer. One that was dropped is not: the queue still holds it.
+var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
+
+func newRequest() *request {
+	r, ok := requests.Get().(*request)
+	if !ok {
+		r = &request{done: make(chan struct{}, 1)}
+	}
+	r.body, r.reserve, r.settles, r.result = r.body[:0], nil, nil, result{}
+	r.state.Store(stateQueued)
+	return r
+}
+
+func (r *request) free() {
+	if cap(r.body) <= maxLine/16 {
+		requests.Put(r)
+	}
+}
+
+// queue holds what waits for the writer. It has no bound of its own: each request is a caller that waits.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request // guarded by mu; oldest first
+	closed  bool       // guarded by mu
+	wake    chan struct{}
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// put adds a request; it refuses if the ledger is closed.
+func (q *queue) put(r *request) bool {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return false
+	}
+	q.waiting = append(q.waiting, r)
+	first := len(q.waiting) == 1
+	q.mu.Unlock()
+	if first {
+		q.ring()
+	}
+	return true
+}
+
+// ring wakes the writer. It has been woken already if there is a token.
+func (q *queue) ring() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take claims up to n requests into dst. Those whose callers have given up are passed over. More says that some are left.
+func (q *queue) take(dst []*request, n int) (_ []*request, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := 0
+	for ; taken < len(q.waiting) && len(dst) < n; taken++ {
+		if q.waiting[taken].claim() {
+			dst = append(dst, q.waiting[taken])
+		}
+	}
+	left := copy(q.waiting, q.waiting[taken:])
+	clear(q.waiting[left:])
+	q.waiting = q.waiting[:left]
+	return dst, left > 0
+}
+
+// idle reports whether nothing waits.
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) == 0
+}
+
+// close lets nothing more in. It reports whether this call did it.
+func (q *queue) close() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	was := q.closed
+	q.closed = true
+	return !was
+}
+
+func (q *queue) isClosed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}

@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// recoveredChain is what was found of a chain whose writer is gone, as the entry about it says.
+type recoveredChain struct {
+	Chain    string         `json:"chain"`
+	Size     uint64         `json:"size"`
+	Last     string         `json:"last"`
+	Root     string         `json:"root"`
+	Cut      int64          `json:"cut,omitempty"`
+	Evidence string         `json:"evidence,omitempty"`
+	Digest   string         `json:"digest,omitempty"`
+	Open     []reservation  `json:"open,omitempty"`
+	Harm     *recoveredHarm `json:"harm,omitempty"`
+	Poisoned bool           `json:"poisoned,omitempty"`
+
+	closed bool // it ended as it should: there is nothing to record
+}
+
+type recoveredHarm struct {
+	Seq  uint64 `json:"seq"`
+	Kind string `json:"kind"`
+}
+
+// recoverChain reads the last segment of a chain whose lock the caller holds, cuts off what a crash left behind its end, and makes what
+// remains durable, so that it may be written down elsewhere. Earlier segments were closed under a signed checkpoint and are left to whoever
+// verifies: the time this takes does not grow with the length of the chain.
+func recoverChain(s storage, chain string) (recoveredChain, error) {
+	found, err := listSegments(s, chain)
+	if err != nil {
+		return recoveredChain{}, err
+	}
+	w := newWalk(chain)
+	r := recoveredChain{Chain: chain}
+	bad, err := w.lastSegment(s, &r, found)
+	if err != nil {
+		return recoveredChain{}, err
+	}
+	covered := lastCheckpoint(s, chain).size
+	if bad != nil && (bad.proved || bad.seq <= covered) {
+		r.Harm = firstHarm(r.Harm, bad) // a damaged chain is left as it is
+	} else if found.active {
+		if err := r.cutTail(s, bad); err != nil {
+			return recoveredChain{}, err
+		}
+	}
+	if r.Harm == nil && w.at.seq() < covered {
+		r.Harm = &recoveredHarm{Seq: w.at.seq() + 1, Kind: harmTruncated}
+	}
+	if err := errors.Join(s.SyncDir(chain), remove(s, chain+"/"+reserveFile)); err != nil {
+		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
+	}
+	root := w.at.tree.root()
+	r.Size, r.Last, r.Root, r.Open = w.at.seq(), w.at.last.String(), root.String(), listOpen(w.open)
+	r.closed = w.closed && r.Cut == 0 && r.Harm == nil
+	return r, nil
+}
+
+// lastSegment goes through the active segment, up to its first bad line. If that has no good line, or there is none because the crash came
+// while it was begun, the chain ends in the last closed one.
+func (w *walk) lastSegment(s storage, r *recoveredChain, found segments) (bad *badLine, err error) {
+	if found.active {
+		bad, err = w.segment(s, w.chain+"/"+activeSegment, len(found.closed) == 0)
+	}
+	if err != nil || w.at.seq() > 0 || len(found.closed) == 0 {
+		return bad, err
+	}
+	n := found.last()
+	inside, err := w.segment(s, w.chain+"/"+found.name(n), n == 1)
+	if inside != nil { // it was durable before it was closed, so no crash did this
+		r.Harm = firstHarm(nil, inside)
+	}
+	if bad != nil {
+		bad.seq = w.at.seq() + 1
+	}
+	return bad, err
+}
+
+func firstHarm(known *recoveredHarm, bad *badLine) *recoveredHarm {
+	if known != nil {
+		return known
+	}
+	return &recoveredHarm{Seq: bad.seq, Kind: bad.kind}
+}
+
+// cutTail moves what a crash left behind the last good line to the evidence, and makes what stays durable.
+func (r *recoveredChain) cutTail(s storage, bad *badLine) error {
+	name := r.Chain + "/" + activeSegment
+	f, err := s.OpenAppend(name)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", name, err)
+	}
+	if bad != nil {
+		if err = r.keepEvidence(s, name, bad.off, bad.seq); err == nil {
+			err = f.Truncate(bad.off) // what is cut is durable elsewhere
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("cutting the tail of %s: %w", name, err)
+	}
+	return nil
+}
+
+// keepEvidence copies what is about to be cut into a file of its own, durably.
+func (r *recoveredChain) keepEvidence(s storage, name string, from int64, seq uint64) error {
+	dir := r.Chain + "/" + evidenceDir
+	if err := s.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	names, err := s.List(dir)
+	if err != nil {
+		return err
+	}
+	r.Evidence = "torn-" + strconv.FormatUint(seq, 10) + "-" + strconv.Itoa(len(names)+1)
+	f, err := s.Create(dir+"/"+r.Evidence, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	r.Cut, err = io.CopyBuffer(io.MultiWriter(f, sum), &storageReader{storage: s, name: name, off: from}, make([]byte, 64<<10))
+	if err == nil {
+		err = f.Sync()
+	}
+	r.Digest = "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return errors.Join(err, f.Close(), s.SyncDir(dir), s.SyncDir(r.Chain))
+}

@@ -1,0 +1,243 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// heldChain is a chain whose closed segments this process may look after: its own, or one whose writer is gone.
+type heldChain struct {
+	name   string
+	end    endNote // of a chain that has ended
+	ended  bool
+	files  []heldFile // oldest first
+	remove int        // how many of files go
+}
+
+// heldFile is a segment that is not written any more.
+type heldFile struct {
+	name     string
+	number   int
+	bytes    int64
+	modified time.Time
+}
+
+// pruned says in an entry which segments go.
+type pruned struct {
+	Chain   string `json:"chain"`
+	Segment int    `json:"segment"` // and all before it
+	Size    uint64 `json:"size"`    // seq of its last entry
+	Last    string `json:"last"`    // and its hash
+}
+
+// work is one round: first what is too old or too much, then what is left to compress.
+func (u *upkeep) work() error {
+	own := *u.ledger.writing.Load() // once it is given up it is merely locked
+	err := u.underLock(func() error { return u.retain(own) })
+	if u.ledger.options.Compress {
+		err = errors.Join(err, u.compress(own))
+	}
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// underLock runs f while nobody else begins a chain or removes segments. A folder that is busy is left for the next round.
+func (u *upkeep) underLock(f func() error) error {
+	if u.ledger.options.Retain == (Retain{}) || u.stopping() {
+		return nil
+	}
+	unlock, err := u.ledger.options.storage.Lock(folderLock, newLockNote("candor", time.Now()))
+	if errors.Is(err, errLocked) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(), unlock())
+}
+
+// held lists the chains this process may look after.
+func (u *upkeep) held(own string) ([]*heldChain, error) {
+	s := u.ledger.options.storage
+	names, err := listChains(s)
+	if err != nil {
+		return nil, err
+	}
+	var all []*heldChain
+	for _, name := range names {
+		c := &heldChain{name: name}
+		c.end, c.ended = readEnd(s, name)
+		if name != own && !c.ended {
+			continue // another process writes it, or it waits for recovery
+		}
+		found, err := listSegments(s, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range found.closed {
+			c.add(s, found.name(n), n)
+		}
+		if c.ended && found.active {
+			c.add(s, activeSegment, found.last()+1)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (c *heldChain) add(s storage, name string, number int) {
+	if bytes, modified, err := s.Stat(c.name + "/" + name); err == nil {
+		c.files = append(c.files, heldFile{name, number, bytes, modified})
+	}
+}
+
+// retain removes what may go. The order is what makes it safe: what goes is on record before it goes.
+func (u *upkeep) retain(own string) error {
+	all, err := u.held(own)
+	if err != nil {
+		return err
+	}
+	choose(all, u.ledger.options.Retain, u.ledger.options.Clock())
+	for _, c := range all {
+		if c.remove == 0 || u.stopping() {
+			continue
+		}
+		if err := u.prune(c, all); err != nil {
+			return fmt.Errorf("removing segments of %s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// choose marks what goes: the oldest first, over all chains, until the rest fits.
+func choose(all []*heldChain, r Retain, now time.Time) {
+	var total int64
+	for _, c := range all {
+		for _, f := range c.files {
+			total += f.bytes
+		}
+	}
+	for {
+		var oldest *heldChain
+		for _, c := range all {
+			if c.remove < len(c.files) && (oldest == nil || c.next().modified.Before(oldest.next().modified)) {
+				oldest = c
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		old := r.Age > 0 && now.Sub(oldest.next().modified) > r.Age
+		much := r.Bytes > 0 && total > r.Bytes
+		if !old && !much {
+			return
+		}
+		total -= oldest.next().bytes
+		oldest.remove++
+	}
+}
+
+// next is the oldest file that is not marked yet.
+func (c *heldChain) next() heldFile { return c.files[c.remove] }
+
+// prune records that the marked segments of a chain go, then removes them, oldest first. A crash in between leaves segments that are on record as
+// gone, which harms nobody; the next round takes them.
+func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
+	s := u.ledger.options.storage
+	last, err := c.lastRemoved(s)
+	if err != nil {
+		return err
+	}
+	var orphans []*heldChain
+	data := struct {
+		Pruned []pruned     `json:"pruned"`
+		Before []namedChain `json:"before,omitempty"`
+	}{Pruned: []pruned{last}}
+	for _, o := range all {
+		if o.ended && o.end.Named == c.name {
+			orphans = append(orphans, o)
+			data.Before = append(data.Before, namedChain{Chain: o.name, Size: o.end.Size, Last: o.end.Last})
+		}
+	}
+	receipt, err := u.ledger.Append(context.Background(), Entry{Kind: KindSetting, raw: mustJSON(data)})
+	if err != nil || receipt.Unrecorded {
+		return err
+	}
+	for _, o := range orphans {
+		o.end.Named = receipt.Chain
+		err = errors.Join(err, writeEnd(s, o.name, o.end))
+	}
+	for _, f := range c.files[:c.remove] {
+		err = errors.Join(err, s.Remove(c.name+"/"+f.name))
+	}
+	return errors.Join(err, s.SyncDir(c.name))
+}
+
+// lastRemoved describes the newest segment that goes. How it ends says the first line of the next one, or how the chain ended.
+func (c *heldChain) lastRemoved(s storage) (pruned, error) {
+	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
+	next := activeSegment
+	switch {
+	case c.remove < len(c.files):
+		next = c.files[c.remove].name
+	case c.ended:
+		p.Size, p.Last = c.end.Size, c.end.Last
+		return p, nil
+	}
+	lines, err := newLineScanner(s, c.name+"/"+next)
+	if err == nil {
+		err = lines.scan()
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading %s: %w", next, err)
+	}
+	l, err := parseLine(lines.line)
+	if err != nil {
+		return p, lineError(next, l.Seq, err)
+	}
+	p.Size, p.Last = l.Seq-1, l.Prev.String()
+	return p, nil
+}
+
+// compress packs the closed segments of all chains that are held. Those of chains that have ended are locked meanwhile, so that two processes do
+// not pack the same one.
+func (u *upkeep) compress(own string) error {
+	s := u.ledger.options.storage
+	all, err := u.held(own)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		unlock := func() error { return nil }
+		if c.name != own {
+			if unlock, err = s.Lock(c.name+"/"+chainLock, nil); err != nil {
+				continue
+			}
+		}
+		if err := errors.Join(u.compressChain(c.name), unlock()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *upkeep) compressChain(name string) error {
+	s := u.ledger.options.storage
+	found, err := listSegments(s, name)
+	if err != nil {
+		return err
+	}
+	for _, n := range found.closed {
+		if !found.plain[n] {
+			continue
+		}
+		if err := compressSegment(s, name, n, u.stopping); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errFolderSync says that a folder could not be synced: whether its names are on the disk nobody knows.
+var errFolderSync = errors.New("syncing the chain's folder")
+
+// rotationDue reports whether the segment has become too large or too old. One that holds nothing but its first line never has.
+func (w *writer) rotationDue() bool {
+	g, o := w.chain.segment, &w.ledger.options
+	if g == nil || g.entries < 2 {
+		return false
+	}
+	return g.size >= o.MaxSegmentBytes || o.MaxSegmentAge > 0 && w.now().Unix()-g.started >= int64(o.MaxSegmentAge.Seconds())
+}
+
+// rotate closes the segment under a checkpoint of exactly its end. The new one is begun by prepare. As long as the old one has its name it
+// can go on: then the operator is told and the next batch tries again.
+func (w *writer) rotate() error {
+	c := w.chain
+	err := w.sign()
+	if w.chain == nil {
+		return err
+	}
+	if err == nil {
+		if err = c.notes.sync(); err != nil {
+			w.poison(err)
+			return logFailed(err)
+		}
+		// All entries and the checkpoint over them are durable.
+		err = c.storage.Rename(c.name+"/"+activeSegment, c.name+"/"+closedSegment(c.closed+1))
+	}
+	if err != nil {
+		w.ledger.warner.warn(WarningUpkeep, "the segment could not be closed", err)
+		return nil
+	}
+	return w.rotated()
+}
+
+// rotated takes leave of a segment that was renamed. The new name must be durable before another file takes the old one, or a crash could leave
+// the new file in its place.
+func (w *writer) rotated() error {
+	c := w.chain
+	if err := c.storage.SyncDir(c.name); err != nil {
+		err = fmt.Errorf("%w: %w", errFolderSync, err)
+		w.poison(err)
+		return logFailed(err)
+	}
+	if err := c.segment.release(); err != nil {
+		w.ledger.warner.warn(WarningUpkeep, "the closed segment could not be released", err)
+	}
+	c.segment = nil
+	c.closed++
+	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.edges(), c.unfinished()
+	w.ledger.upkeep.ring()
+	return nil
+}

@@ -1,0 +1,244 @@
+package ledger
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// storageReader reads a file from its beginning.
+type storageReader struct {
+	storage storage
+	name    string
+	off     int64
+}
+
+func (r *storageReader) Read(p []byte) (int, error) {
+	n, err := r.storage.ReadAt(r.name, p, r.off)
+	r.off += int64(n)
+	if n > 0 {
+		return n, nil // what went wrong comes again
+	}
+	return 0, err
+}
+
+// lineScanner reads a segment line by line, in memory for one line, whatever is in it.
+type lineScanner struct {
+	in   *bufio.Reader
+	line []byte // without its line feed
+	off  int64  // where line begins
+	next int64  // where the next one does
+}
+
+func newLineScanner(s storage, name string) (*lineScanner, error) {
+	const chunk = 256 << 10
+	var in io.Reader = &storageReader{storage: s, name: name}
+	if strings.HasSuffix(name, gzipEnd) {
+		unpacked, err := gzip.NewReader(bufio.NewReaderSize(in, chunk))
+		if err != nil {
+			return nil, err
+		}
+		in = unpacked
+	}
+	return &lineScanner{in: bufio.NewReaderSize(in, chunk)}, nil
+}
+
+// scan moves to the next line. At the end it returns io.EOF; a line without its line feed, or longer than any line may be, is errShape, and
+// the scanner stands behind it.
+func (l *lineScanner) scan() error {
+	l.line, l.off = l.line[:0], l.next
+	for long := false; ; {
+		part, err := l.in.ReadSlice('\n')
+		l.next += int64(len(part))
+		if long = long || len(l.line)+len(part) > maxLine; !long {
+			l.line = append(l.line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && l.next == l.off:
+			return io.EOF
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		case err != nil || long:
+			return errShape
+		}
+		l.line = l.line[:len(l.line)-1]
+		return nil
+	}
+}
+
+// walk is a chain being read: where it stands, and what is open there.
+type walk struct {
+	chain  string
+	at     position
+	leaves recordHasher
+	open   map[uint64]reservation
+	closed bool // the last line was the closing one
+}
+
+func newWalk(chain string) *walk {
+	return &walk{chain: chain, at: position{last: genesis(chain)}, leaves: newRecordHasher(), open: map[uint64]reservation{}}
+}
+
+// badLine is the first line that is not as it should be.
+type badLine struct {
+	off  int64
+	seq  uint64
+	kind string
+	err  error
+	// proved says that a whole checkpoint stands behind it: then it was durable once, and was not left by a crash.
+	proved bool
+}
+
+// The kinds of harm that recovery can tell; spec/ledger.md has the full list.
+const (
+	harmBadLine      = "bad-line"
+	harmBadHash      = "bad-hash"
+	harmBrokenLink   = "broken-link"
+	harmWrongSeq     = "wrong-seq"
+	harmWrongChain   = "wrong-chain"
+	harmTimeBack     = "time-backwards"
+	harmTruncated    = "truncated"
+	harmRootMismatch = "root-mismatch"
+)
+
+// segment goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point.
+func (w *walk) segment(s storage, name string, first bool) (*badLine, error) {
+	lines, err := newLineScanner(s, name)
+	if err != nil {
+		return &badLine{seq: w.at.seq() + 1, kind: harmBadLine, err: err, proved: true}, nil
+	}
+	for {
+		err := lines.scan()
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil && !errors.Is(err, errShape) {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		kind := harmBadLine
+		if err == nil {
+			kind, err = w.take(lines.line, !first && lines.off == 0)
+		}
+		if err != nil {
+			bad := &badLine{off: lines.off, seq: w.at.seq() + 1, kind: kind, err: err}
+			bad.proved, err = w.provedLater(lines)
+			return bad, err
+		}
+	}
+}
+
+// take moves behind one line if it is the next one.
+func (w *walk) take(line []byte, start bool) (harm string, err error) {
+	l, err := parseLine(line)
+	if errors.Is(err, errHash) {
+		return harmBadHash, err
+	}
+	if err != nil {
+		return harmBadLine, err
+	}
+	if !l.In(w.chain) {
+		return harmWrongChain, errors.New("belongs to another chain")
+	}
+	if start {
+		if err := w.start(&l); err != nil {
+			return harmRootMismatch, err
+		}
+	}
+	switch text := formatTime(l.Time); {
+	case l.Seq != w.at.seq()+1:
+		return harmWrongSeq, fmt.Errorf("has the number %d", l.Seq)
+	case l.Prev != w.at.last:
+		return harmBrokenLink, errors.New("does not follow from the one before")
+	case text < w.at.time:
+		return harmTimeBack, errors.New("is older than the one before")
+	default:
+		w.at.time = text
+	}
+	w.at.advance(line, l.Hash, w.leaves)
+	return harmBadLine, w.follow(&l)
+}
+
+// start takes the starting point from the first line of a segment: the edge of the tree must give the root that the note has.
+func (w *walk) start(l *Line) error {
+	var data pendingNote
+	if err := decodeData(l, &data); err != nil {
+		return err
+	}
+	note, err := parseCheckpoint(data.Note)
+	if err != nil || l.Kind != KindCheckpoint || note.size+1 != l.Seq || note.last != l.Prev {
+		return errors.New("does not say where its segment begins")
+	}
+	edge, err := treeOf(note.size, data.Tree)
+	if err != nil {
+		return err
+	}
+	if edge.root() != note.root {
+		return errors.New("has an edge that does not give the signed root")
+	}
+	w.at.tree, w.at.last, w.at.time = edge, l.Prev, ""
+	clear(w.open)
+	for _, r := range data.Open {
+		w.open[r.Seq] = r
+	}
+	return nil
+}
+
+// follow keeps the list of open reservations and sees whether the chain is closed here.
+func (w *walk) follow(l *Line) error {
+	w.closed = false
+	switch l.Kind {
+	case KindReserve:
+		r, err := l.Record()
+		if err != nil {
+			return err
+		}
+		w.open[l.Seq] = reservation{Seq: l.Seq, Ref: r.Ref, Call: r.Call, Tool: r.Tool}
+	case KindComplete:
+		var data struct{ Reserve reservation }
+		if err := decodeData(l, &data); err == nil && data.Reserve.Chain == w.chain {
+			delete(w.open, data.Reserve.Seq)
+		}
+	case KindCheckpoint:
+		var data pendingNote
+		if err := decodeData(l, &data); err != nil {
+			return err
+		}
+		w.closed = data.Closed
+	default:
+	}
+	return nil
+}
+
+// provedLater looks behind a bad line for a whole checkpoint of this chain. One is written only when all before it is durable.
+func (w *walk) provedLater(lines *lineScanner) (bool, error) {
+	for {
+		err := lines.scan()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if errors.Is(err, errShape) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		l, err := parseLine(lines.line)
+		if err == nil && l.Kind == KindCheckpoint && l.In(w.chain) && l.Seq > w.at.seq()+1 {
+			return true, nil
+		}
+	}
+}
+
+func decodeData(l *Line, v any) error {
+	r, err := l.Record()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(r.Data, v)
+}

@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The files of a chain.
+const (
+	activeSegment = "audit-log.jsonl"
+	segmentStart  = "audit-log."
+	segmentEnd    = ".jsonl"
+	gzipEnd       = ".gz"
+	notesFile     = "checkpoints"
+	evidenceDir   = "evidence"
+	endFile       = "end"
+	reserveFile   = "reserve"
+)
+
+// preallocate is how much space is asked for at a time: enough that the file system rarely has to find some within a sync.
+const preallocate = 4 << 20
+
+// closedSegment is the name of the n-th closed segment, from 1.
+func closedSegment(n int) string { return fmt.Sprintf("%s%06d%s", segmentStart, n, segmentEnd) }
+
+// closedNumber reads the number from the name of a closed segment, compressed or not.
+func closedNumber(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(strings.TrimSuffix(name, gzipEnd), segmentStart)
+	if !ok {
+		return 0, false
+	}
+	digits, ok = strings.CutSuffix(digits, segmentEnd)
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0 && len(digits) >= 6
+}
+
+// segments is what a chain's folder holds.
+type segments struct {
+	closed []int        // sorted; may have been pruned at the beginning
+	plain  map[int]bool // not compressed, or not only
+	gzip   map[int]bool
+	active bool
+}
+
+// last is the highest closed number, or 0.
+func (s segments) last() int {
+	if len(s.closed) == 0 {
+		return 0
+	}
+	return s.closed[len(s.closed)-1]
+}
+
+// name is the file of a closed segment; the plain one if there are both.
+func (s segments) name(n int) string {
+	if s.plain[n] {
+		return closedSegment(n)
+	}
+	return closedSegment(n) + gzipEnd
+}
+
+func listSegments(s storage, chain string) (segments, error) {
+	found := segments{plain: map[int]bool{}, gzip: map[int]bool{}}
+	names, err := s.List(chain)
+	if err != nil {
+		return found, fmt.Errorf("listing %s: %w", chain, err)
+	}
+	for _, name := range names {
+		if name == activeSegment {
+			found.active = true
+		}
+		n, ok := closedNumber(name)
+		if !ok {
+			continue
+		}
+		if strings.HasSuffix(name, gzipEnd) {
+			found.gzip[n] = true
+		} else {
+			found.plain[n] = true
+		}
+		if !slices.Contains(found.closed, n) {
+			found.closed = append(found.closed, n)
+		}
+	}
+	slices.Sort(found.closed)
+	return found, nil
+}
+
+// segment is the active file of a chain. It belongs to the writer's goroutine.
+type segment struct {
+	file     file
+	size     int64 // bytes that were acknowledged
+	reserved int64 // end of the space that was asked for
+	started  int64 // Unix seconds of the first entry
+	entries  int
+}
+
+// write appends lines and makes them durable. After an error it says whether the segment is still sound: its visible end is where it was and
+// that is durable. If not it must never be written again.
+func (g *segment) write(lines []byte) (sound bool, err error) {
+	if end := g.size + int64(len(lines)); end > g.reserved {
+		// Only a help: if there is no space the write itself will tell.
+		if g.file.Reserve(int64(len(lines))+preallocate) == nil {
+			g.reserved = end + preallocate
+		}
+	}
+	n, err := g.file.Write(lines)
+	if err == nil && n < len(lines) {
+		err = fmt.Errorf("%d of %d bytes were written", n, len(lines))
+	}
+	if err != nil {
+		return g.undo(), fmt.Errorf("writing: %w", err)
+	}
+	if err := g.file.Sync(); err != nil {
+		return false, fmt.Errorf("syncing: %w", err) // what is on the disk now nobody knows
+	}
+	g.size += int64(len(lines))
+	return true, nil
+}
+
+// undo takes a half written batch back. Nothing of it was synced, and all before it was.
+func (g *segment) undo() bool {
+	g.reserved = 0
+	return g.file.Truncate(g.size) == nil && g.file.Sync() == nil
+}
+
+// release gives back space that was asked for and not used, and closes the file.
+func (g *segment) release() error {
+	var err error
+	if g.reserved > g.size {
+		err = g.file.Truncate(g.size)
+	}
+	return errors.Join(err, g.file.Close())
+}
+
+// remove deletes a file that may not be there.
+func remove(s storage, name string) error {
+	if err := s.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// found is a chain that was in the folder when a new one began.
+type found struct {
+	name     string
+	end      endNote
+	live     bool
+	named    bool // by another chain that is still there
+	recovery *recoveredChain
+	unlock   func() error // of a chain that was recovered; nil for others
+}
+
+// survey looks at all chains of the folder and recovers those whose writer is gone. The caller holds the folder's lock.
+func (w *writer) survey() ([]*found, error) {
+	names, err := listChains(w.storage)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, name := range names {
+		there[name] = true
+	}
+	all := make([]*found, 0, len(names))
+	for _, name := range names {
+		f, err := w.look(name)
+		if err != nil {
+			return all, err
+		}
+		f.named = f.end.Named != "" && there[f.end.Named]
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func listChains(s storage) ([]string, error) {
+	names, err := s.List(".")
+	if err != nil {
+		return nil, fmt.Errorf("listing the folder: %w", err)
+	}
+	var chains []string
+	for _, name := range names {
+		name, isDir := strings.CutSuffix(name, "/")
+		if isDir && name != keysDir && isChainName(name) {
+			chains = append(chains, name)
+		}
+	}
+	return chains, nil
+}
+
+// look finds out how a chain ended. The ends of most are noted; only what has crashed since is read.
+func (w *writer) look(name string) (*found, error) {
+	f := &found{name: name}
+	for _, c := range w.poisoned {
+		if c.name == name {
+			f.givenUp(c)
+			return f, nil
+		}
+	}
+	if end, ok := readEnd(w.storage, name); ok {
+		f.end = end
+		return f, nil
+	}
+	unlock, err := w.storage.Lock(name+"/"+chainLock, nil)
+	if errors.Is(err, errLocked) {
+		c := lastCheckpoint(w.storage, name) // all that it covers is durable; more may not be
+		f.live, f.end.Size, f.end.Last = true, c.size, c.last.String()
+		if c.size == 0 {
+			f.end.Last = genesis(name).String()
+		}
+		return f, nil
+	}
+	if err != nil {
+		return f, fmt.Errorf("locking %s: %w", name, err)
+	}
+	f.unlock = unlock
+	r, err := recoverChain(w.storage, name)
+	if err != nil {
+		return f, errors.Join(fmt.Errorf("recovering %s: %w", name, err), unlock())
+	}
+	f.end = endNote{How: endRecovered, Size: r.Size, Last: r.Last}
+	if r.closed {
+		f.end.How = endClosed
+		return f, nil
+	}
+	f.recovery = &r
+	return f, nil
+}
+
+// givenUp describes a chain that this process has poisoned: as far as it was acknowledged.
+func (f *found) givenUp(c *chain) {
+	root := c.at.tree.root()
+	f.end = endNote{How: endPoisoned, Size: c.at.seq(), Last: c.at.last.String()}
+	f.recovery = &recoveredChain{Chain: c.name, Size: c.at.seq(), Last: f.end.Last, Root: root.String(), Open: c.unfinished(), Poisoned: true}
+}
+
+// begin starts a chain, and records in it what became of the others. It takes the folder's lock for the time this takes.
+func (w *writer) begin() error {
+	unlock, err := lockFolder(w.storage, w.ledger.options.LockWait)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.beginLocked(), unlock())
+}
+
+func (w *writer) beginLocked() error {
+	all, err := w.survey()
+	if err == nil {
+		err = w.beginAfter(all)
+	}
+	if err != nil {
+		err = logFailed(fmt.Errorf("beginning a chain: %w", err))
+	}
+	for _, f := range all {
+		if f.unlock != nil {
+			err = errors.Join(err, f.unlock())
+		}
+	}
+	return err
+}
+
+// beginAfter makes the new chain. If that fails nothing of it stays: a disk that fails for long must not fill with attempts.
+func (w *writer) beginAfter(all []*found) error {
+	now := w.now()
+	name := newChainName(w.ledger.options.Instance, now)
+	c, err := beginChain(w.storage, name, now)
+	if err != nil {
+		return errors.Join(err, w.erase(name))
+	}
+	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
+	if err := w.introduce(all); err != nil {
+		if w.chain != nil {
+			err = errors.Join(err, w.chain.stop())
+		} else {
+			w.poisoned = w.poisoned[:len(w.poisoned)-1]
+		}
+		w.chain = nil
+		return errors.Join(err, w.erase(name), c.unlock())
+	}
+	w.ledger.writing.Store(&c.name)
+	w.ledger.counters.chains.Add(1)
+	w.ledger.counters.segments.Add(1)
+	w.conclude(all)
+	if err := w.keepBack(); isFull(err) {
+		w.ledger.warner.warn(WarningLowSpace, "no space could be kept back", err)
+	}
+	return nil
+}
+
+// erase removes a chain that never came to be.
+func (w *writer) erase(name string) error {
+	var err error
+	for _, file := range []string{activeSegment, notesFile, chainLock, ""} {
+		err = errors.Join(err, remove(w.storage, strings.TrimSuffix(name+"/"+file, "/")))
+	}
+	return err
+}
+
+// namedChain is a chain as the first entry of another names it.
+type namedChain struct {
+	Chain string `json:"chain"`
+	Size  uint64 `json:"size"`
+	Last  string `json:"last"`
+	Live  bool   `json:"live,omitempty"`
+}
+
+// introduce writes the first entries: how the ledger is set up, which chains were there, and what was recovered.
+func (w *writer) introduce(all []*found) error {
+	const most = 1000
+	named := []namedChain{}
+	var bodies [][]byte
+	for _, f := range all {
+		if !f.named {
+			named = append(named, namedChain{f.name, f.end.Size, f.end.Last, f.live})
+		}
+		if f.recovery != nil {
+			bodies = append(bodies, ownBody(KindRecovered, f.recovery))
+		}
+	}
+	part := min(len(named), most)
+	first := [][]byte{ownBody(KindSetting, struct {
+		Version int          `json:"version"`
+		Key     string       `json:"key"`
+		Policy  string       `json:"policy"`
+		Before  []namedChain `json:"before"`
+	}{1, w.keys.public, w.ledger.options.Policy.String(), named[:part]})}
+	for named = named[part:]; len(named) > 0; named = named[part:] {
+		part = min(len(named), most)
+		first = append(first, ownBody(KindSetting, struct {
+			Before []namedChain `json:"before"`
+		}{named[:part]}))
+	}
+	return w.writeOwn(append(first, bodies...))
+}
+
+// writeOwn makes many entries of the ledger's own durable, with checkpoints between them.
+func (w *writer) writeOwn(bodies [][]byte) error {
+	for len(bodies) > 0 {
+		n := min(len(bodies), maxBatch/2)
+		if w.chain.uncovered()+n+ownRoom > maxUncovered {
+			if err := w.sign(); err != nil {
+				return err
+			}
+		}
+		part := append(w.ownBodies(nil), bodies[:n]...)
+		if err := w.write(part); err != nil {
+			return err
+		}
+		w.recorded(len(part), 0)
+		bodies = bodies[n:]
+	}
+	return nil
+}
+
+// conclude notes the ends of the chains that are now on record, so that nobody has to look again. A crash before that only costs time: they are
+// looked at and recorded once more.
+func (w *writer) conclude(all []*found) {
+	for _, f := range all {
+		if f.live || f.named {
+			continue
+		}
+		f.end.Named = w.chain.name
+		if err := writeEnd(w.storage, f.name, f.end); err != nil {
+			w.ledger.warner.warn(WarningUpkeep, "how chain "+f.name+" ended could not be noted", err)
+		}
+		if r := f.recovery; r != nil && (r.Cut > 0 || r.Harm != nil) {
+			w.ledger.warner.warn(WarningRecovered, "chain "+f.name+" was recovered with a loss, see its entry", nil)
+		}
+	}
+	for _, c := range w.poisoned {
+		if err := c.unlock(); err != nil {
+			w.ledger.warner.warn(WarningUpkeep, "a lock could not be given back", err)
+		}
+	}
+	w.poisoned = nil
+}

@@ -1,0 +1,359 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// How the writer paces itself.
+const (
+	checkpointAfter = 900 * time.Millisecond // leaves room to write it within the second that is promised
+	ownRoom         = 4                      // the ledger's own entries in one batch: checkpoint, unrecorded, disk
+	maxBatch        = maxUncovered - ownRoom - 1
+)
+
+// writer is the one goroutine that writes. All its fields are its own, and [Open]'s until it is started.
+type writer struct {
+	ledger  *Ledger
+	storage storage
+	keys    keys
+	second  *secondFile
+
+	chain    *chain       // nil once it was given up, until the next one is begun
+	poisoned []*chain     // given up, still locked, not yet named by another chain
+	pending  *pendingNote // signed, and not yet recorded as an entry
+	dirty    bool         // something but a checkpoint stands behind the last checkpoint
+	due      bool         // the oldest such entry has waited long enough
+	timer    *time.Timer
+	synced   time.Time // when the checkpoints were last synced
+
+	space space
+	lost  uint64 // let go under PolicyOpen since the last entry
+	since string // when the first of those was
+
+	bodies  [][]byte // space for one batch
+	results []result
+}
+
+// pendingNote is a checkpoint that is in its files and not yet an entry.
+type pendingNote struct {
+	Note    string        `json:"note"`
+	Second  *bool         `json:"second,omitempty"` // false if the second place has failed
+	Closed  bool          `json:"closed,omitempty"`
+	Segment int           `json:"segment,omitempty"`
+	Tree    []string      `json:"tree,omitempty"`
+	Open    []reservation `json:"open,omitempty"`
+}
+
+// run serves the queue until it is closed and empty, then closes the chain.
+func (w *writer) run() error {
+	var batch []*request
+	for {
+		closing := w.ledger.queue.isClosed()
+		var more bool
+		batch, more = w.ledger.queue.take(batch[:0], maxBatch)
+		if len(batch) > 0 {
+			w.handle(batch)
+		}
+		if len(batch) > 1 {
+			// Those just answered often have more to say. Letting them speak first puts them into the next batch instead of the one after it.
+			runtime.Gosched()
+		}
+		clear(batch)
+		if more {
+			continue
+		}
+		w.settle()
+		if closing {
+			return w.finish()
+		}
+		w.wait()
+	}
+}
+
+// wait returns when there is something to do.
+func (w *writer) wait() {
+	if !w.ledger.queue.idle() {
+		return
+	}
+	select {
+	case <-w.ledger.queue.wake:
+	case <-w.timer.C:
+		w.due = true
+		w.handle(nil)
+	}
+}
+
+// handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes what the ledger itself has to say.
+func (w *writer) handle(batch []*request) {
+	err := w.prepare(len(batch))
+	if err == nil {
+		err = w.commit(batch)
+	}
+	if err != nil {
+		w.refuse(batch, err)
+	}
+}
+
+// prepare brings the chain into a state in which n entries can be written.
+func (w *writer) prepare(n int) error {
+	if w.chain == nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	if err := w.regainSpace(); err != nil {
+		return err
+	}
+	if w.rotationDue() {
+		if err := w.rotate(); err != nil {
+			return err
+		}
+	}
+	if w.chain.segment == nil {
+		if err := w.chain.beginSegment(w.now()); err != nil {
+			return w.judge(err)
+		}
+		w.ledger.counters.segments.Add(1)
+	}
+	must := w.chain.uncovered()+n+ownRoom > maxUncovered
+	if !must && !(w.due && w.dirty) {
+		return nil
+	}
+	err := w.sign()
+	if err != nil && !must && w.chain != nil { // late, which is better than refusing
+		w.timer.Reset(checkpointAfter)
+		return nil
+	}
+	return err
+}
+
+// commit writes the ledger's own entries and then the batch.
+func (w *writer) commit(batch []*request) error {
+	w.bodies = w.ownBodies(w.bodies[:0])
+	own := len(w.bodies)
+	for _, r := range batch {
+		w.bodies = append(w.bodies, r.body)
+	}
+	if len(w.bodies) == 0 {
+		return nil
+	}
+	if err := w.write(w.bodies); err != nil {
+		return err
+	}
+	w.recorded(own, len(batch))
+	for i, r := range batch {
+		w.track(r, w.results[own+i].seq)
+		r.answer(w.results[own+i])
+	}
+	clear(w.bodies)
+	return nil
+}
+
+// write makes bodies durable in the chain. On an error it decides what becomes of the chain.
+func (w *writer) write(bodies [][]byte) error {
+	for len(w.results) < len(bodies) {
+		w.results = append(w.results, result{})
+	}
+	sound, err := w.chain.commit(bodies, w.results, w.now())
+	if err == nil {
+		c := &w.ledger.counters
+		c.appended.Add(uint64(len(bodies)))
+		c.batches.Add(1)
+		c.bytes.Add(uint64(len(w.chain.lines)))
+		return nil
+	}
+	if !sound {
+		w.poison(err)
+	}
+	return logFailed(err)
+}
+
+// ownBodies adds what the ledger has to say itself. A checkpoint comes first: in the first line of a segment it is where a reader begins.
+func (w *writer) ownBodies(bodies [][]byte) [][]byte {
+	if w.pending != nil {
+		bodies = append(bodies, ownBody(KindCheckpoint, w.pending))
+	}
+	if w.lost > 0 {
+		bodies = append(bodies, ownBody(KindSetting, struct {
+			Unrecorded uint64 `json:"unrecorded"`
+			Since      string `json:"since"`
+		}{w.lost, w.since}))
+	}
+	if w.space.back {
+		bodies = append(bodies, w.space.body("space"))
+	}
+	return bodies
+}
+
+// recorded notes that own entries and a batch of n are durable.
+func (w *writer) recorded(own, n int) {
+	if w.pending != nil {
+		w.pending = nil
+		own--
+	}
+	w.lost, w.since = 0, ""
+	w.space.told()
+	if own+n > 0 && !w.dirty {
+		w.dirty = true
+		w.timer.Reset(checkpointAfter)
+	}
+}
+
+// track keeps the list of open reservations.
+func (w *writer) track(r *request, seq uint64) {
+	if r.reserve != nil {
+		opened := *r.reserve
+		opened.Seq = seq
+		w.chain.open[seq] = opened
+	}
+	if r.settles != nil && r.settles.Chain == w.chain.name {
+		delete(w.chain.open, r.settles.Seq)
+	}
+}
+
+// refuse answers a batch that could not be recorded, as the policy says.
+func (w *writer) refuse(batch []*request, err error) {
+	if isFull(err) {
+		w.fill(len(batch))
+	}
+	res := result{err: logFailed(err)}
+	c := &w.ledger.counters
+	if w.ledger.options.Policy == PolicyOpen {
+		res = result{unrecorded: true}
+		if w.lost == 0 {
+			w.since = formatTime(w.now())
+		}
+		w.lost += uint64(len(batch))
+		c.unrecorded.Add(uint64(len(batch)))
+	} else {
+		c.failed.Add(uint64(len(batch)))
+	}
+	for _, r := range batch {
+		r.answer(res)
+	}
+}
+
+// sign writes a checkpoint over all that is acknowledged to its files. Its entry comes with the next batch.
+func (w *writer) sign() error {
+	c := w.chain
+	if w.pending != nil {
+		return nil // over the same entries; only its entry is missing
+	}
+	signed, err := c.checkpoint().sign(w.keys.signer)
+	if err != nil {
+		return logFailed(err)
+	}
+	if sound, err := c.notes.append(signed); err != nil {
+		if !sound {
+			w.poison(err)
+		}
+		return logFailed(err)
+	}
+	w.pending = &pendingNote{Note: string(signed)}
+	if err := w.second.append(signed); err != nil {
+		failed := false
+		w.pending.Second = &failed
+		w.ledger.warner.warn(WarningSecondPlace, "a checkpoint could not be written to the second place", err)
+	}
+	c.covered = c.at.seq()
+	w.dirty, w.due = false, false
+	w.timer.Stop()
+	w.ledger.counters.checkpoints.Add(1)
+	return nil
+}
+
+// settle does what can wait until nobody does. While the queue is never empty it is done once a second.
+func (w *writer) settle() {
+	idle := w.ledger.queue.idle()
+	if w.chain == nil || !idle && time.Since(w.synced) < time.Second {
+		return
+	}
+	w.synced = time.Now()
+	if err := w.chain.notes.sync(); err != nil {
+		w.poison(err)
+	}
+	if err := w.second.sync(); err != nil {
+		w.ledger.warner.warn(WarningSecondPlace, "the second place could not be synced", err)
+	}
+	w.checkSpace()
+}
+
+// poison gives the chain up: after a failed sync nobody knows what is on the disk, so nothing is written there again. It stays locked until
+// another chain has named it.
+func (w *writer) poison(err error) {
+	c := w.chain
+	w.ledger.warner.warn(WarningPoisoned, "chain "+c.name+" was given up after entry "+fmt.Sprint(c.at.seq()), err)
+	_ = c.stop() // of files that have failed already
+	w.poisoned = append(w.poisoned, c)
+	w.chain, w.pending, w.dirty, w.due = nil, nil, false, false
+	w.timer.Stop()
+}
+
+// judge poisons the chain if err came from a sync of its folder; what could not be made can be tried again.
+func (w *writer) judge(err error) error {
+	if errors.Is(err, errFolderSync) {
+		w.poison(err)
+	}
+	return logFailed(err)
+}
+
+// finish closes the chain with a checkpoint that says so.
+func (w *writer) finish() error {
+	w.timer.Stop()
+	err := w.closeChain()
+	for _, c := range w.poisoned { // nobody has named them; the next opener will
+		err = errors.Join(err, c.unlock())
+	}
+	return errors.Join(err, w.second.close())
+}
+
+func (w *writer) closeChain() error {
+	if w.lost > 0 || w.space.full {
+		w.handle(nil)
+	}
+	if w.chain == nil {
+		return logFailed(errors.New("closing: the chain was given up"))
+	}
+	err := w.prepare(0)
+	if err == nil {
+		err = w.sign()
+	}
+	if err == nil {
+		w.pending.Closed, w.pending.Open = true, w.chain.unfinished()
+		err = w.commit(nil)
+	}
+	if err != nil {
+		return errors.Join(err, w.drop())
+	}
+	return w.leave()
+}
+
+// drop lets go of a chain that could not be closed; the next opener recovers it.
+func (w *writer) drop() error {
+	if w.chain == nil {
+		return nil
+	}
+	return w.chain.abandon()
+}
+
+// leave notes how the chain ended and gives everything back. All entries are durable already.
+func (w *writer) leave() error {
+	c := w.chain
+	err := c.notes.sync()
+	err = errors.Join(err, c.stop(), remove(c.storage, c.name+"/"+reserveFile))
+	if err == nil {
+		err = writeEnd(c.storage, c.name, endNote{How: endClosed, Size: c.at.seq(), Last: c.at.last.String()})
+	}
+	return errors.Join(err, c.unlock())
+}
+
+func (w *writer) now() time.Time { return w.ledger.options.Clock() }
+
+// ownBody is the body of an entry of the ledger's own.
+func ownBody(kind Kind, data any) []byte {
+	b := append(append(append([]byte(nil), `,"kind":"`...), kind...), `","data":`...)
+	return append(b, mustJSON(data)...)
+}
