@@ -102,7 +102,7 @@ func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
 }
 
 func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reservation) (Receipt, error) {
-	r := newRequest()
+	r := l.queue.request()
 	var err error
 	if r.body, err = l.encoder.appendBody(r.body, e); err != nil {
 		return Receipt{}, logFailed(fmt.Errorf("appending: %w", err))
@@ -117,7 +117,7 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reserva
 	if !r.wait(ctx.Done()) {
 		return Receipt{}, l.cancelled(ctx)
 	}
-	return r.receipt()
+	return l.receipt(r)
 }
 
 // wait returns when the request was answered, or false if the caller gave up before the writer took it.
@@ -144,9 +144,9 @@ func (l *Ledger) cancelled(ctx context.Context) error {
 }
 
 // receipt turns an answer into what the caller gets. The request is not to be used after it.
-func (r *request) receipt() (Receipt, error) {
+func (l *Ledger) receipt(r *request) (Receipt, error) {
 	res := r.result
-	r.free()
+	l.queue.free(r)
 	if res.err != nil || res.unrecorded {
 		return Receipt{Unrecorded: res.unrecorded}, res.err
 	}

@@ -42,11 +42,10 @@ func (r *request) answer(res result) {
 	r.done <- struct{}{}
 }
 
-// requests are used again, because each has a channel and a buffer. One that was dropped is not: the queue still holds it.
-var requests = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
-
-func newRequest() *request {
-	r, ok := requests.Get().(*request)
+// request returns an empty one. They are used again, because each has a channel and a buffer; one that was dropped is not, for the queue
+// still holds it. Each ledger has its own: under testing/synctest a channel must not leave the bubble it was made in.
+func (q *queue) request() *request {
+	r, ok := q.spare.Get().(*request)
 	if !ok {
 		r = &request{done: make(chan struct{}, 1)}
 	}
@@ -55,9 +54,9 @@ func newRequest() *request {
 	return r
 }
 
-func (r *request) free() {
+func (q *queue) free(r *request) {
 	if cap(r.body) <= maxLine/16 {
-		requests.Put(r)
+		q.spare.Put(r)
 	}
 }
 
@@ -67,6 +66,7 @@ type queue struct {
 	waiting []*request // guarded by mu; oldest first
 	closed  bool       // guarded by mu
 	wake    chan struct{}
+	spare   sync.Pool // of requests
 }
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
