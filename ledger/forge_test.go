@@ -177,9 +177,9 @@ func (f *forge) fs() fstest.MapFS {
 // verify runs over a file system, with the second place if there is one.
 func verify(t testing.TB, fsys fs.FS, second bool) Report {
 	t.Helper()
-	var places []*secondPlace
+	var places []*witnessFile
 	if second {
-		places = []*secondPlace{{fsys: fsys, base: "second", name: "second"}}
+		places = []*witnessFile{{fsys: fsys, base: "second", name: "second"}}
 	}
 	report, err := verifyFS(fsys, places, VerifyOptions{})
 	if err != nil {

@@ -27,6 +27,7 @@ type lineStream struct {
 	closed bool      // the open segment gets no more lines
 	fresh  bool      // no line of it was returned yet
 	skip   int       // segments up to this number are passed over
+	dead   bool      // given up
 	gap    bool      // numbers are missing between the open segment and the one before
 }
 
@@ -37,6 +38,9 @@ func newLineStream(fsys fs.FS, chain string) *lineStream {
 // next returns the next whole line. io.EOF says that there is none now, errCorrupt that there is something else.
 func (s *lineStream) next() (rawLine, error) {
 	for {
+		if s.dead {
+			return rawLine{}, io.EOF
+		}
 		if s.file == nil {
 			if err := s.open(); err != nil {
 				return rawLine{}, err
@@ -69,6 +73,7 @@ func (s *lineStream) turn() (more bool, err error) {
 		if s.closed {
 			return true, nil // it was renamed while it was open: what came last may not have been read
 		}
+		s.lines.release()
 		return false, io.EOF
 	}
 	if len(s.lines.rest()) > 0 {
@@ -87,6 +92,12 @@ func (s *lineStream) close() error {
 	file := s.file
 	s.file = nil
 	return file.Close()
+}
+
+// abandon passes over what is left of the open segment.
+func (s *lineStream) abandon() error {
+	s.dead = !s.closed
+	return s.close()
 }
 
 // open opens the segment behind the last one. A segment that is renamed or packed between looking and opening is looked for again.

@@ -55,7 +55,17 @@ func (l *lineBuffer) next() (line []byte, offset int64, err error) {
 // rest returns the bytes behind the last whole line, as far as they were read.
 func (l *lineBuffer) rest() []byte { return l.buf[l.from:l.to] }
 
+// release gives the memory back while there is nothing in it. Lines that were returned stay good.
+func (l *lineBuffer) release() {
+	if l.from == l.to {
+		l.buf, l.from, l.to, l.clean = nil, 0, 0, 0
+	}
+}
+
 func (l *lineBuffer) fill() error {
+	if l.buf == nil {
+		l.buf = make([]byte, entryBuffer)
+	}
 	if l.from > 0 {
 		copy(l.buf, l.buf[l.from:l.to])
 		l.from, l.to = 0, l.to-l.from

@@ -55,7 +55,8 @@ type ChainReport struct {
 	End         time.Time `json:"end,omitzero"`        // time of the last
 	Last        string    `json:"last"`                // hash of the last
 	Root        string    `json:"root,omitempty"`      // of the tree over all of them
-	Checkpoints int       `json:"checkpoints"`         // that were compared
+	Checkpoints int       `json:"checkpoints"`         // in files, that were compared
+	Inside      int       `json:"inside,omitempty"`    // checkpoints that only stand in entries: a crash took them from the file
 	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
 	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a second place covers
 	Closed      bool      `json:"closed"`              // its writer ended it
@@ -72,9 +73,9 @@ func Verify(dir string, options VerifyOptions) (Report, error) {
 		return Report{}, fmt.Errorf("opening the ledger: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	places := make([]*secondPlace, 0, len(options.Checkpoints))
+	places := make([]*witnessFile, 0, len(options.Checkpoints))
 	for _, name := range options.Checkpoints {
-		places = append(places, &secondPlace{fsys: os.DirFS(filepath.Dir(name)), base: filepath.Base(name), name: name})
+		places = append(places, &witnessFile{fsys: os.DirFS(filepath.Dir(name)), base: filepath.Base(name), name: name})
 	}
 	return verifyFS(root.FS(), places, options)
 }
@@ -83,17 +84,18 @@ func Verify(dir string, options VerifyOptions) (Report, error) {
 type verification struct {
 	fsys   fs.FS
 	keys   note.Verifiers
-	places []*secondPlace
+	places []*witnessFile
 	claims map[string][]claim   // by the chain they are about
 	ends   map[string]recovery  // by the chain whose end they record
 	pruned map[string][]pruning // nil until somebody asks
+	late   []lateClaim
 	tell   func(Progress)
 	at     Progress
 	told   int64
 	report Report
 }
 
-func verifyFS(fsys fs.FS, places []*secondPlace, options VerifyOptions) (Report, error) {
+func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report, error) {
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, ends: map[string]recovery{}, tell: options.Progress}
 	v.report.Harms, v.report.Chains = []Harm{}, []ChainReport{}
 	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
@@ -128,6 +130,7 @@ func verifyFS(fsys fs.FS, places []*secondPlace, options VerifyOptions) (Report,
 	if err := v.compareEnds(); err != nil {
 		return Report{}, err
 	}
+	v.compareLate()
 	v.missing(chains)
 	return v.conclude(), nil
 }
@@ -148,7 +151,7 @@ func (v *verification) trust(lines []string) error {
 
 // chain scans one chain and adds its report.
 func (v *verification) chain(name string) error {
-	report, err := v.scan(name)
+	report, err := v.scan(name, 0)
 	if err != nil {
 		return err
 	}
@@ -156,12 +159,13 @@ func (v *verification) chain(name string) error {
 	return nil
 }
 
-func (v *verification) scan(name string) (ChainReport, error) {
+// scan reads one chain, up to the entry limit unless that is 0.
+func (v *verification) scan(name string, limit uint64) (ChainReport, error) {
 	own, err := openNotes(v.fsys, name+"/"+checkpointsName, name+"/"+checkpointsName)
 	if err != nil {
 		return ChainReport{}, err
 	}
-	s := &chainScan{v: v, lines: newLineStream(v.fsys, name), leaves: newLeafHasher(), last: genesis(name)}
+	s := &chainScan{v: v, lines: newLineStream(v.fsys, name), leaves: newLeafHasher(), last: genesis(name), limit: limit}
 	s.report.Chain = name
 	s.witnesses = []*witness{{notes: own, keys: v.keys, chain: name}}
 	for _, p := range v.places {

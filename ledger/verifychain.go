@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // checkpointEvery is how many entries may stand behind a checkpoint before the next one is due.
@@ -27,7 +28,6 @@ type chainScan struct {
 	lines     *lineStream
 	leaves    leafHasher
 	tree      frontier
-	treeless  bool // pruned, and the tree up to there is not known: roots cannot be computed
 	witnesses []*witness
 	claims    []claim // by size; those in front have been compared
 
@@ -39,7 +39,10 @@ type chainScan struct {
 	closed  bool
 	recent  [recentHashes]Digest // by seq
 	begun   bool
-	covered uint64 // what the newest checkpoint of the chain's own file covers
+	covered uint64    // what the newest checkpoint covers, in the chain's file or in an entry
+	before  tlog.Hash // the root before the line that is being looked at, if that is a checkpoint
+	unfiled *Harm     // the first entry whose checkpoint is not in the chain's file
+	limit   uint64    // look at nothing behind this entry; 0 is no limit
 
 	report ChainReport
 }
@@ -86,6 +89,10 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 	if stop, err := s.meet(); stop || err != nil {
 		return true, err
 	}
+	if s.limit > 0 && s.seq >= s.limit {
+		s.end()
+		return true, nil
+	}
 	kind, why := s.check()
 	if kind != "" {
 		debris, err := s.debris()
@@ -94,6 +101,9 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 		}
 		s.harm(kind, s.named(kind), why)
 		return true, nil
+	}
+	if s.line.Kind == KindCheckpoint {
+		s.before = s.tree.root()
 	}
 	s.accept()
 	return s.inside()
@@ -117,6 +127,9 @@ func (s *chainScan) check() (HarmKind, string) {
 	if kind, why := s.checkOrder(); kind != "" {
 		return kind, why
 	}
+	if !s.vouched() && !json.Valid(s.at.bytes) {
+		return HarmBadLine, "the line is no JSON"
+	}
 	if line.Prev != s.last {
 		return HarmBrokenLink, "the entry does not follow the one before it: their hashes differ"
 	}
@@ -124,6 +137,17 @@ func (s *chainScan) check() (HarmKind, string) {
 		return HarmTimeBackwards, "the entry is older than the one before it"
 	}
 	return "", ""
+}
+
+// vouched reports whether a checkpoint that is still to come covers the line: then its bytes are what the writer wrote, or the root will
+// not fit.
+func (s *chainScan) vouched() bool {
+	for _, w := range s.witnesses {
+		if w.due != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *chainScan) checkOrder() (HarmKind, string) {
@@ -153,27 +177,35 @@ func (s *chainScan) named(kind HarmKind) uint64 {
 }
 
 // begin looks at the first line that is left. If it is not the first of the chain, somebody must have said that those before it
-// were pruned.
-func (s *chainScan) begin() (err error) {
+// were pruned, and the line must be the checkpoint that every segment begins with: it holds the tree up to there.
+func (s *chainScan) begin() error {
 	s.begun = true
 	s.report.First = 1
 	if s.line.Seq == 1 || !s.line.In(s.report.Chain) {
 		return nil
 	}
-	if s.v.pruned == nil {
-		if s.v.pruned, err = findPruned(s.v.fsys); err != nil {
-			return err
-		}
+	if err := s.v.findPruned(); err != nil {
+		return err
 	}
 	for _, p := range s.v.pruned[s.report.Chain] {
-		if p.Size+1 == s.line.Seq {
-			s.seq, s.last = p.Size, p.Last
-			s.tree = frontier{size: int64(p.Size), edges: slices.Clone(p.Tree)} //nolint:gosec // a seq has at most 18 digits
-			s.treeless = len(p.Tree) == 0
-			s.report.First, s.report.Pruned = s.line.Seq, p.Size
-			return nil
+		if p.size+1 == s.line.Seq && p.last == s.line.Prev {
+			return s.resume(p)
 		}
 	}
+	return nil
+}
+
+// resume takes over the tree that the first line holds. Its signature is checked with those of all other checkpoints.
+func (s *chainScan) resume(p pruning) error {
+	inside, err := checkpointIn(&s.line)
+	if err != nil || len(inside.Tree) == 0 {
+		return errors.New("the first entry that is left does not hold the tree of those that were pruned")
+	}
+	s.seq, s.last = p.size, p.last
+	s.tree = frontier{size: int64(p.size), edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+	s.recent[s.seq%recentHashes] = s.last
+	s.report.First, s.report.Pruned = s.line.Seq, p.size
+	s.covered = p.size
 	return nil
 }
 
@@ -187,42 +219,6 @@ func (s *chainScan) accept() {
 		s.report.Begin = s.line.Time
 	}
 	s.v.progress(int64(len(s.at.bytes)) + 1)
-}
-
-// inside looks at what the ledger's own entries say.
-func (s *chainScan) inside() (stop bool, err error) {
-	switch s.line.Kind {
-	case KindCheckpoint:
-		return s.insideCheckpoint()
-	case KindRecovered:
-		s.v.recovered(s.report.Chain, &s.line)
-	case KindSetting, KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt:
-	}
-	return false, nil
-}
-
-// insideCheckpoint demands that the checkpoint an entry holds is also in the chain's file: it was written there first.
-func (s *chainScan) insideCheckpoint() (stop bool, err error) {
-	var inside struct {
-		Data struct {
-			Note   string `json:"note"`
-			Closed bool   `json:"closed"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(s.at.bytes, &inside); err != nil {
-		s.harm(HarmBadLine, s.seq, "the checkpoint in the entry cannot be read")
-		return true, nil
-	}
-	s.closed = inside.Data.Closed
-	if s.witnesses[0].holds(inside.Data.Note) {
-		return false, nil
-	}
-	if _, flaw := readStatement(inside.Data.Note, s.v.keys); flaw != nil {
-		s.harm(flaw.kind, s.seq, "the checkpoint in the entry cannot be believed: "+flaw.why)
-		return true, nil
-	}
-	s.harm(HarmCheckpointMissing, s.seq, "the checkpoint in the entry is not in the chain's file of checkpoints")
-	return true, nil
 }
 
 // harm records the first harm of the chain.
@@ -240,7 +236,5 @@ func (s *chainScan) end() {
 	for _, w := range s.witnesses {
 		s.report.Checkpoints += w.count
 	}
-	if !s.treeless {
-		s.report.Root = s.tree.root().String()
-	}
+	s.report.Root = s.tree.root().String()
 }

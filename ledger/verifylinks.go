@@ -15,10 +15,11 @@ import (
 
 // recovery is what a recovered entry says about the end of another chain.
 type recovery struct {
-	size uint64
-	last Digest
-	by   string
-	harm bool // it was found damaged, so that its end is not where its entries end
+	size     uint64
+	last     Digest
+	by       string
+	harm     bool // it was found damaged, so that its end is not where its entries end
+	poisoned bool // what stands behind its end is undefined
 }
 
 // preview reads the first entry of a chain for what it says about the others. A line that is not sound is passed over: the scan
@@ -37,23 +38,57 @@ func (v *verification) preview(name string) error {
 	if err != nil || line.Kind != KindSetting || !line.In(name) {
 		return nil
 	}
-	var first struct {
+	for _, c := range claimsIn(&line) {
+		v.claim(c.about, c.claim)
+	}
+	return nil
+}
+
+// lateClaim is a claim that was found while the chains were being read.
+type lateClaim struct {
+	about string
+	claim claim
+}
+
+// claimsIn reads data.before.
+func claimsIn(line *Line) []lateClaim {
+	var data struct {
 		Before []struct {
 			Chain string `json:"chain"`
 			Size  uint64 `json:"size"`
 			Last  string `json:"last"`
 		} `json:"before"`
 	}
-	if unmarshalData(&line, &first) != nil {
+	if unmarshalData(line, &data) != nil {
 		return nil
 	}
-	for _, b := range first.Before {
-		c := claim{size: b.Size, by: name}
+	var found []lateClaim
+	for _, b := range data.Before {
+		c := claim{size: b.Size, by: line.Chain()}
 		if readHex(c.last[:], []byte(b.Last)) || b.Size == 0 {
-			v.claim(b.Chain, c)
+			found = append(found, lateClaim{b.Chain, c})
 		}
 	}
-	return nil
+	return found
+}
+
+// compareLate holds the ends of chains against claims that were found late.
+func (v *verification) compareLate() {
+	for i := range v.report.Chains {
+		c := &v.report.Chains[i]
+		for _, l := range v.late {
+			if l.about != c.Chain || c.Harm != nil {
+				continue
+			}
+			if c.Size < l.claim.size {
+				c.Harm = &Harm{Kind: HarmTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes,
+					Text: fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", c.Size+1, l.claim.size, l.claim.by)}
+			}
+		}
+	}
+	for _, l := range v.late {
+		v.claim(l.about, l.claim)
+	}
 }
 
 // claim adds what a chain says about another, once: many restarts say the same about an old chain.
@@ -67,37 +102,33 @@ func (v *verification) claim(about string, c claim) {
 // recovered remembers what an entry says about the end of another chain.
 func (v *verification) recovered(by string, line *Line) {
 	var data struct {
-		Chain string `json:"chain"`
-		Size  uint64 `json:"size"`
-		Last  string `json:"last"`
-		Harm  any    `json:"harm"`
+		Chain    string `json:"chain"`
+		Size     uint64 `json:"size"`
+		Last     string `json:"last"`
+		Harm     any    `json:"harm"`
+		Poisoned bool   `json:"poisoned"`
 	}
 	if unmarshalData(line, &data) != nil || data.Chain == "" {
 		return
 	}
-	r := recovery{size: data.Size, by: by, harm: data.Harm != nil}
+	r := recovery{size: data.Size, by: by, harm: data.Harm != nil, poisoned: data.Poisoned}
 	if readHex(r.last[:], []byte(data.Last)) || r.size == 0 {
 		v.ends[data.Chain] = r
 	}
 }
 
 // compareEnds holds the chains against what others recorded about their ends. A chain that does not fit is read once more: it may
-// have been recovered while we were reading.
+// have been recovered while we were reading, or its end is undefined.
 func (v *verification) compareEnds() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
 		end, ok := v.ends[c.Chain]
-		if !ok || c.Harm != nil {
+		if !ok || end.harm || !end.poisoned && c.Harm != nil {
 			continue
 		}
-		if v.misfit(c, end) != nil {
-			again, err := v.scan(c.Chain)
-			if err != nil {
+		if c.Harm != nil || v.misfit(c, end) != nil {
+			if err := v.again(c, end); err != nil {
 				return err
-			}
-			*c = again
-			if c.Harm == nil {
-				c.Harm = v.misfit(c, end)
 			}
 		}
 		c.Recovered = end.by
@@ -105,10 +136,28 @@ func (v *verification) compareEnds() error {
 	return nil
 }
 
+func (v *verification) again(c *ChainReport, end recovery) error {
+	limit := uint64(0)
+	if end.poisoned {
+		limit = end.size
+	}
+	report, err := v.scan(c.Chain, limit)
+	if err != nil {
+		return err
+	}
+	if end.poisoned && (report.Harm != nil && report.Harm.Seq > end.size || end.size == 0) {
+		report.Harm = nil
+	}
+	if *c = report; c.Harm == nil {
+		c.Harm = v.misfit(c, end)
+	}
+	return nil
+}
+
 func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
 	h := Harm{Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes}
 	switch {
-	case end.harm:
+	case end.poisoned && end.size == 0:
 		return nil
 	case c.Size < end.size:
 		h.Kind, h.Text = HarmTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)
@@ -116,7 +165,7 @@ func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
 		h.Kind, h.Seq, h.Text = HarmWrongSeq, end.size+1, "entries stand behind the end that chain "+end.by+" recorded"
 	case c.Size > 0 && c.Last != end.last.String():
 		h.Kind, h.Seq, h.Text = HarmBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
-	case c.Torn > 0:
+	case c.Torn > 0 && !end.poisoned:
 		h.Kind, h.Text = HarmTornTail, "half a line stands behind the end that chain "+end.by+" recorded"
 	default:
 		return nil

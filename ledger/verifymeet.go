@@ -1,11 +1,10 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
-
-	"errors"
 )
 
 // meet compares the chain as it stands with every checkpoint and every claim that is about this place. It is called with the next
@@ -35,6 +34,10 @@ func (s *chainScan) meet() (stop bool, err error) {
 			if !s.agrees(due) {
 				return true, nil
 			}
+			if s.unfiled != nil && i == 0 && !w.debris {
+				s.adopt(s.unfiled) // a crash loses the newest blocks, not older ones
+				return true, nil
+			}
 			if i == 0 {
 				s.covered = max(s.covered, uint64(due.size)) //nolint:gosec // it was read as a size
 			} else {
@@ -56,7 +59,7 @@ func (s *chainScan) agrees(due *statement) bool {
 	switch {
 	case size < s.report.Pruned, size == 0:
 		return true // nothing is left to compare it with; its signature holds
-	case size == s.seq && due.last == s.last && (s.treeless || due.root == s.tree.root()):
+	case size == s.seq && due.last == s.last && due.root == s.tree.root():
 		return true
 	case size < s.seq && s.seq-size < recentHashes && s.recent[size%recentHashes] == due.last:
 		return true // seen late; its last hash stands for all entries before it
@@ -78,7 +81,7 @@ func (s *chainScan) settle() (more bool, err error) {
 	if stop, err := s.meet(); stop || err != nil {
 		return false, err
 	}
-	if !s.wanting() {
+	if !s.vouched() && len(s.claims) == 0 {
 		return false, s.finish()
 	}
 	line, err := s.lines.next()
@@ -92,21 +95,14 @@ func (s *chainScan) settle() (more bool, err error) {
 	return !stop, err
 }
 
-// wanting reports whether somebody vouches for entries that were not seen.
-func (s *chainScan) wanting() bool {
-	for _, w := range s.witnesses {
-		if w.due != nil {
-			return true
-		}
-	}
-	return len(s.claims) > 0
-}
-
 // finish judges the end of the chain: is anything missing behind it, or too much there?
 func (s *chainScan) finish() error {
 	tail := s.lines.lines.rest()
 	s.at = rawLine{file: s.lines.name, offset: s.lines.lines.offset}
 	s.report.Torn = max(s.report.Torn, int64(len(tail)))
+	if gone, err := s.allPruned(); gone || err != nil {
+		return err
+	}
 	for _, w := range s.witnesses {
 		if w.due != nil {
 			s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, w.due.size, w.due.file))
@@ -116,6 +112,10 @@ func (s *chainScan) finish() error {
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
 		s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", s.seq+1, c.size, c.by))
+		return nil
+	}
+	if s.unfiled != nil && s.closed {
+		s.adopt(s.unfiled)
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {
@@ -128,6 +128,51 @@ func (s *chainScan) finish() error {
 	}
 	s.end()
 	return nil
+}
+
+// allPruned reports whether nothing of the chain is left because retention removed all of it.
+func (s *chainScan) allPruned() (bool, error) {
+	if s.begun || !s.vouched() && len(s.claims) == 0 {
+		return false, nil
+	}
+	if err := s.v.findPruned(); err != nil {
+		return false, err
+	}
+	for _, p := range s.v.pruned[s.report.Chain] {
+		if s.goneWith(p) {
+			s.seq, s.last, s.closed = p.size, p.last, true
+			s.report.First, s.report.Pruned = p.size+1, p.size
+			s.end()
+			s.report.Root = ""
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// goneWith reports whether all that anybody vouches for went with those entries. The signatures of what is left are still checked.
+func (s *chainScan) goneWith(p pruning) bool {
+	for _, c := range s.claims {
+		if c.size > p.size || c.size == p.size && c.last != p.last {
+			return false
+		}
+	}
+	for i, w := range s.witnesses {
+		for w.due != nil {
+			size := uint64(w.due.size) //nolint:gosec // it was read as a size
+			if size > p.size || size == p.size && w.due.last != p.last {
+				return false
+			}
+			if i == 0 {
+				s.covered = max(s.covered, size)
+			}
+			w.done()
+			if _, harm, err := w.look(); harm != nil || err != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -174,3 +174,14 @@ func (n *noteStream) torn() int64 {
 	}
 	return int64(len(n.block) + len(n.lines.rest()))
 }
+
+// unsignedStatement reads a checkpoint without asking who signed it.
+func unsignedStatement(text string) (statement, error) {
+	body, _, ok := strings.Cut(text, "\n\n— ")
+	if !ok {
+		return statement{}, errors.New("it is not signed")
+	}
+	s, err := parseStatement(body + "\n")
+	s.text = text
+	return s, err
+}

@@ -6,31 +6,31 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-
-	"golang.org/x/mod/sumdb/tlog"
 )
 
 // pruning is what a setting says about segments that retention removed.
 type pruning struct {
-	Size uint64 // number of the last entry that went
-	Last Digest // its hash
-	Tree []tlog.Hash
+	size uint64 // number of the last entry that went
+	last Digest // its hash
 }
 
-// findPruned reads all chains for what retention recorded, in bounded memory. It is only called for a chain that does not begin
-// with its first entry.
-func findPruned(fsys fs.FS) (map[string][]pruning, error) {
-	chains, err := chainNames(fsys)
-	if err != nil {
-		return nil, err
+// findPruned reads all chains for what retention recorded, once and in bounded memory. It is only called if a chain does not begin with its
+// first entry.
+func (v *verification) findPruned() error {
+	if v.pruned != nil {
+		return nil
 	}
-	found := map[string][]pruning{}
+	chains, err := chainNames(v.fsys)
+	if err != nil {
+		return err
+	}
+	v.pruned = map[string][]pruning{}
 	for _, name := range chains {
-		if err := findPrunedIn(fsys, name, found); err != nil {
-			return nil, fmt.Errorf("reading chain %s: %w", name, err)
+		if err := findPrunedIn(v.fsys, name, v.pruned); err != nil {
+			return fmt.Errorf("reading chain %s: %w", name, err)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 func findPrunedIn(fsys fs.FS, name string, found map[string][]pruning) error {
@@ -55,18 +55,19 @@ func findPrunedIn(fsys fs.FS, name string, found map[string][]pruning) error {
 
 func addPruned(line *Line, found map[string][]pruning) {
 	var data struct {
-		Pruned struct {
-			Chain string      `json:"chain"`
-			Size  uint64      `json:"size"`
-			Last  string      `json:"last"`
-			Tree  []tlog.Hash `json:"tree"`
+		Pruned []struct {
+			Chain string `json:"chain"`
+			Size  uint64 `json:"size"`
+			Last  string `json:"last"`
 		} `json:"pruned"`
 	}
 	if unmarshalData(line, &data) != nil {
 		return
 	}
-	p := pruning{Size: data.Pruned.Size, Tree: data.Pruned.Tree}
-	if readHex(p.Last[:], []byte(data.Pruned.Last)) && p.Size > 0 {
-		found[data.Pruned.Chain] = append(found[data.Pruned.Chain], p)
+	for _, went := range data.Pruned {
+		p := pruning{size: went.Size}
+		if readHex(p.last[:], []byte(went.Last)) && p.size > 0 {
+			found[went.Chain] = append(found[went.Chain], p)
+		}
 	}
 }

@@ -23,7 +23,7 @@ func (f *frontier) push(leaf tlog.Hash) {
 	f.tell(level, f.size, h)
 	for n := f.size; n&1 == 1; n >>= 1 {
 		last := len(f.edges) - 1
-		h = tlog.NodeHash(f.edges[last], h)
+		h = nodeHash(f.edges[last], h)
 		f.edges = f.edges[:last]
 		level++
 		f.tell(level, n>>1, h)
@@ -45,9 +45,18 @@ func (f *frontier) root() tlog.Hash {
 	}
 	h := f.edges[len(f.edges)-1]
 	for i := len(f.edges) - 2; i >= 0; i-- {
-		h = tlog.NodeHash(f.edges[i], h)
+		h = nodeHash(f.edges[i], h)
 	}
 	return h
+}
+
+// nodeHash is tlog.NodeHash without its allocation.
+func nodeHash(left, right tlog.Hash) tlog.Hash {
+	var both [1 + 2*tlog.HashSize]byte
+	both[0] = 1
+	copy(both[1:], left[:])
+	copy(both[1+tlog.HashSize:], right[:])
+	return sha256.Sum256(both[:])
 }
 
 // leafHasher computes the record hashes of RFC 6962 with one reused state.

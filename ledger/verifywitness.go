@@ -21,7 +21,7 @@ type witness struct {
 	due    *statement // read and not compared yet
 	recent []string   // texts of the last few that were compared
 	count  int
-	size   int64 // what the newest of them covers
+	debris bool // a power cut left zeros between the blocks
 }
 
 // look returns the next checkpoint that was not compared yet, or nil.
@@ -36,6 +36,11 @@ func (w *witness) look() (*statement, *Harm, error) {
 		case err != nil:
 			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.name, err)
 		}
+		if strings.Contains(text, zeros) {
+			w.debris = true
+			w.notes.accept()
+			continue
+		}
 		if w.shared {
 			if w.until > 0 && offset > w.until {
 				return nil, nil, nil
@@ -44,6 +49,10 @@ func (w *witness) look() (*statement, *Harm, error) {
 				w.notes.accept()
 				continue
 			}
+		}
+		if w.shared && tornNote(text) {
+			w.notes.accept()
+			continue
 		}
 		harm, stop := w.read(text, offset, whole)
 		if harm != nil || stop {
@@ -56,7 +65,7 @@ func (w *witness) look() (*statement, *Harm, error) {
 // read makes a block the one that is due. stop says that it is only half a block, at the end of the file.
 func (w *witness) read(text string, offset int64, whole bool) (harm *Harm, stop bool) {
 	s, flaw := readStatement(text, w.keys)
-	if flaw != nil && !whole && !hasSignature(text) {
+	if flaw != nil && !whole && tornNote(text) {
 		return nil, true
 	}
 	if flaw != nil {
@@ -76,7 +85,6 @@ func (w *witness) read(text string, offset int64, whole bool) (harm *Harm, stop 
 // done marks the checkpoint that was due as compared.
 func (w *witness) done() {
 	w.count++
-	w.size = max(w.size, w.due.size)
 	if len(w.recent) == 16 {
 		w.recent = w.recent[1:]
 	}
@@ -92,30 +100,45 @@ func (w *witness) harm(kind HarmKind, offset int64, text string) *Harm {
 }
 
 // untorn drops half a block that a writer left in a shared place when it died, and which another writer's block then followed. A
-// block that has its whole signature was not torn.
+// block that was written to its end was not torn.
 func untorn(text string) string {
 	i := strings.LastIndex(text, originPrefix)
 	if i <= 0 {
 		return text
 	}
-	if hasSignature(text[:i]) {
-		return text
+	if tornNote(text[:i]) {
+		return text[i:]
 	}
-	return text[i:]
+	return text
 }
 
-// hasSignature reports whether a block, sound or not, was written to its end.
-func hasSignature(text string) bool {
-	_, signature, signed := strings.Cut(text, "\n\n— ")
-	_, digits, ok := strings.Cut(signature, " ")
-	return signed && ok && len(digits) >= signatureDigits
+// zeros in a file of text are sectors that a power cut has lost.
+const zeros = "\x00\x00"
+
+// tornNote reports whether a text is the beginning of a checkpoint that was not written to its end. It must not take a changed one for a
+// torn one: behind the five lines everything is as it should be, up to where it stops.
+func tornNote(text string) bool {
+	text = strings.TrimSuffix(text, "\n") // the next writer may have ended the line
+	lines := strings.SplitAfterN(text, "\n", 6)
+	if len(lines) < 6 {
+		return true
+	}
+	rest, begun := strings.CutPrefix(lines[5], "\n— ")
+	if !begun {
+		return strings.HasPrefix("\n— ", lines[5])
+	}
+	_, digits, named := strings.Cut(rest, " ")
+	if !named {
+		digits = rest
+	}
+	return len(digits) < signatureDigits && !strings.Contains(digits, "\n")
 }
 
 // signatureDigits is the length of a signature in base64: four bytes of key hash, 64 of Ed25519.
 const signatureDigits = 92
 
-// secondPlace is a file that checkpoints of many chains were appended to.
-type secondPlace struct {
+// witnessFile is a second place: a file that checkpoints of many chains were appended to.
+type witnessFile struct {
 	fsys   fs.FS
 	base   string
 	name   string // as the operator named it
@@ -129,7 +152,7 @@ type span struct {
 }
 
 // index finds where each chain's blocks stand, so that each can be read by itself in little memory.
-func (p *secondPlace) index() (*Harm, error) {
+func (p *witnessFile) index() (*Harm, error) {
 	if _, err := fs.Stat(p.fsys, p.base); err != nil {
 		return nil, fmt.Errorf("opening the second place: %w", err)
 	}
@@ -150,20 +173,26 @@ func (p *secondPlace) index() (*Harm, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", p.name, err)
 		}
+		if strings.Contains(text, zeros) {
+			notes.accept()
+			continue
+		}
 		text = untorn(text)
 		origin, _, _ := strings.Cut(text, "\n")
 		chain, ok := strings.CutPrefix(origin, originPrefix)
 		if !whole {
 			notes.accept()
 		}
-		if (!ok || !isChainName(chain)) && whole {
+		switch {
+		case ok && isChainName(chain):
+			p.add(chain, text, offset)
+		case !tornNote(text): // else it is what a crash left
 			return &Harm{Kind: HarmBadSignature, File: p.name, Offset: offset, Text: "a block names no chain"}, nil
 		}
-		p.add(chain, text, offset)
 	}
 }
 
-func (p *secondPlace) add(chain, text string, offset int64) {
+func (p *witnessFile) add(chain, text string, offset int64) {
 	at := p.blocks[chain]
 	if at == nil {
 		at = &span{first: offset}
@@ -173,7 +202,7 @@ func (p *secondPlace) add(chain, text string, offset int64) {
 }
 
 // witness opens the place for one chain, or returns nil if it says nothing about it.
-func (p *secondPlace) witness(chain string, keys note.Verifiers) (*witness, error) {
+func (p *witnessFile) witness(chain string, keys note.Verifiers) (*witness, error) {
 	at := p.blocks[chain]
 	if at == nil {
 		return nil, nil

@@ -1,0 +1,69 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"time"
+)
+
+// Reader reads the entries of a ledger folder. It takes no lock, changes nothing and never holds up a writer, and its memory does not
+// depend on the size of the ledger. A line that is not sound is passed over and counted: [Verify] says what is wrong with it.
+//
+// A Reader is safe for concurrent use; a sequence that it returned is not.
+type Reader struct {
+	root *os.Root
+	fsys fs.FS
+}
+
+// OpenReader opens a ledger folder for reading.
+func OpenReader(dir string) (*Reader, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	return &Reader{root: root, fsys: root.FS()}, nil
+}
+
+// Close gives the folder back.
+func (r *Reader) Close() error { return r.root.Close() }
+
+// Chains lists the chains by name, which for one instance is the order in which they began.
+func (r *Reader) Chains() ([]string, error) { return chainNames(r.fsys) }
+
+// ReadOptions chooses entries.
+type ReadOptions struct {
+	Chain string    // only this chain
+	Since time.Time // only entries of this time or later
+	Last  int       // only the last so many that Keep lets through; 0 is all
+	// Keep says which entries are wanted; nil wants all. It must not keep the line.
+	Keep func(*Line) bool
+	// Follow waits for more at the end, until the context ends.
+	Follow bool
+	// Poll is how often a follower looks. 0 is 200 ms.
+	Poll time.Duration
+	// Skipped is told of a line that is not sound. nil passes over it in silence.
+	Skipped func(file string, offset int64)
+}
+
+// Entries returns the entries of all chains in the order of time, then chain, then number. Each line is good until the next one is asked
+// for. An error ends the sequence; a context that ends ends it without one.
+func (r *Reader) Entries(ctx context.Context, options ReadOptions) iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
+		m := newMerge(r, options)
+		defer func() { m.close() }()
+		if options.Last > 0 {
+			var goOn bool
+			if m, goOn = lastOf(ctx, m, yield); !goOn {
+				return
+			}
+		} else if !m.drain(ctx, yield) {
+			return
+		}
+		if options.Follow {
+			m.follow(ctx, yield)
+		}
+	}
+}

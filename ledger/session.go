@@ -1,0 +1,263 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Appender is what sessions need of a ledger: [Ledger] has it.
+type Appender interface {
+	Append(ctx context.Context, e Entry) (Receipt, error)
+}
+
+// Sessions attests what belongs to a session: it is begun, entries are bound to it by [Entry.SessionID], and finalising it fixes their
+// number, their order and their content in one root.
+//
+// Beginning and finalising are one entry each, so that a crash leaves either the state before or the state after. A lock in the folder keeps two
+// processes from doing it at once. It is safe for concurrent use.
+type Sessions struct {
+	to     Appender
+	store  *osStorage
+	reader *Reader
+
+	mu    sync.Mutex // guards what follows
+	walk  *merge
+	known map[string]*session
+}
+
+// session is where a session stands.
+type session struct {
+	state sessionState
+	begun time.Time
+	chain string // of the entry that finalised it
+	seq   uint64
+}
+
+// sessionState is data.session of a setting.
+type sessionState struct {
+	ID    string        `json:"id"`
+	State string        `json:"state"`
+	Root  string        `json:"root,omitempty"`
+	Count int64         `json:"count,omitempty"`
+	Parts []sessionPart `json:"parts,omitempty"`
+}
+
+// sessionPart is where in a chain a session's entries stand.
+type sessionPart struct {
+	Chain string `json:"chain"`
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+const (
+	sessionBegun     = "begun"
+	sessionFinalised = "finalised"
+	sessionLock      = "sessions.lock"
+	sessionWait      = 5 * time.Second
+	sessionSlack     = time.Minute // how far the clocks of two writers may be apart
+)
+
+// OpenSessions attests sessions of the ledger in dir through to, which writes into it. Nothing is read before the first call.
+func OpenSessions(dir string, to Appender) (*Sessions, error) {
+	reader, err := OpenReader(dir)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStorage(dir)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	s := &Sessions{to: to, store: store, reader: reader, known: map[string]*session{}}
+	s.walk = newMerge(reader, ReadOptions{Follow: true})
+	return s, nil
+}
+
+// Close gives the folder back. The ledger stays open.
+func (s *Sessions) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.walk.close()
+	return errors.Join(s.reader.Close(), s.store.Close())
+}
+
+// Begin begins a session. One that was begun before, by whomever, is refused with ERR_SESSION_EXISTS.
+func (s *Sessions) Begin(ctx context.Context, id string) error {
+	if id == "" || len(id) > MaxLabel {
+		return sessionError(candor.CodeDualInvalidParams, id)
+	}
+	return s.exclusively(ctx, func() error {
+		if s.known[id] != nil {
+			return sessionError(candor.CodeDualErrSessionExists, id)
+		}
+		_, err := s.record(ctx, sessionState{ID: id, State: sessionBegun})
+		return err
+	})
+}
+
+// Finalise fixes a session and returns its root and how many entries it holds. Of callers at the same time, in any process, one
+// succeeds. The others get ERR_ALREADY_FINALIZED; other refusals are ERR_SESSION_NOT_FOUND and ERR_NO_RECORDS.
+func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
+	err = s.exclusively(ctx, func() error {
+		found := s.known[id]
+		switch {
+		case found == nil:
+			return sessionError(candor.CodeDualErrSessionNotFound, id)
+		case found.state.State == sessionFinalised:
+			return sessionError(candor.CodeDualErrAlreadyFinalized, id)
+		}
+		state, top, err := s.sum(ctx, id, found.begun)
+		if err != nil {
+			return err
+		}
+		root, count = top, state.Count
+		_, err = s.record(ctx, state)
+		return err
+	})
+	if err != nil {
+		return tlog.Hash{}, 0, err
+	}
+	return root, count, nil
+}
+
+// Root returns what a session was finalised to. A session that nobody began is ERR_SESSION_NOT_FOUND, one that is still open is
+// ERR_NOT_FINALIZED.
+func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
+	found, err := s.finalised(ctx, id)
+	if err != nil {
+		return tlog.Hash{}, 0, err
+	}
+	root, err = tlog.ParseHash(found.state.Root)
+	return root, found.state.Count, err
+}
+
+// Prove shows that an entry is in a finalised session. The proof needs the checkpoint that covers the finalising entry; until it is
+// written, at most a second later, the answer is [ErrNotCovered].
+func (s *Sessions) Prove(ctx context.Context, id, chain string, seq uint64) (Proof, error) {
+	found, err := s.finalised(ctx, id)
+	if err != nil {
+		return Proof{}, err
+	}
+	inner, err := s.proveInside(ctx, &found, chain, seq)
+	if err != nil {
+		return Proof{}, err
+	}
+	outer, err := prove(s.reader.fsys, found.chain, found.seq)
+	outer.Session = inner
+	return outer, err
+}
+
+func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refresh(ctx); err != nil {
+		return session{}, err
+	}
+	found := s.known[id]
+	switch {
+	case found == nil:
+		return session{}, sessionError(candor.CodeDualErrSessionNotFound, id)
+	case found.state.State != sessionFinalised:
+		return session{}, sessionError(candor.CodeDualErrNotFinalized, id)
+	}
+	return *found, nil
+}
+
+// exclusively runs act while nobody else, in this process or another, begins or finalises a session.
+func (s *Sessions) exclusively(ctx context.Context, act func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.refresh(ctx)
+	if err == nil {
+		err = act()
+	}
+	return errors.Join(err, release())
+}
+
+// lock waits for the folder's session lock, but not for ever.
+func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sessionWait)
+	defer cancel()
+	for {
+		release, err := s.store.Lock(sessionLock, nil)
+		if !errors.Is(err, errLocked) {
+			return release, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, candor.New(candor.CodeKaizaAuditLockFailed, "Another process is beginning or finalising a session.", candor.WithCause(ctx.Err()))
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// refresh reads what was written since the last time.
+func (s *Sessions) refresh(ctx context.Context) (err error) {
+	s.walk.drain(ctx, func(l *Line, bad error) bool {
+		if bad != nil {
+			err = bad
+			return false
+		}
+		if l.Kind == KindSetting {
+			s.learn(l)
+		}
+		return true
+	})
+	return errors.Join(err, ctx.Err())
+}
+
+// learn takes in a begun or finalised entry. The first of each counts.
+func (s *Sessions) learn(l *Line) {
+	var data json.RawMessage
+	if unmarshalData(l, &data) != nil {
+		return
+	}
+	state, ok := sessionOf(data)
+	if !ok {
+		return
+	}
+	found := s.known[state.ID]
+	switch {
+	case state.State == sessionBegun && found == nil:
+		s.known[state.ID] = &session{state: state, begun: l.Time}
+	case state.State == sessionFinalised && (found == nil || found.state.State != sessionFinalised):
+		s.known[state.ID] = &session{state: state, begun: l.Time, chain: l.Chain(), seq: l.Seq}
+	}
+}
+
+// record appends one setting.
+func (s *Sessions) record(ctx context.Context, state sessionState) (Receipt, error) {
+	raw, err := json.Marshal(map[string]sessionState{"session": state})
+	if err != nil {
+		return Receipt{}, fmt.Errorf("writing the session: %w", err)
+	}
+	receipt, err := s.to.Append(ctx, Entry{Kind: KindSetting, SessionID: state.ID, raw: raw})
+	if err == nil && receipt.Unrecorded {
+		err = candor.New(candor.CodeKaizaAuditLogFailed, "The session could not be recorded.")
+	}
+	return receipt, err
+}
+
+// sessionOf reads data.session.
+func sessionOf(data json.RawMessage) (sessionState, bool) {
+	var d struct {
+		Session sessionState `json:"session"`
+	}
+	err := json.Unmarshal(data, &d)
+	return d.Session, err == nil && d.Session.ID != ""
+}
+
+func sessionError(code candor.Code, id string) error {
+	return candor.NotRetryable(code, "", candor.WithSession(id, "", ""))
+}

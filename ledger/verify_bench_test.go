@@ -1,0 +1,204 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// benchFolder writes a ledger of about so many bytes into a folder. Its entries have the size that failures have: 0.5 to 1 KiB.
+func benchFolder(t testing.TB, bytesWanted int) string {
+	f := newForge(t)
+	c := f.chain()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, c.name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) {
+		file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for total := 0; total < bytesWanted; {
+		c.fail(2000)
+		c.lines = nil
+		total += len(c.segments[0])
+		write(c.name+"/audit-log.jsonl", c.segments[0])
+		c.segments[0] = nil
+	}
+	c.checkpoint(true)
+	write(c.name+"/audit-log.jsonl", c.segments[0])
+	write(c.name+"/checkpoints", c.notes)
+	if err := os.MkdirAll(filepath.Join(dir, "keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("keys/signer.pub", []byte(f.public+"\n"))
+	return dir
+}
+
+// naiveVerify is what people write first: decode each line into a map, encode it again with sorted keys, hash, compare links. It knows
+// neither tree nor signature.
+func naiveVerify(r io.Reader) (int, error) {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, maxLine)
+	count, prev := 0, ""
+	for scanner.Scan() {
+		var entry map[string]any
+		if err := json.Unmarshal(scanner.Bytes(), &entry); err != nil {
+			return count, err
+		}
+		if link, _ := entry["prev"].(string); prev != "" && link == "" {
+			return count, fmt.Errorf("entry %d has no link", count)
+		}
+		prev, _ = entry["hash"].(string)
+		delete(entry, "hash")
+		text, err := json.Marshal(entry) // sorts the keys
+		if err != nil {
+			return count, err
+		}
+		sum := sha256.Sum256(text)
+		if hex.EncodeToString(sum[:]) == "" {
+			return count, fmt.Errorf("entry %d", count)
+		}
+		count++
+	}
+	return count, scanner.Err()
+}
+
+// BenchmarkVerify is P11: ours against the naive one, on the same ledger.
+func BenchmarkVerify(b *testing.B) {
+	dir := benchFolder(b, 8<<20)
+	chains, err := filepath.Glob(filepath.Join(dir, "*", activeName))
+	if err != nil || len(chains) != 1 {
+		b.Fatal(chains, err)
+	}
+	data, err := os.ReadFile(chains[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	entries := bytes.Count(data, []byte("\n"))
+	rate := func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportMetric(float64(entries)*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+	}
+	b.Run("candor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if r, err := Verify(dir, VerifyOptions{}); err != nil || !r.OK {
+				b.Fatal(err, r.Harms)
+			}
+		}
+		rate(b)
+	})
+	b.Run("naive", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if n, err := naiveVerify(bytes.NewReader(data)); err != nil || n != entries {
+				b.Fatal(n, err)
+			}
+		}
+		rate(b)
+	})
+}
+
+// TestP11VerifyIsSixTimesTheNaiveOne compares in one run, the median of five rounds, interleaved.
+func TestP11VerifyIsSixTimesTheNaiveOne(t *testing.T) {
+	if testing.Short() {
+		t.Log("not in a short run: a figure under the race detector says nothing")
+		return
+	}
+	dir := benchFolder(t, 4<<20)
+	chains, err := filepath.Glob(filepath.Join(dir, "*", activeName))
+	if err != nil || len(chains) != 1 {
+		t.Fatal(chains, err)
+	}
+	data, err := os.ReadFile(chains[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ratios []float64
+	for range 5 {
+		began := time.Now()
+		if r, err := Verify(dir, VerifyOptions{}); err != nil || !r.OK {
+			t.Fatal(err, r.Harms)
+		}
+		ours := time.Since(began)
+		began = time.Now()
+		if _, err := naiveVerify(bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		ratios = append(ratios, float64(time.Since(began))/float64(ours))
+	}
+	if best := median(ratios); best < 6 {
+		t.Errorf("only %.1f times the naive one: %.1f", best, ratios)
+	} else {
+		t.Logf("%.1f times the naive one", best)
+	}
+}
+
+func median(list []float64) float64 {
+	for i := range list {
+		for j := i; j > 0 && list[j] < list[j-1]; j-- {
+			list[j], list[j-1] = list[j-1], list[j]
+		}
+	}
+	return list[len(list)/2]
+}
+
+// TestVerifyTakesTheSameMemoryWhateverTheSize measures the heap while ledgers of 1 MB and 64 MB are read; with CANDOR_FULL also 1 GB.
+func TestVerifyTakesTheSameMemoryWhateverTheSize(t *testing.T) {
+	sizes := []int{1 << 20, 64 << 20}
+	if testing.Short() {
+		sizes = []int{1 << 20, 8 << 20}
+	}
+	if os.Getenv("CANDOR_FULL") != "" {
+		sizes = append(sizes, 1<<30)
+	}
+	var peaks []uint64
+	for _, size := range sizes {
+		dir := benchFolder(t, size)
+		runtime.GC()
+		var before, now runtime.MemStats
+		runtime.ReadMemStats(&before)
+		peak := uint64(0)
+		look := func(Progress) {
+			runtime.ReadMemStats(&now)
+			peak = max(peak, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
+		}
+		if r, err := Verify(dir, VerifyOptions{Progress: look}); err != nil || !r.OK {
+			t.Fatal(err, r.Harms)
+		}
+		look(Progress{})
+		peaks = append(peaks, peak)
+	}
+	t.Logf("peaks in KiB: %d", kib(peaks))
+	for _, peak := range peaks {
+		if peak > 16<<20 {
+			t.Errorf("%d KiB at once: not flat", peak>>10)
+		}
+	}
+}
+
+func kib(list []uint64) []uint64 {
+	out := make([]uint64, len(list))
+	for i, n := range list {
+		out[i] = n >> 10
+	}
+	return out
+}

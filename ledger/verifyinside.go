@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// checkpointData is data of a checkpoint entry, as far as a verifier reads it.
+type checkpointData struct {
+	Note   string      `json:"note"`
+	Closed bool        `json:"closed"`
+	Tree   []tlog.Hash `json:"tree"`
+}
+
+func checkpointIn(line *Line) (data checkpointData, err error) {
+	err = unmarshalData(line, &data)
+	return data, err
+}
+
+// inside looks at what the ledger's own entries say.
+func (s *chainScan) inside() (stop bool, err error) {
+	switch s.line.Kind {
+	case KindCheckpoint:
+		return s.insideCheckpoint(), nil
+	case KindRecovered:
+		s.v.recovered(s.report.Chain, &s.line)
+	case KindSetting:
+		if s.seq > 1 && bytes.Contains(s.at.bytes, []byte(`"before":`)) {
+			s.v.late = append(s.v.late, claimsIn(&s.line)...)
+		}
+	case KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt:
+	}
+	return false, nil
+}
+
+// insideCheckpoint holds the chain against the checkpoint in an entry. It was also written to the chain's file, but a power cut may have
+// taken the newest ones from there.
+func (s *chainScan) insideCheckpoint() (stop bool) {
+	inside, err := checkpointIn(&s.line)
+	if err != nil {
+		s.harm(HarmBadLine, s.seq, "the checkpoint in the entry cannot be read")
+		return true
+	}
+	s.closed = inside.Closed
+	if s.witnesses[0].holds(inside.Note) {
+		return false
+	}
+	said, flaw := readStatement(inside.Note, s.v.keys)
+	if flaw != nil {
+		s.harm(flaw.kind, s.seq, "the checkpoint in the entry cannot be believed: "+flaw.why)
+		return true
+	}
+	size := uint64(said.size) //nolint:gosec // it was read as a size
+	known := size < s.seq && s.seq-size < recentHashes && (size == 0 || s.recent[size%recentHashes] == said.last)
+	if said.chain != s.report.Chain || !known || size == s.seq-1 && said.root != s.before {
+		s.harm(HarmRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry is not of the first %d entries", size))
+		return true
+	}
+	s.covered = max(s.covered, size)
+	s.report.Inside++
+	if s.unfiled == nil {
+		s.unfiled = &Harm{Kind: HarmCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.file, Offset: s.at.offset,
+			Text: "the checkpoint in the entry is not in the chain's file of checkpoints"}
+	}
+	return false
+}
