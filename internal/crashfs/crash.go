@@ -106,7 +106,7 @@ func restarted(n *node, fresh map[*node]*node) *node {
 	}
 	c := *n
 	fresh[n] = &c
-	c.locked, c.poisoned, c.reserved = false, false, 0
+	c.locked, c.failed, c.reserved = false, false, 0
 	c.data, c.disk, c.sectors = slices.Clone(n.data), slices.Clone(n.disk), slices.Clone(n.sectors)
 	if n.isFolder() {
 		c.entries, c.durable = map[string]*node{}, map[string]*node{}

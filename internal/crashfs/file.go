@@ -132,7 +132,7 @@ func (h *File) check(op Op) {
 	switch {
 	case h.closed:
 		h.fs.rule("%s of %s, which is closed", op, h.name)
-	case h.node.poisoned:
+	case h.node.poisoned():
 		h.fs.rule("%s of %s, of which a sync has failed", op, h.name)
 	}
 }

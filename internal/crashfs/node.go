@@ -1,8 +1,10 @@
 package crashfs
 
 import (
+	"bytes"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -29,7 +31,7 @@ type node struct {
 	sectors  []state // of data, as far as anything but clean
 	reserved int64   // allocated bytes, counted against the limit
 	locked   bool
-	poisoned bool // a Sync failed: whoever writes or syncs it again believes the cache
+	failed   bool // this process was told that a Sync failed
 
 	// Of a folder.
 	entries map[string]*node // what a reader sees
@@ -78,13 +80,16 @@ func (n *node) sync() {
 
 // failSync is what Linux does when writing back fails: the pages are marked clean, and the next Sync succeeds.
 func (n *node) failSync() {
-	n.poisoned = true
+	n.failed = true
 	for i, s := range n.sectors {
 		if s == dirty {
 			n.sectors[i] = lying
 		}
 	}
 }
+
+// poisoned reports whether the file still holds something of which a Sync has failed: whoever knows that and goes on with it believes the cache.
+func (n *node) poisoned() bool { return n.failed && slices.Contains(n.sectors, lying) }
 
 func (n *node) truncate(size int) {
 	if size > len(n.data) {
@@ -94,6 +99,10 @@ func (n *node) truncate(size int) {
 	n.data = n.data[:size:size] // the bytes behind may be shared with an image
 	n.reserved = 0
 	n.sectors = n.sectors[:min(len(n.sectors), sectorsOf(size))]
+	// What stays of the sector at the cut may have been on the disk before what failed was written behind it.
+	if start := size / Sector * Sector; start < size && len(n.sectors) == sectorsOf(size) && len(n.disk) >= size && bytes.Equal(n.data[start:size], n.disk[start:size]) {
+		n.sectors[len(n.sectors)-1] = clean
+	}
 }
 
 // survivor returns what is left of the file after a power cut.
