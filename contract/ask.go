@@ -49,6 +49,8 @@ func (a ask) source() source {
 		return sourceJudge
 	case name.any(readingWords) && a.given(fileKeys):
 		return sourceFile
+	case name.any(runningWords) && a.given(codeKeys):
+		return sourceShell
 	case (name.any(runningWords) || name.any(searchWords)) && a.given(execKeys):
 		return sourceExec
 	case name.any(readingWords) && a.given(pageKeys):
@@ -98,7 +100,8 @@ var (
 	fileKeys     = []string{"path", "paths", "file", "files", "filename", "filenames"}
 	pageKeys     = []string{"url", "urls", "uri", "link", "href"}
 	shellKeys    = []string{"command", "cmd", "script"}
-	execKeys     = []string{"sql", "query", "code", "expression", "function", "statement", "cypher", "soql"}
+	codeKeys     = []string{"code"}
+	execKeys     = []string{"sql", "query", "expression", "function", "statement", "cypher", "soql"}
 )
 
 func wordSet(words string) map[string]bool {

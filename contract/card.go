@@ -13,6 +13,7 @@ type card struct {
 	refused, granted bool // a success flag is false, or true
 	flagged          bool // isError or error is true, or an exit code is bad
 	exited           bool // an exit code is bad
+	named            bool // it has an id of its own, as records have
 	judged           bool // the payload is a judgement, such as valid: false
 	plainOnly        bool // it has only members that a bare error message has
 
@@ -62,7 +63,7 @@ var marks = marksOf(map[mark]string{
 	markData:     "data results items",
 	markResult:   "result",
 	markMessage:  "message msg reason why error_description meldung mensaje mensagem information note statusreason",
-	markProse:    "info title body description descripcion",
+	markProse:    "info title body description descripcion output",
 	markStatus:   "status state outcome rc",
 	markNumber:   "statuscode status_code httpstatus http_status code cod estado errorcode error_code",
 	markKind:     "type object __typename",
@@ -84,10 +85,15 @@ func markOf(key string) mark {
 	if m, ok := marks[key]; ok {
 		return m
 	}
-	if strings.HasPrefix(key, "error") && !strings.HasSuffix(key, "count") {
-		return markFault
+	if !strings.HasPrefix(key, "error") {
+		return markNone
 	}
-	return markNone
+	for _, kind := range []string{"count", "severity", "level", "rate", "budget", "threshold", "log", "url"} {
+		if strings.HasSuffix(key, kind) {
+			return markNone
+		}
+	}
+	return markFault
 }
 
 // maxCard bounds the members looked at: error objects are small.
@@ -108,6 +114,7 @@ func cardOf(v wire.Value) card {
 // note takes one member in.
 func (c *card) note(key string, v wire.Value) {
 	m := markOf(key)
+	c.named = c.named || key == "id" || key == "_id" || key == "uuid"
 	c.plainOnly = c.plainOnly && plainMark(m, v)
 	switch m {
 	case markSuccess, markFailure, markExit, markJudged:

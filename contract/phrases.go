@@ -58,10 +58,10 @@ var opening = newPhrasebook(`
 
 // predicates make a failure of the sentence they stand in.
 var predicates = newPhrasebook(`
-	is|was|were|are|could|does|do|did|has|have not been? a? valid? found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|logged|defined|implemented|specified|match|contain|have|understand
+	is|was|were|are|could|does|do|did|has|have not been? a? valid? found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|defined|implemented|specified|match|contain|have|understand
 	isn't|wasn't|weren't|aren't|doesn't|don't|didn't|hasn't|haven't found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|logged|have|match
 	not found|connected|available|configured|authenticated|authorized|supported|initialized|installed|recognized|permitted|enabled|implemented|accessible|reachable
-	is|are|was|were required|missing|invalid|unavailable|unreachable|disabled|forbidden|unsupported|unknown|incorrect|malformed|empty|expired|blocked|refused|rejected|denied
+	is|are|was|were required|missing|invalid|unavailable|unreachable|disabled|forbidden|unsupported|unknown|incorrect|malformed|expired|blocked|refused|rejected|denied
 	required|mandatory parameter|argument|field|property|option
 	must be|provide|specify|have|set|call|contain|include|start|match|not
 	should be
@@ -81,7 +81,7 @@ var predicates = newPhrasebook(`
 	timed out
 	denied|unauthorized|forbidden|expired|unreachable
 	invalid api|key|token|credential|credentials|argument|arguments|parameter|parameters|input|request|value|url|uri|path|id|format|json|identifier|syntax|type|option|date|name|email|response|configuration
-	no … provided|configured|returned|specified|set|supplied|given|loaded|connected|registered
+	no … provided|configured|specified|set|supplied|given|loaded|connected|registered
 	no … found in|for|with|at|to
 	expected … but|got|received
 	requires|required|needs … permission|scope|scopes|privilege|authentication|login|token|key|argument|parameter|plan
@@ -144,7 +144,8 @@ var predicates = newPhrasebook(`
 	mailbox full
 	file exists
 	not provided|selected|initialised|logged|signed|supplied
-	no active|open|account|page|project|workspace|authorization|permission|access *
+	no account|authorization|permission|access *
+	no active|open|running … found|connected|selected|available
 	no route to
 	authentication required
 	impossible de|d'accéder
@@ -168,6 +169,8 @@ var ownVoice = newPhrasebook(`
 	couldn't|cannot|can't
 	unable to
 	request|api call? failed
+	… operation|request|call|command|query|execution failed:
+	security violation|error:
 	command … timed|failed|rejected|blocked|not
 	execution|script failed|timed
 	spawn *

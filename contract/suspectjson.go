@@ -24,7 +24,8 @@ func suspectValue(v wire.Value, a ask) (Rule, bool) {
 // flaggedWithReason is a small object that says both that it failed and why.
 func flaggedWithReason(v wire.Value) bool {
 	c := cardOf(v)
-	return (c.refused || c.exited) && c.size <= 5 && (c.message.Present() || c.fault.Present() || c.exited)
+	said := c.message.Present() || c.fault.Present()
+	return c.exited && c.size <= 5 || c.refused && c.size <= 5 && said || c.statusIsBad() && c.size <= 3
 }
 
 func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
@@ -175,7 +176,8 @@ func allRejected(v wire.Value, a ask) bool {
 		}
 		c := cardOf(e)
 		coded := c.number.Type() == wire.TypeString && c.message.Present() && c.size <= 3
-		if !c.flagged && !c.refused && !c.statusIsBad() && !coded && !(c.faultOnly() && !c.data.Present()) {
+		failed := c.flagged && !c.exited || c.refused || c.statusIsBad() && c.size <= 3 || coded || c.faultOnly() && !c.data.Present()
+		if !failed || c.named {
 			return false
 		}
 	}

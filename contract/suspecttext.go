@@ -97,16 +97,10 @@ func suspectText(block wire.Value, a ask) (Rule, bool) {
 		return "", false
 	}
 	hidden, rest := v.open()
-	if v.first.n == 0 || v.onlyEcho() {
+	if v.first.n == 0 || v.onlyEcho() || v.text[0] == '#' && v.lines > 1 {
 		return v.underTitle(rest)
 	}
-	if rule, ok := v.judge(hidden); ok {
-		return rule, true
-	}
-	if v.text[0] == '#' && v.ask.source() == sourceOwn {
-		return v.underTitle(rest)
-	}
-	return "", false
+	return v.judge(hidden)
 }
 
 // open reads the first line with the echoes hidden.
@@ -133,7 +127,17 @@ func (v *textView) onlyEcho() bool {
 func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	var second line
 	second.read(rest, false)
-	return RuleHeadedText, v.lines <= shortLines && (ownVoice.begins(&second) || v.text[0] == '#' && strong.begins(&second))
+	switch {
+	case v.lines > shortLines || v.isRecord():
+		return "", false
+	case ownVoice.begins(&second):
+		return RuleHeadedText, true
+	case v.text[0] != '#' || v.ask.source() != sourceOwn:
+		return "", false
+	default: // a heading, and below it the failure
+		bad := strong.within(&v.first, 4) || opening.begins(&v.first)
+		return RuleHeadedText, strong.begins(&second) || bad && predicates.within(&second, predicateWords)
+	}
 }
 
 // judge weighs what the first line says against whose words these probably are.
@@ -211,29 +215,29 @@ var strong = newPhrasebook(`
 	unauthorized|forbidden
 `)
 
-// isRecord reports texts that are lists or logs: their first line has a date, a bullet or a number in front, or is followed by lines that do.
+// isRecord reports texts that are lists, logs or cards: a line begins with a date, a number or a hash, or several with a bullet or a
+// label.
 func (v *textView) isRecord() bool {
-	line := v.text
-	for n := 0; n < 3 && len(line) > 0; n++ {
-		if startsAsRecord(line) {
+	listed, rest := 0, v.text
+	for n := 0; n < 4 && len(rest) > 0; n++ {
+		first, after, _ := bytes.Cut(rest, []byte("\n"))
+		rest = bytes.TrimLeft(after, "\n ")
+		if startsAsRecord(first) {
 			return true
 		}
-		end := bytes.IndexByte(line, '\n')
-		if end < 0 {
-			return false
-		}
-		line = bytes.TrimLeft(line[end:], "\n")
-		if n == 0 && v.lines < 3 {
-			return startsAsRecord(line) && len(line) > 0
+		if isListed(first) {
+			listed++
 		}
 	}
-	return false
+	return listed > 2 || listed == 2 && v.lines == 2
 }
 
 func startsAsRecord(line []byte) bool {
 	switch {
 	case len(line) < 4:
 		return false
+	case isHash(line):
+		return true
 	case line[0] >= '0' && line[0] <= '9':
 		return hasDate(line)
 	case line[0] == '[':
@@ -243,6 +247,34 @@ func startsAsRecord(line []byte) bool {
 	default:
 		return false
 	}
+}
+
+// isHash recognises a commit or an address: seven hexadecimal digits or more, a digit among them.
+func isHash(line []byte) bool {
+	n, digits := 0, 0
+	for n < len(line) && (line[n] >= '0' && line[n] <= '9' || line[n] >= 'a' && line[n] <= 'f') {
+		if line[n] <= '9' {
+			digits++
+		}
+		n++
+	}
+	return n >= 7 && digits > 0 && n < len(line) && (line[n] == ' ' || line[n] == ':')
+}
+
+// isListed recognises "- item", "* item", "| cell" and "Label: value".
+func isListed(line []byte) bool {
+	if len(line) < 3 {
+		return false
+	}
+	if strings.IndexByte("-*|•", line[0]) >= 0 && line[1] == ' ' {
+		return true
+	}
+	colon := bytes.IndexByte(line[:min(len(line), 24)], ':')
+	if colon < 2 || line[0] < 'A' || line[0] > 'Z' || colon+1 >= len(line) || line[colon+1] != ' ' {
+		return false
+	}
+	label := bytes.ToLower(line[:colon])
+	return !bytes.Contains(label, []byte("err")) && !bytes.Contains(label, []byte("fail"))
 }
 
 // hasDate recognises 2026-11-02, 02/Nov, 10:00 and 1. at the beginning.
@@ -260,15 +292,34 @@ func hasDate(line []byte) bool {
 
 func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }
 
-// tellsSuccess reports a sentence about something done, unless it is taken back.
+// tellsSuccess reports a sentence about something done. What comes first counts: "not created" is none, and what follows
+// "successfully completed" is the name of the thing.
 func (v *textView) tellsSuccess() bool {
-	return done.within(&v.first, 16) && !denials.within(&v.first, 24)
+	for i := range min(v.first.n, 16) {
+		if denials.at(&v.first, i) {
+			return false
+		}
+		if done.at(&v.first, i) {
+			return true
+		}
+	}
+	return false
 }
 
 // says reports whether an empty answer goes on to name something that has to be mended.
 func (l *line) says(text []byte) bool {
+	if elsewhere.within(l, 40) {
+		return false
+	}
 	return bytes.Contains(text[:min(len(text), lineBytes)], []byte("provided")) || mending.within(l, 40)
 }
+
+// elsewhere phrases advise to ask for something else, as empty answers do.
+var elsewhere = newPhrasebook(`
+	try|use … different|another|other|broader|fewer|again? *
+	different|broader query|name|search|term|terms|keyword|keywords|filter|filters
+	check the? spelling
+`)
 
 var mending = newPhrasebook(`
 	please
