@@ -127,17 +127,18 @@ func (v *textView) onlyEcho() bool {
 func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	var second line
 	second.read(rest, false)
-	switch {
-	case v.lines > shortLines || v.isRecord():
-		return "", false
-	case ownVoice.begins(&second):
-		return RuleHeadedText, true
-	case v.text[0] != '#' || v.ask.source() != sourceOwn:
-		return "", false
-	default: // a heading, and below it the failure
-		bad := strong.within(&v.first, 4) || opening.begins(&v.first)
-		return RuleHeadedText, strong.begins(&second) || bad && predicates.within(&second, predicateWords)
+	short := v.lines <= shortLines && !v.isRecord()
+	if ownVoice.begins(&second) {
+		return RuleHeadedText, short
 	}
+	if v.text[0] != '#' || v.ask.source() != sourceOwn {
+		return "", false
+	}
+	// A heading that tells of the failure, and below it the failure.
+	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
+		return RuleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
+	}
+	return RuleHeadedText, short && strong.begins(&second)
 }
 
 // judge weighs what the first line says against whose words these probably are.
