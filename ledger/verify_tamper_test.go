@@ -206,12 +206,15 @@ func TestR6EveryTruncationIsFound(t *testing.T) {
 	}
 }
 
-// TestR6TruncatedCheckpointsAreFound cuts the file of checkpoints at every byte.
+// TestR6TruncatedCheckpointsAreFound cuts the file of checkpoints at every byte. Those of closed segments are missed; the newest ones may have
+// been taken by a power cut, stand in the entries too, and are reported as such.
 func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 	f := newForge(t)
 	c := f.chain()
 	c.fail(3)
 	c.checkpoint(false)
+	durable := len(c.notes)
+	c.rotate()
 	c.fail(3)
 	c.checkpoint(true)
 	files := f.fs()
@@ -219,8 +222,11 @@ func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 	data := files[name].Data
 	for cut := range data {
 		r := verify(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
-		if lost := cut < len(data)-len("---\n"); lost == r.OK {
-			t.Fatalf("cut at %d of %d: %v", cut, len(data), r.Harms)
+		switch {
+		case cut < durable-len("---\n"):
+			wantHarm(t, r, HarmCheckpointMissing, c.name, 5)
+		case cut < len(data)-len("---\n") && (!r.OK || r.Chains[0].Inside != 1), cut >= len(data)-len("---\n") && !r.OK:
+			t.Fatalf("cut at %d of %d: %+v", cut, len(data), r)
 		}
 	}
 }

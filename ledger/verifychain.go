@@ -38,11 +38,13 @@ type chainScan struct {
 	time    int64  // its time in microseconds
 	closed  bool
 	recent  [recentHashes]Digest // by seq
-	begun   bool
-	covered uint64    // what the newest checkpoint covers, in the chain's file or in an entry
-	before  tlog.Hash // the root before the line that is being looked at, if that is a checkpoint
-	unfiled *Harm     // the first entry whose checkpoint is not in the chain's file
-	limit   uint64    // look at nothing behind this entry; 0 is no limit
+	begun   bool                 // a line was seen
+	resumed bool                 // what stands before the line was pruned
+	covered uint64               // what the newest checkpoint covers, in the chain's file or in an entry
+	before  tlog.Hash            // the root before the line that is being looked at, if that is a checkpoint
+	unfiled *Harm                // the first entry whose checkpoint is not in the chain's file
+	lost    *statement           // the newest checkpoint of a chain that has no entries
+	limit   uint64               // look at nothing behind this entry; 0 is no limit
 
 	report ChainReport
 }
@@ -93,6 +95,7 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 		s.end()
 		return true, nil
 	}
+	s.resumed = false
 	kind, why := s.check()
 	if kind != "" {
 		debris, err := s.debris()
@@ -101,6 +104,11 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 		}
 		s.harm(kind, s.named(kind), why)
 		return true, nil
+	}
+	if s.resumed { // the checkpoints of what was pruned
+		if stop, err := s.meet(); stop || err != nil {
+			return true, err
+		}
 	}
 	if s.line.Kind == KindCheckpoint {
 		s.before = s.tree.root()
@@ -119,11 +127,12 @@ func (s *chainScan) check() (HarmKind, string) {
 		return HarmBadLine, "the line is no entry"
 	}
 	s.line = line
-	if !s.begun {
-		if err := s.begin(); err != nil {
+	if s.at.first && line.Seq > s.seq+1 && line.In(s.report.Chain) {
+		if err := s.resume(); err != nil {
 			return HarmMissingSegment, err.Error()
 		}
 	}
+	s.begun = true
 	if kind, why := s.checkOrder(); kind != "" {
 		return kind, why
 	}
@@ -176,36 +185,26 @@ func (s *chainScan) named(kind HarmKind) uint64 {
 	return s.seq + 1
 }
 
-// begin looks at the first line that is left. If it is not the first of the chain, somebody must have said that those before it
-// were pruned, and the line must be the checkpoint that every segment begins with: it holds the tree up to there.
-func (s *chainScan) begin() error {
-	s.begun = true
-	s.report.First = 1
-	if s.line.Seq == 1 || !s.line.In(s.report.Chain) {
-		return nil
-	}
-	if err := s.v.findPruned(); err != nil {
+// resume looks at a segment that does not follow the one before, or is not the first although there is none before. Somebody must have
+// said that those between were pruned, and the line must be the checkpoint that every segment begins with: it holds the tree up to there, whose
+// signature is checked with those of all other checkpoints.
+func (s *chainScan) resume() error {
+	_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool {
+		return p.size >= s.line.Seq || p.size+1 == s.line.Seq && p.last == s.line.Prev // of what may go, some may still be there
+	})
+	if err != nil || !found {
 		return err
 	}
-	for _, p := range s.v.pruned[s.report.Chain] {
-		if p.size+1 == s.line.Seq && p.last == s.line.Prev {
-			return s.resume(p)
-		}
-	}
-	return nil
-}
-
-// resume takes over the tree that the first line holds. Its signature is checked with those of all other checkpoints.
-func (s *chainScan) resume(p pruning) error {
 	inside, err := checkpointIn(&s.line)
-	if err != nil || len(inside.Tree) == 0 {
+	if err != nil || s.line.Kind != KindCheckpoint || len(inside.Tree) == 0 {
 		return errors.New("the first entry that is left does not hold the tree of those that were pruned")
 	}
-	s.seq, s.last = p.size, p.last
-	s.tree = frontier{size: int64(p.size), edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+	s.resumed = true
+	s.seq, s.last = s.line.Seq-1, s.line.Prev
+	s.tree = frontier{size: int64(s.seq), edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
 	s.recent[s.seq%recentHashes] = s.last
-	s.report.First, s.report.Pruned = s.line.Seq, p.size
-	s.covered = p.size
+	s.report.First, s.report.Pruned = s.line.Seq, s.seq
+	s.covered = s.seq
 	return nil
 }
 
@@ -216,7 +215,7 @@ func (s *chainScan) accept() {
 	s.report.Entries++
 	s.report.Bytes += int64(len(s.at.bytes)) + 1
 	if s.report.Entries == 1 {
-		s.report.Begin = s.line.Time
+		s.report.Begin, s.report.First = s.line.Time, s.seq
 	}
 	s.v.progress(int64(len(s.at.bytes)) + 1)
 }

@@ -64,5 +64,9 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 		s.unfiled = &Harm{Kind: HarmCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.file, Offset: s.at.offset,
 			Text: "the checkpoint in the entry is not in the chain's file of checkpoints"}
 	}
+	if s.lines.closed && !s.witnesses[0].debris { // a segment is closed when the checkpoints in it are durable
+		s.adopt(s.unfiled)
+		return true
+	}
 	return false
 }

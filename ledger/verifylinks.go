@@ -72,12 +72,15 @@ func claimsIn(line *Line) []lateClaim {
 	return found
 }
 
+// gone reports whether retention removed all entries; the last one may have stood behind the last checkpoint.
+func (c *ChainReport) gone() bool { return c.Entries == 0 && c.Pruned > 0 }
+
 // compareLate holds the ends of chains against claims that were found late.
 func (v *verification) compareLate() {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
 		for _, l := range v.late {
-			if l.about != c.Chain || c.Harm != nil {
+			if l.about != c.Chain || c.Harm != nil || c.gone() {
 				continue
 			}
 			if c.Size < l.claim.size {
@@ -157,7 +160,7 @@ func (v *verification) again(c *ChainReport, end recovery) error {
 func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
 	h := Harm{Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes}
 	switch {
-	case end.poisoned && end.size == 0:
+	case end.poisoned && end.size == 0, c.gone():
 		return nil
 	case c.Size < end.size:
 		h.Kind, h.Text = HarmTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)

@@ -103,6 +103,10 @@ func (s *chainScan) finish() error {
 	if gone, err := s.allPruned(); gone || err != nil {
 		return err
 	}
+	if s.lost != nil {
+		s.harm(HarmTruncated, 1, fmt.Sprintf("entries 1 to %d are gone: a checkpoint in %s covers them", s.lost.size, s.lost.file))
+		return nil
+	}
 	for _, w := range s.witnesses {
 		if w.due != nil {
 			s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, w.due.size, w.due.file))
@@ -112,10 +116,6 @@ func (s *chainScan) finish() error {
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
 		s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", s.seq+1, c.size, c.by))
-		return nil
-	}
-	if s.unfiled != nil && s.closed {
-		s.adopt(s.unfiled)
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {
@@ -128,51 +128,6 @@ func (s *chainScan) finish() error {
 	}
 	s.end()
 	return nil
-}
-
-// allPruned reports whether nothing of the chain is left because retention removed all of it.
-func (s *chainScan) allPruned() (bool, error) {
-	if s.begun || !s.vouched() && len(s.claims) == 0 {
-		return false, nil
-	}
-	if err := s.v.findPruned(); err != nil {
-		return false, err
-	}
-	for _, p := range s.v.pruned[s.report.Chain] {
-		if s.goneWith(p) {
-			s.seq, s.last, s.closed = p.size, p.last, true
-			s.report.First, s.report.Pruned = p.size+1, p.size
-			s.end()
-			s.report.Root = ""
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// goneWith reports whether all that anybody vouches for went with those entries. The signatures of what is left are still checked.
-func (s *chainScan) goneWith(p pruning) bool {
-	for _, c := range s.claims {
-		if c.size > p.size || c.size == p.size && c.last != p.last {
-			return false
-		}
-	}
-	for i, w := range s.witnesses {
-		for w.due != nil {
-			size := uint64(w.due.size) //nolint:gosec // it was read as a size
-			if size > p.size || size == p.size && w.due.last != p.last {
-				return false
-			}
-			if i == 0 {
-				s.covered = max(s.covered, size)
-			}
-			w.done()
-			if _, harm, err := w.look(); harm != nil || err != nil {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

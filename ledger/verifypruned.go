@@ -14,12 +14,24 @@ type pruning struct {
 	last Digest // its hash
 }
 
-// findPruned reads all chains for what retention recorded, once and in bounded memory. It is only called if a chain does not begin with its
-// first entry.
-func (v *verification) findPruned() error {
-	if v.pruned != nil {
-		return nil
+// prunedAs finds what was recorded about a chain that does not begin with its first entry. What was read before is asked first; the
+// record may be newer than that, if a writer is at work.
+func (v *verification) prunedAs(chain string, fits func(pruning) bool) (pruning, bool, error) {
+	for range 2 {
+		for _, p := range v.pruned[chain] {
+			if fits(p) {
+				return p, true, nil
+			}
+		}
+		if err := v.findPruned(); err != nil {
+			return pruning{}, false, err
+		}
 	}
+	return pruning{}, false, nil
+}
+
+// findPruned reads all chains for what retention recorded, in bounded memory.
+func (v *verification) findPruned() error {
 	chains, err := chainNames(v.fsys)
 	if err != nil {
 		return err

@@ -1,0 +1,77 @@
+package ledger
+
+import "time"
+
+// allPruned reports whether nothing of the chain is left because retention removed all of it.
+func (s *chainScan) allPruned() (bool, error) {
+	if s.begun || !s.vouched() && len(s.claims) == 0 {
+		return false, nil
+	}
+	gone, harm, err := s.newest()
+	if harm != nil || err != nil {
+		if harm != nil {
+			s.adopt(harm)
+		}
+		return true, err
+	}
+	_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool { return p.size >= gone.size })
+	if err != nil {
+		return false, err
+	}
+	if !found && !s.outlived(gone.time) {
+		return false, nil
+	}
+	s.seq, s.last, s.closed = gone.size, gone.last, true
+	s.report.First, s.report.Pruned = gone.size+1, gone.size
+	s.end()
+	s.report.Root = ""
+	return true, nil
+}
+
+// lastKnown is the newest that anybody says about a chain.
+type lastKnown struct {
+	size uint64
+	last Digest
+	time time.Time
+}
+
+// newest goes through all checkpoints of a chain that has no entries. Their signatures are checked; there is nothing to compare them with.
+func (s *chainScan) newest() (known lastKnown, harm *Harm, err error) {
+	for i, w := range s.witnesses {
+		for {
+			due, harm, err := w.look()
+			if harm != nil || err != nil {
+				return known, harm, err
+			}
+			if due == nil {
+				break
+			}
+			if size := uint64(due.size); size >= known.size { //nolint:gosec // it was read as a size
+				known.size, known.last = size, due.last
+				known.time, _ = time.Parse(timeLayout, due.time)
+			}
+			if i == 0 {
+				s.covered = max(s.covered, known.size)
+			}
+			s.lost = due
+			w.done()
+		}
+	}
+	for _, c := range s.claims {
+		if c.size > known.size {
+			known.size, known.last = c.size, c.last
+		}
+	}
+	return known, nil, nil
+}
+
+// outlived reports whether retention has removed entries of a chain that began when this one had ended. It removes the oldest first, so that this
+// one went before, and the entry that said so may have gone since then too.
+func (s *chainScan) outlived(ended time.Time) bool {
+	for other := range s.v.pruned {
+		if other != s.report.Chain && !ended.IsZero() && !chainStart(other).Before(ended.Truncate(time.Millisecond)) {
+			return true
+		}
+	}
+	return false
+}
