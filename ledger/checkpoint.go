@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -154,14 +153,26 @@ func (p *secondFile) open() error {
 	if err != nil || size == 0 {
 		return err
 	}
-	end := make([]byte, min(size, int64(len(blockEnd))))
-	if _, err := p.storage.ReadAt(p.name, end, size-int64(len(end))); err == nil && bytes.Equal(end, []byte(blockEnd)) {
-		return nil
-	}
-	if _, err := f.Write([]byte("\n" + blockEnd)); err != nil {
+	tail := make([]byte, min(size, int64(len("\n"+blockEnd))))
+	if _, err := p.storage.ReadAt(p.name, tail, size-int64(len(tail))); err != nil {
 		return p.lose(err)
 	}
+	if missing := missingEnd(string(tail)); missing != "" {
+		if _, err := f.Write([]byte(missing)); err != nil {
+			return p.lose(err)
+		}
+	}
 	return nil
+}
+
+// missingEnd returns what ends the block that a file ends in. No line of a checkpoint begins as the border does.
+func missingEnd(tail string) string {
+	for n := len(blockEnd); n >= 0; n-- {
+		if strings.HasSuffix(tail, "\n"+blockEnd[:n]) {
+			return blockEnd[n:]
+		}
+	}
+	return "\n" + blockEnd
 }
 
 func (p *secondFile) sync() error {

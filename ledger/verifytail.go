@@ -14,7 +14,7 @@ const sector = 512
 
 // couldBeTorn reports whether bytes behind the last whole line can be what is left of the next one.
 func (s *chainScan) couldBeTorn(tail []byte) bool {
-	if s.zeroed(tail, s.lines.lines.offset) {
+	if zeroed(tail, s.lines.lines.offset, true) {
 		return true
 	}
 	if bytes.IndexByte(tail, 0) >= 0 {
@@ -56,8 +56,9 @@ func holdsWholeLine(tail []byte) bool {
 	}
 }
 
-// zeroed reports whether sectors of zeros stand in the bytes: from their start or a border of a sector, to a border or the end.
-func (s *chainScan) zeroed(tail []byte, offset int64) bool {
+// zeroed reports whether sectors of zeros stand in the bytes: from where the last write began or a border of a sector, to a border. If the
+// file ends behind the bytes, its last sector may be missing in part.
+func zeroed(tail []byte, offset int64, last bool) bool {
 	for i := 0; i < len(tail); {
 		if tail[i] != 0 {
 			i++
@@ -67,9 +68,9 @@ func (s *chainScan) zeroed(tail []byte, offset int64) bool {
 		for end < len(tail) && tail[end] == 0 {
 			end++
 		}
-		starts := i == 0 || tail[i-1] == '\n' || (offset+int64(i))%sector == 0
-		ends := end == len(tail) || (offset+int64(end))%sector == 0
-		if starts && ends && end-i > 1 {
+		starts := i == 0 || (offset+int64(i))%sector == 0
+		ends := (offset+int64(end))%sector == 0
+		if starts && ends || last && end == len(tail) {
 			return true
 		}
 		i = end
@@ -83,7 +84,7 @@ func (s *chainScan) debris() (bool, error) {
 	if s.closed || s.lines.closed {
 		return false, nil
 	}
-	if !s.zeroed(s.at.bytes, s.at.offset) {
+	if !zeroed(s.at.bytes, s.at.offset, false) {
 		return false, nil
 	}
 	torn := int64(len(s.at.bytes)) + 1

@@ -184,9 +184,10 @@ func (p *witnessFile) index() (*Harm, error) {
 			notes.accept()
 		}
 		switch {
+		case tornNote(text): // what a crash left; the name may be torn too
 		case ok && isChainName(chain):
 			p.add(chain, text, offset)
-		case !tornNote(text): // else it is what a crash left
+		default:
 			return &Harm{Kind: HarmBadSignature, File: p.name, Offset: offset, Text: "a block names no chain"}, nil
 		}
 	}
