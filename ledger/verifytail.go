@@ -17,6 +17,7 @@ func (s *chainScan) couldBeTorn(tail []byte) bool {
 	if zeroed(tail, s.lines.lines.offset, true) {
 		return true
 	}
+	tail = bytes.TrimRight(tail, "\x00") // of the last sector only the first bytes may be there
 	if bytes.IndexByte(tail, 0) >= 0 {
 		return false
 	}
@@ -56,8 +57,8 @@ func holdsWholeLine(tail []byte) bool {
 	}
 }
 
-// zeroed reports whether sectors of zeros stand in the bytes: from where the last write began or a border of a sector, to a border. If the
-// file ends behind the bytes, its last sector may be missing in part.
+// zeroed reports whether sectors of zeros stand in the bytes: from where the last write began or a border of a sector, to a border, or to the
+// end if these are the last bytes of the file.
 func zeroed(tail []byte, offset int64, last bool) bool {
 	for i := 0; i < len(tail); {
 		if tail[i] != 0 {
@@ -69,8 +70,8 @@ func zeroed(tail []byte, offset int64, last bool) bool {
 			end++
 		}
 		starts := i == 0 || (offset+int64(i))%sector == 0
-		ends := (offset+int64(end))%sector == 0
-		if starts && ends || last && end == len(tail) {
+		ends := last && end == len(tail) || (offset+int64(end))%sector == 0
+		if starts && ends {
 			return true
 		}
 		i = end
