@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -152,18 +151,19 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	if err != nil {
 		return err
 	}
+	gone, err := c.carried(s)
+	if err != nil {
+		return err
+	}
 	var orphans []*heldChain
-	data := struct {
-		Pruned []pruned     `json:"pruned"`
-		Before []namedChain `json:"before,omitempty"`
-	}{Pruned: []pruned{last}}
+	var named []namedChain
 	for _, o := range all {
 		if o.ended && o.end.Named == c.name {
 			orphans = append(orphans, o)
-			data.Before = append(data.Before, namedChain{Chain: o.name, Size: o.end.Size, Last: o.end.Last})
+			named = append(named, namedChain{Chain: o.name, Size: o.end.Size, Last: o.end.Last})
 		}
 	}
-	receipt, err := u.ledger.Append(context.Background(), Entry{Kind: KindSetting, raw: mustJSON(data)})
+	receipt, err := u.ledger.recordPruned(replacePruning(gone, last), named)
 	if err != nil || receipt.Unrecorded {
 		return err
 	}

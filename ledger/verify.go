@@ -130,7 +130,9 @@ func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report,
 	if err := v.compareEnds(); err != nil {
 		return Report{}, err
 	}
-	v.compareLate()
+	if err := v.compareLate(); err != nil {
+		return Report{}, err
+	}
 	v.missing(chains)
 	return v.conclude(), nil
 }

@@ -76,22 +76,40 @@ func claimsIn(line *Line) []lateClaim {
 func (c *ChainReport) gone() bool { return c.Entries == 0 && c.Pruned > 0 }
 
 // compareLate holds the ends of chains against claims that were found late.
-func (v *verification) compareLate() {
+func (v *verification) compareLate() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
 		for _, l := range v.late {
-			if l.about != c.Chain || c.Harm != nil || c.gone() {
+			if l.about != c.Chain || c.Harm != nil || c.gone() || c.Size >= l.claim.size {
 				continue
 			}
-			if c.Size < l.claim.size {
-				c.Harm = &Harm{Kind: HarmTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes,
-					Text: fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", c.Size+1, l.claim.size, l.claim.by)}
+			took, err := v.tookAll(c, l.claim.size)
+			if err != nil {
+				return err
 			}
+			if took {
+				continue
+			}
+			c.Harm = &Harm{Kind: HarmTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes,
+				Text: fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", c.Size+1, l.claim.size, l.claim.by)}
 		}
 	}
 	for _, l := range v.late {
 		v.claim(l.about, l.claim)
 	}
+	return nil
+}
+
+// tookAll reports whether nothing is left of a chain because retention removed it, and notes that.
+func (v *verification) tookAll(c *ChainReport, size uint64) (bool, error) {
+	if c.Entries > 0 {
+		return false, nil
+	}
+	p, found, err := v.prunedAs(c.Chain, func(p pruning) bool { return p.size >= size })
+	if found {
+		c.First, c.Size, c.Pruned, c.Last = p.size+1, p.size, p.size, p.last.String()
+	}
+	return found, err
 }
 
 // claim adds what a chain says about another, once: many restarts say the same about an old chain.
