@@ -30,7 +30,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup:               quickStart(t),
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip, "makeledger": makeLedger},
 	})
 }
 

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// ledgerCommand holds what the commands below `candor ledger` share.
+type ledgerCommand struct {
+	w   *world
+	dir string
+}
+
+func newLedger(w *world) *cobra.Command {
+	c := &ledgerCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Read, verify, prove and export the trail of failures",
+		Long: `Read, verify, prove and export the ledger: the durable, tamper-evident trail in which every failure is
+recorded before it is sent. None of these commands holds up a writer; all but key rotate and repair
+only read.
+
+The folder is the one that --ledger names, else that of the environment variable CANDOR_LEDGER, else
+candor/ledger in the state folder of the user.`,
+		Example: `  candor ledger verify
+  candor ledger tail -f
+  candor ledger show 6f1c9a
+  candor ledger stats --by tool --since 24h`,
+		Args: noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "the ledger's folder")
+	cmd.AddCommand(newLedgerVerify(c), newLedgerTail(c), newLedgerShow(c), newLedgerStats(c), newLedgerExport(c), newLedgerProve(c),
+		newLedgerCheckProof(c), newLedgerKey(c), newLedgerRepair(c))
+	return cmd
+}
+
+// folder returns the ledger's folder: an argument, the flag, the environment, the state folder.
+func (c *ledgerCommand) folder(args []string) (string, error) {
+	dir := c.dir
+	if len(args) > 0 {
+		if dir != "" && dir != args[0] {
+			return "", bad("leave one of them out", "the folder is named twice: %s and %s", dir, args[0])
+		}
+		dir = args[0]
+	}
+	if dir == "" {
+		dir = c.w.getenv("CANDOR_LEDGER")
+	}
+	if dir == "" {
+		dir = c.stateFolder()
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", bad("name the ledger's folder: --ledger DIR", "there is no ledger in %s", dir)
+	case err != nil:
+		return "", bad("name a folder that can be read", "%s", err)
+	case !info.IsDir():
+		return "", bad("a ledger is a folder; name the one that holds the chains", "%s is not a folder", dir)
+	}
+	return dir, nil
+}
+
+func (c *ledgerCommand) stateFolder() string {
+	state := c.w.getenv("XDG_STATE_HOME")
+	if state == "" {
+		state = filepath.Join(c.w.getenv("HOME"), ".local", "state")
+	}
+	return filepath.Join(state, "candor", "ledger")
+}
+
+// reader opens the folder for reading.
+func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
+	dir, err := c.folder(args)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	return r, nil
+}
+
+// cannotRead is the fault of a ledger that cannot be read at all; one that is harmed is a finding.
+func cannotRead(err error) *fault {
+	return bad("check the folder's name and who may read it", "%s", err)
+}
+
+// behind returns what lies behind an error of the ledger: an operator needs it, a peer would not get it.
+func behind(err error) error {
+	var e *candor.Error
+	if errors.As(err, &e) && e.Unwrap() != nil {
+		return e.Unwrap()
+	}
+	return err
+}
+
+// atMost refuses more arguments than a command takes.
+func atMost(n int, example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return bad(example, "too many arguments: %q", args[n])
+		}
+		return nil
+	}
+}
+
+// exactly demands so many arguments.
+func exactly(what, example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return bad(example, "give exactly one %s, not %d", what, len(args))
+		}
+		return nil
+	}
+}
+
+// since turns a duration into a time. Days may be said as well: 7d.
+func (c *ledgerCommand) since(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	long := text
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n < 100000 {
+			long = fmt.Sprintf("%dh", 24*n)
+		}
+	}
+	d, err := time.ParseDuration(long)
+	if err != nil || d < 0 {
+		return time.Time{}, bad("a duration such as 15m, 24h or 7d", "--since %q is not a duration", text)
+	}
+	return c.w.now().Add(-d), nil
+}
+
+// plain makes text safe for a terminal: what is not printed is shown as an escape. Entries hold text of strangers.
+func plain(text string) string {
+	clean := true
+	for _, r := range text {
+		clean = clean && unicode.IsPrint(r)
+	}
+	if clean {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+// cut shortens a text for one line.
+func cut(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return string(runes[:width-1]) + "…"
+}

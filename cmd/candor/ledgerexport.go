@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// exportCommand holds the flags of `candor ledger export`.
+type exportCommand struct {
+	*ledgerCommand
+	entryFilter
+	format, out, since string
+}
+
+func newLedgerExport(l *ledgerCommand) *cobra.Command {
+	c := &exportCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "export [DIR]",
+		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry or CEF",
+		Long: `Write the entries of all chains, in the order of time, for other tools: jsonl is the lines as they are, csv has one row an
+entry, otlp-json is OpenTelemetry logs, cef is the Common Event Format.`,
+		Example: `  candor ledger export --format csv --out failures.csv --kind failure
+  candor ledger export --format otlp-json --since 24h
+  candor ledger export | jq .code`,
+		Args: atMost(1, "candor ledger export DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(orBackground(cmd.Context()), cmd, args) },
+	}
+	c.register(cmd)
+	cmd.Flags().StringVar(&c.format, "format", string(ledger.FormatJSONL), "what to write: "+joinWords(formatNames()))
+	cmd.Flags().StringVar(&c.out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	cmd.Flags().StringVar(&c.since, "since", "", "only what is not older, such as 15m, 24h or 7d")
+	complete(cmd, "format", formatNames())
+	return cmd
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range ledger.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if !contains(formatNames(), c.format) {
+		return unknown("--format", c.format, formatNames())
+	}
+	since, err := c.ledgerCommand.since(c.since)
+	if err != nil {
+		return err
+	}
+	r, err := c.reader(args)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	skipped := 0
+	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }})
+	write := func(w io.Writer) error {
+		_, err := ledger.Export(w, ledger.Format(c.format), entries)
+		return err
+	}
+	if err := writeOut(c.w, c.out, write); err != nil {
+		return err
+	}
+	c.tellSkipped(cmd, skipped)
+	return nil
+}
+
+// writeOut writes to standard output, or to a new file that only its owner may read: entries are nobody else's business.
+func writeOut(w *world, name string, write func(io.Writer) error) error {
+	if name == "" {
+		return write(w.out)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return bad("choose another name, or remove it first", "%s is there already", name)
+	}
+	if err != nil {
+		return bad("choose a place that can be written", "%s", err)
+	}
+	buffered := bufio.NewWriterSize(file, 64<<10)
+	err = write(buffered)
+	if err = errors.Join(err, buffered.Flush(), file.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}

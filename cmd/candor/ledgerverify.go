@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// verifyCommand holds the flags of `candor ledger verify`.
+type verifyCommand struct {
+	*ledgerCommand
+	cmd         *cobra.Command
+	checkpoints []string
+	key         string
+	json        bool
+}
+
+func newLedgerVerify(l *ledgerCommand) *cobra.Command {
+	c := &verifyCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "verify [DIR]",
+		Short: "Check that nothing in a ledger was changed, removed or added",
+		Long: `Check that nothing in a ledger was changed, removed or added: every hash, every link, every
+checkpoint and its signature, and what the chains say about each other. For each chain that is
+harmed the first bad entry is named, with the kind of harm.
+
+A ledger that is being written, or whose writer was killed, is fine: half a line at the end is no harm.
+What was cut off behind the last checkpoint, or a whole folder set back to an older copy, only shows
+against a second place that the checkpoints were also written to: name it with --checkpoints.
+
+Exit code 0: fine; 1: harm was found; 2: could not run.`,
+		Example: `  candor ledger verify
+  candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
+  candor ledger verify ./ledger --json`,
+		Args: atMost(1, "candor ledger verify DIR"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	c.cmd = cmd
+	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "a second place that checkpoints were written to; may be given again")
+	cmd.Flags().StringVar(&c.key, "key", "", "a file with the public keys to believe, instead of those in the folder")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c *verifyCommand) run(args []string) error {
+	dir, err := c.folder(args)
+	if err != nil {
+		return err
+	}
+	options := ledger.VerifyOptions{Checkpoints: c.checkpoints}
+	if c.key != "" {
+		if options.Keys, err = readKeys(c.key); err != nil {
+			return err
+		}
+	}
+	if c.w.terminal && !c.json {
+		options.Progress = c.progress
+	}
+	report, err := ledger.Verify(dir, options)
+	c.clear(options.Progress != nil)
+	if err != nil {
+		return bad("check the names of the folder and of what was given with --checkpoints and --key", "%s", err)
+	}
+	if c.json {
+		err = writeLine(c.w.out, report)
+	} else {
+		c.write(&report)
+	}
+	if err == nil && !report.OK {
+		return found()
+	}
+	return err
+}
+
+// readKeys reads a file of public keys, one a line.
+func readKeys(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, bad("candor ledger key export writes such a file", "%s", err)
+	}
+	var keys []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "PRIVATE+KEY+") {
+			return nil, bad("give the public half: candor ledger key export", "%s holds a secret key", name)
+		}
+		if line != "" && !strings.HasPrefix(line, "#") {
+			keys = append(keys, line)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, bad("candor ledger key export writes such a file", "%s holds no public key", name)
+	}
+	return keys, nil
+}
+
+func (c *verifyCommand) progress(p ledger.Progress) {
+	fmt.Fprintf(c.w.err, "\rreading chain %d of %d, %d MiB", p.Chain, p.Chains, p.Bytes>>20)
+}
+
+func (c *verifyCommand) clear(shown bool) {
+	if shown {
+		fmt.Fprint(c.w.err, "\r\x1b[K")
+	}
+}
+
+func (c *verifyCommand) write(r *ledger.Report) {
+	p := c.w.paint()
+	for i := range r.Chains {
+		fmt.Fprintln(c.w.out, chainWords(&r.Chains[i], p))
+	}
+	for _, h := range r.Harms {
+		fmt.Fprintf(c.w.out, "%s  %s\n", p.bad("harm  "+string(h.Kind)), harmPlace(h))
+		fmt.Fprintf(c.w.out, "      %s\n", plain(h.Text))
+	}
+	if r.OK {
+		fmt.Fprintf(c.w.out, "%s: %s in %s\n", p.good("fine"), count(r.Entries, "entry", "entries"), count(uint64(len(r.Chains)), "chain", "chains"))
+	} else {
+		fmt.Fprintf(c.w.out, "%s: %s; the first bad entry of each chain is named above\n", p.bad("not fine"), count(uint64(len(r.Harms)), "harm", "harms"))
+	}
+	if r.OwnKeys {
+		complain(c.w, c.cmd, &fault{
+			text: "the public key was taken from the folder itself, where whoever could change the entries could change it too",
+			hint: "keep a copy elsewhere with candor ledger key export, and give it with --key FILE",
+		})
+	}
+}
+
+// chainWords describes one chain in a line.
+func chainWords(c *ledger.ChainReport, p paint) string {
+	state := "not closed: its writer is at work, or was killed"
+	switch {
+	case c.Recovered != "":
+		state = "recovered by " + c.Recovered
+	case c.Closed:
+		state = "closed"
+	}
+	words := []string{count(c.Entries, "entry", "entries"), fmt.Sprintf("%d covered by checkpoints", c.Covered)}
+	if c.Second > 0 {
+		words = append(words, fmt.Sprintf("%d by a second place", c.Second))
+	}
+	if c.Pruned > 0 {
+		words = append(words, fmt.Sprintf("%d pruned before", c.Pruned))
+	}
+	if c.Torn > 0 {
+		words = append(words, fmt.Sprintf("%d bytes of a line that was never finished", c.Torn))
+	}
+	return fmt.Sprintf("chain %s: %s, %s", p.name(c.Chain), strings.Join(words, ", "), state)
+}
+
+func harmPlace(h ledger.Harm) string {
+	place := h.Chain
+	if h.Seq > 0 {
+		place = fmt.Sprintf("%s/%d", h.Chain, h.Seq)
+	}
+	if h.File != "" {
+		place += fmt.Sprintf(", %s, byte %d", plain(h.File), h.Offset)
+	}
+	return strings.TrimPrefix(place, ", ")
+}
+
+func count(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
