@@ -68,13 +68,13 @@ func recoverChain(s storage, chain string) (recoveredChain, error) {
 // while it was begun, the chain ends in the last closed one.
 func (w *walk) lastSegment(s storage, r *recoveredChain, found segments) (bad *badLine, err error) {
 	if found.active {
-		bad, err = w.segment(s, w.chain+"/"+activeSegment, len(found.closed) == 0)
+		bad, err = w.segment(s, w.chain+"/"+activeSegment)
 	}
 	if err != nil || w.at.seq() > 0 || len(found.closed) == 0 {
 		return bad, err
 	}
 	n := found.last()
-	inside, err := w.segment(s, w.chain+"/"+found.name(n), n == 1)
+	inside, err := w.segment(s, w.chain+"/"+found.name(n))
 	if inside != nil { // it was durable before it was closed, so no crash did this
 		r.Harm = firstHarm(nil, inside)
 	}

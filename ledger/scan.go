@@ -107,8 +107,9 @@ const (
 	harmRootMismatch = "root-mismatch"
 )
 
-// segment goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point.
-func (w *walk) segment(s storage, name string, first bool) (*badLine, error) {
+// segment goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point;
+// those before it may have been pruned.
+func (w *walk) segment(s storage, name string) (*badLine, error) {
 	lines, err := newLineScanner(s, name)
 	if err != nil {
 		return &badLine{seq: w.at.seq() + 1, kind: harmBadLine, err: err, proved: true}, nil
@@ -123,7 +124,7 @@ func (w *walk) segment(s storage, name string, first bool) (*badLine, error) {
 		}
 		kind := harmBadLine
 		if err == nil {
-			kind, err = w.take(lines.line, !first && lines.off == 0)
+			kind, err = w.take(lines.line, lines.off == 0)
 		}
 		if err != nil {
 			bad := &badLine{off: lines.off, seq: w.at.seq() + 1, kind: kind, err: err}
@@ -133,7 +134,7 @@ func (w *walk) segment(s storage, name string, first bool) (*badLine, error) {
 	}
 }
 
-// take moves behind one line if it is the next one.
+// take moves behind one line if it is the next one. start says that it is the first of its segment.
 func (w *walk) take(line []byte, start bool) (harm string, err error) {
 	l, err := parseLine(line)
 	if errors.Is(err, errHash) {
@@ -145,7 +146,7 @@ func (w *walk) take(line []byte, start bool) (harm string, err error) {
 	if !l.In(w.chain) {
 		return harmWrongChain, errors.New("belongs to another chain")
 	}
-	if start {
+	if start && l.Seq > 1 {
 		if err := w.start(&l); err != nil {
 			return harmRootMismatch, err
 		}

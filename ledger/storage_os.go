@@ -54,7 +54,10 @@ func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	n, err := f.ReadAt(p, off)
-	return n, errors.Join(err, f.Close())
+	if closed := f.Close(); closed != nil {
+		err = errors.Join(err, closed)
+	}
+	return n, err // io.EOF as it is: package io compares it with ==
 }
 
 func (s *osStorage) Stat(name string) (int64, time.Time, error) {
