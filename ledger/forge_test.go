@@ -26,7 +26,6 @@ type forge struct {
 	public string
 	second []byte
 	now    time.Time
-	last   *forgedChain
 	chains []*forgedChain
 }
 

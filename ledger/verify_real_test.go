@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -139,10 +140,7 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 			appendSome(t, l, i, 10)
 			l.upkeep.ring()
 			if i%10 == 0 {
-				if r := verifyDir(t, dir); !r.OK {
-					_ = os.CopyFS("/tmp/bad", os.DirFS(dir))
-					t.Fatal(r.Harms)
-				}
+				wantOK(t, verifyDir(t, dir))
 			}
 		}
 		mustClose(t, l)
@@ -156,7 +154,7 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 		}
 	}
 	if pruned == 0 {
-		t.Skip("nothing was pruned in time")
+		t.Fatal("nothing was pruned")
 	}
 	first := filepath.Join(dir, r.Chains[len(r.Chains)-1].Chain)
 	names, err := filepath.Glob(filepath.Join(first, "audit-log.0*"))
@@ -166,7 +164,8 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	if err := os.Remove(names[0]); err != nil { // nobody said that this one may go
 		t.Fatal(err)
 	}
-	if r := verifyDir(t, dir); r.OK || r.Harms[0].Kind != HarmMissingSegment {
+	r = verifyDir(t, dir)
+	if !slices.ContainsFunc(r.Harms, func(h Harm) bool { return h.Kind == HarmMissingSegment && h.Chain == filepath.Base(first) }) {
 		t.Errorf("%v", r.Harms)
 	}
 }

@@ -1,7 +1,5 @@
 package ledger
 
-import "time"
-
 // allPruned reports whether nothing of the chain is left because retention removed all of it.
 func (s *chainScan) allPruned() (bool, error) {
 	if s.begun || !s.vouched() && len(s.claims) == 0 {
@@ -15,11 +13,8 @@ func (s *chainScan) allPruned() (bool, error) {
 		return true, err
 	}
 	_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool { return p.size >= gone.size })
-	if err != nil {
+	if err != nil || !found {
 		return false, err
-	}
-	if !found && !s.outlived(gone.time) {
-		return false, nil
 	}
 	s.seq, s.last, s.closed = gone.size, gone.last, true
 	s.report.First, s.report.Pruned = gone.size+1, gone.size
@@ -32,7 +27,6 @@ func (s *chainScan) allPruned() (bool, error) {
 type lastKnown struct {
 	size uint64
 	last Digest
-	time time.Time
 }
 
 // newest goes through all checkpoints of a chain that has no entries. Their signatures are checked; there is nothing to compare them with.
@@ -48,7 +42,6 @@ func (s *chainScan) newest() (known lastKnown, harm *Harm, err error) {
 			}
 			if size := uint64(due.size); size >= known.size { //nolint:gosec // it was read as a size
 				known.size, known.last = size, due.last
-				known.time, _ = time.Parse(timeLayout, due.time)
 			}
 			if i == 0 {
 				s.covered = max(s.covered, known.size)
@@ -63,15 +56,4 @@ func (s *chainScan) newest() (known lastKnown, harm *Harm, err error) {
 		}
 	}
 	return known, nil, nil
-}
-
-// outlived reports whether retention has removed entries of a chain that began when this one had ended. It removes the oldest first, so that this
-// one went before, and the entry that said so may have gone since then too.
-func (s *chainScan) outlived(ended time.Time) bool {
-	for other := range s.v.pruned {
-		if other != s.report.Chain && !ended.IsZero() && !chainStart(other).Before(ended.Truncate(time.Millisecond)) {
-			return true
-		}
-	}
-	return false
 }

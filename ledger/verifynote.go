@@ -167,14 +167,6 @@ func (n *noteStream) unbordered() (string, int64, bool, error) {
 // accept marks a block without a border as used.
 func (n *noteStream) accept() { n.given = len(n.block) }
 
-// torn returns how many bytes at the end are no checkpoint.
-func (n *noteStream) torn() int64 {
-	if n.given == len(n.block) {
-		return int64(len(n.lines.rest()))
-	}
-	return int64(len(n.block) + len(n.lines.rest()))
-}
-
 // unsignedStatement reads a checkpoint without asking who signed it.
 func unsignedStatement(text string) (statement, error) {
 	body, _, ok := strings.Cut(text, "\n\n— ")
