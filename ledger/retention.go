@@ -172,7 +172,8 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 		err = errors.Join(err, writeEnd(s, o.name, o.end))
 	}
 	for _, f := range c.files[:c.remove] {
-		err = errors.Join(err, s.Remove(c.name+"/"+f.name))
+		// A crash while compressing leaves both forms; the packed one goes first, so that what is left is what was listed.
+		err = errors.Join(err, remove(s, c.name+"/"+f.name+gzipEnd), remove(s, c.name+"/"+f.name))
 	}
 	return errors.Join(err, s.SyncDir(c.name))
 }
