@@ -9,15 +9,18 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// logFailed says that an entry could not be recorded. What already is an error of the contract stays as it is.
+// logFailed says that an entry could not be recorded. An error of the contract that err holds already stands for all of it. nil stays nil.
 func logFailed(err error) error { return fault(candor.CodeKaizaAuditLogFailed, err) }
 
 // lockFailed says that a lock did not come in time.
 func lockFailed(err error) error { return fault(candor.CodeKaizaAuditLockFailed, err) }
 
 func fault(code candor.Code, err error) error {
+	if err == nil {
+		return nil
+	}
 	if coded := (*candor.Error)(nil); errors.As(err, &coded) {
-		return err
+		return coded
 	}
 	return candor.New(code, "", candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
 }

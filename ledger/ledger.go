@@ -48,7 +48,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 	}
 	l, err := open(o)
 	if err != nil {
-		return nil, errors.Join(logFailed(err), o.storage.Close())
+		return nil, logFailed(errors.Join(err, o.storage.Close()))
 	}
 	return l, nil
 }
@@ -72,7 +72,7 @@ func open(o Options) (*Ledger, error) {
 	w := &writer{ledger: l, storage: o.storage, keys: k, second: second, timer: timer}
 	if err := w.begin(); err != nil {
 		l.warner.close()
-		return nil, errors.Join(err, second.close())
+		return nil, errors.Join(err, w.drop(), second.close())
 	}
 	go func() {
 		defer close(l.ended)
@@ -166,7 +166,7 @@ func (l *Ledger) Close() error {
 		l.queue.ring()
 		<-l.ended
 		l.warner.close()
-		l.closeErr = errors.Join(l.endErr, l.options.storage.Close())
+		l.closeErr = logFailed(errors.Join(l.endErr, l.options.storage.Close()))
 	})
 	return l.closeErr
 }

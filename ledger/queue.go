@@ -111,11 +111,11 @@ func (q *queue) take(dst []*request, n int) (_ []*request, more bool) {
 	return dst, left > 0
 }
 
-// idle reports whether nothing waits.
-func (q *queue) idle() bool {
+// len returns how many wait.
+func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting) == 0
+	return len(q.waiting)
 }
 
 // close lets nothing more in. It reports whether this call did it.

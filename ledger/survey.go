@@ -105,7 +105,7 @@ func (w *writer) begin() error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.beginLocked(), unlock())
+	return logFailed(errors.Join(w.beginLocked(), unlock()))
 }
 
 func (w *writer) beginLocked() error {

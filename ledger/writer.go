@@ -58,8 +58,7 @@ func (w *writer) run() error {
 			w.handle(batch)
 		}
 		if len(batch) > 1 {
-			// Those just answered often have more to say. Letting them speak first puts them into the next batch instead of the one after it.
-			runtime.Gosched()
+			w.gather()
 		}
 		clear(batch)
 		if more {
@@ -73,9 +72,24 @@ func (w *writer) run() error {
 	}
 }
 
+// gather lets those who were just answered speak again before the next batch is taken, so that they are in it and not in the one after it. It
+// waits for nobody: it ends as soon as a turn of the scheduler brings nothing new.
+func (w *writer) gather() {
+	const turns = 8
+	waiting := w.ledger.queue.len()
+	for range turns {
+		runtime.Gosched()
+		now := w.ledger.queue.len()
+		if now == waiting {
+			return
+		}
+		waiting = now
+	}
+}
+
 // wait returns when there is something to do.
 func (w *writer) wait() {
-	if !w.ledger.queue.idle() {
+	if w.ledger.queue.len() > 0 {
 		return
 	}
 	select {
@@ -267,7 +281,7 @@ func (w *writer) sign() error {
 
 // settle does what can wait until nobody does. While the queue is never empty it is done once a second.
 func (w *writer) settle() {
-	idle := w.ledger.queue.idle()
+	idle := w.ledger.queue.len() == 0
 	if w.chain == nil || !idle && time.Since(w.synced) < time.Second {
 		return
 	}

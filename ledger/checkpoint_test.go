@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+func TestTreeIsThatOfRFC6962(t *testing.T) {
+	var all tree
+	var hashes []tlog.Hash
+	reader := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
+		var found []tlog.Hash
+		for _, i := range at {
+			found = append(found, hashes[i])
+		}
+		return found, nil
+	})
+	leaves := newRecordHasher()
+	for n := range int64(300) {
+		if root, err := tlog.TreeHash(n, reader); err != nil || root != all.root() {
+			t.Fatalf("another root over %d records (%v)", n, err)
+		}
+		same, err := treeOf(all.size, all.edges())
+		if err != nil || same.root() != all.root() {
+			t.Fatalf("the edge over %d records does not give the root (%v)", n, err)
+		}
+		record := []byte(strings.Repeat("r", int(n)))
+		stored, err := tlog.StoredHashes(n, record, reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, stored...)
+		all.push(leaves.sum(record))
+	}
+	if _, err := treeOf(math.MaxUint64, nil); err == nil {
+		t.Error("an edge that does not fit was taken")
+	}
+}
+
+func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
+	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second", "checkpoints")
+	l := openTest(t, dir, Options{SecondPlace: second})
+	chain := appendN(t, l, 3).Chain
+	began := time.Now()
+	waitFor(t, func() bool { return len(fileOf(t, dir, chain, notesFile)) > 0 })
+	if took := time.Since(began); took > 1500*time.Millisecond { // a busy machine
+		t.Errorf("after %v", took)
+	}
+	waitFor(t, func() bool { return l.Stats().Appended == 5 })
+	time.Sleep(1100 * time.Millisecond)
+	if got := l.Stats().Checkpoints; got != 1 {
+		t.Errorf("%d checkpoints although nothing happened", got)
+	}
+	closeTest(t, l)
+	lines := fileOf(t, dir, chain, activeSegment)
+	if got := checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), lines); !slices.Equal(got, []int64{4, 5}) {
+		t.Errorf("checkpoints over %v", got)
+	}
+	if !slices.Equal(fileOf(t, second), fileOf(t, dir, chain, notesFile)) {
+		t.Error("the second place holds something else")
+	}
+}
+
+func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	unsynced := 0
+	s.set(func(act, name string) error {
+		switch {
+		case act == "write" && name == activeSegment:
+			unsynced++
+		case act == "sync" && name == activeSegment:
+			unsynced = 0
+		case act == "write" && (name == notesFile || name == "second") && unsynced > 0:
+			t.Error("a checkpoint was written while entries were not durable")
+		}
+		return nil
+	})
+	l := openTest(t, "", Options{storage: s, SecondPlace: "second", second: s, MaxSegmentBytes: minSegmentBytes})
+	appendN(t, l, 700)
+	closeTest(t, l)
+}
+
+func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
+	dir := t.TempDir()
+	second := newFaulty(t, t.TempDir())
+	warned := make(chan Warning, 64)
+	l := openTest(t, dir, Options{SecondPlace: "second", second: second, OnWarning: func(w Warning) { warned <- w }})
+	on := failing(second, "write", "second", shortWrite{syscall.EIO})
+	appendN(t, l, 300)
+	on.Store(false)
+	last := appendN(t, l, 300)
+	closeTest(t, l)
+	if w := <-warned; w.Kind != WarningSecondPlace {
+		t.Errorf("warned of %+v", w)
+	}
+	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, activeSegment)), KindCheckpoint)
+	if data := entries[0]["data"].(map[string]any); data["second"] != false {
+		t.Errorf("the entry does not say that the second place failed: %v", data)
+	}
+	if data := entries[len(entries)-1]["data"].(map[string]any); data["second"] != nil {
+		t.Errorf("the last entry says %v", data["second"])
+	}
+}
+
+func TestKeysAreKeptAndRotated(t *testing.T) {
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{})
+	first := l.PublicKey()
+	closeTest(t, l)
+	digest := fileOf(t, dir, digestKey)
+	fresh, err := RotateKey(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = openTest(t, dir, Options{})
+	if l.PublicKey() != fresh || fresh == first {
+		t.Errorf("the key is %s, want the fresh one %s", l.PublicKey(), fresh)
+	}
+	chain := appendN(t, l, 1).Chain
+	closeTest(t, l)
+	checkNotes(t, fileOf(t, dir, chain, notesFile), fresh, fileOf(t, dir, chain, activeSegment))
+	if !slices.Equal(digest, fileOf(t, dir, digestKey)) {
+		t.Error("the key for digests has changed")
+	}
+	public, err := PublicKeys(dir)
+	if err != nil || !slices.Equal(public, []string{fresh, first}) {
+		t.Errorf("%v, %v", public, err)
+	}
+}
+
+func TestAPublicKeyFollowsFromItsSecret(t *testing.T) {
+	secret, public, err := note.GenerateKey(rand.Reader, noteKeyName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := verifierOf(secret); err != nil || got != public {
+		t.Errorf("%s, %v, want %s", got, err, public)
+	}
+	for _, bad := range []string{"", "PRIVATE+KEY+a+b", "PRIVATE+KEY+a+b+c", "PRIVATE+KEY+a+b+AAAA"} {
+		if _, err := verifierOf(bad); err == nil {
+			t.Errorf("%q was taken for a key", bad)
+		}
+	}
+}
+
+func TestEqualArgumentsHaveEqualDigestsOnlyUnderOneKey(t *testing.T) {
+	digests := map[string]bool{}
+	for range 2 {
+		dir := t.TempDir()
+		l := openTest(t, dir, Options{})
+		for range 2 {
+			if _, err := l.Append(context.Background(), Entry{Kind: KindFailure, Args: []byte(`{"a":1}`)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeTest(t, l)
+		for _, e := range ofKind(byHand(t, *l.writing.Load(), fileOf(t, dir, *l.writing.Load(), activeSegment)), KindFailure) {
+			args := e["args"].(map[string]any)
+			if args["bytes"] != 7.0 {
+				t.Errorf("%v", args)
+			}
+			digests[args["digest"].(string)] = true
+		}
+	}
+	if len(digests) != 2 {
+		t.Errorf("two folders gave %d digests", len(digests))
+	}
+}

@@ -1,0 +1,308 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// failing makes one act on one file fail with err for as long as on is set.
+func failing(s *faulty, act, name string, err error) (on *atomic.Bool) {
+	on = &atomic.Bool{}
+	on.Store(true)
+	s.set(func(a, n string) error {
+		if on.Load() && a == act && n == name {
+			return err
+		}
+		return nil
+	})
+	return on
+}
+
+func TestAFailedSyncPoisonsTheChain(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	l := openTest(t, "", Options{storage: s})
+	effect, err := l.Reserve(context.Background(), Entry{Tool: "write_file"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := appendN(t, l, 3)
+	on := failing(s, "sync", activeSegment, syscall.EIO)
+	_, err = l.Append(context.Background(), Entry{Kind: KindFailure})
+	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	if !errors.Is(err, syscall.EIO) {
+		t.Errorf("%v does not wrap its cause", err)
+	}
+	poisoned := fileOf(t, dir, good.Chain, activeSegment)
+	if _, err := l.Append(context.Background(), Entry{Kind: KindFailure}); err == nil {
+		t.Fatal("recorded on a disk that fails")
+	}
+	if got := chainsOf(t, dir); len(got) != 1 {
+		t.Errorf("attempts were left behind: %v", got)
+	}
+	on.Store(false)
+	next := appendN(t, l, 1)
+	if next.Chain == good.Chain {
+		t.Fatal("the poisoned chain was written again")
+	}
+	if _, err := effect.Complete(context.Background(), Entry{Outcome: OutcomeOK}); err != nil {
+		t.Fatal(err)
+	}
+	closeTest(t, l)
+	if !slices.Equal(poisoned, fileOf(t, dir, good.Chain, activeSegment)) {
+		t.Error("the poisoned segment has changed")
+	}
+	entries := byHand(t, next.Chain, fileOf(t, dir, next.Chain, activeSegment))
+	data := ofKind(entries, KindRecovered)[0]["data"].(map[string]any)
+	if data["chain"] != good.Chain || data["size"] != float64(good.Seq) || data["last"] != good.Hash || data["poisoned"] != true {
+		t.Errorf("the new chain says %v of the poisoned one, which ended at %+v", data, good)
+	}
+	if open := data["open"].([]any); len(open) != 1 || open[0].(map[string]any)["seq"] != 2.0 {
+		t.Errorf("open reservations: %v", data["open"])
+	}
+	reserve := ofKind(entries, KindComplete)[0]["data"].(map[string]any)["reserve"].(map[string]any)
+	if reserve["chain"] != good.Chain || reserve["seq"] != 2.0 {
+		t.Errorf("the completion names %v", reserve)
+	}
+	if end, ok := readEnd(s.storage, good.Chain); ok && end.How != endPoisoned {
+		t.Errorf("the end is noted as %+v", end)
+	}
+}
+
+func TestAShortWriteIsTakenBack(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	l := openTest(t, "", Options{storage: s})
+	good := appendN(t, l, 2)
+	before := fileOf(t, dir, good.Chain, activeSegment)
+	on := failing(s, "write", activeSegment, shortWrite{io.ErrShortWrite})
+	_, err := l.Append(context.Background(), Entry{Kind: KindFailure})
+	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	if got := fileOf(t, dir, good.Chain, activeSegment); !slices.Equal(got, before) {
+		t.Errorf("half a record is visible: %q", got[len(before):])
+	}
+	on.Store(false)
+	if next := appendN(t, l, 1); next.Chain != good.Chain || next.Seq != good.Seq+1 {
+		t.Errorf("after %+v came %+v", good, next)
+	}
+	closeTest(t, l)
+	byHand(t, good.Chain, fileOf(t, dir, good.Chain, activeSegment))
+}
+
+func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	warnings := make(chan Warning, 16)
+	l := openTest(t, "", Options{storage: s, OnWarning: func(w Warning) { warnings <- w }})
+	good := appendN(t, l, 1)
+	var full, reserved atomic.Bool
+	full.Store(true)
+	reserved.Store(true)
+	s.set(func(act, name string) error {
+		_, err := os.Stat(filepath.Join(dir, good.Chain, reserveFile))
+		kept := err == nil
+		if full.Load() && act == "write" && (kept || name == reserveFile) { // room for one entry once the reserve is gone
+			return shortWrite{syscall.ENOSPC}
+		}
+		return nil
+	})
+	for range 5 {
+		_, err := l.Append(context.Background(), Entry{Kind: KindFailure, Tool: "refused"})
+		wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%v does not say that the disk is full", err)
+		}
+	}
+	if w := <-warnings; w.Kind != WarningFull {
+		t.Errorf("warned of %v", w)
+	}
+	full.Store(false)
+	next := appendN(t, l, 1)
+	if next.Chain != good.Chain {
+		t.Errorf("a full disk ended the chain")
+	}
+	closeTest(t, l)
+	entries := byHand(t, good.Chain, fileOf(t, dir, good.Chain, activeSegment))
+	var disk []any
+	for _, e := range ofKind(entries, KindSetting)[1:] {
+		data := e["data"].(map[string]any)
+		disk = append(disk, data["disk"], data["refused"])
+	}
+	if want := []any{"full", 1.0, "space", 5.0}; !slices.Equal(disk, want) {
+		t.Errorf("entries about the disk: %v, want %v", disk, want)
+	}
+	if counts := l.Stats(); counts.Failed != 5 {
+		t.Errorf("%d failed, want 5", counts.Failed)
+	}
+}
+
+func TestPolicyOpenIsRecordedAndCounted(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	l := openTest(t, "", Options{storage: s, Policy: PolicyOpen})
+	on := failing(s, "write", activeSegment, syscall.EIO)
+	for range 7 {
+		r, err := l.Append(context.Background(), Entry{Kind: KindFailure})
+		if err != nil || !r.Unrecorded || r.Seq != 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	on.Store(false)
+	r := appendN(t, l, 1)
+	if r.Unrecorded || l.Stats().Unrecorded != 7 {
+		t.Errorf("%+v, %+v", r, l.Stats())
+	}
+	closeTest(t, l)
+	entries := byHand(t, r.Chain, fileOf(t, dir, r.Chain, activeSegment))
+	settings := ofKind(entries, KindSetting)
+	if settings[0]["data"].(map[string]any)["policy"] != "open" || settings[1]["data"].(map[string]any)["unrecorded"] != 7.0 {
+		t.Errorf("settings: %v", settings)
+	}
+}
+
+func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
+	dir := t.TempDir()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	release, err := s.Lock(folderLock, newLockNote("somebody", time.Now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	_, err = Open(dir, Options{LockWait: 50 * time.Millisecond})
+	wantFault(t, err, candor.CodeKaizaAuditLockFailed)
+	if took := time.Since(began); took < 50*time.Millisecond || took > 5*time.Second {
+		t.Errorf("waited for %v", took)
+	}
+	if !strings.Contains(errors.Unwrap(err).Error(), "process") {
+		t.Errorf("%v does not name the holder", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(filepath.Join(dir, folderLock), Options{}) // a file, not a folder
+	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+
+	f := newFaulty(t, dir)
+	l := openTest(t, "", Options{storage: f})
+	failing(f, "write", activeSegment, syscall.EIO)
+	performed := false
+	if _, err = l.Reserve(context.Background(), Entry{Tool: "write_file"}); err == nil {
+		performed = true
+	}
+	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	if performed {
+		t.Error("the effect was performed unrecorded")
+	}
+}
+
+func TestTooManyOpenFilesRefusesAndRecovers(t *testing.T) {
+	dir := t.TempDir()
+	s := newFaulty(t, dir)
+	l := openTest(t, "", Options{storage: s, MaxSegmentBytes: minSegmentBytes})
+	appendN(t, l, 2)
+	on := failing(s, "create", activeSegment, syscall.EMFILE)
+	refused := 0
+	for range 40 {
+		if _, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("x", 500)}); err != nil {
+			wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Fatal("the rotation did not fail")
+	}
+	on.Store(false)
+	last := appendN(t, l, 5)
+	closeTest(t, l)
+	byHand(t, last.Chain, fileOf(t, dir, last.Chain, closedSegment(1)), fileOf(t, dir, last.Chain, activeSegment))
+}
+
+func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
+	work := func(l *Ledger) (receipts []Receipt) {
+		for range 30 {
+			if r, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("y", 300)}); err == nil {
+				receipts = append(receipts, r)
+			} else if code := candor.CodeOf(err); code != candor.CodeKaizaAuditLogFailed && code != candor.CodeKaizaAuditLockFailed {
+				t.Errorf("%v is none of ours", err)
+			}
+		}
+		return receipts
+	}
+	step := 1
+	if testing.Short() {
+		step = 7
+	}
+	for at := 0; ; at += step {
+		dir := t.TempDir()
+		s := newFaulty(t, dir)
+		acts := 0
+		s.hook = func(string, string) error {
+			if acts++; acts == at+1 {
+				return []error{syscall.EIO, shortWrite{syscall.ENOSPC}, syscall.EMFILE}[at%3]
+			}
+			return nil
+		}
+		l, err := Open("", Options{storage: s, MaxSegmentBytes: minSegmentBytes, SecondPlace: "second", second: s})
+		var receipts []Receipt
+		if err == nil {
+			receipts = work(l)
+			_ = l.Close()
+		}
+		if acts <= at {
+			return // more acts than the workload has
+		}
+		again := openTest(t, dir, Options{})
+		for _, chain := range chainsOf(t, dir) {
+			checkReceipts(t, dir, chain, receipts)
+		}
+		closeTest(t, again)
+		if t.Failed() {
+			t.Fatalf("with a fault at act %d: %s", at, s.acts[at])
+		}
+	}
+}
+
+// checkReceipts finds every acknowledged entry of a chain in its segments.
+func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
+	t.Helper()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found, err := listSegments(s, chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, n := range found.closed {
+		all = append(all, fileOf(t, dir, chain, found.name(n))...)
+	}
+	if found.active {
+		all = append(all, fileOf(t, dir, chain, activeSegment)...)
+	}
+	hashes := map[float64]any{}
+	for _, e := range byHand(t, chain, all) {
+		hashes[e["seq"].(float64)] = e["hash"]
+	}
+	for _, r := range receipts {
+		if r.Chain == chain && hashes[float64(r.Seq)] != r.Hash {
+			t.Errorf("the acknowledged entry %d of %s is not there", r.Seq, chain)
+		}
+	}
+}

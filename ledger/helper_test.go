@@ -1,0 +1,322 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// openTest opens a ledger that is closed with the test.
+func openTest(t *testing.T, dir string, o Options) *Ledger {
+	t.Helper()
+	l, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// appendN records n small entries and returns the receipt of the last.
+func appendN(t *testing.T, l *Ledger, n int) (last Receipt) {
+	t.Helper()
+	for range n {
+		var err error
+		if last, err = l.Append(context.Background(), Entry{Kind: KindSuccess, Tool: "t"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return last
+}
+
+func closeTest(t *testing.T, l *Ledger) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chainsOf returns the chains of a folder, oldest first.
+func chainsOf(t *testing.T, dir string) []string {
+	t.Helper()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	names, err := listChains(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return strings.Compare(a[len(a)-len("20261115T040506789Z-01234567"):], b[len(b)-len("20261115T040506789Z-01234567"):])
+	})
+	return names
+}
+
+func fileOf(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// byHand checks lines of one chain with nothing but hashing and JSON, as somebody without this package would, and returns them decoded.
+func byHand(t *testing.T, chain string, segments ...[]byte) []map[string]any {
+	t.Helper()
+	var entries []map[string]any
+	sum := sha256.Sum256([]byte("candor ledger " + chain))
+	prev := hex.EncodeToString(sum[:])
+	before := ""
+	for _, line := range bytes.SplitAfter(bytes.Join(segments, nil), []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		if line[len(line)-1] != '\n' {
+			t.Fatalf("the last line is not whole: %q", line)
+		}
+		var e map[string]any
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		cut := bytes.LastIndex(line, []byte(`,"hash":"`))
+		own := sha256.Sum256(line[:cut])
+		if e["hash"] != hex.EncodeToString(own[:]) {
+			t.Errorf("entry %v: the hash is not that of the bytes before it", e["seq"])
+		}
+		if e["prev"] != prev || e["seq"] != float64(len(entries)+1) || e["chain"] != chain || e["v"] != 1.0 || e["time"].(string) < before {
+			t.Errorf("entry %v does not follow from the one before: %s", e["seq"], line)
+		}
+		prev, before = e["hash"].(string), e["time"].(string)
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// checkNotes verifies every checkpoint of a file under the public key and against the tree of the lines, and returns their sizes.
+func checkNotes(t *testing.T, file []byte, public string, lines []byte) []int64 {
+	t.Helper()
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := bytes.Split(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"))
+	var sizes []int64
+	for block := range strings.SplitSeq(strings.TrimSuffix(string(file), "---\n"), "---\n") {
+		n, err := note.Open([]byte(block), note.VerifierList(verifier))
+		if err != nil {
+			t.Fatalf("%v in %q", err, block)
+		}
+		c, err := parseCheckpoint(n.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hashes []tlog.Hash
+		reader := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
+			var found []tlog.Hash
+			for _, i := range at {
+				found = append(found, hashes[i])
+			}
+			return found, nil
+		})
+		for i, record := range records[:c.size] {
+			stored, err := tlog.StoredHashes(int64(i), record, reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes = append(hashes, stored...)
+		}
+		if root, err := tlog.TreeHash(int64(c.size), reader); err != nil || root != c.root {
+			t.Errorf("checkpoint over %d entries: the root is not the tree's (%v)", c.size, err)
+		}
+		sizes = append(sizes, int64(c.size))
+	}
+	return sizes
+}
+
+// wantFault fails unless err is of that code and wraps cause, if one is given.
+func wantFault(t *testing.T, err error, code candor.Code) {
+	t.Helper()
+	if candor.CodeOf(err) != code {
+		t.Fatalf("got %v (%v), want %v", candor.CodeOf(err), err, code)
+	}
+}
+
+// ofKind returns the entries of one kind.
+func ofKind(entries []map[string]any, kind Kind) (found []map[string]any) {
+	for _, e := range entries {
+		if e["kind"] == string(kind) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// faulty is a storage whose acts can be watched and made to fail. The hook gets what is about to be done: the act and the base name.
+type faulty struct {
+	storage
+	mu   sync.Mutex
+	hook func(act, name string) error // guarded by mu; nil lets everything pass
+	acts []string                     // guarded by mu
+}
+
+func newFaulty(t *testing.T, dir string) *faulty {
+	t.Helper()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &faulty{storage: s}
+}
+
+func (f *faulty) set(hook func(act, name string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hook = hook
+}
+
+func (f *faulty) do(act, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name = filepath.Base(name)
+	f.acts = append(f.acts, act+" "+name)
+	if f.hook == nil {
+		return nil
+	}
+	return f.hook(act, name)
+}
+
+func (f *faulty) count(act string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range f.acts {
+		if a == act {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *faulty) Create(name string, mode fs.FileMode) (file, error) {
+	if err := f.do("create", name); err != nil {
+		return nil, err
+	}
+	inner, err := f.storage.Create(name, mode)
+	return &faultyFile{inner, f, name}, err
+}
+
+func (f *faulty) OpenAppend(name string) (file, error) {
+	if err := f.do("open", name); err != nil {
+		return nil, err
+	}
+	inner, err := f.storage.OpenAppend(name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyFile{inner, f, name}, nil
+}
+
+func (f *faulty) WriteFile(name string, data []byte, mode fs.FileMode) error {
+	if err := f.do("writefile", name); err != nil {
+		return err
+	}
+	return f.storage.WriteFile(name, data, mode)
+}
+
+func (f *faulty) Rename(from, to string) error {
+	if err := f.do("rename", from); err != nil {
+		return err
+	}
+	return f.storage.Rename(from, to)
+}
+
+func (f *faulty) SyncDir(dir string) error {
+	if err := f.do("syncdir", dir); err != nil {
+		return err
+	}
+	return f.storage.SyncDir(dir)
+}
+
+func (f *faulty) MkdirAll(name string, mode fs.FileMode) error {
+	if err := f.do("mkdir", name); err != nil {
+		return err
+	}
+	return f.storage.MkdirAll(name, mode)
+}
+
+type faultyFile struct {
+	file
+	storage *faulty
+	name    string
+}
+
+// shortWrite makes a write stop half-way with the error it wraps.
+type shortWrite struct{ error }
+
+func (s shortWrite) Unwrap() error { return s.error }
+
+func (f *faultyFile) Write(p []byte) (int, error) {
+	err := f.storage.do("write", f.name)
+	if _, short := err.(shortWrite); short { //nolint:errorlint // the test's own
+		n, _ := f.file.Write(p[:len(p)/2])
+		return n, err
+	}
+	if err != nil {
+		return 0, err
+	}
+	return f.file.Write(p)
+}
+
+func (f *faultyFile) Sync() error {
+	if err := f.storage.do("sync", f.name); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+func (f *faultyFile) Truncate(size int64) error {
+	if err := f.storage.do("truncate", f.name); err != nil {
+		return err
+	}
+	return f.file.Truncate(size)
+}
+
+func sumOf(b []byte) string { return Digest(sha256.Sum256(b)).String() }
+
+// readCounter counts how often segments are read.
+type readCounter struct {
+	storage
+	segments atomic.Int64
+}
+
+func newReadCounter(t *testing.T, dir string) *readCounter {
+	t.Helper()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &readCounter{storage: s}
+}
+
+func (r *readCounter) ReadAt(name string, p []byte, off int64) (int, error) {
+	if strings.Contains(name, "audit-log") {
+		r.segments.Add(1)
+	}
+	return r.storage.ReadAt(name, p, off)
+}

@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// rotate fills n segments and returns the chain.
+func fillSegments(t *testing.T, l *Ledger, n uint64) string {
+	t.Helper()
+	for l.Stats().Segments <= n {
+		if _, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("z ", 200)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return *l.writing.Load()
+}
+
+func TestSegmentsRotateUnderACheckpointOfTheirEnd(t *testing.T) {
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+	chain := fillSegments(t, l, 4)
+	closeTest(t, l)
+	var all []byte
+	ends := map[float64]bool{}
+	for n := 1; n <= 4; n++ {
+		segment := fileOf(t, dir, chain, closedSegment(n))
+		if len(segment) < minSegmentBytes || len(segment) > 2*minSegmentBytes {
+			t.Errorf("segment %d has %d bytes", n, len(segment))
+		}
+		all = append(all, segment...)
+		ends[float64(strings.Count(string(all), "\n")+1)] = true
+	}
+	all = append(all, fileOf(t, dir, chain, activeSegment)...)
+	entries := byHand(t, chain, all)
+	checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), all)
+	for _, e := range ofKind(entries, KindCheckpoint) {
+		data := e["data"].(map[string]any)
+		if starts := data["segment"] != nil; starts != ends[e["seq"].(float64)] {
+			t.Errorf("entry %v: first of a segment %v, says %v", e["seq"], ends[e["seq"].(float64)], data["segment"])
+		}
+	}
+}
+
+func TestSegmentsRotateByAge(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 11, 15, 4, 5, 6, 0, time.UTC)
+	l := openTest(t, dir, Options{MaxSegmentAge: time.Hour, Clock: func() time.Time { return now }})
+	appendN(t, l, 3)
+	now = now.Add(59 * time.Minute)
+	appendN(t, l, 1)
+	if got := l.Stats().Segments; got != 1 {
+		t.Fatalf("%d segments", got)
+	}
+	now = now.Add(time.Minute)
+	appendN(t, l, 1)
+	if got := l.Stats().Segments; got != 2 {
+		t.Errorf("%d segments", got)
+	}
+	now = now.Add(-24 * time.Hour) // the clock goes back, the entries do not
+	last := appendN(t, l, 1)
+	closeTest(t, l)
+	byHand(t, last.Chain, fileOf(t, dir, last.Chain, closedSegment(1)), fileOf(t, dir, last.Chain, activeSegment))
+}
+
+func TestClosedSegmentsAreCompressed(t *testing.T) {
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Compress: true})
+	chain := fillSegments(t, l, 3)
+	waitFor(t, func() bool {
+		plain, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"0*"+segmentEnd))
+		return len(plain) == 0
+	})
+	closeTest(t, l)
+	var all []byte
+	for n := 1; n <= 3; n++ {
+		all = append(all, unpack(t, filepath.Join(dir, chain, closedSegment(n)+gzipEnd))...)
+	}
+	byHand(t, chain, append(all, fileOf(t, dir, chain, activeSegment)...))
+}
+
+func TestACrashWhileCompressingLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+	chain := fillSegments(t, l, 1)
+	closeTest(t, l)
+	whole := fileOf(t, dir, chain, closedSegment(1))
+	for fault := 0; ; fault++ {
+		s := newFaulty(t, dir)
+		acts := 0
+		s.hook = func(string, string) error {
+			if acts++; acts > fault { // from here on the process is dead
+				return syscall.EIO
+			}
+			return nil
+		}
+		err := compressSegment(s, chain, 1, func() bool { return false })
+		plain, plainErr := os.ReadFile(filepath.Join(dir, chain, closedSegment(1)))
+		packed := filepath.Join(dir, chain, closedSegment(1)+gzipEnd)
+		if plainErr != nil {
+			plain = unpack(t, packed)
+		}
+		if !slices.Equal(plain, whole) {
+			t.Fatalf("after act %d the segment is gone", fault)
+		}
+		if err == nil || plainErr != nil {
+			return
+		}
+	}
+}
+
+func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
+	dir := t.TempDir()
+	old := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+	first := fillSegments(t, old, 3)
+	closeTest(t, old)
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Bytes: 3 * minSegmentBytes}})
+	chain := fillSegments(t, l, 6)
+	waitFor(t, func() bool {
+		l.upkeep.ring()
+		left, _ := filepath.Glob(filepath.Join(dir, "*", segmentStart+"*"))
+		return len(left) <= 5
+	})
+	closeTest(t, l)
+	notes := fileOf(t, dir, first, notesFile)
+	if !strings.Contains(string(notes), noteOrigin+first) {
+		t.Error("the checkpoints of the old chain are gone")
+	}
+	told := map[string]uint64{}
+	left, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"*"))
+	for _, path := range left {
+		for line := range strings.Lines(string(fileOf(t, path))) {
+			var e struct {
+				Data struct{ Pruned []pruned }
+			}
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range e.Data.Pruned {
+				told[p.Chain] = max(told[p.Chain], p.Size)
+			}
+		}
+	}
+	if told[chain] == 0 {
+		t.Errorf("told of %v", told)
+	}
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found, _ := listSegments(s, chain)
+	w := newWalk(chain)
+	for _, n := range found.closed {
+		if bad, err := w.segment(s, chain+"/"+found.name(n)); bad != nil || err != nil {
+			t.Fatalf("what is left does not verify: %+v %v", bad, err)
+		}
+	}
+	if bad, err := w.segment(s, chain+"/"+activeSegment); bad != nil || err != nil || !w.closed {
+		t.Fatalf("what is left does not verify: %+v %v", bad, err)
+	}
+}
+
+func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Age: time.Nanosecond}})
+	chain := fillSegments(t, l, 3)
+	waitFor(t, func() bool {
+		l.upkeep.ring()
+		left, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"*"))
+		return len(left) == 1
+	})
+	appendN(t, l, 3)
+	closeTest(t, l)
+	if !strings.Contains(string(fileOf(t, dir, chain, activeSegment)), `"closed":true`) {
+		t.Error("the active segment is not whole")
+	}
+}
+
+func TestLowSpaceIsWarnedOfOnce(t *testing.T) {
+	warned := make(chan Warning, 8)
+	l := openTest(t, t.TempDir(), Options{LowSpaceBytes: 1 << 62, OnWarning: func(w Warning) { warned <- w }})
+	appendN(t, l, 50)
+	closeTest(t, l)
+	close(warned)
+	n := 0
+	for w := range warned {
+		if w.Kind == WarningLowSpace {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("warned %d times", n)
+	}
+}
+
+func unpack(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// waitFor gives something in the background ten seconds.
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("did not happen in ten seconds")
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+// crash leaves a chain as a killed process does: no last word, its lock free. The entries are on the disk.
+func crash(t *testing.T, dir string, o Options, work func(*Ledger)) (chain string) {
+	t.Helper()
+	live := t.TempDir()
+	if err := os.CopyFS(live, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(live, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work(l)
+	chain = *l.writing.Load()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // as it is at this moment
+		t.Fatal(err)
+	}
+	closeTest(t, l)
+	return chain
+}
+
+// recoveredIn opens the folder and returns what the new chain says about the one that crashed.
+func recoveredIn(t *testing.T, dir, chain string) (data recoveredChain, others []map[string]any) {
+	t.Helper()
+	l := openTest(t, dir, Options{})
+	appendN(t, l, 1)
+	closeTest(t, l)
+	own := *l.writing.Load()
+	entries := byHand(t, own, fileOf(t, dir, own, activeSegment))
+	for _, e := range ofKind(entries, KindRecovered) {
+		b, _ := json.Marshal(e["data"])
+		if err := json.Unmarshal(b, &data); err != nil {
+			t.Fatal(err)
+		}
+		if data.Chain == chain {
+			return data, entries
+		}
+	}
+	return recoveredChain{}, entries
+}
+
+func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
+	dir := t.TempDir()
+	var last Receipt
+	chain := crash(t, dir, Options{}, func(l *Ledger) { last = appendN(t, l, 5) })
+	path := filepath.Join(dir, chain, activeSegment)
+	whole := fileOf(t, path)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	kept := len(whole) - len(lines[len(lines)-2])
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	for cut := len(whole) - 1; cut > kept; cut -= step {
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := openStorage(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := recoverChain(s, chain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Size != last.Seq-1 || r.Cut != int64(cut-kept) || r.Harm != nil || r.closed {
+			t.Fatalf("of %d bytes: %+v", cut, r)
+		}
+		if got := fileOf(t, path); !bytes.Equal(got, whole[:kept]) {
+			t.Fatalf("of %d bytes %d were kept, want %d", cut, len(got), kept)
+		}
+		evidence := fileOf(t, dir, chain, evidenceDir, r.Evidence)
+		if !bytes.Equal(evidence, whole[kept:cut]) || r.Digest != "sha256:"+sumOf(evidence) {
+			t.Fatalf("the evidence is not what was cut")
+		}
+		_ = s.Close()
+	}
+	if err := os.WriteFile(path, append(slices.Clone(whole), `{"v":1,"chain":`...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := recoveredIn(t, dir, chain)
+	if data.Size != last.Seq || data.Last != last.Hash || data.Cut == 0 || data.Evidence == "" {
+		t.Errorf("recorded as %+v, the last receipt was %+v", data, last)
+	}
+	byHand(t, chain, fileOf(t, path))
+	again, _ := recoveredIn(t, dir, chain)
+	if again.Chain != "" {
+		t.Errorf("recovered twice: %+v", again)
+	}
+}
+
+func TestABatchWithAHoleIsATornTail(t *testing.T) {
+	dir := t.TempDir()
+	chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 20) })
+	path := filepath.Join(dir, chain, activeSegment)
+	whole := fileOf(t, path)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	from := len(bytes.Join(lines[:10], nil))
+	clear(whole[from+5 : from+300]) // a sector that never came
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := recoveredIn(t, dir, chain)
+	if data.Size != 10 || data.Cut != int64(len(whole)-from) || data.Harm != nil {
+		t.Errorf("recorded as %+v", data)
+	}
+}
+
+func TestDamageUnderACheckpointIsNotCut(t *testing.T) {
+	for name, spare := range map[string]bool{"known from the file": false, "known from an entry": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 600) })
+			path := filepath.Join(dir, chain, activeSegment)
+			whole := fileOf(t, path)
+			lines := bytes.SplitAfter(whole, []byte("\n"))
+			whole[len(bytes.Join(lines[:10], nil))+60] ^= 1
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if spare { // the file of checkpoints was lost with the power
+				if err := os.WriteFile(filepath.Join(dir, chain, notesFile), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			data, _ := recoveredIn(t, dir, chain)
+			if data.Harm == nil || data.Harm.Seq != 11 || data.Size != 10 || data.Cut != 0 {
+				t.Errorf("recorded as %+v", data)
+			}
+			if !bytes.Equal(fileOf(t, path), whole) {
+				t.Error("the damaged chain was changed")
+			}
+		})
+	}
+}
+
+func TestAnUnfinishedEffectIsVisibleAfterACrash(t *testing.T) {
+	dir := t.TempDir()
+	chain := crash(t, dir, Options{MaxSegmentBytes: minSegmentBytes}, func(l *Ledger) {
+		for _, tool := range []string{"finished", "unfinished"} {
+			f, err := l.Reserve(context.Background(), Entry{Tool: tool, Ref: "ref-" + tool, Call: "call-" + tool})
+			if err != nil {
+				t.Fatal(err)
+			}
+			appendN(t, l, 30) // into another segment
+			if tool == "finished" {
+				if _, err := f.Complete(context.Background(), Entry{Outcome: OutcomeOK}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := f.Complete(context.Background(), Entry{}); err == nil {
+					t.Error("completed twice")
+				}
+			}
+		}
+		appendN(t, l, 30)
+	})
+	data, _ := recoveredIn(t, dir, chain)
+	if len(data.Open) != 1 || data.Open[0].Tool != "unfinished" || data.Open[0].Ref != "ref-unfinished" || data.Open[0].Call != "call-unfinished" {
+		t.Errorf("open: %+v", data.Open)
+	}
+}
+
+func TestACompletionSurvivesACancelledCaller(t *testing.T) {
+	l := openTest(t, t.TempDir(), Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	f, err := l.Reserve(ctx, Entry{Tool: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if r, err := f.Complete(ctx, Entry{Outcome: OutcomeOK, Data: candor.DetailsOf("x")}); err != nil || r.Seq == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
+	for name, leave := range map[string]func(path string) error{
+		"before it was made":           os.Remove,
+		"before its first line":        func(path string) error { return os.Truncate(path, 0) },
+		"in the midst of its first":    func(path string) error { return os.Truncate(path, 100) },
+		"with nothing but line feeds":  func(path string) error { return os.WriteFile(path, []byte("\n\n"), 0o600) },
+		"with zeros for its first one": func(path string) error { return os.WriteFile(path, make([]byte, 5000), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			chain := crash(t, dir, Options{MaxSegmentBytes: minSegmentBytes}, func(l *Ledger) {
+				for l.Stats().Segments < 3 {
+					appendN(t, l, 1)
+				}
+			})
+			end := byHand(t, chain, fileOf(t, dir, chain, closedSegment(1)), fileOf(t, dir, chain, closedSegment(2)))
+			if err := leave(filepath.Join(dir, chain, activeSegment)); err != nil {
+				t.Fatal(err)
+			}
+			data, _ := recoveredIn(t, dir, chain)
+			if data.Size != uint64(len(end)) || data.Last != end[len(end)-1]["hash"] || data.Harm != nil {
+				t.Errorf("recorded as %+v, want %d entries", data, len(end))
+			}
+		})
+	}
+}
+
+func TestEveryChainIsNamedByALaterOne(t *testing.T) {
+	dir := t.TempDir()
+	for range 4 {
+		l := openTest(t, dir, Options{})
+		appendN(t, l, 1)
+		closeTest(t, l)
+	}
+	chains := chainsOf(t, dir)
+	for i, chain := range chains {
+		entries := byHand(t, chain, fileOf(t, dir, chain, activeSegment))
+		before := entries[0]["data"].(map[string]any)["before"].([]any)
+		if i == 0 && len(before) == 0 {
+			continue
+		}
+		if len(before) != 1 || before[0].(map[string]any)["chain"] != chains[i-1] {
+			t.Errorf("chain %d names %v", i, before)
+		}
+	}
+}
+
+func TestAStartDoesNotReadWhatIsKnown(t *testing.T) {
+	dir := t.TempDir()
+	for range 3 {
+		l := openTest(t, dir, Options{})
+		appendN(t, l, 10)
+		closeTest(t, l)
+	}
+	s := newReadCounter(t, dir)
+	l := openTest(t, "", Options{storage: s})
+	closeTest(t, l)
+	if n := s.segments.Load(); n != 0 {
+		t.Errorf("%d reads of closed chains", n)
+	}
+}
