@@ -33,7 +33,7 @@ type keys struct {
 
 // loadKeys reads the keys, making them on first use. The caller holds the folder's lock.
 func loadKeys(s storage) (keys, error) {
-	if err := s.MkdirAll(keysDir, 0o700); err != nil {
+	if err := makeKeysDir(s); err != nil {
 		return keys{}, fmt.Errorf("making the folder for keys: %w", err)
 	}
 	k, err := loadSigner(s)
@@ -44,7 +44,7 @@ func loadKeys(s storage) (keys, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		k.digest = make([]byte, digestSize)
 		_, _ = rand.Read(k.digest) // never fails, see crypto/rand
-		err = s.WriteFile(digestKey, k.digest, 0o600)
+		err = keepKey(s, digestKey, k.digest, 0o600)
 	}
 	if err != nil {
 		return keys{}, fmt.Errorf("loading the key for digests: %w", err)
@@ -53,6 +53,21 @@ func loadKeys(s storage) (keys, error) {
 		return keys{}, fmt.Errorf("loading the key for digests: it has %d bytes, not %d", len(k.digest), digestSize)
 	}
 	return k, nil
+}
+
+// makeKeysDir makes the folder durable before there is anything in it. If that fails it is taken away again, for the reason [keepKey] has.
+func makeKeysDir(s storage) error {
+	if _, _, err := s.Stat(keysDir); err == nil {
+		return nil
+	}
+	err := s.MkdirAll(keysDir, 0o700)
+	if err == nil {
+		err = s.SyncDir(".")
+	}
+	if err != nil {
+		err = errors.Join(err, remove(s, keysDir))
+	}
+	return err
 }
 
 func loadSigner(s storage) (keys, error) {
@@ -77,7 +92,7 @@ func loadSigner(s storage) (keys, error) {
 	if err == nil && strings.TrimSpace(string(shown)) == public {
 		return k, nil
 	}
-	if err := s.WriteFile(signerPub, []byte(public+"\n"), 0o644); err != nil { // a crash came between the two files
+	if err := keepKey(s, signerPub, []byte(public+"\n"), 0o644); err != nil { // a crash came between the two files
 		return keys{}, fmt.Errorf("keeping the public key: %w", err)
 	}
 	return k, nil
@@ -93,13 +108,23 @@ func makeSigner(s storage) (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("making a signing key: %w", err)
 	}
-	if err := s.WriteFile(signerKey, []byte(secret+"\n"), 0o600); err != nil {
+	if err := keepKey(s, signerKey, []byte(secret+"\n"), 0o600); err != nil {
 		return keys{}, fmt.Errorf("keeping the signing key: %w", err)
 	}
-	if err := s.WriteFile(signerPub, []byte(public+"\n"), 0o644); err != nil {
+	if err := keepKey(s, signerPub, []byte(public+"\n"), 0o644); err != nil {
 		return keys{}, fmt.Errorf("keeping the public key: %w", err)
 	}
 	return keys{signer: signer, public: public}, nil
+}
+
+// keepKey writes a key that was not there. If that fails nobody knows whether it is on the disk, so it is taken away again: better that the next
+// opener makes another than that it signs with one that a power cut may take.
+func keepKey(s storage, name string, key []byte, mode fs.FileMode) error {
+	err := s.WriteFile(name, key, mode)
+	if err != nil {
+		err = errors.Join(err, remove(s, name))
+	}
+	return err
 }
 
 // PublicKeys returns the verifier lines of a ledger folder, the current one first, then those it replaced.
