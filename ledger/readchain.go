@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 // rawLine is one line of a chain and where it stands.
@@ -103,7 +104,7 @@ func (s *lineStream) abandon() error {
 // open opens the segment behind the last one. A segment that is renamed or packed between looking and opening is looked for again.
 func (s *lineStream) open() error {
 	for range 100 {
-		list, err := closedSegments(s.fsys, s.chain)
+		list, err := s.segments()
 		if err != nil {
 			return err
 		}
@@ -119,6 +120,22 @@ func (s *lineStream) open() error {
 		}
 	}
 	return fs.ErrNotExist
+}
+
+// segments lists the closed segments. A list that is read while a segment is being packed may miss both of its names, so that one with
+// a gap behind the last segment is read again.
+func (s *lineStream) segments() (list []segmentFile, err error) {
+	for range 4 {
+		if list, err = closedSegments(s.fsys, s.chain); err != nil {
+			return nil, err
+		}
+		done := max(s.number, s.skip)
+		i := slices.IndexFunc(list, func(f segmentFile) bool { return f.number > done })
+		if i < 0 || list[i].number == done+1 {
+			break
+		}
+	}
+	return list, nil
 }
 
 // openBehind tries once. last says that it tried the active segment.

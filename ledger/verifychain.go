@@ -43,7 +43,7 @@ type chainScan struct {
 	covered uint64               // what the newest checkpoint covers, in the chain's file or in an entry
 	before  tlog.Hash            // the root before the line that is being looked at, if that is a checkpoint
 	unfiled *Harm                // the first entry whose checkpoint is not in the chain's file
-	lost    *statement           // the newest checkpoint of a chain that has no entries
+	lost    *statement           // a checkpoint over entries that are not there
 	limit   uint64               // look at nothing behind this entry; 0 is no limit
 
 	report ChainReport

@@ -1,8 +1,8 @@
 package ledger
 
-// allPruned reports whether nothing of the chain is left because retention removed all of it.
+// allPruned reports whether the rest of the chain is gone because retention removed it: all of it, or what was left when we began to read.
 func (s *chainScan) allPruned() (bool, error) {
-	if s.begun || !s.vouched() && len(s.claims) == 0 {
+	if !s.vouched() && len(s.claims) == 0 {
 		return false, nil
 	}
 	gone, harm, err := s.newest()
@@ -29,7 +29,7 @@ type lastKnown struct {
 	last Digest
 }
 
-// newest goes through all checkpoints of a chain that has no entries. Their signatures are checked; there is nothing to compare them with.
+// newest goes through the checkpoints that are left when there are no more entries. Their signatures are checked; there is nothing to compare them with.
 func (s *chainScan) newest() (known lastKnown, harm *Harm, err error) {
 	for i, w := range s.witnesses {
 		for {

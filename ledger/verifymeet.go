@@ -104,14 +104,8 @@ func (s *chainScan) finish() error {
 		return err
 	}
 	if s.lost != nil {
-		s.harm(HarmTruncated, 1, fmt.Sprintf("entries 1 to %d are gone: a checkpoint in %s covers them", s.lost.size, s.lost.file))
+		s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, s.lost.size, s.lost.file))
 		return nil
-	}
-	for _, w := range s.witnesses {
-		if w.due != nil {
-			s.harm(HarmTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, w.due.size, w.due.file))
-			return nil
-		}
 	}
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
