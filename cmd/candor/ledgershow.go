@@ -123,7 +123,7 @@ func (c *showCommand) show(ctx context.Context, r *ledger.Reader, options ledger
 
 func (c *showCommand) write(r *ledger.Record) {
 	p := c.w.paint()
-	fmt.Fprintf(c.w.out, "%s  %s\n", p.bold(fmt.Sprintf("%s/%d", r.Chain, r.Seq)), kindWord(r, p))
+	fmt.Fprintf(c.w.out, "%s  %s\n", p.bold(fmt.Sprintf("%s/%d", r.Chain, r.Seq)), r.Kind)
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(c.w.out, "  %s  %s\n", p.faint(pad(name, 9)), plain(value))

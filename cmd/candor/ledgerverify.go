@@ -134,6 +134,8 @@ func (c *verifyCommand) write(r *ledger.Report) {
 func chainWords(c *ledger.ChainReport, p paint) string {
 	state := "not closed: its writer is at work, or was killed"
 	switch {
+	case c.Harm != nil:
+		state = "then harm"
 	case c.Recovered != "":
 		state = "recovered by " + c.Recovered
 	case c.Closed:
