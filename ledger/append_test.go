@@ -62,18 +62,18 @@ func TestUntouchedLedgerVerifiesByHand(t *testing.T) {
 	chain := chainsOf(t, dir)[0]
 	lines := fileOf(t, dir, chain, activeSegment)
 	entries := byHand(t, chain, lines)
-	if got := entries[0]; got["kind"] != "setting" {
-		t.Errorf("the first entry is %v", got)
+	if got := entries[0]; got.Kind != "setting" || got.Data.Policy != "closed" {
+		t.Errorf("the first entry is %+v", got)
 	}
-	if first.Chain != chain || first.Seq != 2 || entries[1]["hash"] != first.Hash {
+	if first.Chain != chain || first.Seq != 2 || entries[1].Hash != first.Hash {
 		t.Errorf("the receipt %+v does not name its entry", first)
 	}
-	if at := entries[2]["time"]; full.Time.Format(timeLayout) != at {
+	if at := entries[2].Time; full.Time.Format(timeLayout) != at {
 		t.Errorf("the receipt says %v, the entry %v", full.Time, at)
 	}
 	last := entries[len(entries)-1]
-	if data := last["data"].(map[string]any); last["kind"] != "checkpoint" || data["closed"] != true {
-		t.Errorf("the last entry does not close the chain: %v", last)
+	if last.Kind != "checkpoint" || !last.Data.Closed {
+		t.Errorf("the last entry does not close the chain: %+v", last)
 	}
 	sizes := checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), lines)
 	if !slices.IsSorted(sizes) || sizes[len(sizes)-1] != int64(len(entries)-1) {
@@ -159,7 +159,7 @@ func TestManyCallersShareASync(t *testing.T) {
 	seen := map[uint64]bool{}
 	for _, own := range receipts {
 		for i, r := range own {
-			if seen[r.Seq] || entries[r.Seq-1]["hash"] != r.Hash || i > 0 && own[i-1].Seq >= r.Seq {
+			if seen[r.Seq] || entries[r.Seq-1].Hash != r.Hash || i > 0 && own[i-1].Seq >= r.Seq {
 				t.Fatalf("receipt %+v is not unique, not in order, or names another entry", r)
 			}
 			seen[r.Seq] = true

@@ -105,11 +105,11 @@ func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
 		t.Errorf("warned of %+v", w)
 	}
 	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, activeSegment)), KindCheckpoint)
-	if data := entries[0]["data"].(map[string]any); data["second"] != false {
-		t.Errorf("the entry does not say that the second place failed: %v", data)
+	if second := entries[0].Data.Second; second == nil || *second {
+		t.Error("the entry does not say that the second place failed")
 	}
-	if data := entries[len(entries)-1]["data"].(map[string]any); data["second"] != nil {
-		t.Errorf("the last entry says %v", data["second"])
+	if second := entries[len(entries)-1].Data.Second; second != nil {
+		t.Errorf("the last entry says %v", *second)
 	}
 }
 
@@ -166,11 +166,10 @@ func TestEqualArgumentsHaveEqualDigestsOnlyUnderOneKey(t *testing.T) {
 		}
 		closeTest(t, l)
 		for _, e := range ofKind(byHand(t, *l.writing.Load(), fileOf(t, dir, *l.writing.Load(), activeSegment)), KindFailure) {
-			args := e["args"].(map[string]any)
-			if args["bytes"] != 7.0 {
-				t.Errorf("%v", args)
+			if e.Args.Bytes != 7 {
+				t.Errorf("%+v", e.Args)
 			}
-			digests[args["digest"].(string)] = true
+			digests[e.Args.Digest] = true
 		}
 	}
 	if len(digests) != 2 {

@@ -64,15 +64,14 @@ func TestAFailedSyncPoisonsTheChain(t *testing.T) {
 		t.Error("the poisoned segment has changed")
 	}
 	entries := byHand(t, next.Chain, fileOf(t, dir, next.Chain, activeSegment))
-	data := ofKind(entries, KindRecovered)[0]["data"].(map[string]any)
-	if data["chain"] != good.Chain || data["size"] != float64(good.Seq) || data["last"] != good.Hash || data["poisoned"] != true {
-		t.Errorf("the new chain says %v of the poisoned one, which ended at %+v", data, good)
+	data := ofKind(entries, KindRecovered)[0].Data
+	if data.Chain != good.Chain || data.Size != good.Seq || data.Last != good.Hash || !data.Poisoned {
+		t.Errorf("the new chain says %+v of the poisoned one, which ended at %+v", data, good)
 	}
-	if open := data["open"].([]any); len(open) != 1 || open[0].(map[string]any)["seq"] != 2.0 {
-		t.Errorf("open reservations: %v", data["open"])
+	if len(data.Open) != 1 || data.Open[0].Seq != 2 {
+		t.Errorf("open reservations: %v", data.Open)
 	}
-	reserve := ofKind(entries, KindComplete)[0]["data"].(map[string]any)["reserve"].(map[string]any)
-	if reserve["chain"] != good.Chain || reserve["seq"] != 2.0 {
+	if reserve := ofKind(entries, KindComplete)[0].Data.Reserve; reserve.Chain != good.Chain || reserve.Seq != 2 {
 		t.Errorf("the completion names %v", reserve)
 	}
 	if end, ok := readEnd(s.storage, good.Chain); ok && end.How != endPoisoned {
@@ -136,10 +135,9 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 	entries := byHand(t, good.Chain, fileOf(t, dir, good.Chain, activeSegment))
 	var disk []any
 	for _, e := range ofKind(entries, KindSetting)[1:] {
-		data := e["data"].(map[string]any)
-		disk = append(disk, data["disk"], data["refused"])
+		disk = append(disk, e.Data.Disk, e.Data.Refused)
 	}
-	if want := []any{"full", 1.0, "space", 5.0}; !slices.Equal(disk, want) {
+	if want := []any{"full", 1, "space", 5}; !slices.Equal(disk, want) {
 		t.Errorf("entries about the disk: %v, want %v", disk, want)
 	}
 	if counts := l.Stats(); counts.Failed != 5 {
@@ -166,18 +164,14 @@ func TestPolicyOpenIsRecordedAndCounted(t *testing.T) {
 	closeTest(t, l)
 	entries := byHand(t, r.Chain, fileOf(t, dir, r.Chain, activeSegment))
 	settings := ofKind(entries, KindSetting)
-	if settings[0]["data"].(map[string]any)["policy"] != "open" || settings[1]["data"].(map[string]any)["unrecorded"] != 7.0 {
-		t.Errorf("settings: %v", settings)
+	if settings[0].Data.Policy != "open" || settings[1].Data.Unrecorded != 7 {
+		t.Errorf("settings: %+v", settings)
 	}
 }
 
 func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 	dir := t.TempDir()
-	s, err := openStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := testStorage(t, dir)
 	release, err := s.Lock(folderLock, newLockNote("somebody", time.Now()))
 	if err != nil {
 		t.Fatal(err)
@@ -280,12 +274,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 // checkReceipts finds every acknowledged entry of a chain in its segments.
 func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
 	t.Helper()
-	s, err := openStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	found, err := listSegments(s, chain)
+	found, err := listSegments(testStorage(t, dir), chain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,12 +285,12 @@ func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
 	if found.active {
 		all = append(all, fileOf(t, dir, chain, activeSegment)...)
 	}
-	hashes := map[float64]any{}
+	hashes := map[uint64]string{}
 	for _, e := range byHand(t, chain, all) {
-		hashes[e["seq"].(float64)] = e["hash"]
+		hashes[e.Seq] = e.Hash
 	}
 	for _, r := range receipts {
-		if r.Chain == chain && hashes[float64(r.Seq)] != r.Hash {
+		if r.Chain == chain && hashes[r.Seq] != r.Hash {
 			t.Errorf("the acknowledged entry %d of %s is not there", r.Seq, chain)
 		}
 	}

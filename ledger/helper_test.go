@@ -53,12 +53,7 @@ func closeTest(t *testing.T, l *Ledger) {
 // chainsOf returns the chains of a folder, oldest first.
 func chainsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	s, err := openStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	names, err := listChains(s)
+	names, err := listChains(testStorage(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +72,36 @@ func fileOf(t *testing.T, parts ...string) []byte {
 	return b
 }
 
+// handEntry is what the tests look at in an entry, read with nothing but encoding/json.
+type handEntry struct {
+	V                             int
+	Chain, Time, Prev, Kind, Hash string
+	Seq                           uint64
+	Args                          struct {
+		Digest string
+		Bytes  int
+	}
+	Data struct {
+		recoveredFields
+		Note, Policy, Disk  string
+		Closed              bool
+		Second              *bool
+		Segment             int
+		Unrecorded, Refused int
+		Before              []namedChain
+		Reserve             reservation
+	}
+}
+
+// recoveredFields are the members of an entry about another chain.
+type recoveredFields = recoveredChain
+
 // byHand checks lines of one chain with nothing but hashing and JSON, as somebody without this package would, and returns them decoded.
-func byHand(t *testing.T, chain string, segments ...[]byte) []map[string]any {
+func byHand(t *testing.T, chain string, segments ...[]byte) []handEntry {
 	t.Helper()
-	var entries []map[string]any
+	var entries []handEntry
 	sum := sha256.Sum256([]byte("candor ledger " + chain))
-	prev := hex.EncodeToString(sum[:])
-	before := ""
+	prev, before := hex.EncodeToString(sum[:]), ""
 	for _, line := range bytes.SplitAfter(bytes.Join(segments, nil), []byte("\n")) {
 		if len(line) == 0 {
 			continue
@@ -91,19 +109,19 @@ func byHand(t *testing.T, chain string, segments ...[]byte) []map[string]any {
 		if line[len(line)-1] != '\n' {
 			t.Fatalf("the last line is not whole: %q", line)
 		}
-		var e map[string]any
+		var e handEntry
 		if err := json.Unmarshal(line, &e); err != nil {
 			t.Fatalf("%v in %q", err, line)
 		}
 		cut := bytes.LastIndex(line, []byte(`,"hash":"`))
 		own := sha256.Sum256(line[:cut])
-		if e["hash"] != hex.EncodeToString(own[:]) {
-			t.Errorf("entry %v: the hash is not that of the bytes before it", e["seq"])
+		if e.Hash != hex.EncodeToString(own[:]) {
+			t.Errorf("entry %d: the hash is not that of the bytes before it", e.Seq)
 		}
-		if e["prev"] != prev || e["seq"] != float64(len(entries)+1) || e["chain"] != chain || e["v"] != 1.0 || e["time"].(string) < before {
-			t.Errorf("entry %v does not follow from the one before: %s", e["seq"], line)
+		if e.Prev != prev || e.Seq != uint64(len(entries)+1) || e.Chain != chain || e.V != 1 || e.Time < before {
+			t.Errorf("entry %d does not follow from the one before: %s", e.Seq, line)
 		}
-		prev, before = e["hash"].(string), e["time"].(string)
+		prev, before = e.Hash, e.Time
 		entries = append(entries, e)
 	}
 	return entries
@@ -159,13 +177,24 @@ func wantFault(t *testing.T, err error, code candor.Code) {
 }
 
 // ofKind returns the entries of one kind.
-func ofKind(entries []map[string]any, kind Kind) (found []map[string]any) {
+func ofKind(entries []handEntry, kind Kind) (found []handEntry) {
 	for _, e := range entries {
-		if e["kind"] == string(kind) {
+		if e.Kind == string(kind) {
 			found = append(found, e)
 		}
 	}
 	return found
+}
+
+// testStorage opens a folder for as long as the test runs.
+func testStorage(t *testing.T, dir string) *osStorage {
+	t.Helper()
+	s, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 // faulty is a storage whose acts can be watched and made to fail. The hook gets what is about to be done: the act and the base name.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -31,22 +32,21 @@ func TestSegmentsRotateUnderACheckpointOfTheirEnd(t *testing.T) {
 	chain := fillSegments(t, l, 4)
 	closeTest(t, l)
 	var all []byte
-	ends := map[float64]bool{}
+	ends := map[int]bool{}
 	for n := 1; n <= 4; n++ {
 		segment := fileOf(t, dir, chain, closedSegment(n))
 		if len(segment) < minSegmentBytes || len(segment) > 2*minSegmentBytes {
 			t.Errorf("segment %d has %d bytes", n, len(segment))
 		}
 		all = append(all, segment...)
-		ends[float64(strings.Count(string(all), "\n")+1)] = true
+		ends[strings.Count(string(all), "\n")+1] = true
 	}
 	all = append(all, fileOf(t, dir, chain, activeSegment)...)
 	entries := byHand(t, chain, all)
 	checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), all)
 	for _, e := range ofKind(entries, KindCheckpoint) {
-		data := e["data"].(map[string]any)
-		if starts := data["segment"] != nil; starts != ends[e["seq"].(float64)] {
-			t.Errorf("entry %v: first of a segment %v, says %v", e["seq"], ends[e["seq"].(float64)], data["segment"])
+		if starts := e.Data.Segment != 0; starts != ends[int(e.Seq)] {
+			t.Errorf("entry %d: first of a segment %v, says %d", e.Seq, ends[int(e.Seq)], e.Data.Segment)
 		}
 	}
 }
@@ -153,11 +153,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 	if told[chain] == 0 {
 		t.Errorf("told of %v", told)
 	}
-	s, err := openStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := testStorage(t, dir)
 	found, _ := listSegments(s, chain)
 	w := newWalk(chain)
 	for _, n := range found.closed {
@@ -205,12 +201,7 @@ func TestLowSpaceIsWarnedOfOnce(t *testing.T) {
 
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
+	r, err := gzip.NewReader(bytes.NewReader(fileOf(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}

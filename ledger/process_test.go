@@ -139,11 +139,7 @@ func TestAChainHasOneOpener(t *testing.T) {
 	l := openTest(t, dir, Options{})
 	appendN(t, l, 3)
 	own := *l.writing.Load()
-	s, err := openStorage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := testStorage(t, dir)
 	if _, err := s.Lock(own+"/"+chainLock, nil); !errors.Is(err, errLocked) {
 		t.Errorf("the chain's lock can be taken twice: %v", err)
 	}
@@ -160,7 +156,7 @@ func TestAChainHasOneOpener(t *testing.T) {
 	closeTest(t, l)
 	for _, chain := range chainsOf(t, dir) {
 		for _, e := range ofKind(byHand(t, chain, fileOf(t, dir, chain, activeSegment)), KindRecovered) {
-			t.Errorf("a live chain was recovered: %v", e["data"])
+			t.Errorf("a live chain was recovered: %+v", e.Data)
 		}
 	}
 }

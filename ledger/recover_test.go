@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,23 +35,18 @@ func crash(t *testing.T, dir string, o Options, work func(*Ledger)) (chain strin
 }
 
 // recoveredIn opens the folder and returns what the new chain says about the one that crashed.
-func recoveredIn(t *testing.T, dir, chain string) (data recoveredChain, others []map[string]any) {
+func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 	t.Helper()
 	l := openTest(t, dir, Options{})
 	appendN(t, l, 1)
 	closeTest(t, l)
 	own := *l.writing.Load()
-	entries := byHand(t, own, fileOf(t, dir, own, activeSegment))
-	for _, e := range ofKind(entries, KindRecovered) {
-		b, _ := json.Marshal(e["data"])
-		if err := json.Unmarshal(b, &data); err != nil {
-			t.Fatal(err)
-		}
-		if data.Chain == chain {
-			return data, entries
+	for _, e := range ofKind(byHand(t, own, fileOf(t, dir, own, activeSegment)), KindRecovered) {
+		if e.Data.Chain == chain {
+			return e.Data.recoveredFields
 		}
 	}
-	return recoveredChain{}, entries
+	return recoveredChain{}
 }
 
 func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
@@ -71,11 +65,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := openStorage(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := recoverChain(s, chain)
+		r, err := recoverChain(testStorage(t, dir), chain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,17 +79,16 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if !bytes.Equal(evidence, whole[kept:cut]) || r.Digest != "sha256:"+sumOf(evidence) {
 			t.Fatalf("the evidence is not what was cut")
 		}
-		_ = s.Close()
 	}
 	if err := os.WriteFile(path, append(slices.Clone(whole), `{"v":1,"chain":`...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data, _ := recoveredIn(t, dir, chain)
+	data := recoveredIn(t, dir, chain)
 	if data.Size != last.Seq || data.Last != last.Hash || data.Cut == 0 || data.Evidence == "" {
 		t.Errorf("recorded as %+v, the last receipt was %+v", data, last)
 	}
 	byHand(t, chain, fileOf(t, path))
-	again, _ := recoveredIn(t, dir, chain)
+	again := recoveredIn(t, dir, chain)
 	if again.Chain != "" {
 		t.Errorf("recovered twice: %+v", again)
 	}
@@ -116,7 +105,7 @@ func TestABatchWithAHoleIsATornTail(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data, _ := recoveredIn(t, dir, chain)
+	data := recoveredIn(t, dir, chain)
 	if data.Size != 10 || data.Cut != int64(len(whole)-from) || data.Harm != nil {
 		t.Errorf("recorded as %+v", data)
 	}
@@ -139,7 +128,7 @@ func TestDamageUnderACheckpointIsNotCut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			data, _ := recoveredIn(t, dir, chain)
+			data := recoveredIn(t, dir, chain)
 			if data.Harm == nil || data.Harm.Seq != 11 || data.Size != 10 || data.Cut != 0 {
 				t.Errorf("recorded as %+v", data)
 			}
@@ -170,7 +159,7 @@ func TestAnUnfinishedEffectIsVisibleAfterACrash(t *testing.T) {
 		}
 		appendN(t, l, 30)
 	})
-	data, _ := recoveredIn(t, dir, chain)
+	data := recoveredIn(t, dir, chain)
 	if len(data.Open) != 1 || data.Open[0].Tool != "unfinished" || data.Open[0].Ref != "ref-unfinished" || data.Open[0].Call != "call-unfinished" {
 		t.Errorf("open: %+v", data.Open)
 	}
@@ -208,8 +197,8 @@ func TestACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
 			if err := leave(filepath.Join(dir, chain, activeSegment)); err != nil {
 				t.Fatal(err)
 			}
-			data, _ := recoveredIn(t, dir, chain)
-			if data.Size != uint64(len(end)) || data.Last != end[len(end)-1]["hash"] || data.Harm != nil {
+			data := recoveredIn(t, dir, chain)
+			if data.Size != uint64(len(end)) || data.Last != end[len(end)-1].Hash || data.Harm != nil {
 				t.Errorf("recorded as %+v, want %d entries", data, len(end))
 			}
 		})
@@ -226,11 +215,11 @@ func TestEveryChainIsNamedByALaterOne(t *testing.T) {
 	chains := chainsOf(t, dir)
 	for i, chain := range chains {
 		entries := byHand(t, chain, fileOf(t, dir, chain, activeSegment))
-		before := entries[0]["data"].(map[string]any)["before"].([]any)
+		before := entries[0].Data.Before
 		if i == 0 && len(before) == 0 {
 			continue
 		}
-		if len(before) != 1 || before[0].(map[string]any)["chain"] != chains[i-1] {
+		if len(before) != 1 || before[0].Chain != chains[i-1] {
 			t.Errorf("chain %d names %v", i, before)
 		}
 	}

@@ -30,12 +30,15 @@ func openStorage(dir string) (*osStorage, error) {
 	return &osStorage{root: root, dir: dir}, nil
 }
 
+// Close gives the folder back.
 func (s *osStorage) Close() error { return s.root.Close() }
 
+// Create refuses a name that is there: nothing is ever written over.
 func (s *osStorage) Create(name string, mode fs.FileMode) (file, error) {
 	return s.open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, mode)
 }
 
+// OpenAppend opens for appending, wherever the end is at that moment.
 func (s *osStorage) OpenAppend(name string) (file, error) {
 	return s.open(name, os.O_WRONLY|os.O_APPEND, 0)
 }
@@ -48,6 +51,7 @@ func (s *osStorage) open(name string, flag int, mode fs.FileMode) (file, error) 
 	return osFile{f}, nil
 }
 
+// ReadAt opens, reads and closes, so that a reader holds no descriptors.
 func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
 	f, err := s.root.Open(name)
 	if err != nil {
@@ -60,6 +64,7 @@ func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
 	return n, err // io.EOF as it is: package io compares it with ==
 }
 
+// Stat follows no links.
 func (s *osStorage) Stat(name string) (int64, time.Time, error) {
 	info, err := s.root.Lstat(name)
 	if err != nil {
@@ -68,6 +73,7 @@ func (s *osStorage) Stat(name string) (int64, time.Time, error) {
 	return info.Size(), info.ModTime(), nil
 }
 
+// WriteFile leaves either what was there or the new file, whole.
 func (s *osStorage) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	aside := name + ".new"
 	if err := s.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -94,12 +100,16 @@ func (s *osStorage) writeAside(name string, data []byte, mode fs.FileMode) error
 	return errors.Join(err, f.Close())
 }
 
+// Rename stays within the folder.
 func (s *osStorage) Rename(from, to string) error { return s.root.Rename(from, to) }
 
+// Remove removes a file or an empty folder.
 func (s *osStorage) Remove(name string) error { return s.root.Remove(name) }
 
+// MkdirAll makes a folder and those above it.
 func (s *osStorage) MkdirAll(name string, mode fs.FileMode) error { return s.root.MkdirAll(name, mode) }
 
+// List sorts, so that two runs see the same order.
 func (s *osStorage) List(dir string) ([]string, error) {
 	f, err := s.root.Open(dir)
 	if err != nil {
@@ -118,6 +128,7 @@ func (s *osStorage) List(dir string) ([]string, error) {
 	return names, errors.Join(err, f.Close())
 }
 
+// SyncDir makes the names in a folder durable.
 func (s *osStorage) SyncDir(dir string) error {
 	f, err := s.root.Open(dir)
 	if err != nil {
@@ -126,6 +137,7 @@ func (s *osStorage) SyncDir(dir string) error {
 	return errors.Join(syncFolder(f), f.Close())
 }
 
+// Lock locks a file for as long as it is held open.
 func (s *osStorage) Lock(name string, note []byte) (func() error, error) {
 	f, err := openLocked(s.root, name)
 	if err != nil {
@@ -137,6 +149,7 @@ func (s *osStorage) Lock(name string, note []byte) (func() error, error) {
 	return f.Close, nil // closing gives the lock back
 }
 
+// Free asks about the file system that holds the folder.
 func (s *osStorage) Free() (uint64, error) { return freeSpace(s.dir) }
 
 func writeAll(w io.Writer, b []byte) error {
@@ -147,11 +160,19 @@ func writeAll(w io.Writer, b []byte) error {
 // osFile is a file of the operating system.
 type osFile struct{ f *os.File }
 
+// Write appends: the file was opened so.
 func (f osFile) Write(p []byte) (int, error) { return f.f.Write(p) }
-func (f osFile) Sync() error                 { return syncData(f.f) }
-func (f osFile) Truncate(size int64) error   { return f.f.Truncate(size) }
-func (f osFile) Close() error                { return f.f.Close() }
 
+// Sync is fdatasync where there is one.
+func (f osFile) Sync() error { return syncData(f.f) }
+
+// Truncate moves the end. What is appended next follows there.
+func (f osFile) Truncate(size int64) error { return f.f.Truncate(size) }
+
+// Close closes.
+func (f osFile) Close() error { return f.f.Close() }
+
+// Reserve is fallocate where there is one.
 func (f osFile) Reserve(bytes int64) error {
 	info, err := f.f.Stat()
 	if err != nil {
