@@ -374,100 +374,102 @@ var (
 	CodeProtocolVersionUnsupported = Code{150}
 	// CodeMalformedMessage is MALFORMED_MESSAGE, number 4025. The message follows no form the protocol knows.
 	CodeMalformedMessage = Code{151}
+	// CodeStrayAnswer is STRAY_ANSWER, number 4026. The answer belongs to no call that is open.
+	CodeStrayAnswer = Code{152}
 	// CodeUnauthenticated is UNAUTHENTICATED, number 4030. The caller is not signed in.
-	CodeUnauthenticated = Code{152}
+	CodeUnauthenticated = Code{153}
 	// CodePermissionDenied is PERMISSION_DENIED, number 4031. The caller may not do this.
-	CodePermissionDenied = Code{153}
+	CodePermissionDenied = Code{154}
 	// CodeNotFound is NOT_FOUND, number 4032. What was asked for does not exist.
-	CodeNotFound = Code{154}
+	CodeNotFound = Code{155}
 	// CodeAlreadyExists is ALREADY_EXISTS, number 4033. What was to be created exists already.
-	CodeAlreadyExists = Code{155}
+	CodeAlreadyExists = Code{156}
 	// CodeConflict is CONFLICT, number 4034. The state has changed in the meantime.
-	CodeConflict = Code{156}
+	CodeConflict = Code{157}
 	// CodePreconditionFailed is PRECONDITION_FAILED, number 4035. Something else has to happen first.
-	CodePreconditionFailed = Code{157}
+	CodePreconditionFailed = Code{158}
 	// CodeConfigurationMissing is CONFIGURATION_MISSING, number 4036. The server lacks a setting that it needs.
-	CodeConfigurationMissing = Code{158}
+	CodeConfigurationMissing = Code{159}
 	// CodeDependencyMissing is DEPENDENCY_MISSING, number 4037. A program or library that the tool needs is not installed.
-	CodeDependencyMissing = Code{159}
+	CodeDependencyMissing = Code{160}
 	// CodePaymentRequired is PAYMENT_REQUIRED, number 4038. The service asks for payment first.
-	CodePaymentRequired = Code{160}
+	CodePaymentRequired = Code{161}
 	// CodeRateLimited is RATE_LIMITED, number 4039. Too many calls in a short time.
-	CodeRateLimited = Code{161}
+	CodeRateLimited = Code{162}
 	// CodeQuotaExceeded is QUOTA_EXCEEDED, number 4040. The quota is used up.
-	CodeQuotaExceeded = Code{162}
+	CodeQuotaExceeded = Code{163}
 	// CodeTimeout is TIMEOUT, number 4041. No answer came in time.
-	CodeTimeout = Code{163}
+	CodeTimeout = Code{164}
 	// CodeCancelled is CANCELLED, number 4042. The call was called off.
-	CodeCancelled = Code{164}
+	CodeCancelled = Code{165}
 	// CodeTooLarge is TOO_LARGE, number 4043. The input or the result is too large.
-	CodeTooLarge = Code{165}
+	CodeTooLarge = Code{166}
 	// CodeUnsupported is UNSUPPORTED, number 4044. This is not supported here.
-	CodeUnsupported = Code{166}
+	CodeUnsupported = Code{167}
 	// CodeUnavailable is UNAVAILABLE, number 4045. The service is not available at the moment.
-	CodeUnavailable = Code{167}
+	CodeUnavailable = Code{168}
 	// CodeDataCorrupt is DATA_CORRUPT, number 4046. Stored data are damaged.
-	CodeDataCorrupt = Code{168}
+	CodeDataCorrupt = Code{169}
 	// CodeDiskFull is DISK_FULL, number 4047. There is no space left to store the data.
-	CodeDiskFull = Code{169}
+	CodeDiskFull = Code{170}
 	// CodeUpstreamUnreachable is UPSTREAM_UNREACHABLE, number 4050. The service behind the tool could not be reached.
-	CodeUpstreamUnreachable = Code{170}
+	CodeUpstreamUnreachable = Code{171}
 	// CodeUpstreamTimeout is UPSTREAM_TIMEOUT, number 4051. The service behind the tool did not answer in time.
-	CodeUpstreamTimeout = Code{171}
+	CodeUpstreamTimeout = Code{172}
 	// CodeUpstreamUnauthenticated is UPSTREAM_UNAUTHENTICATED, number 4052. The service behind the tool did not accept the credentials.
-	CodeUpstreamUnauthenticated = Code{172}
+	CodeUpstreamUnauthenticated = Code{173}
 	// CodeUpstreamForbidden is UPSTREAM_FORBIDDEN, number 4053. The service behind the tool does not permit this.
-	CodeUpstreamForbidden = Code{173}
+	CodeUpstreamForbidden = Code{174}
 	// CodeUpstreamNotFound is UPSTREAM_NOT_FOUND, number 4054. The service behind the tool has no such thing.
-	CodeUpstreamNotFound = Code{174}
+	CodeUpstreamNotFound = Code{175}
 	// CodeUpstreamConflict is UPSTREAM_CONFLICT, number 4055. The service behind the tool reports a conflict.
-	CodeUpstreamConflict = Code{175}
+	CodeUpstreamConflict = Code{176}
 	// CodeUpstreamRejected is UPSTREAM_REJECTED, number 4056. The service behind the tool rejected the request.
-	CodeUpstreamRejected = Code{176}
+	CodeUpstreamRejected = Code{177}
 	// CodeUpstreamRateLimited is UPSTREAM_RATE_LIMITED, number 4057. The service behind the tool asks for fewer calls.
-	CodeUpstreamRateLimited = Code{177}
+	CodeUpstreamRateLimited = Code{178}
 	// CodeUpstreamError is UPSTREAM_ERROR, number 4058. The service behind the tool failed.
-	CodeUpstreamError = Code{178}
+	CodeUpstreamError = Code{179}
 	// CodeUpstreamUnavailable is UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is away.
-	CodeUpstreamUnavailable = Code{179}
+	CodeUpstreamUnavailable = Code{180}
 	// CodeUpstreamBadResponse is UPSTREAM_BAD_RESPONSE, number 4060. The service behind the tool answered with something unreadable.
-	CodeUpstreamBadResponse = Code{180}
+	CodeUpstreamBadResponse = Code{181}
 	// CodeUpstreamGone is UPSTREAM_GONE, number 4065. The server went away while the call was open.
-	CodeUpstreamGone = Code{181}
+	CodeUpstreamGone = Code{182}
 	// CodeUpstreamMalformed is UPSTREAM_MALFORMED, number 4066. The server answered with an invalid message.
-	CodeUpstreamMalformed = Code{182}
+	CodeUpstreamMalformed = Code{183}
 	// CodeCallTimeout is CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
-	CodeCallTimeout = Code{183}
+	CodeCallTimeout = Code{184}
 	// CodeCircuitOpen is CIRCUIT_OPEN, number 4068. The server failed too often and is being given a rest.
-	CodeCircuitOpen = Code{184}
+	CodeCircuitOpen = Code{185}
 	// CodeRetryExhausted is RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
-	CodeRetryExhausted = Code{185}
+	CodeRetryExhausted = Code{186}
 	// CodeRepeatedFailure is REPEATED_FAILURE, number 4070. This call keeps failing in the same way.
-	CodeRepeatedFailure = Code{186}
+	CodeRepeatedFailure = Code{187}
 	// CodeTooManyCalls is TOO_MANY_CALLS, number 4071. Too many calls are open.
-	CodeTooManyCalls = Code{187}
+	CodeTooManyCalls = Code{188}
 	// CodeTooManySessions is TOO_MANY_SESSIONS, number 4072. Too many sessions are open.
-	CodeTooManySessions = Code{188}
+	CodeTooManySessions = Code{189}
 	// CodeGatewayDraining is GATEWAY_DRAINING, number 4073. The gateway is shutting down.
-	CodeGatewayDraining = Code{189}
+	CodeGatewayDraining = Code{190}
 	// CodeHostRefused is HOST_REFUSED, number 4074. The Host header is not one this server answers to.
-	CodeHostRefused = Code{190}
+	CodeHostRefused = Code{191}
 	// CodeOriginRefused is ORIGIN_REFUSED, number 4075. Requests from this origin are not allowed.
-	CodeOriginRefused = Code{191}
+	CodeOriginRefused = Code{192}
 	// CodeTokenRequired is TOKEN_REQUIRED, number 4076. An access token is required.
-	CodeTokenRequired = Code{192}
+	CodeTokenRequired = Code{193}
 	// CodeMethodNotAllowed is METHOD_NOT_ALLOWED, number 4077. The HTTP method is not allowed here.
-	CodeMethodNotAllowed = Code{193}
+	CodeMethodNotAllowed = Code{194}
 	// CodeMediaTypeUnsupported is MEDIA_TYPE_UNSUPPORTED, number 4078. The content type is not supported.
-	CodeMediaTypeUnsupported = Code{194}
+	CodeMediaTypeUnsupported = Code{195}
 	// CodeConfigInvalid is CONFIG_INVALID, number 4079. The configuration is not valid.
-	CodeConfigInvalid = Code{195}
+	CodeConfigInvalid = Code{196}
 	// CodeProbeTargetUnreachable is PROBE_TARGET_UNREACHABLE, number 4085. The server to be probed does not answer.
-	CodeProbeTargetUnreachable = Code{196}
+	CodeProbeTargetUnreachable = Code{197}
 	// CodeProbeUnsafeCall is PROBE_UNSAFE_CALL, number 4086. The probe does not make calls that could change something.
-	CodeProbeUnsafeCall = Code{197}
+	CodeProbeUnsafeCall = Code{198}
 	// CodeLedgerDamaged is LEDGER_DAMAGED, number 4090. The ledger is damaged.
-	CodeLedgerDamaged = Code{198}
+	CodeLedgerDamaged = Code{199}
 )
 
 // catalogue has a row per code, in the order of numbers. Row 0 belongs to the zero Code.
@@ -1396,6 +1398,12 @@ var catalogue = [...]codeInfo{
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The message follows no form the protocol knows.",
 		action:  "Send either a request, a notification or a response, with only the members it may have.",
+	},
+	{
+		symbol: "STRAY_ANSWER", domain: "candor", number: 4026,
+		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
+		message: "The answer belongs to no call that is open.",
+		action:  "Report it to the author of the server, with the reference; the call it was taken for is still open.",
 	},
 	{
 		symbol: "UNAUTHENTICATED", domain: "candor", number: 4030,

@@ -123,13 +123,24 @@ func classifyResult(x *Exchange) Conclusion {
 	}
 	a := answerOf(m)
 	failed, _ := a.isError.Bool()
-	if !failed {
+	own, _ := a.meta.Get(dialect.MetaKey)
+	marked := own.Type() == wire.TypeObject && readable(own)
+	switch {
+	case failed && marked:
+		return certain(VerdictTool, RuleCandorMeta)
+	case failed:
+		return certain(VerdictTool, RuleIsError)
+	case marked:
+		return certain(VerdictMasked, RuleCandorMeta)
+	default:
 		return classifySuccess(x, &a)
 	}
-	if own, ok := a.meta.Get(dialect.MetaKey); ok && own.Type() == wire.TypeObject {
-		return certain(VerdictTool, RuleCandorMeta)
-	}
-	return certain(VerdictTool, RuleIsError)
+}
+
+// readable reports whether a canonical error says what it must; anybody may write under our name.
+func readable(own wire.Value) bool {
+	_, err := dialect.ReadCandor(own)
+	return err == nil
 }
 
 // classifySuccess looks for failures dressed as successes.

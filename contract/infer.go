@@ -36,8 +36,10 @@ func lastResort(v Verdict) candor.Code {
 		return candor.CodeInternalError
 	case VerdictMasked:
 		return candor.CodeMaskedFailure
-	case VerdictMalformed, VerdictStray:
+	case VerdictMalformed:
 		return candor.CodeMalformedMessage
+	case VerdictStray:
+		return candor.CodeStrayAnswer
 	case VerdictLost:
 		return candor.CodeUpstreamGone
 	case VerdictClean, VerdictTool:
@@ -105,6 +107,7 @@ var numbers = map[int64]candor.Code{
 	-32020: candor.CodeHeaderMismatch,
 	-32021: candor.CodeCapabilityRequired,
 	-32022: candor.CodeProtocolVersionUnsupported,
+	-32042: candor.CodePreconditionFailed, // retired: the user had to visit a URL first
 }
 
 func byNumber(s *foreign.Said, _ string) candor.Code {

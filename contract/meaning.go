@@ -233,7 +233,6 @@ var unknownTool = newPhrasebook(`
 	tool … not found|exist|available|registered|supported|recognized|exists
 	tool … does|is not exist|found|available|registered|a
 	no tool|handler|such … named|registered|found|tool|for
-	method not found
 `)
 
 // tooEarly phrases say that the connection was not initialized yet.

@@ -82,6 +82,7 @@ func wordIs(w []byte, want string) bool {
 
 // phrasebook finds phrases in a line. The first word of each decides quickly that most lines hold none.
 type phrasebook struct {
+	lines   []string // as written, for spec/phrases.json
 	byFirst map[string][]phrase
 	loose   []phrase // begin with a gap or an ending
 }
@@ -91,6 +92,7 @@ func newPhrasebook(lists ...string) *phrasebook {
 	for _, list := range lists {
 		for s := range strings.Lines(list) {
 			if s = strings.TrimSpace(s); s != "" {
+				b.lines = append(b.lines, s)
 				b.add(parsePhrase(s))
 			}
 		}

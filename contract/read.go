@@ -32,7 +32,7 @@ func errorOf(x *Exchange, f Conclusion) *candor.Error {
 	case VerdictLost:
 		return finish(x, f, foreign.Said{}, inference{code: candor.CodeUpstreamGone})
 	case VerdictStray:
-		return finish(x, f, foreign.Said{}, inference{code: candor.CodeMalformedMessage})
+		return finish(x, f, foreign.Said{}, inference{code: candor.CodeStrayAnswer})
 	case VerdictMalformed:
 		return finish(x, f, foreign.Said{}, inference{code: malformedCode(x)})
 	case VerdictProtocol, VerdictTool, VerdictMasked, VerdictClean:

@@ -1,7 +1,10 @@
 package contract
 
 import (
+	"encoding/json"
+
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/dialect/foreign"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -12,6 +15,9 @@ func detailsOf(x *Exchange, s *foreign.Said) candor.Details {
 	if said := saidFacts(s); len(said) > 0 {
 		d = d.With("said", said)
 	}
+	if data := peerData(x); data.Present() {
+		d = d.With("data", json.RawMessage(data.Raw()))
+	}
 	if flaw := x.Response.Malformation().Flaw; !x.Lost && flaw != wire.FlawNone {
 		d = d.With("malformation", flaw.String())
 	}
@@ -19,6 +25,19 @@ func detailsOf(x *Exchange, s *foreign.Said) candor.Details {
 		d = d.With("issues", s.Issues)
 	}
 	return d
+}
+
+// peerData is the data of a JSON-RPC error: what the peer's advice may refer to, such as the supported versions. An error
+// object of ours in it is not data.
+func peerData(x *Exchange) wire.Value {
+	if x.Lost || x.Response.Shape() != wire.KindError {
+		return wire.Value{}
+	}
+	data := x.Response.Error().Path("data")
+	if !says(data) || data.Path(dialect.MetaKey).Present() {
+		return wire.Value{}
+	}
+	return data
 }
 
 func saidFacts(s *foreign.Said) map[string]any {

@@ -252,6 +252,7 @@ Symbol = Literal[
     "SESSION_NOT_HEALTHY",
     "SESSION_NOT_INITIALIZED",
     "STORAGE_CORRUPTION_DETECTED",
+    "STRAY_ANSWER",
     "TIMEOUT",
     "TOKEN_BAD_SIGNATURE",
     "TOKEN_INVALID_FORMAT",
@@ -1252,6 +1253,12 @@ CODES: tuple[Code, ...] = (
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The message follows no form the protocol knows.",
         "Send either a request, a notification or a response, with only the members it may have.",
+    ),
+    Code(
+        "STRAY_ANSWER", "candor", 4026, 4026, Class.INTERNAL,
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
+        "The answer belongs to no call that is open.",
+        "Report it to the author of the server, with the reference; the call it was taken for is still open.",
     ),
     Code(
         "UNAUTHENTICATED", "candor", 4030, 4030, Class.DENIED,

@@ -965,6 +965,12 @@ export const codes = [
     action: "Send either a request, a notification or a response, with only the members it may have.",
   },
   {
+    symbol: "STRAY_ANSWER", domain: "candor", number: 4026, rpc: 4026, class: "internal",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    message: "The answer belongs to no call that is open.",
+    action: "Report it to the author of the server, with the reference; the call it was taken for is still open.",
+  },
+  {
     symbol: "UNAUTHENTICATED", domain: "candor", number: 4030, rpc: 4030, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The caller is not signed in.",
