@@ -269,6 +269,9 @@ func TestProofVerifiesWithOnlyProofEntryAndKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range data {
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
 		for bit := range 8 {
 			changed := bytes.Clone(data)
 			changed[i] ^= 1 << bit

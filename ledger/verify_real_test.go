@@ -134,9 +134,13 @@ func tear(t testing.TB, dir string) {
 func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{MaxSegmentBytes: 4 << 10, Retain: Retain{Bytes: 16 << 10}, Compress: true}
+	rounds := 40
+	if testing.Short() {
+		rounds = 15
+	}
 	for range 3 {
 		l := mustOpen(t, dir, o)
-		for i := range 40 {
+		for i := range rounds {
 			appendSome(t, l, i, 10)
 			l.upkeep.ring()
 			if i%10 == 0 {
@@ -209,7 +213,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	<-started
 	rounds := 40
 	if testing.Short() {
-		rounds = 10
+		rounds = 5
 	}
 	for range rounds {
 		r, err := Verify(dir, VerifyOptions{Checkpoints: []string{second}})

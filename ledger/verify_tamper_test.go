@@ -158,6 +158,9 @@ func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 	for _, name := range []string{c.name + "/checkpoints", "second"} {
 		data := files[name].Data
 		for i := range data {
+			if testing.Short() && i%8 != 0 {
+				continue
+			}
 			for bit := range 8 {
 				changed := bytes.Clone(data)
 				changed[i] ^= 1 << bit
