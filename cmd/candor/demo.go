@@ -26,8 +26,9 @@ func newDemo(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show bad answers of servers, and what Candor reads from them",
-		Long: `Show a handful of bad answers as real servers send them, what Candor reads from each, and one error in every
-dialect. Nothing is set up, nothing is fetched, and the output is the same every time.`,
+		Long: `Show a handful of bad answers as real servers send them, what Candor reads from each, one error in every
+dialect, and a ledger that shows when it was changed. Nothing is set up, nothing is fetched, and the output is the same
+every time.`,
 		Example: "  candor demo\n  candor demo --json | jq -r .error.code",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -132,11 +133,15 @@ func demoWires(w *world, p paint, cases []demoCase) error {
 		}
 		fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(name, 12)), cutTo(string(d.Encode(nil, r.Error, demoOptions)), demoWidth))
 	}
+	if err := demoLedger(w, p, cases); err != nil {
+		return err
+	}
 	fmt.Fprintf(w.out, "\n%s\n", p.bold("Next:"))
 	for _, next := range [][2]string{
 		{"candor decode answers.jsonl", "read the answers of your own server, one JSON value per line"},
 		{"candor explain " + r.Error.Code().Symbol(), "what a code means, and what to do about it"},
 		{"candor translate --to rpc FILE", "rewrite errors in another dialect"},
+		{"candor ledger --help", "read, verify and prove a ledger"},
 	} {
 		fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(next[0], 37)), next[1])
 	}
