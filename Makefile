@@ -1,10 +1,11 @@
 # Every step of .ci/run can be run here, and nothing needs a tool that is not fetched by its version.
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
-.PHONY: help check format fmt vet lint test slow race fuzz full bench cover generate demo ci clean
+N ?= 5000
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers cover generate demo ci clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: format vet lint test ## what to run before every commit (the default)
 
@@ -33,12 +34,21 @@ race: ## every test with the race detector
 fuzz: ## every fuzz target, FUZZ=75s in all
 	.ci/fuzz total $(FUZZ)
 
-full: ## the long forms: a million executions per fuzz target, race without -short, benchmarks
+full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, benchmarks
 	.ci/fuzz each 1000000x
-	$(MAKE) race bench
+	$(MAKE) race crash soak bench bench-peers
+
+crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
+	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched)' ./ledger -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
+
+soak: ## append to a ledger for long, and see that nothing grows
+	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
 
 bench: ## benchmarks with allocations; compare two runs of one machine, never two machines
 	go test -run '^$$' -bench . -benchmem -count 5 ./...
+
+bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of its own, so that they stay out of ours
+	cd bench/peers && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...

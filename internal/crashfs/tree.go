@@ -3,6 +3,7 @@ package crashfs
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -11,7 +12,7 @@ import (
 // change is one act on names that happens as a whole or not at all, and is not known to be on the disk.
 type change struct {
 	renames []rename
-	lying   bool // a SyncDir of it failed: no later one brings it to the disk
+	lying   bool // a SyncDir of it failed: asking again does not bring it to the disk
 }
 
 // rename makes a name of a folder stand for another node, or for none.
@@ -46,34 +47,21 @@ func (c change) touches(folder *node) bool {
 	return false
 }
 
-// settleNames brings the names of a folder to the disk.
+// settleNames brings the names of a folder to the disk. What a failed SyncDir left behind goes with them only if the folder was changed since, as
+// that has it written once more.
 func (f *FS) settleNames(folder *node) {
+	again := slices.ContainsFunc(f.pending, func(c change) bool { return !c.lying && c.touches(folder) })
 	left := make([]change, 0, len(f.pending))
 	for _, c := range f.pending {
-		if c.lying || !c.touches(folder) {
+		if !again || !c.touches(folder) {
 			left = append(left, c)
 			continue
 		}
 		for _, r := range c.renames {
 			r.apply(r.folder.durable)
-			left = forget(left, r)
 		}
 	}
 	f.pending = left
-}
-
-// forget drops what older changes said about a name that a newer one has settled.
-func forget(changes []change, settled rename) []change {
-	for i, c := range changes {
-		kept := make([]rename, 0, len(c.renames))
-		for _, r := range c.renames {
-			if r.folder != settled.folder || r.name != settled.name {
-				kept = append(kept, r)
-			}
-		}
-		changes[i].renames = kept
-	}
-	return changes
 }
 
 // failNames is to a folder what failSync is to a file.

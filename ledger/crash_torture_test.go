@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+var cuts = flag.Int("cuts", 100_000, "how often TestR2PowerCutsLoseNothingAcknowledged cuts the power, at least")
+
+// cutter checks survivors on all processors while the workload goes on making them.
+type cutter struct {
+	queue   chan survivor
+	workers sync.WaitGroup
+	cuts    atomic.Int64
+	failed  atomic.Int64
+	t       *testing.T
+}
+
+func newCutter(t *testing.T) *cutter {
+	c := &cutter{queue: make(chan survivor, 64), t: t}
+	for range runtime.GOMAXPROCS(0) {
+		c.workers.Go(func() {
+			for s := range c.queue {
+				c.cuts.Add(1)
+				if err := s.check(); err != nil && c.failed.Add(1) <= 10 {
+					t.Errorf("%s: %v", s.where, err)
+				}
+			}
+		})
+	}
+	return c
+}
+
+// wait returns how many cuts there were.
+func (c *cutter) wait() int64 {
+	close(c.queue)
+	c.workers.Wait()
+	return c.cuts.Load()
+}
+
+// cutting makes a stage lose power after every operation, as often as seeds says each time. Reading changes nothing, so a cut after it
+// leaves what the cut before it left.
+func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
+	return func(s *stage) {
+		s.hook = func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
+			if !op.Changes() {
+				return
+			}
+			told := s.told.soFar() // what is told from now on may rest on what happens from now on
+			for i := range seeds {
+				rng := rand.New(rand.NewPCG(seed, uint64(index)<<16|uint64(i)))
+				left := survivor{disk: cut(rng), options: w.options, prunes: w.prunes, told: told}
+				left.where = fmt.Sprintf("%s, seed %d, power cut %d after operation %d (%s)", w.name, seed, i, index, op)
+				if s.second != nil {
+					left.second = s.second.Crash(rng)
+				}
+				c.queue <- left
+			}
+		}
+	}
+}
+
+// TestR2PowerCutsLoseNothingAcknowledged cuts the power after every operation of every workload. Whatever is left, the ledger must open on it and
+// go on, every acknowledged entry must be there, and the verifier must not call the traces of a power cut harm.
+func TestR2PowerCutsLoseNothingAcknowledged(t *testing.T) {
+	want, seeds := int64(*cuts), 12
+	if testing.Short() {
+		want, seeds = 2_000, 1
+	}
+	c := newCutter(t)
+	for seed := uint64(1); c.cuts.Load() < want && c.failed.Load() == 0; seed++ {
+		for _, w := range workloads {
+			s := perform(t, w, seed, c.cutting(w, seed, seeds))
+			if len(s.refused) > 0 {
+				t.Errorf("%s: on a healthy disk the ledger refused: %v", w.name, s.refused)
+			}
+			if seed == 1 {
+				t.Logf("%s: %d operations, %d receipts", w.name, s.disk.Ops(), len(s.told.soFar()))
+			}
+		}
+	}
+	t.Logf("%d power cuts", c.wait())
+}

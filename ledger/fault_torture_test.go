@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+// strike is one fault at one operation of one workload.
+type strike struct {
+	workload workload
+	fault    crashfs.Fault
+	at       int
+}
+
+func (k strike) String() string {
+	return fmt.Sprintf("%s, %s at operation %d", k.workload.name, k.fault, k.at)
+}
+
+// play runs the workload with the fault in it, and reports whether it struck.
+func (k strike) play(t *testing.T, seed uint64) (s *stage, struck bool) {
+	w := k.workload
+	play := w.play
+	w.play = func(s *stage) {
+		play(s)
+		struck = s.disk.Heal()
+		s.comeBack()
+	}
+	s = perform(t, w, seed, func(s *stage) { s.disk.Plant(k.fault, k.at) })
+	return s, struck
+}
+
+// comeBack asks that a ledger can be opened and used once the disk is well again, in the same process.
+func (s *stage) comeBack() {
+	before := len(s.refused)
+	l := s.open()
+	s.append(l, 50)
+	s.close(l)
+	if len(s.refused) > before {
+		s.t.Errorf("the disk is well again, and the ledger refuses: %v", s.refused[before:])
+	}
+}
+
+// check looks at the process that met the fault, then at those that come after it: at once, after a power cut, and both.
+func (k strike) check(s *stage, seed uint64) error {
+	for _, err := range s.refused {
+		if !saysWhy(err) {
+			return fmt.Errorf("refused with %v: neither AUDIT_LOG_FAILED nor AUDIT_LOCK_FAILED", err)
+		}
+	}
+	if err := leftClean(s.disk); err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(k.at)))
+	left := survivor{options: k.workload.options, prunes: k.workload.prunes, told: s.told.soFar()}
+	for _, next := range []struct {
+		name string
+		take func(*crashfs.FS) *crashfs.FS
+	}{
+		{"a restart", (*crashfs.FS).Restart},
+		{"a power cut", func(f *crashfs.FS) *crashfs.FS { return f.Crash(rng) }},
+		{"another power cut", func(f *crashfs.FS) *crashfs.FS { return f.Crash(rng) }},
+	} {
+		left.disk = next.take(s.disk)
+		if s.second != nil {
+			left.second = next.take(s.second)
+		}
+		if err := left.check(); err != nil {
+			return fmt.Errorf("after %s: %w", next.name, err)
+		}
+	}
+	return nil
+}
+
+func saysWhy(err error) bool {
+	var e *candor.Error
+	return errors.As(err, &e) && (e.Code() == candor.CodeKaizaAuditLogFailed || e.Code() == candor.CodeKaizaAuditLockFailed)
+}
+
+// TestR3FaultAtEveryIOIndex fails every operation of every workload in every way it can fail. The ledger must say so with its code or be able to
+// do without, never trust a file whose sync failed, leave nothing open, work again when the disk does, and lose nothing it has acknowledged.
+func TestR3FaultAtEveryIOIndex(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 23
+	}
+	var jobs []strike
+	for _, w := range workloads {
+		ops := perform(t, w, 1, nil).disk.Ops()
+		for at := 0; at < ops+40; at += step { // a fault leads to more operations than there were without
+			for _, fault := range crashfs.Faults() {
+				jobs = append(jobs, strike{w, fault, at})
+			}
+		}
+	}
+	struck := inParallel(t, jobs, func(t *testing.T, k strike) (bool, error) {
+		s, struck := k.play(t, 1)
+		if !struck {
+			return false, nil
+		}
+		return true, k.check(s, 1)
+	})
+	t.Logf("%d faults struck, of %d planted", struck, len(jobs))
+}
+
+// inParallel does all jobs on all processors and returns how many counted.
+func inParallel[T fmt.Stringer](t *testing.T, jobs []T, do func(*testing.T, T) (bool, error)) int64 {
+	var next, counted, failed atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(jobs)) && failed.Load() < 10; i = next.Add(1) - 1 {
+				counts, err := do(t, jobs[i])
+				if err != nil {
+					failed.Add(1)
+					t.Errorf("%s: %v", jobs[i], err)
+				}
+				if counts {
+					counted.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return counted.Load()
+}
+
+// TestServiceResumesAfterEveryFaultThatPasses keeps one ledger open through a fault that strikes once.
+func TestServiceResumesAfterEveryFaultThatPasses(t *testing.T) {
+	play := func(s *stage) {
+		l := s.open()
+		s.appendAtOnce(l, 3, 3, 300)
+		time.Sleep(2 * time.Second)
+		if s.disk.Heal() && l != nil {
+			s.resumes(l)
+		}
+		s.close(l)
+	}
+	w := workload{name: "resuming", options: Options{MaxSegmentBytes: minSegmentBytes}, play: play}
+	ops := perform(t, w, 1, nil).disk.Ops()
+	for at := range ops {
+		for _, fault := range crashfs.Faults() {
+			s := perform(t, w, 1, func(s *stage) { s.disk.Plant(fault, at) })
+			left := survivor{disk: s.disk.Crash(s.rng), options: w.options, told: s.told.soFar()}
+			if err := left.check(); err != nil {
+				t.Errorf("%s at operation %d: %v", fault, at, err)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// resumes asks for service once the disk is well again; a few seconds and one refusal are allowed for finding out.
+func (s *stage) resumes(l *Ledger) {
+	var err error
+	for range 3 {
+		var r Receipt
+		if r, err = l.Append(context.Background(), s.entry(50)); err == nil {
+			s.told.add(r)
+			return
+		}
+		time.Sleep(2 * time.Second)
+	}
+	s.t.Errorf("the disk is well again, and the ledger still refuses: %v", err)
+}

@@ -1,0 +1,204 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+// TestR4DiskFullAndBack fills a small file system of its own, in a process of its own, takes the filling away again, and expects service to go on
+// without a restart.
+func TestR4DiskFullAndBack(t *testing.T) {
+	dir := t.TempDir()
+	cmd := process(t, "full", dir)
+	cmd.Args = append(cmd.Args, "-test.v")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, where those are allowed
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, syscall.EPERM), strings.Contains(string(out), "may not mount"):
+		t.Skipf("no namespace to mount a small file system in: %v", err)
+	case err != nil:
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// fullRole mounts, fills, empties and looks. Nobody outside its namespace sees the mount.
+func fullRole(t *testing.T, dir string) {
+	private := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
+	if err := errors.Join(private, syscall.Mount("candor", dir, "tmpfs", 0, "size=1m")); err != nil {
+		t.Fatalf("may not mount: %v", err)
+	}
+	ledger, filling := filepath.Join(dir, "ledger"), filepath.Join(dir, "filling")
+	f := fullness{
+		t: t, look: func() (Report, error) { return Verify(ledger, VerifyOptions{}) },
+		fill: func() { fill(t, filling) }, empty: func() { must(t, os.Remove(filling)) },
+	}
+	f.endure(func(o Options) (*Ledger, error) { return Open(ledger, o) })
+	found, err := readFolder(os.DirFS(ledger))
+	must(t, err)
+	f.remembers(found)
+}
+
+// fill writes until nothing more fits.
+func fill(t *testing.T, name string) {
+	f, err := os.Create(name)
+	must(t, err)
+	defer f.Close() //nolint:errcheck // a full disk is what we want
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else {
+			must(t, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestR4DiskFullAndBackInMemory is the same where every limit can be tried.
+func TestR4DiskFullAndBackInMemory(t *testing.T) {
+	for limit := int64(20 << 10); limit < 40<<10; limit += 509 {
+		disk := crashfs.New()
+		w := workload{options: Options{ReserveBytes: 8 << 10, LowSpaceBytes: -1}}
+		w.play = func(s *stage) {
+			f := fullness{
+				t: s.t, look: func() (Report, error) { return verifyDisks(disk, nil) },
+				fill: func() { disk.SetLimit(limit) }, empty: func() { disk.SetLimit(0) },
+			}
+			f.endure(func(o Options) (*Ledger, error) {
+				o.ReserveBytes = w.options.ReserveBytes
+				return Open("", o.withDisk(disk, nil))
+			})
+			found, err := readFolder(disk.View())
+			must(s.t, err)
+			f.remembers(found)
+		}
+		perform(t, w, 1, nil)
+		if t.Failed() {
+			t.Fatalf("limit %d", limit)
+		}
+	}
+}
+
+// fullness is the trial of a ledger whose disk runs full and is emptied again.
+type fullness struct {
+	t           *testing.T
+	look        func() (Report, error)
+	fill, empty func()
+	told        told
+	warnings    chan Warning
+}
+
+func (f *fullness) endure(open func(Options) (*Ledger, error)) {
+	f.warnings = make(chan Warning, 1000)
+	l, err := open(Options{OnWarning: func(w Warning) { f.warnings <- w }})
+	must(f.t, err)
+	for round := range 3 {
+		must(f.t, f.append(l, fmt.Sprintf("before-%d", round)))
+		f.fill()
+		refused := f.untilRefused(l, round)
+		f.clean("while the disk is full")
+		f.empty()
+		f.untilServed(l, round)
+		f.clean("when there is room again")
+		f.t.Logf("round %d: %v", round, refused)
+	}
+	must(f.t, l.Close())
+	f.clean("at the end")
+}
+
+func (f *fullness) append(l *Ledger, ref string) error {
+	r, err := l.Append(f.t.Context(), Entry{Kind: KindFailure, Ref: ref, Envelope: []byte(strings.Repeat("x", 700))})
+	if err == nil {
+		f.told.add(r)
+	}
+	return err
+}
+
+// untilRefused uses up what was set aside. The refusal must come with its code.
+func (f *fullness) untilRefused(l *Ledger, round int) error {
+	for i := range 10_000 {
+		err := f.append(l, fmt.Sprintf("full-%d-%d", round, i))
+		if err == nil {
+			continue
+		}
+		if !saysWhy(err) {
+			f.t.Fatalf("refused with %v", err)
+		}
+		for range 5 { // and it stays refused
+			if f.append(l, "never") == nil {
+				f.t.Error("an entry was taken although the disk is full")
+			}
+		}
+		return err
+	}
+	f.t.Fatal("the disk is full, and ten thousand entries were taken")
+	return nil
+}
+
+// untilServed waits for service to come back by itself.
+func (f *fullness) untilServed(l *Ledger, round int) {
+	var err error
+	for i := range 50 {
+		if err = f.append(l, fmt.Sprintf("after-%d-%d", round, i)); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	f.t.Fatalf("there is room again, and the ledger still refuses: %v", err)
+}
+
+func (f *fullness) clean(when string) {
+	report, err := f.look()
+	must(f.t, err)
+	if !report.OK {
+		f.t.Fatalf("false alarm %s: %v", when, report.Harms)
+	}
+	for _, c := range report.Chains {
+		if c.Torn > 0 {
+			f.t.Errorf("%s half a record of %d bytes is visible", when, c.Torn)
+		}
+	}
+}
+
+// remembers asks that nothing acknowledged is missing, nothing refused is there, and the fullness is on record.
+func (f *fullness) remembers(got *inventory) {
+	if lost := f.told.soFar(); len(got.lost(lost)) > 0 {
+		f.t.Errorf("%d acknowledged entries are lost", len(got.lost(lost)))
+	}
+	if got.refs["never"] > 0 {
+		f.t.Error("a refused entry is in the ledger")
+	}
+	if got.kinds[KindSetting] < 2 {
+		f.t.Errorf("the fullness is not on record: %v", got.kinds)
+	}
+	seen := map[WarningKind]int{}
+	for close(f.warnings); ; {
+		w, more := <-f.warnings
+		if !more {
+			break
+		}
+		seen[w.Kind]++
+	}
+	if seen[WarningFull] == 0 || seen[WarningSpaceBack] == 0 {
+		f.t.Errorf("the operator was not told: %v", seen)
+	}
+}

@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The test binary starts itself as another process. What that process should do is in its environment.
+const (
+	roleVariable = "CANDOR_TEST_ROLE"
+	dirVariable  = "CANDOR_TEST_DIR"
+	countVar     = "CANDOR_TEST_COUNT"   // entries per caller; 0 is until killed
+	callersVar   = "CANDOR_TEST_CALLERS" // how many append at once
+)
+
+var roles = map[string]func(t *testing.T, dir string){
+	"writer": writerRole,
+	"full":   fullRole,
+}
+
+// TestAnotherProcess is no test: it is what the processes do that other tests start.
+func TestAnotherProcess(t *testing.T) {
+	if role := roles[os.Getenv(roleVariable)]; role != nil {
+		role(t, os.Getenv(dirVariable))
+	}
+}
+
+// processes starts the test binary in a role.
+func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAnotherProcess$", "-test.count=1")
+	cmd.Env = append(os.Environ(), append(environment, roleVariable+"="+role, dirVariable+"="+dir)...)
+	return cmd
+}
+
+// writerRole appends from several goroutines. Each prints a receipt in one write, when Append has returned and not before.
+func writerRole(t *testing.T, dir string) {
+	l, err := Open(dir, Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, SecondPlace: dir + ".second"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, _ := strconv.Atoi(os.Getenv(countVar))
+	callers, _ := strconv.Atoi(os.Getenv(callersVar))
+	var wg sync.WaitGroup
+	for c := range callers {
+		wg.Go(func() {
+			for i := 0; count == 0 || i < count; i++ {
+				ref := fmt.Sprintf("%d-%d-%d", os.Getpid(), c, i)
+				r, err := l.Append(context.Background(), Entry{
+					Kind: KindFailure, Ref: ref, Tool: "read_file", Code: candor.CodeNotFound, Outcome: OutcomeError,
+					Envelope: []byte(strings.Repeat("x", (37*i)%700)),
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				fmt.Fprintf(os.Stdout, "receipt %s %s %d %s\n", ref, r.Chain, r.Seq, r.Hash)
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// receipt is a line that a writer printed.
+type receipt struct {
+	Receipt
+	ref string
+}
+
+// readReceipts reads what a writer printed, until it ends. Half a line at the end was never said.
+func readReceipts(r io.Reader, each func(receipt)) error {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !strings.HasPrefix(line, "receipt ") {
+			continue // what the test binary itself prints
+		}
+		var said receipt
+		if _, err := fmt.Sscanf(line, "receipt %s %s %d %s\n", &said.ref, &said.Chain, &said.Seq, &said.Hash); err != nil {
+			return fmt.Errorf("line %q: %w", line, err)
+		}
+		each(said)
+	}
+}
+
+// holdsAll asks that every receipt is honoured and every ref is there once.
+func holdsAll(t *testing.T, dir string, said []receipt) {
+	t.Helper()
+	f, err := readFolder(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range said {
+		if got := f.hashes[place{r.Chain, r.Seq}]; got != r.Hash {
+			t.Errorf("%s was acknowledged as %s/%d and is not there (found hash %q)", r.ref, r.Chain, r.Seq, got)
+		}
+	}
+	if len(f.twice) > 0 {
+		t.Errorf("%d entries are there twice, the first is %v", len(f.twice), f.twice[0])
+	}
+	for ref, times := range f.refs {
+		if times != 1 {
+			t.Errorf("%s is there %d times", ref, times)
+		}
+	}
+}
+
+// verifiesClean asks that nobody finds harm where none was done.
+func verifiesClean(t *testing.T, dir string) Report {
+	t.Helper()
+	var options VerifyOptions
+	if _, err := os.Stat(dir + ".second"); err == nil {
+		options.Checkpoints = []string{dir + ".second"}
+	}
+	report, err := Verify(dir, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, harm := range report.Harms {
+		t.Errorf("false alarm: %s", harm)
+	}
+	return report
+}
+
+// TestR8EightProcessesShareOneFolder has eight processes append to one folder at the same time.
+func TestR8EightProcessesShareOneFolder(t *testing.T) {
+	const processes, callers = 8, 4
+	count := 250 // times callers: a thousand each
+	if testing.Short() {
+		count = 25
+	}
+	dir := t.TempDir() + "/ledger"
+	var mu sync.Mutex
+	var said []receipt
+	var wg sync.WaitGroup
+	for range processes {
+		cmd := process(t, "writer", dir, countVar+"="+strconv.Itoa(count), callersVar+"="+strconv.Itoa(callers))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			err := readReceipts(out, func(r receipt) {
+				mu.Lock()
+				defer mu.Unlock()
+				said = append(said, r)
+			})
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("a writer ended with %v", err)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if want := processes * callers * count; len(said) != want {
+		t.Errorf("%d receipts, want %d", len(said), want)
+	}
+	holdsAll(t, dir, said)
+	unique(t, said)
+	report := verifiesClean(t, dir)
+	if len(report.Chains) != processes {
+		t.Errorf("%d chains, want one for each of %d processes", len(report.Chains), processes)
+	}
+	t.Logf("%d receipts, %d entries, %d chains", len(said), report.Entries, len(report.Chains))
+}
+
+func unique(t *testing.T, said []receipt) {
+	t.Helper()
+	places := map[place]string{}
+	for _, r := range said {
+		at := place{r.Chain, r.Seq}
+		if other, taken := places[at]; taken {
+			t.Errorf("fork: %s and %s are both %s/%d", other, r.ref, r.Chain, r.Seq)
+		}
+		places[at] = r.ref
+	}
+}
+
+// TestR8SecondOpenerOfAChainIsRefused holds a ledger open and lets another process's worth of code try to take its chain over.
+func TestR8SecondOpenerOfAChainIsRefused(t *testing.T) {
+	dir := t.TempDir() + "/ledger"
+	first, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := first.Append(t.Context(), Entry{Kind: KindSuccess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, err := openStorage(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := disk.Lock(r.Chain+"/lock", nil); !errors.Is(err, errLocked) {
+		t.Errorf("the lock of a living chain: %v", err)
+	}
+	second, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := second.Append(t.Context(), Entry{Kind: KindSuccess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other.Chain == r.Chain {
+		t.Error("two writers share a chain")
+	}
+	again, err := first.Append(t.Context(), Entry{Kind: KindSuccess})
+	if err != nil || again.Seq <= r.Seq {
+		t.Errorf("the first writer was disturbed: %v, %v", again, err)
+	}
+	for _, close := range []func() error{second.Close, first.Close, disk.Close} {
+		if err := close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if f, err := readFolder(os.DirFS(dir)); err != nil || f.kinds[KindRecovered] != 0 {
+		t.Errorf("a living chain was recovered, or %v", err)
+	}
+	verifiesClean(t, dir)
+}

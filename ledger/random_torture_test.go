@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+var randomLives = flag.Int("lives", 10_000, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
+
+// life is a random workload, given by its seed.
+type life uint64
+
+func (l life) String() string { return fmt.Sprintf("seed %d", uint64(l)) }
+
+// TestUntouchedLedgersAlwaysVerify lives ten thousand random lives, with rotations, crashes, kills and restarts. Nobody touches any of the folders, so
+// the verifier may not raise a single alarm.
+func TestUntouchedLedgersAlwaysVerify(t *testing.T) {
+	lives := make([]life, *randomLives)
+	if testing.Short() {
+		lives = lives[:min(150, len(lives))]
+	}
+	for i := range lives {
+		lives[i] = life(i + 1)
+	}
+	lived := inParallel(t, lives, func(t *testing.T, l life) (bool, error) { return true, l.live(t) })
+	t.Logf("%d lives", lived)
+}
+
+func (l life) live(t *testing.T) error {
+	rng := rand.New(rand.NewPCG(uint64(l), 3))
+	w := workload{
+		options: Options{
+			MaxSegmentBytes: int64(minSegmentBytes + rng.IntN(3)*4096),
+			MaxSegmentAge:   time.Duration(rng.IntN(2)) * time.Minute,
+			Compress:        rng.IntN(8) == 0,
+		},
+		second: rng.IntN(2) == 0,
+		prunes: rng.IntN(6) == 0,
+	}
+	if w.prunes {
+		w.options.Retain = Retain{Bytes: int64(1 + rng.IntN(20_000)), Age: time.Duration(rng.IntN(2)) * time.Hour}
+	}
+	var failed error
+	w.play = func(s *stage) {
+		for range 1 + rng.IntN(4) {
+			s.chapter(rng)
+			if failed = s.alarm(); failed != nil {
+				return
+			}
+		}
+	}
+	s := perform(t, w, uint64(l), nil)
+	if failed != nil {
+		return failed
+	}
+	if len(s.refused) > 0 {
+		return fmt.Errorf("refused: %v", s.refused)
+	}
+	left := survivor{disk: s.disk, second: s.second, options: w.options, prunes: w.prunes, told: s.told.soFar()}
+	return left.check()
+}
+
+// chapter is one process, from its start to whatever end it finds.
+func (s *stage) chapter(rng *rand.Rand) {
+	l := s.open()
+	for range rng.IntN(4) {
+		switch rng.IntN(5) {
+		case 0:
+			s.appendInTurn(l, 1+rng.IntN(4), 100)
+		case 1:
+			s.appendAtOnce(l, 2+rng.IntN(5), 1+rng.IntN(3), 1500)
+		case 2:
+			s.effects(l, 1+rng.IntN(3))
+		case 3:
+			time.Sleep(time.Duration(rng.IntN(90)) * time.Second)
+		case 4:
+			s.appendAtOnce(l, 2, 2, 6000)
+		}
+	}
+	switch rng.IntN(3) {
+	case 0:
+		s.close(l)
+	case 1:
+		s.kill(l)
+	case 2:
+		s.cut(l, rng)
+	}
+}
+
+// cut takes the power away in the middle of writing. What it leaves is what the next chapter finds, and what callers were told by then is
+// what it must find.
+func (s *stage) cut(l *Ledger, rng *rand.Rand) {
+	s.killed = append(s.killed, l)
+	var disk, second *crashfs.FS
+	var heard []Receipt
+	wait := rng.IntN(8)
+	take := func(_ int, _ crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
+		if wait--; wait >= 0 || disk != nil {
+			return
+		}
+		disk, heard = cut(rng), s.told.soFar()
+		if s.second != nil {
+			second = s.second.Crash(rng)
+		}
+	}
+	s.disk.After(take)
+	s.appendAtOnce(l, 4, 2, 1500)
+	s.disk.After(nil)
+	if wait = 0; disk == nil { // it was over before
+		take(0, crashfs.OpClose, s.disk.Crash)
+	}
+	s.disk, s.second, s.told = disk, second, &told{receipts: heard}
+}
+
+// alarm is what the verifier says about a folder that nobody has touched.
+func (s *stage) alarm() error {
+	return survivor{disk: s.disk, second: s.second}.verify("between two chapters")
+}

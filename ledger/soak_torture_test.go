@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"flag"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+)
+
+var soak = flag.Int("soak", 20_000, "how many entries TestSoakLeaksNothing appends")
+
+// footprint is what a process holds.
+type footprint struct {
+	goroutines, descriptors int
+	heap                    uint64
+}
+
+func takeFootprint(t *testing.T) footprint {
+	t.Helper()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc to count descriptors in")
+	}
+	return footprint{runtime.NumGoroutine(), len(fds), m.HeapAlloc}
+}
+
+// TestSoakLeaksNothing appends for long, with rotation, compression and retention, opens and closes often, and compares what the process holds.
+func TestSoakLeaksNothing(t *testing.T) {
+	count := *soak
+	if testing.Short() {
+		count = 2_000
+	}
+	dir := t.TempDir() + "/ledger"
+	options := Options{
+		MaxSegmentBytes: 256 << 10, Compress: true, Retain: Retain{Bytes: 4 << 20}, SecondPlace: dir + ".second", LowSpaceBytes: -1,
+	}
+	lifetime := func(entries int) {
+		l, err := Open(dir, options)
+		must(t, err)
+		s := &stage{t: t, told: &told{}, rng: newRand(1)}
+		s.appendAtOnce(l, 64, entries/64, 400)
+		s.effects(l, 4)
+		must(t, l.Close())
+		if len(s.refused) > 0 {
+			t.Fatal(s.refused)
+		}
+	}
+	lifetime(640)
+	before := takeFootprint(t)
+	const lives = 10
+	for range lives {
+		lifetime(count / lives)
+	}
+	after := takeFootprint(t)
+	for range 100 { // what ends on its own may need a moment to have ended
+		if after.goroutines <= before.goroutines && after.descriptors <= before.descriptors {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		after = takeFootprint(t)
+	}
+	if after.goroutines > before.goroutines || after.descriptors > before.descriptors {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if after.heap > before.heap+16<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before.heap, after.heap)
+	}
+	verifiesClean(t, dir)
+	t.Logf("before %+v, after %+v", before, after)
+}

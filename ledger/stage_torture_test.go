@@ -1,0 +1,341 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+// stage is where a workload plays: a disk, a second one for checkpoints, and what callers were told. It runs in a bubble of
+// package synctest, where waiting costs no time.
+type stage struct {
+	t       *testing.T
+	disk    *crashfs.FS
+	second  *crashfs.FS // nil if there is no second place
+	options Options
+	told    *told
+	rng     *rand.Rand
+	hook    func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // after every operation on the disk; may be nil
+	refused []error                                                          // what the ledger refused, guarded by mu
+	mu      sync.Mutex
+	refs    int
+	killed  []*Ledger // whose process died; closed at the end, where nobody looks any more
+}
+
+// workload is something people do with a ledger.
+type workload struct {
+	name    string
+	options Options
+	second  bool
+	prunes  bool // old entries go on purpose
+	play    func(*stage)
+}
+
+var workloads = []workload{
+	{name: "one caller", play: func(s *stage) {
+		l := s.open()
+		s.appendInTurn(l, 5, 40)
+		s.close(l)
+	}},
+	{name: "many callers", play: func(s *stage) {
+		l := s.open()
+		s.appendAtOnce(l, 8, 3, 200)
+		s.close(l)
+	}},
+	{name: "long entries", play: func(s *stage) {
+		l := s.open()
+		s.appendAtOnce(l, 4, 2, 2500)
+		s.close(l)
+	}},
+	{name: "effects", play: func(s *stage) {
+		l := s.open()
+		s.effects(l, 4)
+		s.close(l)
+	}},
+	{name: "rotation", options: Options{MaxSegmentBytes: minSegmentBytes}, play: func(s *stage) {
+		l := s.open()
+		s.appendAtOnce(l, 4, 3, 900)
+		s.appendInTurn(l, 4, 600)
+		s.close(l)
+	}},
+	{name: "rotation by age", options: Options{MaxSegmentAge: time.Minute}, play: func(s *stage) {
+		l := s.open()
+		for range 3 {
+			s.appendInTurn(l, 2, 50)
+			time.Sleep(2 * time.Minute)
+		}
+		s.close(l)
+	}},
+	{name: "compression", options: Options{MaxSegmentBytes: minSegmentBytes, Compress: true}, play: func(s *stage) {
+		l := s.open()
+		s.appendInTurn(l, 10, 900)
+		time.Sleep(time.Second)
+		s.appendInTurn(l, 2, 50)
+		s.close(l)
+	}},
+	{name: "retention", prunes: true, options: Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Bytes: 6000}}, play: func(s *stage) {
+		l := s.open()
+		s.appendInTurn(l, 16, 900)
+		time.Sleep(time.Hour)
+		s.appendInTurn(l, 2, 900)
+		s.close(l)
+	}},
+	{name: "checkpoints", second: true, play: func(s *stage) {
+		l := s.open()
+		for range 3 {
+			s.appendInTurn(l, 2, 50)
+			time.Sleep(1500 * time.Millisecond)
+		}
+		s.close(l)
+	}},
+	{name: "restarts", play: func(s *stage) {
+		for range 3 {
+			l := s.open()
+			s.appendAtOnce(l, 2, 2, 100)
+			s.close(l)
+		}
+	}},
+	{name: "kills", second: true, play: func(s *stage) {
+		for range 2 {
+			l := s.open()
+			s.appendAtOnce(l, 2, 2, 300)
+			s.effects(l, 1)
+			s.kill(l)
+		}
+		s.close(s.open())
+	}},
+	{name: "two writers", play: func(s *stage) {
+		one, two := s.open(), s.open()
+		s.appendInTurn(one, 2, 100)
+		s.appendAtOnce(two, 3, 1, 100)
+		s.close(one)
+		s.appendInTurn(two, 1, 100)
+		s.close(two)
+	}},
+}
+
+// newStage sets a workload up on an empty disk.
+func newStage(t *testing.T, w workload, seed uint64) *stage {
+	s := &stage{t: t, disk: crashfs.New(), options: w.options, told: &told{}, rng: newRand(seed)}
+	if w.second {
+		s.second = crashfs.New()
+	}
+	return s
+}
+
+// perform plays a workload in a bubble and returns the stage as it was left.
+func perform(t *testing.T, w workload, seed uint64, prepare func(*stage)) (s *stage) {
+	synctest.Test(t, func(t *testing.T) {
+		s = newStage(t, w, seed)
+		if prepare != nil {
+			prepare(s)
+		}
+		s.disk.After(s.hook)
+		w.play(s)
+		s.leave()
+	})
+	return s
+}
+
+// leave ends what a killed process would have taken with it.
+func (s *stage) leave() {
+	s.disk.After(nil)
+	for _, l := range s.killed {
+		_ = l.Close()
+	}
+}
+
+// withDisk returns the options for a ledger on these disks.
+func (o Options) withDisk(disk, second *crashfs.FS) Options {
+	o.storage = crashStorage{disk}
+	if second != nil {
+		o.SecondPlace, o.second = "second", crashStorage{second}
+	}
+	return o
+}
+
+// open returns nil if the ledger refuses to open.
+func (s *stage) open() *Ledger {
+	l, err := Open("", s.options.withDisk(s.disk, s.second))
+	if err != nil {
+		s.refuse(err)
+		return nil
+	}
+	return l
+}
+
+func (s *stage) close(l *Ledger) {
+	if l == nil {
+		return
+	}
+	if err := l.Close(); err != nil {
+		s.refuse(err)
+	}
+}
+
+// kill ends the process in the middle of things: what it wrote stays in the cache, its locks are gone.
+func (s *stage) kill(l *Ledger) {
+	if l != nil {
+		s.killed = append(s.killed, l)
+	}
+	s.disk.After(nil)
+	s.disk = s.disk.Restart()
+	if s.second != nil {
+		s.second = s.second.Restart()
+	}
+	s.disk.After(s.hook)
+}
+
+func (s *stage) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = append(s.refused, err)
+}
+
+// entry returns an entry that is like no other, with an envelope of about that size.
+func (s *stage) entry(size int) Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refs++
+	return Entry{
+		Kind: KindFailure, Ref: fmt.Sprintf("ref-%d", s.refs), Tool: "read_file", Code: candor.CodeNotFound, Outcome: OutcomeError,
+		Envelope: []byte(strings.Repeat("x", s.rng.IntN(size+1))),
+	}
+}
+
+func (s *stage) append(l *Ledger, size int) {
+	if l == nil {
+		return
+	}
+	r, err := l.Append(context.Background(), s.entry(size))
+	if err != nil {
+		s.refuse(err)
+		return
+	}
+	s.told.add(r)
+}
+
+func (s *stage) appendInTurn(l *Ledger, count, size int) {
+	for range count {
+		s.append(l, size)
+	}
+}
+
+func (s *stage) appendAtOnce(l *Ledger, callers, count, size int) {
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() { s.appendInTurn(l, count, size) })
+	}
+	wg.Wait()
+}
+
+// effects reserves some and completes every other one.
+func (s *stage) effects(l *Ledger, count int) {
+	if l == nil {
+		return
+	}
+	for i := range count {
+		effect, err := l.Reserve(context.Background(), s.entry(100))
+		if err != nil {
+			s.refuse(err)
+			continue
+		}
+		s.told.add(effect.Receipt())
+		if i%2 == 1 {
+			continue
+		}
+		r, err := effect.Complete(context.Background(), Entry{Outcome: OutcomeOK})
+		if err != nil {
+			s.refuse(err)
+			continue
+		}
+		s.told.add(r)
+	}
+}
+
+// survivor is what was left at some moment, and what had been promised by then.
+type survivor struct {
+	disk, second *crashfs.FS
+	options      Options
+	prunes       bool
+	told         []Receipt
+	where        string
+}
+
+// check opens what is left, goes on working with it, and holds it against what was promised.
+func (s survivor) check() error {
+	if err := s.verify("before recovery"); err != nil {
+		return err
+	}
+	if err := s.goOn(); err != nil {
+		return fmt.Errorf("going on: %w", err)
+	}
+	if err := s.verify("after recovery"); err != nil {
+		return err
+	}
+	f, err := readFolder(s.disk.View())
+	if err != nil {
+		return err
+	}
+	if lost := f.lost(s.told); len(lost) > 0 && !s.prunes {
+		return fmt.Errorf("%d of %d acknowledged entries are lost, the first is %s/%d", len(lost), len(s.told), lost[0].Chain, lost[0].Seq)
+	}
+	if len(f.twice) > 0 {
+		return fmt.Errorf("%d entries are there twice, the first is %v", len(f.twice), f.twice[0])
+	}
+	return leftClean(s.disk)
+}
+
+// leftClean asks that no rule was broken and nothing left open.
+func leftClean(disk *crashfs.FS) error {
+	if broken := disk.Broken(); len(broken) > 0 {
+		return fmt.Errorf("rules were broken: %v", broken)
+	}
+	if open := disk.Open(); open != 0 {
+		return fmt.Errorf("%d files were left open", open)
+	}
+	return nil
+}
+
+func (s survivor) goOn() error {
+	l, err := Open("", s.options.withDisk(s.disk, s.second))
+	if err != nil {
+		return err
+	}
+	_, err = l.Append(context.Background(), Entry{Kind: KindSuccess, Tool: "after"})
+	return errors.Join(err, l.Close())
+}
+
+func (s survivor) verify(when string) error {
+	report, err := verifyDisks(s.disk, s.second)
+	if err != nil {
+		return fmt.Errorf("verifying %s: %w", when, err)
+	}
+	if !report.OK {
+		return fmt.Errorf("false alarm %s: %v", when, report.Harms)
+	}
+	return nil
+}
+
+// verifyDisks is Verify for disks in memory.
+func verifyDisks(disk, second *crashfs.FS) (Report, error) {
+	var places []*witnessFile
+	if second != nil {
+		if _, err := fs.Stat(second.View(), "second"); err == nil {
+			places = []*witnessFile{{fsys: second.View(), base: "second", name: "second"}}
+		}
+	}
+	return verifyFS(disk.View(), places, VerifyOptions{})
+}
+
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }

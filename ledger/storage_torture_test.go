@@ -1,0 +1,37 @@
+package ledger
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/candor-mcp/candor/internal/crashfs"
+)
+
+// crashStorage lets a ledger live on a file system that crashes, fills up or lies.
+type crashStorage struct{ *crashfs.FS }
+
+var _ storage = crashStorage{}
+
+func (s crashStorage) Create(name string, mode fs.FileMode) (file, error) {
+	f, err := s.FS.Create(name, mode)
+	if err != nil {
+		return nil, err // not f: a nil pointer in an interface is not nil
+	}
+	return f, nil
+}
+
+func (s crashStorage) OpenAppend(name string) (file, error) {
+	f, err := s.FS.OpenAppend(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s crashStorage) Lock(name string, note []byte) (func() error, error) {
+	release, err := s.FS.Lock(name, note)
+	if errors.Is(err, crashfs.ErrLocked) {
+		return nil, errLocked
+	}
+	return release, err
+}

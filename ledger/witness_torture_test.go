@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// told is what callers were told. It is the other side of the ledger: what stands here must stand there.
+type told struct {
+	mu       sync.Mutex
+	receipts []Receipt // only grows, so that a prefix can be kept
+}
+
+func (w *told) add(r Receipt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.receipts = append(w.receipts, r)
+}
+
+// soFar returns what has been said up to now. It may be kept.
+func (w *told) soFar() []Receipt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.receipts[:len(w.receipts):len(w.receipts)]
+}
+
+// place names an entry.
+type place struct {
+	chain string
+	seq   uint64
+}
+
+// inventory is what stands in a ledger folder, read without any of the ledger's own code.
+type inventory struct {
+	hashes map[place]string
+	kinds  map[Kind]int
+	twice  []place        // entries that are there more than once, always with the same hash
+	refs   map[string]int // how often each ref is there, in entries that are not a completion
+}
+
+// readFolder reads all entries of all chains. Two entries with one number are an error; a line that is not whole ends its file.
+func readFolder(fsys fs.FS) (*inventory, error) {
+	f := &inventory{hashes: map[place]string{}, kinds: map[Kind]int{}, refs: map[string]int{}}
+	segments, err := fs.Glob(fsys, "*/audit-log*")
+	if err != nil {
+		return f, err
+	}
+	for _, name := range segments {
+		if strings.HasSuffix(name, ".new") || packedTwice(segments, name) {
+			continue
+		}
+		content, err := readSegment(fsys, name)
+		if err != nil {
+			return f, fmt.Errorf("reading %s: %w", name, err)
+		}
+		if err := f.take(path.Dir(name), content); err != nil {
+			return f, fmt.Errorf("in %s: %w", name, err)
+		}
+	}
+	return f, nil
+}
+
+// packedTwice reports whether a file is there packed as well: a crash between packing and removing leaves both.
+func packedTwice(segments []string, name string) bool {
+	plain, packed := strings.CutSuffix(name, ".gz")
+	return packed && slices.Contains(segments, plain)
+}
+
+func readSegment(fsys fs.FS, name string) ([]byte, error) {
+	content, err := fs.ReadFile(fsys, name)
+	if err != nil || !strings.HasSuffix(name, ".gz") {
+		return content, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+func (f *inventory) take(chain string, content []byte) error {
+	for line := range bytes.Lines(content) {
+		hash, whole := bytes.CutSuffix(line, []byte("\"}\n"))
+		seq, err := strconv.ParseUint(between(line, `"seq":`, ","), 10, 64)
+		if !whole || err != nil || len(hash) < 64 || hash[0] != '{' {
+			return nil
+		}
+		at := place{chain, seq}
+		own := string(hash[len(hash)-64:])
+		if other, twice := f.hashes[at]; twice && other != own {
+			return fmt.Errorf("fork: there are two entries %d", seq)
+		} else if twice {
+			f.twice = append(f.twice, at)
+			continue
+		}
+		f.hashes[at] = own
+		kind := Kind(between(line, `"kind":"`, `"`))
+		f.kinds[kind]++
+		if ref := between(line, `"ref":"`, `"`); ref != "" && kind != KindComplete {
+			f.refs[ref]++
+		}
+	}
+	return nil
+}
+
+// between returns the text behind the first mark, up to the next one.
+func between(line []byte, after, before string) string {
+	_, rest, _ := bytes.Cut(line, []byte(after))
+	text, _, _ := bytes.Cut(rest, []byte(before))
+	return string(text)
+}
+
+// lost returns the receipts that the folder does not honour.
+func (f *inventory) lost(receipts []Receipt) (lost []Receipt) {
+	for _, r := range receipts {
+		if f.hashes[place{r.Chain, r.Seq}] != r.Hash {
+			lost = append(lost, r)
+		}
+	}
+	return lost
+}
