@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,9 +23,10 @@ type decodeCommand struct {
 	cmd *cobra.Command
 
 	choice
-	dialect, failOn string
+	dialect, failOn, at string
 
-	several bool // more than one input: each line of JSON names its file
+	stamp   time.Time // of --at
+	several bool      // more than one input: each line of JSON names its file
 	tally   tally
 	broken  bool // some line or file could not be read
 }
@@ -41,18 +43,35 @@ failure, and the failure as one typed error. A line is a JSON-RPC response, or
 What the protocol's own fields say is certain. What is read from the shape or the words of an answer is
 suspected, with a confidence: a tool that reads files may return anything.
 
-With --json each line of input gives one line of output, in order, with the members verdict, certainty,
-rule, error, violations, confidence and line, and file if there are several. A line that is not JSON is reported on
-standard error and counts as a malformed message; the lines after it are read all the same.`,
+Each line of input gives one line of output; blank lines are skipped. (The text for people is a line, and some
+more below it if there is something to say.) With --json the line is an object with these members, in this order:
+
+  verdict     what the answer is: ` + joinWords(verdictNames()) + `
+  certainty   certain, or suspected
+  rule        the name of the rule that decided it
+  error       the error in its canonical form, or null if the answer is clean
+  violations  faults of form, a list of {"rule":…,"message":…}; a clean answer may have some too
+  confidence  how sure the verdict is, from 0 to 1; 1 if it is certain
+  line        the number of the line in its file, from 1; blank lines count
+  file        the name of the file, only if there are several
+
+A line that is no sound JSON (cut off, a raw control character or bytes that are not UTF-8 in a string, a member
+named twice, nested too deep) is reported on standard error, and so is a request without its response. It counts as
+a malformed message, the lines after it are read all the same, and the exit code is 2.
+
+An absolute time, such as "resets at 2026-01-02T15:04:05Z", becomes a delay only if --at says when the answers
+came. The errors that have no time of their own get that one.`,
 		Example: `  candor decode answers.jsonl
   candor decode --json < answers.jsonl | jq -r .error.code
-  candor decode --fail-on suspected answers.jsonl`,
+  candor decode --fail-on suspected answers.jsonl
+  candor decode --at 2026-01-02T15:04:05Z answers.jsonl`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	flags := c.cmd.Flags()
 	c.register(c.cmd, "text", "json")
 	flags.StringVar(&c.dialect, "dialect", "", "the dialect that this server is known to speak: "+joinWords(dialect.Names()))
 	flags.StringVar(&c.failOn, "fail-on", "never", "exit with 1 if one was found: "+joinWords(failOnWords))
+	flags.StringVar(&c.at, "at", "", "when the answers came, such as 2026-01-02T15:04:05Z, or now; turns absolute times into delays")
 	complete(c.cmd, "dialect", dialect.Names())
 	complete(c.cmd, "fail-on", failOnWords)
 	return c.cmd
@@ -70,6 +89,9 @@ func (c *decodeCommand) run(files []string) error {
 	}
 	if !contains(failOnWords, c.failOn) {
 		return unknown("--fail-on", c.failOn, failOnWords)
+	}
+	if c.stamp, err = c.w.timeOf(c.at); err != nil {
+		return err
 	}
 	c.several = len(files) > 1
 	for _, src := range c.w.sources(c.cmd, files) {
@@ -126,9 +148,11 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 	if err != nil {
 		why, hint := whyNotJSON(err, l.bytes)
 		c.complain(bad(hint, "%s: %s", src.at(l.number), why))
+	}
+	if x == nil {
 		x = malformed(l)
 	}
-	x.Dialect = c.dialect
+	x.Dialect, x.At = c.dialect, c.stamp
 	r := contract.Read(x)
 	if r.Error != nil && r.Error.Ref() == "" {
 		r.Error = r.Error.With(candor.WithRef(refOf(l.bytes)))
@@ -146,11 +170,36 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 	return c.w.out.LineEnd()
 }
 
+// exchangeOf reads a line. Both results are set where the line is bad input, but there is something to judge all the same.
 func exchangeOf(l line) (*contract.Exchange, error) {
 	if l.tooLong {
 		return nil, wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}
 	}
-	return contract.ParseExchange(l.bytes)
+	x, err := contract.ParseExchange(l.bytes)
+	if err != nil {
+		return nil, err
+	}
+	if x.Lost || x.Response.Malformation().Flaw == wire.FlawNone {
+		return x, nil
+	}
+	return x, unsound(l.bytes)
+}
+
+// errNoResponse is a recorded call without the member that says what came of it.
+var errNoResponse = errors.New("a request without response")
+
+// unsound says what is wrong with a line itself, nil if it is a good record of a malformed message.
+func unsound(text []byte) error {
+	v, err := parse(bytes.TrimSpace(text))
+	if err != nil {
+		return err
+	}
+	_, asked := v.Get("request")
+	_, answered := v.Get("response")
+	if asked && !answered && !v.Path("jsonrpc").Present() {
+		return errNoResponse
+	}
+	return nil
 }
 
 // malformed is the exchange of a line that holds no message: the bytes themselves are the answer.

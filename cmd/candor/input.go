@@ -58,6 +58,9 @@ func whyNotJSON(err error, text []byte) (why, hint string) {
 	if len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
 		return "not JSON: the text is UTF-16", "save it as UTF-8"
 	}
+	if errors.Is(err, errNoResponse) {
+		return err.Error(), "write \"response\":null if no answer came"
+	}
 	var flaw wire.Malformation
 	if !errors.As(err, &flaw) {
 		return err.Error(), "give a JSON-RPC response, or {\"request\":…,\"response\":…}"
@@ -69,6 +72,8 @@ func whyNotJSON(err error, text []byte) (why, hint string) {
 		hint = "a value that spans lines must be put on one: jq -c . does it"
 	case wire.FlawTrailingData:
 		return fmt.Sprintf("more than one value: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
+	case wire.FlawBOM, wire.FlawTooDeep, wire.FlawControlCharacter, wire.FlawBadUTF8, wire.FlawLoneSurrogate, wire.FlawDuplicateKey:
+		return fmt.Sprintf("not sound JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), "readers differ about such a value, so that it is not read"
 	default:
 	}
 	return fmt.Sprintf("not JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint

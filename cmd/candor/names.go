@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // The closed lists that flags and hints speak of.
@@ -25,17 +26,28 @@ func classNames() []string {
 	return names
 }
 
+func verdictNames() []string {
+	var names []string
+	for _, v := range contract.Verdicts() {
+		names = append(names, string(v))
+	}
+	return names
+}
+
 func statusNames() []string {
 	return []string{candor.StatusActive.String(), candor.StatusReserved.String(), candor.StatusDeprecated.String()}
 }
 
-// codeNames returns every spelling of a code that explain takes: domain/SYMBOL, and aliases.
+// codeNames returns the spellings of every code that explain completes: its symbol alone, once for all domains that share it, and
+// domain/SYMBOL.
 func codeNames() []string {
-	var names []string
+	var symbols, full []string
 	for c := range candor.Codes() {
-		names = append(names, c.String())
+		symbols = append(symbols, c.Symbol())
+		full = append(full, c.String())
 	}
-	return names
+	slices.Sort(symbols)
+	return append(slices.Compact(symbols), full...)
 }
 
 func contains(list []string, word string) bool {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/candor-mcp/candor"
 )
 
 // world is everything outside the program that a command may touch.
@@ -42,6 +44,21 @@ func modeOf(f *os.File) os.FileMode {
 		return 0
 	}
 	return info.Mode()
+}
+
+// timeOf reads the value of --at: a time, "now", or nothing for the zero time.
+func (w *world) timeOf(text string) (time.Time, error) {
+	switch text {
+	case "":
+		return time.Time{}, nil
+	case "now":
+		return w.now(), nil
+	}
+	at, err := candor.ParseTime(text)
+	if err != nil {
+		return time.Time{}, bad("such as 2026-01-02T15:04:05Z, or now", "--at %q is not a time", text)
+	}
+	return at, nil
 }
 
 // sink is a buffered output that remembers its first failure, so that a line may be printed without asking each time.
