@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func newExplain(w *world) *cobra.Command {
 
 CODE is a symbol (RATE_LIMITED), a full name (github/E_GH_RATE_LIMIT), a number of the catalogue (3103)
 or a number of JSON-RPC (-32602). Upper and lower case are the same. A symbol that several domains
-share is explained for each of them.`,
+share is explained for each of them, candor's own first and the others by their numbers.`,
 		Example: `  candor explain FILE_NOT_FOUND
   candor explain workrail/timeout --wire
   candor explain -32602
@@ -79,7 +80,7 @@ func (c *explainCommand) run(w *world, asked string) error {
 // findCodes returns the codes that a person may mean: one, or all that share a symbol.
 func findCodes(asked string) ([]candor.Code, error) {
 	if shared := candor.SharedBy(strings.ToUpper(asked)); len(shared) > 0 {
-		return shared, nil
+		return ownFirst(shared), nil
 	}
 	code, err := candor.ParseCode(asked)
 	if err == nil {
@@ -93,6 +94,19 @@ func findCodes(asked string) ([]candor.Code, error) {
 		hint = "did you mean " + joinWords(near) + "? " + hint
 	}
 	return nil, bad(hint, "%s", err)
+}
+
+// ownFirst puts the code of this project before those of the others, which stay in the order of their numbers.
+func ownFirst(codes []candor.Code) []candor.Code {
+	slices.SortStableFunc(codes, func(a, b candor.Code) int { return foreign(a) - foreign(b) })
+	return codes
+}
+
+func foreign(c candor.Code) int {
+	if c.Domain() == "candor" {
+		return 0
+	}
+	return 1
 }
 
 func rangeHint(number int) string {

@@ -21,7 +21,7 @@ type translateCommand struct {
 	cmd *cobra.Command
 
 	from, to, pattern, at string
-	asJSON                bool
+	asJSON, digestRoot    bool
 
 	source  dialect.Dialect // nil detects it for every value
 	target  dialect.Dialect
@@ -47,6 +47,9 @@ With --from auto, the default, the dialect of each value is recognised; an answe
 translated too if the protocol's own fields call it a failure. An error from elsewhere that has no correlation id and no
 time is given both. Stacks are kept as DEBUG_STACK and MCP_ERRORS_VERBOSE say.
 
+The output is for your own eyes: workspace_root is written as a path in every dialect, where a server would show a
+digest. Write --digest-root before you pass it on.
+
 A value that cannot be translated is reported with its line; the others are written all the same.
 
 Dialects: ` + strings.Join(dialect.Names(), ", "),
@@ -61,6 +64,7 @@ Dialects: ` + strings.Join(dialect.Names(), ", "),
 	flags.StringVar(&c.to, "to", "", "the dialect of the output")
 	flags.StringVar(&c.pattern, "pattern", "auto", "the form of the dual dialect: "+joinWords(patternWords))
 	flags.StringVar(&c.at, "at", "", "the time of errors that have none, such as 2026-01-02T15:04:05Z (default now)")
+	flags.BoolVar(&c.digestRoot, "digest-root", false, "write the digest of workspace_root and not the path")
 	flags.BoolVar(&c.asJSON, "json", false, "accepted for symmetry: the output is always JSON")
 	complete(c.cmd, "from", append([]string{"auto"}, dialect.Names()...))
 	complete(c.cmd, "to", dialect.Names())
@@ -125,7 +129,7 @@ func (c *translateCommand) prepare() error {
 	if err != nil {
 		return bad("unset it to show no stacks", "%s", err)
 	}
-	c.options = dialect.Options{Stack: policy, PlainRoot: true}
+	c.options = dialect.Options{Stack: policy, PlainRoot: !c.digestRoot}
 	switch strings.ToUpper(c.pattern) {
 	case "A":
 		c.options.Pattern = dialect.PatternA
@@ -135,12 +139,11 @@ func (c *translateCommand) prepare() error {
 	default:
 		return unknown("--pattern", c.pattern, patternWords)
 	}
-	if c.at != "" {
-		if c.stamp, err = candor.ParseTime(c.at); err != nil {
-			return bad("such as 2026-01-02T15:04:05Z", "--at %q is not a time", c.at)
-		}
+	if c.cmd.Flags().Changed("pattern") && c.target.Name() != "dual" {
+		return bad("leave it out, or write --to dual", "--pattern means nothing to %s: only dual has two forms", c.target.Name())
 	}
-	return nil
+	c.stamp, err = c.w.timeOf(c.at)
+	return err
 }
 
 // one translates one value, or says why it cannot be.
@@ -151,6 +154,11 @@ func (c *translateCommand) one(src source, v value) error {
 		_ = c.w.out.Flush() // the failure stays in the sink and ends the run
 		complain(c.w, c.cmd, c.explain(src, v, err))
 		return nil
+	}
+	if c.digestRoot { // one dialect shows the path to the session it belongs to, whatever the options say
+		at := e.Context()
+		at.WorkspaceRoot = candor.RootDigest(at.WorkspaceRoot)
+		e = e.With(candor.WithContext(at))
 	}
 	o := c.options
 	o.Now = c.clock()
