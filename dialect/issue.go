@@ -44,3 +44,204 @@ func appendIssue(dst []byte, issue wire.Value, path string, needMessage bool) []
 	}
 	return append(dst, '}')
 }
+
+// Reading issues. Servers list them as their validators do: a path as a list of steps or with dots, code for rule, received for
+// got, and bounds as members of their own. The contract knows seven members; what is none of them is gathered in
+// expected, because it is about the piece of the schema that failed. Values that were received are never kept.
+
+// issueTypes are the words that name a type. Anything else that was received is a value.
+var issueTypes = map[string]bool{
+	"string": true, "number": true, "integer": true, "boolean": true, "null": true, "undefined": true, "array": true, "object": true,
+	"nan": true, "date": true, "bigint": true, "symbol": true, "function": true, "map": true, "set": true, "promise": true, "float": true,
+}
+
+// issueNames gives the seven members their other names, in the order they are written.
+var issueNames = []struct{ name, other string }{
+	{"rule", "code"}, {"message", ""}, {"expected", ""}, {"got", "received"}, {"hint", "suggestion"}, {"example", ""},
+}
+
+// canonicalDetails puts details.issues into the form of the contract. What is no list and no text, such as a count, cannot be; it
+// moves to issuesSaid.
+func canonicalDetails(v wire.Value) wire.Value {
+	list, has := v.Get("issues")
+	if !has || v.Type() != wire.TypeObject || isCanonicalIssues(list) {
+		return v
+	}
+	to, issues := "issues", canonicalIssues(list, pointer)
+	if issues == nil {
+		if _, taken := v.Get("issuesSaid"); taken {
+			return without(v, "issues")
+		}
+		to, issues = "issuesSaid", list.Raw()
+	}
+	var out object
+	for name, value := range v.Members() {
+		if name.Is("issues") {
+			out = out.raw(to, issues)
+		} else {
+			out = out.keep(name, value)
+		}
+	}
+	return out.value()
+}
+
+// canonicalIssues returns a list of issues in the form of the contract, nil for what is neither a list nor a text.
+func canonicalIssues(list wire.Value, spell func(string) string) []byte {
+	if list.Type() == wire.TypeString {
+		return append(appendForeignIssue([]byte{'['}, list, spell), ']')
+	}
+	if list.Type() != wire.TypeArray {
+		return nil
+	}
+	out := []byte{'['}
+	for issue := range list.Elements() {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = appendForeignIssue(out, issue, spell)
+	}
+	return append(out, ']')
+}
+
+// appendForeignIssue appends one issue, or one for every key that is not known, each named by its own pointer.
+func appendForeignIssue(dst []byte, issue wire.Value, spell func(string) string) []byte {
+	if issue.Type() != wire.TypeObject {
+		text, ok := issue.Str()
+		if !ok {
+			text = string(issue.Raw())
+		}
+		return append(jsontext.AppendString(append(dst, `{"path":"","message":`...), text), '}')
+	}
+	path := issuePath(issue.Path("path"), spell)
+	keys, listed := issue.Get("keys")
+	if !listed || keys.Type() != wire.TypeArray || keys.Len() == 0 || !allTexts(keys) {
+		return appendIssueAt(dst, path, issue)
+	}
+	rest := without(issue, "keys")
+	n := 0
+	for key := range keys.Elements() {
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		dst = appendIssueAt(dst, path+pointerStep(scalarText(key)), rest)
+	}
+	return dst
+}
+
+func allTexts(list wire.Value) bool {
+	for v := range list.Elements() {
+		if v.Type() != wire.TypeString {
+			return false
+		}
+	}
+	return true
+}
+
+// issuePath is the pointer of a path in any spelling; what is none is the whole.
+func issuePath(v wire.Value, spell func(string) string) string {
+	if text, ok := v.Str(); ok {
+		return spell(text)
+	}
+	path := ""
+	for step := range v.Elements() {
+		path += pointerStep(scalarText(step))
+	}
+	return path
+}
+
+func appendIssueAt(dst []byte, path string, issue wire.Value) []byte {
+	dst = jsontext.AppendString(append(dst, `{"path":`...), path)
+	rest := issueRest(issue)
+	for _, m := range issueNames {
+		v, ok := issue.Get(m.name)
+		if !ok && m.other != "" {
+			v, ok = issue.Get(m.other)
+		}
+		switch {
+		case m.name == "expected":
+			dst = appendExpected(dst, v, rest)
+		case !ok || v.IsNull():
+		case m.name == "got":
+			dst = appendMember(dst, "got", typeName(v))
+		case m.name == "example":
+			dst = appendRaw(dst, m.name, v.Raw())
+		default:
+			dst = appendMember(dst, m.name, plainText(v))
+		}
+	}
+	return append(dst, '}')
+}
+
+// issueRest is what an issue has beside the seven members and their other names.
+func issueRest(issue wire.Value) wire.Value {
+	names := []string{"path", "input"} // input is a value
+	for _, m := range issueNames {
+		names = append(names, m.name)
+		if _, both := issue.Get(m.name); m.other != "" && !both || m.other == "received" {
+			names = append(names, m.other)
+		}
+	}
+	return without(issue, names...)
+}
+
+func appendExpected(dst []byte, expected, rest wire.Value) []byte {
+	switch {
+	case rest.Len() == 0 && !expected.Present():
+		return dst
+	case rest.Len() == 0:
+		return appendRaw(dst, "expected", expected.Raw())
+	case !expected.Present():
+		return appendRaw(dst, "expected", rest.Raw())
+	default:
+		all := object{}.raw("expected", expected.Raw())
+		for name, value := range rest.Members() {
+			all = all.keep(name, value)
+		}
+		return appendRaw(dst, "expected", all.json())
+	}
+}
+
+// typeName is the type that was received, said or worked out from the value.
+func typeName(v wire.Value) string {
+	if text, ok := v.Str(); ok && issueTypes[text] {
+		return text
+	}
+	return v.Type().String()
+}
+
+func plainText(v wire.Value) string {
+	if text, ok := v.Str(); ok {
+		return text
+	}
+	return string(v.Raw())
+}
+
+// isCanonicalIssues reports a list that needs no change.
+func isCanonicalIssues(list wire.Value) bool {
+	if list.Type() != wire.TypeArray {
+		return false
+	}
+	for issue := range list.Elements() {
+		path, ok := issue.Path("path").Str()
+		if !ok || path != "" && path[0] != '/' {
+			return false
+		}
+		for name, value := range issue.Members() {
+			if !isCanonicalMember(name, value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isCanonicalMember(name, value wire.Value) bool {
+	switch {
+	case name.Is("expected"), name.Is("example"):
+		return true
+	case name.Is("path"), name.Is("rule"), name.Is("message"), name.Is("got"), name.Is("hint"):
+		return value.Type() == wire.TypeString
+	default:
+		return false
+	}
+}

@@ -30,6 +30,15 @@ func (b object) raw(name string, raw []byte) object {
 	return b
 }
 
+func (b object) texts(name string, texts []string) object {
+	b = b.name(name)
+	for i, text := range texts {
+		b.out = jsontext.AppendString(append(b.out, "[,"[min(i, 1)]), text)
+	}
+	b.out = append(b.out, ']')
+	return b
+}
+
 // keep adds a member as it was written.
 func (b object) keep(name, value wire.Value) object {
 	b.out = append(append(append(append(b.out, ','), name.Raw()...), ':'), value.Raw()...)

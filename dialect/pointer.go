@@ -64,9 +64,10 @@ func stepAt(path string, i int) (step string, end int) {
 	return path[i:end], end
 }
 
-func addStep(out *strings.Builder, step string) {
-	out.WriteByte('/')
-	out.WriteString(strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1"))
+func addStep(out *strings.Builder, step string) { out.WriteString(pointerStep(step)) }
+
+func pointerStep(step string) string {
+	return "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
 
 // stepEnd returns where a plain name that begins at i ends: at a dot, or at a bracket that can be read.

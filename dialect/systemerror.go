@@ -84,16 +84,29 @@ func (systemError) marked(v wire.Value) bool {
 	return v.Path("error_code").Type() == wire.TypeString && v.Path("human_message").Type() == wire.TypeString
 }
 
-// Read also knows plan_signature, a later name of plan_hash, and causes that are a text, an object or null.
+// Read also knows plan_signature, a later name of plan_hash, causes that are a text, an object or null, and the words that
+// this system sends instead of the envelope, in a result that is marked as a failure.
 func (d systemError) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, d.marked)
 	if !ok {
+		if e, ok := systemRefusal(result); ok {
+			return e, nil
+		}
 		return nil, refuse(d.Name(), "it is the JSON text of content[0], or structuredContent",
 			"no object with error_code and human_message was found")
 	}
 	seen := systemVisible(envelope)
 	embedded, _ := Embedded(result)
 	return fillIn(seen.reconcile(embedded), seen.err), nil
+}
+
+// systemRefusal reads words only where nothing better is there: what holds the canonical error is another dialect's.
+func systemRefusal(result wire.Value) (*candor.Error, bool) {
+	failed, _ := result.Path("isError").Bool()
+	if _, whole := Embedded(result); whole || !failed {
+		return nil, false
+	}
+	return readSystemText(firstText(result))
 }
 
 func systemVisible(v wire.Value) visible {

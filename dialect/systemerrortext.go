@@ -1,0 +1,212 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The system that speaks system-error builds the envelope and then sends only words: its library keeps the message of what
+// was thrown and drops the rest. This file reads those words. The code is in front of them, in brackets or before a
+// colon, more than once where one layer wrapped another; or it is not said at all, and "REFUSE:" is.
+
+const refusalMark = "REFUSE:"
+
+// refusalWords are what a refusal says instead of a code, the first row that fits. All words of a row must be there, in any case.
+var refusalWords = []struct {
+	code  candor.Code
+	words []string
+}{
+	{candor.CodeKaizaSessionNotInitialized, []string{"session not initialized"}},
+	{candor.CodeKaizaSessionLocked, []string{"session", "locked"}},
+	{candor.CodeKaizaPlanNotFound, []string{"plan not found"}},
+	{candor.CodeKaizaPlanNotFound, []string{"plan", "does not exist"}},
+	{candor.CodeKaizaPlanScopeViolation, []string{"scope"}},
+	{candor.CodeKaizaPlanScopeViolation, []string{"allowlist"}},
+	{candor.CodeKaizaPlanEnforcementFailed, []string{"hash mismatch"}},
+	{candor.CodeKaizaPlanEnforcementFailed, []string{"signature mismatch"}},
+	{candor.CodeKaizaPlanEnforcementFailed, []string{"hash", "does not match"}},
+	{candor.CodeKaizaPlanNotApproved, []string{"not approved"}},
+	{candor.CodeKaizaPlanNotApproved, []string{"must be approved"}},
+	{candor.CodeKaizaPlanNotApproved, []string{"plan", "must be signed"}},
+	{candor.CodeKaizaOutsideWorkspace, []string{"outside workspace"}},
+	{candor.CodeKaizaOutsideWorkspace, []string{"outside the workspace"}},
+	{candor.CodeKaizaPathTraversalBlocked, []string{"traversal"}},
+	{candor.CodeKaizaFileReadFailed, []string{"failed to read"}},
+	{candor.CodeKaizaInvalidInputFormat, []string{"not valid json"}},
+}
+
+// ReadRefusal reads a text that begins with "REFUSE:" and goes on in words that are known. No other server begins so, so that it may
+// be read though nobody said which dialect is spoken. It returns false for any other text.
+func ReadRefusal(text string) (*candor.Error, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), refusalMark)
+	if !ok {
+		return nil, false
+	}
+	code, known := refusalCode(rest)
+	if !known {
+		return nil, false
+	}
+	return systemWords{code: code, message: strings.TrimSpace(rest)}.err(), true
+}
+
+func refusalCode(text string) (candor.Code, bool) {
+	text = strings.ToLower(text)
+rows:
+	for _, row := range refusalWords {
+		for _, word := range row.words {
+			if !strings.Contains(text, word) {
+				continue rows
+			}
+		}
+		return row.code, true
+	}
+	return candor.Code{}, false
+}
+
+// systemWords is what a text says, from its front to its message.
+type systemWords struct {
+	code    candor.Code // the innermost that is registered
+	symbols []string    // all that were said, the outermost first
+	number  wire.Value  // of a JSON-RPC error whose text became the text of a result
+	refused bool
+	tool    string
+	issues  []byte
+	message string
+}
+
+// readSystemText is false for a text that names no code and does not refuse: it may be anything.
+func readSystemText(text string) (*candor.Error, bool) {
+	var w systemWords
+	for w.message = strings.TrimSpace(text); w.takePrefix(); {
+		w.message = strings.TrimSpace(w.message)
+	}
+	if w.refused {
+		code, known := refusalCode(w.message)
+		switch {
+		case known:
+			w.code = code
+		case !w.code.Valid():
+			w.code = candor.CodeKaizaUnknownToolFailure
+		}
+	}
+	if !w.code.Valid() && w.number.Present() {
+		w.readProtocol()
+	}
+	return w.err(), w.code.Valid()
+}
+
+// takePrefix takes one code, mark or number from the front of the message.
+func (w *systemWords) takePrefix() bool {
+	if rest, ok := strings.CutPrefix(w.message, refusalMark); ok {
+		w.refused, w.message = true, rest
+		return true
+	}
+	if rest, ok := strings.CutPrefix(w.message, "MCP error "); ok {
+		return w.takeNumber(rest)
+	}
+	if rest, ok := strings.CutPrefix(w.message, "["); ok {
+		return w.takeSymbol(strings.Cut(rest, "]"))
+	}
+	return w.takeSymbol(strings.Cut(w.message, ":"))
+}
+
+func (w *systemWords) takeNumber(text string) bool {
+	digits, rest, ok := strings.Cut(text, ":")
+	if !ok || len(digits) > 7 {
+		return false
+	}
+	number, err := wire.ParseValue([]byte(digits), wire.Limits{MaxDepth: 1})
+	if err != nil || !number.IsInteger() {
+		return false
+	}
+	w.number, w.message = number, rest
+	return true
+}
+
+func (w *systemWords) takeSymbol(symbol, rest string, ok bool) bool {
+	if !ok {
+		return false
+	}
+	code, known := candor.LookupSymbol(symbol, systemDomain)
+	if !known {
+		return false
+	}
+	w.code, w.message = code, rest
+	w.symbols = append(w.symbols, symbol)
+	return true
+}
+
+const (
+	badArguments = "Input validation error"
+	forTool      = "Invalid arguments for tool "
+)
+
+// readProtocol reads the text of a JSON-RPC error, which the library writes in its own words.
+func (w *systemWords) readProtocol() {
+	name, isTool := strings.CutPrefix(w.message, "Tool ")
+	name, missing := strings.CutSuffix(name, " not found")
+	switch {
+	case strings.HasPrefix(w.message, badArguments):
+		w.readArguments()
+	case isTool && missing:
+		w.code, w.tool = candor.CodeToolNotFound, name
+	default:
+		w.code, _ = rpcIdentity{number: w.number}.code()
+	}
+}
+
+// readArguments reads "Input validation error: Invalid arguments for tool NAME: [issues]". The list may be cut, or missing.
+func (w *systemWords) readArguments() {
+	w.code = candor.CodeKaizaInvalidInputValue
+	head, list, listed := strings.Cut(w.message, ": [")
+	if _, after, ok := strings.Cut(head, forTool); ok {
+		w.tool, _, _ = strings.Cut(after, ":")
+	}
+	missing := strings.Contains(w.message, "Required") || strings.Contains(w.message, "received undefined")
+	if listed {
+		if v, err := wire.ParseValue([]byte("["+list), wire.Limits{}); err == nil {
+			w.issues, missing = canonicalIssues(v, pointer), allMissing(v)
+			w.message = head
+		}
+	}
+	if missing {
+		w.code = candor.CodeKaizaMissingRequiredField
+	}
+}
+
+// allMissing reports whether every issue is about something that was not sent.
+func allMissing(list wire.Value) bool {
+	n := 0
+	for issue := range list.Elements() {
+		message := scalarText(issue.Path("message"))
+		if !issue.Path("received").Is("undefined") && message != "Required" && !strings.Contains(message, "received undefined") {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// err is marked as inferred: the words were meant for people.
+func (w systemWords) err() *candor.Error {
+	var said, details object
+	if len(w.symbols) > 1 || w.refused && len(w.symbols) > 0 {
+		said = said.texts("symbols", w.symbols)
+	}
+	if w.number.Present() {
+		said = said.raw("number", w.number.Raw())
+	}
+	if !said.empty() {
+		details = details.raw("said", said.json())
+	}
+	if w.issues != nil {
+		details = details.raw("issues", w.issues)
+	}
+	options := []candor.Option{candor.WithOrigin(candor.PartyServer, true), candor.WithTool(w.tool)}
+	if !details.empty() {
+		options = append(options, candor.WithDetails(details.json()))
+	}
+	return candor.New(w.code, w.message, options...)
+}
