@@ -9,9 +9,10 @@ import (
 
 const canonicalHint = "the written form is spec/schema/error.schema.json"
 
-// ReadCandor reads the canonical JSON of an error, the value under [MetaKey]. It is strict: a code that is not registered,
-// a class, domain or number other than the catalogue's, retry advice outside the closed set and a member that
-// the contract does not know are refused with an error that names them. A missing ref is read as "".
+// ReadCandor reads the canonical JSON of an error, the value under [MetaKey]. It is strict in what it knows: a code that is not
+// registered, a class, domain or number other than the catalogue's and retry advice outside the closed set are
+// refused with an error that names them. Members that it does not know are ignored, so that a later contract may
+// add some. A missing ref is read as "".
 //
 // For every error made by a constructor it returns the same error that was written, less what the writer chose not to show.
 func ReadCandor(v wire.Value) (*candor.Error, error) {
@@ -65,11 +66,9 @@ var canonicalReaders = []struct {
 }
 
 func (r *canonicalReader) read() (*candor.Error, error) {
-	known := 0
 	for _, m := range canonicalReaders {
 		value, ok := r.values[m.name]
 		if ok {
-			known++
 			m.read(r, value)
 		} else if m.required {
 			r.fail("%s is missing", m.name)
@@ -78,24 +77,7 @@ func (r *canonicalReader) read() (*candor.Error, error) {
 			return nil, r.err
 		}
 	}
-	if known < len(r.values) {
-		return nil, r.unknownMember()
-	}
 	return candor.New(r.code, r.message, append(r.options, candor.WithContext(r.context))...), nil
-}
-
-// unknownMember names the first member, by name, that no row of the table reads.
-func (r *canonicalReader) unknownMember() error {
-	for _, m := range canonicalReaders {
-		delete(r.values, m.name)
-	}
-	first := ""
-	for name := range r.values {
-		if first == "" || name < first {
-			first = name
-		}
-	}
-	return refuseCanonical("%.64q is no member of an error", first)
 }
 
 func refuseCanonical(problem string, args ...any) error {
@@ -163,7 +145,7 @@ func (r *canonicalReader) readDetails(v wire.Value) {
 func (r *canonicalReader) readOrigin(v wire.Value) {
 	by, _ := v.Path("by").Str()
 	inferred, ok := v.Path("inferred").Bool()
-	if party := candor.Party(by); party.Valid() && ok && v.Len() == 2 {
+	if party := candor.Party(by); party.Valid() && ok {
 		r.add(candor.WithOrigin(party, inferred))
 		return
 	}
@@ -189,7 +171,7 @@ func (r *canonicalReader) readCause(v wire.Value) {
 		return
 	}
 	c, ok := parseCause(v)
-	if !ok || v.Len() != 3 {
+	if _, code := v.Get("code"); !ok || !code || !v.Path("name").Present() {
 		r.fail("cause is neither a string nor {message, code, name}")
 	}
 	r.add(candor.WithCauseText(c))

@@ -42,7 +42,6 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 		`"message":"m"→"massage":"m"`:                             "message is missing",
 		`"message":"m",→`:                                         "message is missing",
 		`"ref":"r"→"ref":1`:                                       "ref is of type number",
-		`"ref":"r"→"ref":"r","extra":1`:                           "extra",
 		`"ref":"r"→"ref":"r","timestamp":"yesterday"`:             "timestamp",
 		`"ref":"r"→"ref":"r","timestamp":"2026-11-15T01:21:55Z"`:  "timestamp",
 		`"ref":"r"→"ref":"r","cause":{"message":"m"}`:             "cause",
@@ -59,6 +58,24 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 	}
 	if _, err := dialect.ReadCandor(parse(t, []byte(strictForm))); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestReadCandorIgnoresMembersThatItDoesNotKnow(t *testing.T) {
+	want := canonical(read(t, lookup(t, "candor"), []byte(strictForm)))
+	for from, to := range map[string]string{
+		`"ref":"r"`:        `"ref":"r","severity":"high","links":[{"code":7}]`,
+		`"inferred":false`: `"inferred":false,"host":"h"`,
+		`{"code":`:         `{"":null,"code":`,
+	} {
+		raw := strings.Replace(strictForm, from, to, 1)
+		if got := canonical(read(t, lookup(t, "candor"), []byte(raw))); got != want {
+			t.Errorf("%s\nwant %s\n got %s", to, want, got)
+		}
+	}
+	with := strings.Replace(strictForm, `"ref":"r"`, `"ref":"r","cause":{"message":"m","code":null,"name":"E","errno":-2}`, 1)
+	if c := read(t, lookup(t, "candor"), []byte(with)).Cause(); c != (candor.Cause{Message: "m", Name: "E"}) {
+		t.Errorf("%+v", c)
 	}
 }
 

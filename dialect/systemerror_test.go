@@ -145,13 +145,13 @@ func TestSystemErrorReadsOtherEditions(t *testing.T) {
 func TestARefusalIsReadWithoutKnowingTheDialect(t *testing.T) {
 	for text, want := range map[string]candor.Code{
 		"REFUSE: Session not initialized. You must call begin_session with an absolute workspace_root first.": candor.CodeKaizaSessionNotInitialized,
-		" REFUSE: Plan not found by hash: 00":                 candor.CodeKaizaPlanNotFound,
+		" REFUSE: Plan not found by hash: 00":                  candor.CodeKaizaPlanNotFound,
 		"REFUSE: Plan status is \"DRAFT\" — must be APPROVED.": candor.CodeKaizaPlanNotApproved,
-		"REFUSE: the moon is full":                            {},
-		"I REFUSE: Plan not found by hash":                    {},
-		"[INTERNAL_ERROR] File not found":                     {},
-		"REFUSE":                                              {},
-		"":                                                    {},
+		"REFUSE: the moon is full":                             {},
+		"I REFUSE: Plan not found by hash":                     {},
+		"[INTERNAL_ERROR] File not found":                      {},
+		"REFUSE":                                               {},
+		"":                                                     {},
 	} {
 		e, ok := dialect.ReadRefusal(text)
 		if ok != want.Valid() || ok && (e.Code() != want || !e.Origin().Inferred || e.Message() == "") {
