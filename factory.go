@@ -32,10 +32,10 @@ func InvariantViolation(id, message string, options ...Option) *Error {
 }
 
 // StartupFailure builds an error that keeps a server from starting. There is no session yet, so it
-// has no role, session or workspace.
+// has no role, session or workspace, and its tool is "startup", whatever the options say.
 func StartupFailure(code Code, message string, options ...Option) *Error {
-	set := []Option{WithTool("startup"), WithOrigin(PartyServer, false)}
-	return New(code, message, append(set, options...)...)
+	set := append([]Option{WithOrigin(PartyServer, false)}, options...)
+	return New(code, message, append(set, WithTool("startup"), WithSession("", "", ""))...)
 }
 
 // Numbered builds an error from the number of the taxonomy, such as 2100. A number that is not registered is refused
