@@ -46,13 +46,19 @@ func causeOfValue(v any, t thrown) Cause {
 	return NewCause(firstText(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
 }
 
-// textOf is err.Error() that survives a nil receiver and a panicking method, because fmt does.
-func textOf(err error) string { return fmt.Sprint(err) }
+// textOf is err.Error() that survives a nil receiver and a panicking method, because fmt does; and a panic whose value
+// panics when it is printed, which fmt passes on.
+func textOf(err error) (text string) {
+	if !guard(func() { text = fmt.Sprint(err) }) {
+		return unencodable
+	}
+	return text
+}
 
 // codeTextOf returns the first code that anything in the chain carries, or "".
 func codeTextOf(err error) string {
 	for _, e := range chain(err) {
-		if code := ownCode(e); code != "" {
+		if code := ownCodeText(e); code != "" {
 			return code
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"iter"
 	"reflect"
-	"syscall"
 )
 
 // maxChain bounds how many errors of one chain are looked at: an error may unwrap to itself.
@@ -28,7 +27,10 @@ func chain(err error) iter.Seq2[int, error] {
 // sound reports whether errors.Is and errors.As can walk through err.
 func sound(err error) bool {
 	w := walker{left: maxChain, sound: true}
-	w.visit(0, err, func(int, error) bool { return true })
+	w.visit(0, err, func(_ int, e error) bool {
+		w.sound = w.sound && asked(e)
+		return w.sound
+	})
 	return w.sound
 }
 
@@ -50,9 +52,17 @@ func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
 	}
 	switch v := any(err).(type) {
 	case interface{ Unwrap() error }:
-		return w.visit(depth+1, v.Unwrap(), yield)
+		var inner error
+		if !guard(func() { inner = v.Unwrap() }) {
+			w.sound = false
+		}
+		return w.visit(depth+1, inner, yield)
 	case interface{ Unwrap() []error }:
-		for _, inner := range v.Unwrap() {
+		var list []error
+		if !guard(func() { list = v.Unwrap() }) {
+			w.sound = false
+		}
+		for _, inner := range list {
 			if !w.visit(depth+1, inner, yield) {
 				return false
 			}
@@ -60,6 +70,24 @@ func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
 	}
 	return true
 }
+
+// asked reports whether the Is and As of one error return at all. They are asked for something that no error is.
+func asked(err error) bool {
+	ok := true
+	if v, has := any(err).(interface{ Is(error) bool }); has {
+		ok = guard(func() { v.Is(nobody{}) })
+	}
+	if v, has := any(err).(interface{ As(any) bool }); has {
+		var none nobody
+		ok = guard(func() { v.As(&none) }) && ok
+	}
+	return ok
+}
+
+// nobody is an error that nothing wraps.
+type nobody struct{}
+
+func (nobody) Error() string { return "nobody" }
 
 // walkable reports whether errors.Is or errors.As would call a method of err.
 func walkable(err error) bool {
@@ -85,30 +113,8 @@ func ours(err error) *Error {
 	}
 	// An error of another kind may still say that it is one of ours.
 	var found *Error
-	if sound(err) && errors.As(err, &found) {
-		return found
+	if !sound(err) || !guard(func() { _ = errors.As(err, &found) }) {
+		return nil
 	}
-	return nil
-}
-
-// coded and codedToo are met by error types of other systems that carry a code.
-type (
-	coded    interface{ ErrorCode() string }
-	codedToo interface{ Code() string }
-)
-
-// ownCode returns the code that one error carries by itself, or "".
-func ownCode(err error) string {
-	switch v := any(err).(type) {
-	case *Error:
-		return v.code.Symbol()
-	case coded:
-		return v.ErrorCode()
-	case codedToo:
-		return v.Code()
-	case syscall.Errno:
-		return errnoName(v)
-	default:
-		return ""
-	}
+	return found
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // From converts any Go error. nil gives nil, and nothing else does; an *Error anywhere in the chain is returned unchanged,
-// without the options; an error that carries a registered code of its own keeps it; known errors of the standard
+// without the options; an error that carries a registered code of its own, by symbol or by number, keeps it; known errors of the standard
 // library get the code that fits. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown
 // error is for the operator, so it goes to the cause and never to the message.
 func From(err error, options ...Option) *Error {
@@ -59,7 +59,7 @@ func fallback(code Code, message string, cause Option, options []Option) *Error 
 func codeOf(err error) (Code, string) {
 	inText, message := codeInTexts(err)
 	for _, e := range chain(err) {
-		if c, ok := LookupSymbol(ownCode(e)); ok {
+		if c, ok := carriedBy(e); ok {
 			return c, message
 		}
 	}
@@ -67,7 +67,8 @@ func codeOf(err error) (Code, string) {
 		return inText, message
 	}
 	for _, rule := range conversions {
-		if rule.matches(err) {
+		fits := false
+		if guard(func() { fits = rule.matches(err) }) && fits { // an Is may panic for one target alone
 			return rule.code, ""
 		}
 	}
@@ -88,12 +89,14 @@ func codeInTexts(err error) (Code, string) {
 	return found, message
 }
 
-// codeInText reads the bracketed form older servers throw: "[FILE_NOT_FOUND] File not found: a.txt". Where
-// prefixes are nested the innermost registered code wins: the outer ones were added by whoever passed it on.
+// codeInText reads the forms older servers throw: "[FILE_NOT_FOUND] File not found: a.txt" and KAIZA's raw one,
+// "SESSION_LOCKED: …", which counts for its own domain alone: "TIMEOUT: …" may be anybody's words. Where prefixes are nested the
+// innermost registered code wins: the outer ones were added by whoever passed it on.
 func codeInText(text string) (Code, string) {
 	var found Code
 	message := ""
-	for rest := strings.TrimSpace(text); strings.HasPrefix(rest, "["); {
+	rest := strings.TrimSpace(text)
+	for strings.HasPrefix(rest, "[") {
 		symbol, after, ok := strings.Cut(rest[1:], "]")
 		if !ok {
 			break
@@ -105,7 +108,15 @@ func codeInText(text string) (Code, string) {
 		rest = strings.TrimSpace(after)
 		found, message = c, rest
 	}
-	return found, message
+	for {
+		symbol, after, _ := strings.Cut(rest, ":")
+		c, ok := LookupCode("kaiza", symbol)
+		if !ok || len(symbol) == len(rest) {
+			return found, message
+		}
+		rest = strings.TrimSpace(after)
+		found, message = c, rest
+	}
 }
 
 // conversions are the rules for errors of the standard library, most specific first: a dial that timed out is also a

@@ -16,7 +16,7 @@ func (w *safeWriter) foreign(text []byte, room int) {
 	case len(text) == 0:
 		w.literal("null", room)
 	case !json.Valid(text):
-		w.text("[unencodable]", room)
+		w.text(unencodable, room)
 	default:
 		w.raw(validJSON(text), room)
 	}

@@ -85,21 +85,28 @@ func (w *safeWriter) marshaled(r reflect.Value, room int) bool {
 	case error:
 		w.text(textOf(v), room)
 	case json.Marshaler:
-		raw, err := v.MarshalJSON()
-		if err != nil {
-			raw = []byte(`"[unencodable]"`)
+		if raw, ok := said(v.MarshalJSON); ok {
+			w.foreign(raw, room)
+		} else {
+			w.text(unencodable, room)
 		}
-		w.foreign(raw, room)
 	case encoding.TextMarshaler:
-		text, err := v.MarshalText()
-		if err != nil {
-			text = []byte("[unencodable]")
+		if text, ok := said(v.MarshalText); ok {
+			w.text(string(text), room)
+		} else {
+			w.text(unencodable, room)
 		}
-		w.text(string(text), room)
 	default:
 		return false
 	}
 	return true
+}
+
+// said calls a marshaling method of a foreign type. ok is false if it failed in either way.
+func said(marshal func() ([]byte, error)) (text []byte, ok bool) {
+	var err error
+	returned := guard(func() { text, err = marshal() })
+	return text, returned && err == nil
 }
 
 func (w *safeWriter) kind(r reflect.Value, room int) {
@@ -179,7 +186,7 @@ func keyText(k reflect.Value) string {
 	}
 	if k.CanInterface() {
 		if m, ok := k.Interface().(encoding.TextMarshaler); ok && !isNil(m) {
-			if text, err := m.MarshalText(); err == nil {
+			if text, ok := said(m.MarshalText); ok {
 				return string(text)
 			}
 		}

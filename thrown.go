@@ -54,8 +54,8 @@ func membersOf(v any) iter.Seq[field] {
 	}
 	switch v := v.(type) {
 	case json.Marshaler: // json.RawMessage is one
-		raw, err := v.MarshalJSON()
-		if err != nil || !json.Valid(raw) {
+		raw, ok := said(v.MarshalJSON)
+		if !ok || !json.Valid(raw) {
 			return none
 		}
 		return validJSON(raw).fields()

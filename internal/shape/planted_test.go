@@ -156,8 +156,10 @@ func TestPlantedImport(t *testing.T) {
 
 func TestPlantedRecover(t *testing.T) {
 	body := "func f() { defer func() { _ = recover() }() }"
-	for dir, want := range map[string]string{"wire": "calls recover", "boundary": "", "gateway": ""} {
-		got, err := shape.Load(tree(map[string]string{dir + "/a.go": goFile(dir, body)}), module)
+	for file, want := range map[string]string{
+		"wire/a.go": "calls recover", "boundary/a.go": "", "gateway/a.go": "", "guard.go": "", "a.go": "calls recover", "wire/guard.go": "calls recover",
+	} {
+		got, err := shape.Load(tree(map[string]string{file: goFile("p", body)}), module)
 		if err != nil {
 			t.Fatal(err)
 		}
