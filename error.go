@@ -58,7 +58,8 @@ func (e *Error) Details() Details { return e.orZero().details }
 // Origin returns who says so, and whether it was said or inferred.
 func (e *Error) Origin() Origin { return e.orZero().origin }
 
-// Ref returns the correlation id that the ledger, the logs and the span share.
+// Ref returns the correlation id that the ledger, the logs and the span share, or "" if nobody has given one; see
+// [Error.WireRef].
 func (e *Error) Ref() string { return e.orZero().ref }
 
 // Context returns where it happened.
