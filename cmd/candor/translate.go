@@ -40,8 +40,13 @@ one per line or spread over several: bare envelopes, MCP results, JSON-RPC respo
 Standard input is read if no FILE is given.
 
 The output is the whole carrier: an MCP result, a JSON-RPC error, or a document. What a dialect has no member
-for travels beside it, so that A to B to A gives A back. The id of a JSON-RPC response is kept, except in a problem
-document, which is no JSON-RPC.
+for travels beside it, so that A to B to A gives A back.
+
+What the carrier held besides the error is kept too, byte for byte and not redacted: other members of the response,
+of the result or of the error, of _meta, other blocks of content. In a carrier of another kind they travel under
+"` + carrierKey + `", a member of _meta, of data or of the document, and translating back restores them. The
+envelope is repeated in structuredContent for system-error and dual, as their servers do, and for other dialects if
+the input did so; a structuredContent that is the tool's own is left as it is.
 
 With --from auto, the default, the dialect of each value is recognised; an answer in no dialect is
 translated too if the protocol's own fields call it a failure. An error from elsewhere that has no correlation id and no
@@ -148,12 +153,31 @@ func (c *translateCommand) prepare() error {
 
 // one translates one value, or says why it cannot be.
 func (c *translateCommand) one(src source, v value) error {
-	e, err := c.read(v)
+	text, err := c.rewrite(v)
 	if err != nil {
 		c.broken = true
 		_ = c.w.out.Flush() // the failure stays in the sink and ends the run
 		complain(c.w, c.cmd, c.explain(src, v, err))
 		return nil
+	}
+	c.w.out.Write(wire.AppendLine(nil, text)) //nolint:errcheck // the sink remembers, and LineEnd tells
+	return c.w.out.LineEnd()
+}
+
+// rewrite reads an error with all that stands around it and writes both anew.
+func (c *translateCommand) rewrite(v value) ([]byte, error) {
+	if v.err != nil {
+		return nil, v.err
+	}
+	var held carrier
+	v.json, held = takeRecord(v.json)
+	e, from, err := c.read(v)
+	if err != nil {
+		return nil, err
+	}
+	held.look(v.json, from, e)
+	if id, ok := idOf(v.json); ok {
+		held.id = id
 	}
 	if c.digestRoot { // one dialect shows the path to the session it belongs to, whatever the options say
 		at := e.Context()
@@ -162,9 +186,11 @@ func (c *translateCommand) one(src source, v value) error {
 	}
 	o := c.options
 	o.Now = c.clock()
-	o.ID, o.Response = idOf(v.json)
-	c.w.out.Write(wire.AppendLine(nil, c.target.Write(nil, e, o))) //nolint:errcheck // the sink remembers, and LineEnd tells
-	return c.w.out.LineEnd()
+	text, err := held.write(c.target, e, o)
+	if err != nil {
+		return nil, fmt.Errorf("what stands beside the error cannot be kept: %w", err)
+	}
+	return text, nil
 }
 
 func (c *translateCommand) clock() time.Time {
@@ -188,26 +214,24 @@ func (c *translateCommand) explain(src source, v value, err error) *fault {
 	return bad("candor decode says what it is", "%s: %s", at, err)
 }
 
-func (c *translateCommand) read(v value) (*candor.Error, error) {
-	if v.err != nil {
-		return nil, v.err
-	}
+// read returns the error, and the dialect it is in, nil for none.
+func (c *translateCommand) read(v value) (*candor.Error, dialect.Dialect, error) {
 	from := c.source
 	if from == nil {
 		from, _ = dialect.Detect(v.json)
 	}
 	if from == nil || c.source == nil && isBareNumber(from, v.json) {
 		e, err := readForeign(v.json)
-		return c.complete(e, v), err
+		return c.complete(e, v), nil, err
 	}
 	e, err := from.Read(v.json)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, whole := dialect.Embedded(v.json); whole || from.Carrier() == dialect.CarrierDocument || from.Name() == "candor" {
-		return e, nil // it is canonical already: what it does not say, nobody adds
+		return e, from, nil // it is canonical already: what it does not say, nobody adds
 	}
-	return c.complete(e, v), nil
+	return c.complete(e, v), from, nil
 }
 
 // isBareNumber reports a JSON-RPC error that names itself by a number alone, or by none. Every server sends those, so that they say
@@ -249,11 +273,11 @@ func readForeign(v wire.Value) (*candor.Error, error) {
 	return nil, fmt.Errorf("no error in any dialect, and no answer that is marked as failed")
 }
 
-// idOf returns the id of a JSON-RPC response, and whether a result that answers it must be wrapped in one.
-func idOf(v wire.Value) (id []byte, response bool) {
+// idOf returns the id of a JSON-RPC response, and whether there is one.
+func idOf(v wire.Value) (id []byte, ok bool) {
 	if !v.Path("result").Present() && !v.Path("error").Present() || v.Path("ok").Present() {
 		return nil, false
 	}
-	token := v.Path("id")
-	return token.Raw(), token.Present()
+	token, ok := v.Get("id")
+	return token.Raw(), ok
 }

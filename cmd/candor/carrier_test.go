@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// TestNoMemberIsLost sends every error of the scripts that is in a dialect A to every dialect B and back, and looks for each of its
+// members.
+func TestNoMemberIsLost(t *testing.T) {
+	examples := scriptErrors(t)
+	if len(examples) < 10 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	for _, example := range examples {
+		a, _ := dialect.Detect(example)
+		for _, b := range dialect.Names() {
+			there := translated(t, a.Name(), b, example.Raw())
+			back, err := parse(bytes.TrimSpace(translated(t, b, a.Name(), there)))
+			if err == nil {
+				err = holds(payload(back, example), example, "")
+			}
+			if err != nil {
+				t.Errorf("%s to %s and back: %v\nbefore %s\nthere  %sback   %s", a.Name(), b, err, example.Raw(), there, back.Raw())
+			}
+		}
+	}
+}
+
+// scriptErrors returns the lines of the scripts that are errors in a dialect.
+func scriptErrors(t *testing.T) []wire.Value {
+	t.Helper()
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []wire.Value
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			v, err := parse(bytes.TrimSpace(line))
+			if err != nil {
+				continue
+			}
+			if d, ok := dialect.Detect(v); ok && !isBareNumber(d, v) && reads(d, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+func translated(t *testing.T, from, to string, in []byte) []byte {
+	t.Helper()
+	code, out, complaints := watched(string(in), map[string]string{"DEBUG_STACK": "true", "MCP_ERRORS_VERBOSE": "full"},
+		"translate", "--from", from, "--to", to)
+	if code != exitFine {
+		t.Fatalf("%s to %s: %s\n%s", from, to, complaints, in)
+	}
+	return []byte(out)
+}
+
+// payload takes the envelope out of the carrier it was given, if it had none before.
+func payload(v, before wire.Value) wire.Value {
+	if before.Path("result").Present() || before.Path("jsonrpc").Present() || before.Path("content").Present() || before.Path("type").Present() {
+		return v
+	}
+	if canonical, ok := dialect.Embedded(v); ok && before.Path("class").Present() {
+		return canonical
+	}
+	inner := v.Path("content", 0, "text")
+	text, _ := inner.StrBytes()
+	if envelope, err := parse(text); err == nil {
+		return envelope
+	}
+	return v
+}
+
+// holds reports the first member of want that got has not, wherever it stands. Text that is JSON is compared as JSON; the order of
+// members and of elements does not count.
+func holds(got, want wire.Value, path string) error {
+	switch want.Type() {
+	case wire.TypeObject:
+		for name, value := range want.Members() {
+			key, _ := name.Str()
+			if key == carrierKey {
+				continue
+			}
+			other, ok := got.Get(key)
+			if !ok {
+				return fmt.Errorf("%s/%s is lost", path, key)
+			}
+			if err := holds(other, value, path+"/"+key); err != nil {
+				return err
+			}
+		}
+		return nil
+	case wire.TypeArray:
+		return holdsElements(got, want, path)
+	case wire.TypeString:
+		return holdsText(got, want, path)
+	default:
+		if !bytes.Equal(got.Raw(), want.Raw()) {
+			return fmt.Errorf("%s is %s and not %s", path, got.Raw(), want.Raw())
+		}
+		return nil
+	}
+}
+
+func holdsElements(got, want wire.Value, path string) error {
+next:
+	for element := range want.Elements() {
+		for other := range got.Elements() {
+			if holds(other, element, path) == nil {
+				continue next
+			}
+		}
+		return fmt.Errorf("%s has lost %s", path, element.Raw())
+	}
+	return nil
+}
+
+func holdsText(got, want wire.Value, path string) error {
+	a, _ := got.StrBytes()
+	b, _ := want.StrBytes()
+	inner, err := parse(b)
+	if err == nil && inner.Type() == wire.TypeObject {
+		outer, err := parse(a)
+		if err != nil {
+			return fmt.Errorf("%s holds no JSON", path)
+		}
+		return holds(outer, inner, path)
+	}
+	if !bytes.Equal(a, b) {
+		return fmt.Errorf("%s is %q and not %q", path, a, b)
+	}
+	return nil
+}
