@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -28,16 +29,26 @@ func Detect(v wire.Value) (Dialect, bool) {
 	return nil, false
 }
 
-// isRPCFailure: in a JSON-RPC response any error is the dialect's to read; a bare object with a number and a message needs
-// the members of the taxonomy, because such objects are common.
+// isRPCFailure: any server answers with a number and a message, so that they alone are no mark. The taxonomy has domain and symbol;
+// in a JSON-RPC response one of its numbers is enough.
 func isRPCFailure(v wire.Value) bool {
-	if inner := v.Path("error"); (rpcError{}).marked(inner) {
+	inner, isResponse := v.Get("error")
+	if !isResponse {
+		inner = v
+	}
+	if !(rpcError{}).marked(inner) {
+		return false
+	}
+	data := inner.Path("data")
+	if _, embedded := data.Get(MetaKey); embedded {
 		return true
 	}
-	data := v.Path("data")
-	_, embedded := data.Get(MetaKey)
-	named := data.Path("domain").Type() == wire.TypeString && data.Path("symbol").Type() == wire.TypeString
-	return (rpcError{}).marked(v) && (named || embedded)
+	if data.Path("domain").Type() == wire.TypeString && data.Path("symbol").Type() == wire.TypeString {
+		return true
+	}
+	number, _ := inner.Path("code").Int64()
+	_, registered := candor.LookupNumber(int(number))
+	return isResponse && registered && number > 0 && number < 1<<31
 }
 
 func detectResult(result wire.Value) (Dialect, bool) {

@@ -156,5 +156,5 @@ func (d dual) Read(v wire.Value) (*candor.Error, error) {
 	}
 	fault, _ := dualError(envelope)
 	embedded, _ := Embedded(result)
-	return dualVisible(fault).reconcile(embedded), nil
+	return dualVisible(fault, dualBeside(envelope)).reconcile(embedded), nil
 }

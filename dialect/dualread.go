@@ -8,8 +8,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// dualVisible reads {code, message, details}.
-func dualVisible(v wire.Value) visible {
+// dualVisible reads {code, message, details}. Other members, such as the missing_fields of some codes, are kept with the details, and
+// so is what stood beside the error.
+func dualVisible(v, beside wire.Value) visible {
 	symbol, _ := v.Path("code").Str()
 	message, _ := v.Path("message").Str()
 	details := v.Path("details")
@@ -23,11 +24,21 @@ func dualVisible(v wire.Value) visible {
 			code, message, inferred = raised, rest, true
 		}
 	}
+	details = canonicalDetails(joined(joined(details, without(v, "code", "message", "details")), beside))
 	e := candor.New(code, message, candor.WithOrigin(candor.PartyTool, inferred), candor.WithDetails(rawDetails(details)))
 	if !known {
 		e = withSaid(e, object{}.text("code", symbol))
 	}
 	return visible{err: e, noRetry: true, noDomain: true}
+}
+
+// dualBeside is what an envelope of either pattern has beside its own members.
+func dualBeside(envelope wire.Value) wire.Value {
+	own := []string{"ok", "data", "error", "jsonrpc", "id", "_meta"}
+	if ok, _ := envelope.Path("ok").Bool(); ok {
+		return joined(without(envelope.Path("data"), own...), without(envelope, own...))
+	}
+	return without(envelope, own[0], own[2], own[3], own[4], own[5]) // in pattern A data are a member like others
 }
 
 // exactPrefix is what the legacy form put before the message of a code that details.code names.

@@ -37,6 +37,9 @@ func FuzzRead(f *testing.F) {
 		if text := dialect.AppendText(nil, e); len(text) > dialect.MaxReadable || !utf8.Valid(text) {
 			t.Fatalf("%d bytes: %q", len(text), text)
 		}
+		if e.Code() == candor.CodeResourceNotFound { // written as exactly a uri it has no place for these two
+			e = e.With(candor.WithRef(""), candor.WithTime(time.Time{}))
+		}
 		same(t, "carrier", e, read(t, d, d.Write(nil, e, fullView)))
 		bare := read(t, d, d.Encode(nil, e, fullView))
 		same(t, "envelope", bare, read(t, d, d.Encode(nil, bare, fullView)))

@@ -1,8 +1,10 @@
 package dialect_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +176,15 @@ func parse(t *testing.T, raw []byte) wire.Value {
 
 func canonical(e *candor.Error) string {
 	return string(e.AppendJSON(nil, candor.JSONOptions{Stack: true, PlainRoot: true}))
+}
+
+// sameJSON compares two JSON texts by what they say.
+func sameJSON(t *testing.T, want, got string) {
+	t.Helper()
+	var a, b any
+	if json.Unmarshal([]byte(want), &a) != nil || json.Unmarshal([]byte(got), &b) != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("\nwant %s\n got %s", want, got)
+	}
 }
 
 func lookup(t *testing.T, name string) dialect.Dialect {

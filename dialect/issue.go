@@ -8,9 +8,9 @@ import (
 // notValid is said of a field about which nothing else is known.
 const notValid = "is not valid"
 
-// rewriteIssues copies a list of issues with every path in another spelling, path and message first. It returns false for
-// what is not a list of objects that have a path.
-func rewriteIssues(list wire.Value, spell func(string) string, needMessage bool) ([]byte, bool) {
+// dottedIssues copies a list of issues with every path dotted, path and message first. It returns false for what is not a list of
+// objects that have a path.
+func dottedIssues(list wire.Value) ([]byte, bool) {
 	if list.Type() != wire.TypeArray {
 		return nil, false
 	}
@@ -23,18 +23,16 @@ func rewriteIssues(list wire.Value, spell func(string) string, needMessage bool)
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = appendIssue(out, issue, spell(path), needMessage)
+		out = appendIssue(out, issue, dotted(path))
 	}
 	return append(out, ']'), true
 }
 
-func appendIssue(dst []byte, issue wire.Value, path string, needMessage bool) []byte {
+func appendIssue(dst []byte, issue wire.Value, path string) []byte {
 	dst = jsontext.AppendString(append(dst, `{"path":`...), path)
-	message, has := issue.Get("message")
-	switch {
-	case has:
+	if message, has := issue.Get("message"); has {
 		dst = appendRaw(dst, "message", message.Raw())
-	case needMessage:
+	} else {
 		dst = appendMember(dst, "message", firstOf(scalarText(issue.Path("hint")), scalarText(issue.Path("rule")), notValid))
 	}
 	for name, value := range issue.Members() {
@@ -67,7 +65,7 @@ func canonicalDetails(v wire.Value) wire.Value {
 	if !has || v.Type() != wire.TypeObject || isCanonicalIssues(list) {
 		return v
 	}
-	to, issues := "issues", canonicalIssues(list, pointer)
+	to, issues := "issues", canonicalIssues(list)
 	if issues == nil {
 		if _, taken := v.Get("issuesSaid"); taken {
 			return without(v, "issues")
@@ -86,9 +84,9 @@ func canonicalDetails(v wire.Value) wire.Value {
 }
 
 // canonicalIssues returns a list of issues in the form of the contract, nil for what is neither a list nor a text.
-func canonicalIssues(list wire.Value, spell func(string) string) []byte {
+func canonicalIssues(list wire.Value) []byte {
 	if list.Type() == wire.TypeString {
-		return append(appendForeignIssue([]byte{'['}, list, spell), ']')
+		return append(appendForeignIssue([]byte{'['}, list), ']')
 	}
 	if list.Type() != wire.TypeArray {
 		return nil
@@ -98,13 +96,13 @@ func canonicalIssues(list wire.Value, spell func(string) string) []byte {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = appendForeignIssue(out, issue, spell)
+		out = appendForeignIssue(out, issue)
 	}
 	return append(out, ']')
 }
 
 // appendForeignIssue appends one issue, or one for every key that is not known, each named by its own pointer.
-func appendForeignIssue(dst []byte, issue wire.Value, spell func(string) string) []byte {
+func appendForeignIssue(dst []byte, issue wire.Value) []byte {
 	if issue.Type() != wire.TypeObject {
 		text, ok := issue.Str()
 		if !ok {
@@ -112,7 +110,7 @@ func appendForeignIssue(dst []byte, issue wire.Value, spell func(string) string)
 		}
 		return append(jsontext.AppendString(append(dst, `{"path":"","message":`...), text), '}')
 	}
-	path := issuePath(issue.Path("path"), spell)
+	path := issuePath(issue.Path("path"))
 	keys, listed := issue.Get("keys")
 	if !listed || keys.Type() != wire.TypeArray || keys.Len() == 0 || !allTexts(keys) {
 		return appendIssueAt(dst, path, issue)
@@ -138,9 +136,9 @@ func allTexts(list wire.Value) bool {
 }
 
 // issuePath is the pointer of a path in any spelling; what is none is the whole.
-func issuePath(v wire.Value, spell func(string) string) string {
+func issuePath(v wire.Value) string {
 	if text, ok := v.Str(); ok {
-		return spell(text)
+		return pointer(text)
 	}
 	path := ""
 	for step := range v.Elements() {
@@ -160,13 +158,13 @@ func appendIssueAt(dst []byte, path string, issue wire.Value) []byte {
 		switch {
 		case m.name == "expected":
 			dst = appendExpected(dst, v, rest)
+		case ok && m.name == "example":
+			dst = appendRaw(dst, m.name, v.Raw())
 		case !ok || v.IsNull():
 		case m.name == "got":
 			dst = appendMember(dst, "got", typeName(v))
-		case m.name == "example":
-			dst = appendRaw(dst, m.name, v.Raw())
 		default:
-			dst = appendMember(dst, m.name, plainText(v))
+			dst = jsontext.AppendString(appendName(dst, m.name), plainText(v))
 		}
 	}
 	return append(dst, '}')

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -24,31 +23,37 @@ func (rpcError) Carrier() Carrier { return CarrierRPCError }
 // Encode appends the error object {code, message, data} without the canonical error in data.
 func (rpcError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
-	return append(appendRPCData(openRPC(dst, e), e, o), `}}`...)
+	return append(appendData(openRPC(dst, e), e, o, false), '}')
 }
 
 // Write appends a JSON-RPC response.
 func (rpcError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	dst = append(openResponse(dst, o.ID), `"error":`...)
-	dst = appendRPCData(openRPC(dst, e), e, o)
-	dst = appendCanonical(appendName(dst, MetaKey), e, o, stackVerbose)
-	return append(dst, `}}}`...)
+	return append(appendData(openRPC(dst, e), e, o, true), `}}`...)
 }
 
-// AppendData appends the data member that the rpc dialect writes, canonical error included, for a caller
+// AppendData appends the data member that the rpc dialect writes, canonical error included unless it is exactly a uri, for a caller
 // whose library builds the JSON-RPC error itself. Its number is e.Code().RPCNumber().
 func AppendData(dst []byte, e *candor.Error, o Options) []byte {
-	e = whole(e)
+	return appendData(dst, whole(e), o, true)
+}
+
+func appendData(dst []byte, e *candor.Error, o Options, canonical bool) []byte {
+	if isOnlyURI(e) {
+		return append(dst, e.Details().String()...)
+	}
 	dst = appendRPCData(append(dst, '{'), e, o)
-	dst = appendCanonical(appendName(dst, MetaKey), e, o, stackVerbose)
+	if canonical {
+		dst = appendCanonical(appendName(dst, MetaKey), e, o, stackVerbose)
+	}
 	return append(dst, '}')
 }
 
 func openRPC(dst []byte, e *candor.Error) []byte {
 	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code().RPCNumber()), 10)
 	dst = jsontext.AppendString(appendName(dst, "message"), e.Message())
-	return append(dst, `,"data":{`...)
+	return append(dst, `,"data":`...)
 }
 
 // appendRPCData appends the members of data, without its braces.
@@ -56,14 +61,19 @@ func appendRPCData(dst []byte, e *candor.Error, o Options) []byte {
 	dst = append(append(dst, `"domain":"`...), e.Code().Domain()...)
 	dst = append(append(dst, `","symbol":"`...), e.Code().Symbol()...)
 	dst = append(dst, '"')
-	if details := e.Details(); !details.IsZero() {
-		dst = appendRaw(dst, "details", details.String())
+	details, beside := apart(e.Details())
+	if details != "" {
+		dst = appendRaw(dst, "details", details)
 	}
 	dst = appendBool(dst, "retryable", e.Retry().Retryable())
 	if ms := e.Retry().AfterMs(); ms > 0 {
 		dst = appendInt(dst, "retryAfterMs", ms)
 	}
-	return appendMember(dst, "stack", stackFor(e, o.Stack, stackVerbose))
+	dst = appendMember(dst, "stack", stackFor(e, o.Stack, stackVerbose))
+	for name, value := range beside.Members() {
+		dst = append(append(append(append(dst, ','), name.Raw()...), ':'), value.Raw()...)
+	}
+	return dst
 }
 
 func (rpcError) marked(v wire.Value) bool {
@@ -72,7 +82,7 @@ func (rpcError) marked(v wire.Value) bool {
 
 // Read identifies an error by domain and symbol where both are said, whatever its number; by its number where neither is. What
 // the catalogue does not know is UNKNOWN_TOOL_FAILURE under a positive number and INTERNAL_ERROR otherwise, and
-// details.said keeps what was said. Members of data that are not the dialect's own become details.
+// details.said keeps what was said. Members of data that are not the dialect's own are kept in details.
 func (d rpcError) Read(v wire.Value) (*candor.Error, error) {
 	if inner, ok := v.Get("error"); ok {
 		v = inner
@@ -99,7 +109,7 @@ func rpcVisible(v wire.Value) visible {
 	if advised {
 		options = append(options, candor.WithRetry(retry))
 	}
-	if details := rpcDetails(data); details != nil {
+	if details := rpcDetails(data, code); details != nil {
 		options = append(options, candor.WithDetails(details))
 	}
 	e := candor.New(code, message, options...)
@@ -131,25 +141,4 @@ func rpcStack(v wire.Value) string {
 		}
 	}
 	return text
-}
-
-// rpcDetails is the member details, or data itself where it is not the dialect's. Other members beside details are kept
-// with it.
-func rpcDetails(data wire.Value) json.RawMessage {
-	if !data.Present() || data.IsNull() {
-		return nil
-	}
-	if data.Type() != wire.TypeObject {
-		return data.Raw()
-	}
-	rest := without(data, "domain", "symbol", "retryable", "retryAfterMs", "stack", MetaKey)
-	details, ok := rest.Get("details")
-	switch {
-	case rest.Len() == 0:
-		return nil
-	case ok && rest.Len() == 1:
-		return details.Raw()
-	default:
-		return rest.Raw()
-	}
 }

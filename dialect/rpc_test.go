@@ -110,7 +110,7 @@ func TestDomainAndSymbolAreTheIdentityNotTheNumber(t *testing.T) {
 		}
 	}
 	e := read(t, d, []byte(`{"code":2300,"message":"m","data":{"domain":"vectordb","symbol":"E_VDB_FULL","size":3}}`))
-	if got, want := e.Details().String(), `{"said":{"number":2300,"domain":"vectordb","symbol":"E_VDB_FULL"},"size":3}`; got != want || !e.Origin().Inferred {
+	if got, want := e.Details().String(), `{"said":{"number":2300,"domain":"vectordb","symbol":"E_VDB_FULL"},"beside":["size"],"size":3}`; got != want || !e.Origin().Inferred {
 		t.Errorf("\nwant %s\n got %s", want, got)
 	}
 }
@@ -126,5 +126,52 @@ func TestRPCIsWrittenWithTheIDAsItIs(t *testing.T) {
 		if m := wire.Parse(v.Raw(), wire.Limits{}); m.Shape() != wire.KindError {
 			t.Errorf("%s", v.Raw())
 		}
+	}
+}
+
+func TestMembersOfDataComeBackWhereTheyStood(t *testing.T) {
+	d := lookup(t, "rpc")
+	for data, details := range map[string]string{
+		`"hint":"x"`:                                      `{"beside":["hint"],"hint":"x"}`,
+		`"details":"text","hint":"x"`:                     `{"beside":["hint"],"value":"text","hint":"x"}`,
+		`"details":{"a":1},"hint":"x","url":[7]`:          `{"beside":["hint","url"],"a":1,"hint":"x","url":[7]}`,
+		`"details":{"hint":1},"hint":"x"`:                 `{"beside":["hint"],"value":{"hint":1},"hint":"x"}`,
+		`"details":{"value":1},"hint":"x"`:                `{"beside":["hint"],"value":{"value":1},"hint":"x"}`,
+		`"details":{"details":{"a":1}}`:                   `{"details":{"a":1}}`,
+		`"details":{"beside":1},"elicitations":[{"a":1}]`: `{"beside":["elicitations"],"value":{"beside":1},"elicitations":[{"a":1}]}`,
+		`"details":{"beside":1}`:                          `{"beside":1}`,
+		`"uri":"mem://a"`:                                 `{"beside":["uri"],"uri":"mem://a"}`,
+	} {
+		raw := `{"code":2400,"message":"m","data":{"domain":"kg","symbol":"E_KG_FULL","retryable":true,` + data + `}}`
+		e := read(t, d, []byte(raw))
+		if got := e.Details().String(); got != details {
+			t.Errorf("%s\nwant %s\n got %s", data, details, got)
+		}
+		sameJSON(t, raw, string(d.Encode(nil, e, dialect.Options{})))
+		for _, name := range dialect.Names() {
+			through := read(t, lookup(t, name), lookup(t, name).Write(nil, e, dialect.Options{}))
+			sameJSON(t, raw, string(d.Encode(nil, through, dialect.Options{})))
+		}
+	}
+}
+
+func TestAMissingResourceIsExactlyAURI(t *testing.T) {
+	d := lookup(t, "rpc")
+	const raw = `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Resource not found","data":{"uri":"mem://a/b"}}}`
+	e := read(t, d, []byte(raw))
+	if e.Code() != candor.CodeResourceNotFound || e.Details().String() != `{"uri":"mem://a/b"}` {
+		t.Fatalf("%s", canonical(e))
+	}
+	o := dialect.Options{ID: []byte("1")}
+	for _, name := range dialect.Names() {
+		through := read(t, lookup(t, name), lookup(t, name).Write(nil, e, o))
+		sameJSON(t, raw, string(d.Write(nil, through, o)))
+	}
+	if got := string(dialect.AppendData(nil, e, o)); got != `{"uri":"mem://a/b"}` {
+		t.Error(got)
+	}
+	more := e.With(candor.WithSuggestion("Ask Ann."), candor.WithRef("r-1"))
+	if got := read(t, d, d.Write(nil, more, o)); canonical(got) != canonical(more) {
+		t.Errorf("more than a uri was lost: %s", canonical(got))
 	}
 }

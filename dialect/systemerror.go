@@ -116,11 +116,34 @@ func systemVisible(v wire.Value) visible {
 	e := candor.New(code, message,
 		candor.WithOrigin(candor.PartyServer, false), candor.WithContext(systemContext(v)),
 		candor.WithCauseText(anyCause(v.Path("cause"))), candor.WithTime(systemTime(v)),
-		candor.WithStack(scalarText(v.Path("stack_trace"))))
+		candor.WithStack(scalarText(v.Path("stack_trace"))), candor.WithDetails(rawDetails(systemDetails(v))))
 	if !known {
 		e = withSaid(e, object{}.text("code", symbol))
 	}
 	return visible{err: e, noRetry: true, noDomain: true}
+}
+
+// systemMembers are the twelve of the shape, a later name of one, and details, which are none of it.
+var systemMembers = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id",
+	"phase_id", "plan_hash", "plan_signature", "cause", "timestamp", "stack_trace", "details"}
+
+// systemDetails is what the envelope and its cause say beyond their own members. Issues of a cause are the issues of the error.
+func systemDetails(v wire.Value) wire.Value {
+	details := joined(v.Path("details"), without(v, systemMembers...))
+	cause := v.Path("cause")
+	if cause.Type() != wire.TypeObject {
+		return canonicalDetails(details)
+	}
+	if issues, ok := cause.Get("issues"); ok && issues.Type() == wire.TypeArray {
+		details = joined(details, object{}.raw("issues", issues.Raw()).value())
+		cause = without(cause, "issues")
+	}
+	if _, said := cause.Path("message").Str(); said {
+		if more := without(cause, "message", "code", "name", "stack"); more.Len() > 0 {
+			details = joined(details, object{}.raw("cause", more.Raw()).value())
+		}
+	}
+	return canonicalDetails(details)
 }
 
 func systemContext(v wire.Value) candor.Context {

@@ -167,7 +167,7 @@ func (w *systemWords) readArguments() {
 	missing := strings.Contains(w.message, "Required") || strings.Contains(w.message, "received undefined")
 	if listed {
 		if v, err := wire.ParseValue([]byte("["+list), wire.Limits{}); err == nil {
-			w.issues, missing = canonicalIssues(v, pointer), allMissing(v)
+			w.issues, missing = canonicalIssues(v), allMissing(v)
 			w.message = head
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is always
-// there, suggestion stands at the top and nowhere else, validation issues are details.validationIssues with dotted
+// there, suggestion stands at the top and nowhere else and only where it is not the catalogue's own, validation issues are details.validationIssues with dotted
 // paths, and nothing is nested as details.details.
 type toolError struct{}
 
@@ -28,7 +28,9 @@ func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
 	dst = append(append(dst, `{"code":"`...), e.Code().Symbol()...)
 	dst = jsontext.AppendString(append(dst, `","message":`...), e.Message())
 	dst = e.Retry().AppendJSON(appendName(dst, "retry"))
-	dst = appendMember(dst, "suggestion", e.Suggestion())
+	if next := e.Suggestion(); next != toolAdvice(e.Code()) {
+		dst = appendMember(dst, "suggestion", next)
+	}
 	if details := e.Details(); !details.IsZero() {
 		dst = append(appendName(dst, "details"), toolDetails(details)...)
 	}
@@ -42,6 +44,13 @@ func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope})
 }
 
+// toolAdvice is the suggestion that a reader of the bare envelope adds by itself: it need not be sent, and an envelope that came
+// without one goes on without one.
+func toolAdvice(c candor.Code) string {
+	read, _ := symbolCode(c.Symbol(), toolDomain)
+	return read.Action()
+}
+
 // toolDetails writes details as this shape wants them. Details that need no change, which is most of them, stay as they are.
 func toolDetails(d candor.Details) []byte {
 	raw := []byte(d.String())
@@ -49,28 +58,24 @@ func toolDetails(d candor.Details) []byte {
 	if err != nil || v.Type() != wire.TypeObject {
 		return raw
 	}
-	return renameIssues(flattened(v), "issues", "validationIssues", dotted, true).Raw()
-}
-
-// renameIssues moves a list of issues to another name, unless that is taken.
-func renameIssues(v wire.Value, from, to string, spell func(string) string, needMessage bool) wire.Value {
-	list, has := v.Get(from)
-	if _, taken := v.Get(to); !has || taken {
-		return v
+	v = flattened(v)
+	list, has := v.Get("issues")
+	if _, taken := v.Get("validationIssues"); !has || taken {
+		return v.Raw()
 	}
-	issues, ok := rewriteIssues(list, spell, needMessage)
+	issues, ok := dottedIssues(list)
 	if !ok {
-		return v
+		return v.Raw()
 	}
 	var out object
 	for name, value := range v.Members() {
-		if name.Is(from) {
-			out = out.raw(to, issues)
+		if name.Is("issues") {
+			out = out.raw("validationIssues", issues)
 		} else {
 			out = out.keep(name, value)
 		}
 	}
-	return out.value()
+	return out.json()
 }
 
 // flattened lifts the members of an object called details into the one around it, for as long as there is one whose names
@@ -168,8 +173,8 @@ func toolRetry(v wire.Value) (candor.Retry, error) {
 // readToolDetails returns the details in canonical form, nil for none, and the suggestion from wherever it stands.
 func readToolDetails(v wire.Value) (details json.RawMessage, suggestion string) {
 	suggestion = scalarText(v.Path("suggestion"))
-	d, ok := v.Get("details")
-	if !ok {
+	d := joined(v.Path("details"), without(v, "code", "message", "retry", "suggestion", "details"))
+	if !d.Present() {
 		return nil, suggestion
 	}
 	if d.Type() != wire.TypeObject {
@@ -183,9 +188,25 @@ func readToolDetails(v wire.Value) (details json.RawMessage, suggestion string) 
 		}
 	}
 	for _, name := range []string{"validationIssues", "validationErrors"} {
-		d = renameIssues(d, name, "issues", pointer, false)
+		d = renamed(d, name, "issues")
 	}
-	return d.Raw(), suggestion
+	return canonicalDetails(d).Raw(), suggestion
+}
+
+// renamed gives a member another name, unless that is taken.
+func renamed(v wire.Value, from, to string) wire.Value {
+	if _, taken := v.Get(to); taken || !v.Path(from).Present() {
+		return v
+	}
+	var out object
+	for name, value := range v.Members() {
+		if name.Is(from) {
+			out = out.raw(to, value.Raw())
+		} else {
+			out = out.keep(name, value)
+		}
+	}
+	return out.value()
 }
 
 // without returns an object less some members.

@@ -99,6 +99,25 @@ func TestDetectNamesTheDialectThatWrote(t *testing.T) {
 	})
 }
 
+func TestDetectLeavesNumbersThatEverybodyUses(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"ENOENT: no such file"}}`:         false,
+		`{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"Method not found"}}`:             false,
+		`{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"m","data":{"uri":"file:///x"}}}`: false,
+		`{"jsonrpc":"2.0","id":4,"error":{"code":500,"message":"m","data":{"symbol":"E_KG_FULL"}}}`: false,
+		`{"jsonrpc":"2.0","id":4,"error":{"code":4294969696,"message":"m"}}`:                        false,
+		`{"jsonrpc":"2.0","id":4,"error":{"code":2400,"message":"m"}}`:                              true,
+		`{"code":2400,"message":"m"}`: false,
+		`{"error":{"code":-32000,"message":"m","data":{"domain":"vectordb","symbol":"E_VDB"}}}`:  true,
+		`{"code":7,"message":"m","data":{"domain":"kg","symbol":"E_KG_FULL"}}`:                   true,
+		`{"jsonrpc":"2.0","error":{"code":-32603,"message":"m","data":{"dev.candor/error":{}}}}`: true,
+	} {
+		if d, ok := dialect.Detect(parse(t, []byte(raw))); ok != want {
+			t.Errorf("%s: %v", raw, d)
+		}
+	}
+}
+
 func TestErrorsWithoutCodeAreWrittenAsUncoded(t *testing.T) {
 	for _, e := range []*candor.Error{nil, {}, candor.New(candor.Code{}, "lost")} {
 		for _, name := range dialect.Names() {

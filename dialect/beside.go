@@ -1,0 +1,150 @@
+package dialect
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Members that a shape does not know. They are kept in details under their own names, because whoever wrote them meant them to be
+// read; the canonical error, which travels beside every shape, carries them on.
+
+// besideMember of details lists the members that stood beside details in data, so that the rpc dialect puts them back there.
+const besideMember = "beside"
+
+// valueMember of details holds details that are no object, or that share a name with a member beside them.
+const valueMember = "value"
+
+// joined returns details with further members; absent if there are neither. Where both have a name the details keep it, and the other
+// goes into an object called beside.
+func joined(details, more wire.Value) wire.Value {
+	switch {
+	case more.Len() == 0:
+		return details
+	case !details.Present() || details.IsNull():
+		return more
+	case details.Type() != wire.TypeObject:
+		details = object{}.raw(valueMember, details.Raw()).value()
+	}
+	var out, taken object
+	for name, value := range details.Members() {
+		out = out.keep(name, value)
+	}
+	for name, value := range more.Members() {
+		key, _ := name.Str()
+		if _, has := details.Get(key); has {
+			taken = taken.keep(name, value)
+		} else {
+			out = out.keep(name, value)
+		}
+	}
+	if _, has := details.Get(besideMember); !taken.empty() && !has && !more.Path(besideMember).Present() {
+		out = out.raw(besideMember, taken.json())
+	}
+	return out.value()
+}
+
+// rpcOwn are the members of data that the rpc dialect gives a meaning.
+var rpcOwn = []string{"domain", "symbol", "details", "retryable", "retryAfterMs", "stack", MetaKey}
+
+// rpcDetails reads details and the members beside them:
+//
+//	{"details":{"a":1},"hint":"x"}  →  {"beside":["hint"],"a":1,"hint":"x"}
+//	{"details":"text","hint":"x"}   →  {"beside":["hint"],"value":"text","hint":"x"}
+//
+// Data that are no object are details. Data that are exactly a uri are left as they are: clients know a missing resource by that.
+func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
+	if !data.Present() || data.IsNull() {
+		return nil
+	}
+	if data.Type() != wire.TypeObject {
+		return data.Raw()
+	}
+	details, has := data.Get("details")
+	rest := without(data, rpcOwn...)
+	switch {
+	case rest.Len() == 0 && !has:
+		return nil
+	case rest.Len() == 0:
+		return canonicalDetails(details).Raw()
+	case isURI(data) && code == candor.CodeResourceNotFound:
+		return rest.Raw()
+	}
+	var names []string
+	for name := range rest.Members() {
+		key, _ := name.Str()
+		names = append(names, key)
+	}
+	mark := object{}.texts(besideMember, names).value()
+	switch {
+	case !has:
+	case details.Type() == wire.TypeObject && !clash(details, rest) && !clash(details, mark) && !isValue(details):
+		rest = joined(details, rest)
+	default:
+		rest = joined(object{}.raw(valueMember, details.Raw()).value(), rest)
+	}
+	return canonicalDetails(joined(mark, rest)).Raw()
+}
+
+func isValue(details wire.Value) bool {
+	_, has := details.Get(valueMember)
+	return has && details.Len() == 1
+}
+
+// apart is the inverse of the joining in rpcDetails. Details that were not joined so come back alone.
+func apart(details candor.Details) (own string, beside wire.Value) {
+	own = details.String()
+	if !strings.Contains(own, `"`+besideMember+`":[`) {
+		return own, wire.Value{}
+	}
+	v, err := wire.ParseValue([]byte(own), wire.Limits{})
+	names, ok := v.Get(besideMember)
+	if err != nil || !ok || names.Len() == 0 || !allTexts(names) {
+		return own, wire.Value{}
+	}
+	gone := []string{besideMember}
+	var out object
+	for name := range names.Elements() {
+		key, _ := name.Str()
+		if value, ok := v.Get(key); ok && !isRPCOwn(key) && key != besideMember {
+			out = out.raw(key, value.Raw())
+			gone = append(gone, key)
+		}
+	}
+	rest := without(v, gone...)
+	switch {
+	case rest.Len() == 0:
+		return "", out.value()
+	case isValue(rest):
+		return string(rest.Path(valueMember).Raw()), out.value()
+	default:
+		return string(rest.Raw()), out.value()
+	}
+}
+
+func isRPCOwn(name string) bool {
+	for _, own := range rpcOwn {
+		if name == own {
+			return true
+		}
+	}
+	return false
+}
+
+// isOnlyURI reports an error that data of exactly {"uri": …} say whole, but for when it was and its ref. It is written so, without the
+// canonical error, because clients compare.
+func isOnlyURI(e *candor.Error) bool {
+	if e.Code() != candor.CodeResourceNotFound || e.Details().Get("uri").IsZero() {
+		return false
+	}
+	v, err := wire.ParseValue([]byte(e.Details().String()), wire.Limits{})
+	if err != nil || !isURI(v) {
+		return false
+	}
+	all := candor.JSONOptions{Stack: true, PlainRoot: true}
+	bare := candor.New(e.Code(), e.Message(), candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(e.Details()),
+		candor.WithRef(e.Ref()), candor.WithTime(e.Time()))
+	return string(e.AppendJSON(nil, all)) == string(bare.AppendJSON(nil, all))
+}
