@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -30,6 +33,58 @@ func TestNoMemberIsLost(t *testing.T) {
 				t.Errorf("%s to %s and back: %v\nbefore %s\nthere  %sback   %s", a.Name(), b, err, example.Raw(), there, back.Raw())
 			}
 		}
+	}
+}
+
+// TestWhatAWriterWasAskedForComesBack: the mirror, the words for people and the members of sep3313 are no part of the error, and
+// there are dialects and carriers that show none of them.
+func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
+	e := sample(candor.CodeRateLimited).With(candor.WithSession("s-1", "WINDSURF", "/srv/shop"))
+	for _, a := range dialect.Names() {
+		from, err := dialect.Lookup(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bits := range 8 {
+			o := dialect.Options{ID: []byte(`"q"`), Response: true, PlainRoot: true, Complete: bits&1 != 0, Readable: bits&2 != 0,
+				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || mirrors(from)}
+			before := append(from.Write(nil, e, o), '\n')
+			for _, b := range dialect.Names() {
+				there := translated(t, a, b, before)
+				if back := translated(t, b, a, there); !bytes.Equal(back, before) {
+					t.Errorf("%s to %s and back, options %03b:\nbefore %sthere  %sback   %s", a, b, bits, before, there, back)
+				}
+			}
+		}
+	}
+}
+
+// TestANormalisedAnswerKeepsItsBlocks: the gateway puts its words in front of what the server said.
+func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
+	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"slow down, please"}],"isError":true}}`), wire.Limits{})
+	before, err := contract.Normalise(nil, &m, sample(candor.CodeRateLimited), candor.JSONOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range dialect.Names() {
+		there := translated(t, "candor", b, before)
+		back := translated(t, b, "candor", there)
+		if v, err := parse(bytes.TrimSpace(back)); err != nil || v.Path("result", "content").Len() != 2 || !v.Path("result", "content", 1, "text").Is("slow down, please") {
+			t.Errorf("candor to %s and back:\nthere  %sback   %s", b, there, back)
+		}
+	}
+}
+
+// TestWhatCannotBeKeptIsSaid: nesting that has reached the limit cannot go one deeper.
+func TestWhatCannotBeKeptIsSaid(t *testing.T) {
+	deep := strings.Repeat("[", wire.DefaultMaxDepth-2) + strings.Repeat("]", wire.DefaultMaxDepth-2)
+	in := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"boom"}],"isError":true,"deep":` + deep + `}}`
+	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != exitFine || !strings.Contains(out, deep) {
+		t.Errorf("exit code %d: %s", code, complaints)
+	}
+	code, out, complaints := watched(in, nil, "translate", "--to", "rpc")
+	if code != exitBad || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
+		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }
 

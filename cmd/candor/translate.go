@@ -188,7 +188,8 @@ func (c *translateCommand) rewrite(v value) ([]byte, error) {
 	o.Now = c.clock()
 	text, err := held.write(c.target, e, o)
 	if err != nil {
-		return nil, fmt.Errorf("what stands beside the error cannot be kept: %w", err)
+		why, _ := whyNotJSON(err, nil)
+		return nil, bad("take it out, or translate into a dialect with the same kind of carrier", "what stands beside the error cannot be kept: the output would be %s", why)
 	}
 	return text, nil
 }
@@ -206,6 +207,10 @@ func (c *translateCommand) explain(src source, v value, err error) *fault {
 	if v.err != nil {
 		why, _ := whyNotJSON(v.err, v.raw)
 		return bad("give a stream of JSON values", "%s: %s", at, why)
+	}
+	var told *fault
+	if errors.As(err, &told) {
+		return bad(told.hint, "%s: %s", at, told.text)
 	}
 	var refused *dialect.ReadError
 	if errors.As(err, &refused) {
