@@ -58,7 +58,21 @@ func newCodes(w *world) *cobra.Command {
 		Short: "List every code with its class, retry advice and sentence",
 		Long: `List every code in the catalogue in the order of its number: its number, its identity
 domain/SYMBOL, its class (what to do about it), whether the same call may be sent again, and its
-sentence. candor explain CODE tells more about one of them.`,
+sentence. candor explain CODE tells more about one of them.
+
+With --json the output is one list with a code per line, an object with these members, in this order:
+
+  symbol, domain  its identity
+  number          its number in the catalogue
+  class           what to do about it
+  retry           {"kind":…}, with afterMs if the kind is retryable_after_ms
+  rpc             the number in a JSON-RPC error, only if that is another one
+  message         its sentence
+  action          what to do, in words
+  since           the release that brought it
+  status          ` + joinWords(statusNames()) + `
+  successor       the code to use instead, only if it is deprecated
+  aliases         other spellings that are read as this code, only if there are some`,
 		Example: `  candor codes --domain github
   candor codes --class rate_limited --json
   candor codes --grep "not found" --format csv`,
