@@ -61,12 +61,17 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 	return strings.Join(lines, "\n")
 }
 
-// FirstFrames cuts a stack made by [StackPolicy.Frames] to the number of frames rpc may show.
+// FirstFrames returns the frames of a stack that rpc may show, the innermost first. Of a text as Go,
+// JavaScript, Python, Java or .NET print it the frames are counted, and those of the harness left out; of one in which no frame is
+// known that many lines are kept.
 func (p StackPolicy) FirstFrames(stack string) string {
 	if p.Verbose == 0 || stack == "" {
 		return ""
 	}
-	lines := strings.Split(stack, "\n")
+	lines, known := cleanFrames(cutText(stack, maxScan))
+	if !known {
+		lines = strings.Split(stack, "\n")
+	}
 	if p.Verbose > 0 && len(lines) > p.Verbose {
 		lines = lines[:p.Verbose]
 	}
