@@ -1,6 +1,7 @@
 package candor
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
@@ -80,8 +81,17 @@ func fitClean(s string, limit, room int, policy redact.Policy) string {
 	}
 }
 
-// label cleans a short identifier: control characters go, secrets and paths are not looked for.
-func label(s string) string { return cutText(redact.Chars(s), MaxContext) }
+// label cleans a short identifier, which is one line: control characters and line ends go, and secrets that their shape
+// gives away. Names and paths are not looked for, and ids and digests stay.
+func label(s string) string {
+	s = redact.Chars(cutText(s, maxScan))
+	if strings.ContainsAny(s, "\n\t") {
+		s = oneLine.Replace(s)
+	}
+	return cleanText(s, MaxContext, redact.Policy{ShapesOnly: true})
+}
+
+var oneLine = strings.NewReplacer("\n", "", "\t", "")
 
 // cutText bounds s to limit bytes on a rune border.
 func cutText(s string, limit int) string {

@@ -20,8 +20,8 @@ func (x *scanner) jwt() bool {
 		end = token.run(s, end+1, all)
 		segments++
 	}
-	if segments >= 3 || segments == 2 && (strings.HasPrefix(s[first+1:], "eyJ") || truncated(s, end)) ||
-		truncated(s, first) && hasJWTHead(s[i:]) || first < len(s) && s[first] == '.' && hasJWTHead(s[i:]) {
+	if segments >= 3 || segments == 2 && (strings.HasPrefix(s[first+1:], "eyJ") || x.truncated(end)) ||
+		x.truncated(first) && hasJWTHead(s[i:]) || first < len(s) && s[first] == '.' && hasJWTHead(s[i:]) {
 		x.cut(i, end, placeholder(kindJWT))
 		return true
 	}
@@ -50,14 +50,14 @@ func (x *scanner) discord() bool {
 		return false
 	}
 	stamp := token.run(s, id+1, 8)
-	if stamp-id-1 != 6 && !truncated(s, stamp) {
+	if stamp-id-1 != 6 && !x.truncated(stamp) {
 		return false
 	}
 	end := stamp
 	if end+1 < len(s) && s[end] == '.' && token.in(s[end+1]) {
 		end = token.run(s, stamp+1, 80)
 	}
-	if end-stamp < 20 && !truncated(s, end) {
+	if end-stamp < 20 && !x.truncated(end) {
 		return false
 	}
 	x.cut(i, end, placeholder(kindDiscord))
@@ -75,7 +75,7 @@ func (x *scanner) airtable() bool {
 		return false
 	}
 	end := hex.run(s, id+1, 80)
-	if end-id < 33 && !truncated(s, end) {
+	if end-id < 33 && !x.truncated(end) {
 		return false
 	}
 	x.cut(i, end, placeholder(kindAirtable))
@@ -91,7 +91,7 @@ func (x *scanner) telegram(from, to int) bool {
 	}
 	end := token.run(s, to, 64)
 	tail := s[to:end]
-	if len(tail) < 30 && !(len(tail) >= weakCut && strings.HasPrefix(tail, "AA") && truncated(s, end)) {
+	if len(tail) < 30 && !(len(tail) >= weakCut && strings.HasPrefix(tail, "AA") && x.truncated(end)) {
 		return false
 	}
 	x.cut(start, end, placeholder(kindTelegram))

@@ -7,6 +7,9 @@ type Policy struct {
 	// KeepPaths leaves absolute paths as they are, for texts that only their owner reads.
 	// Secrets inside them still go.
 	KeepPaths bool
+	// ShapesOnly looks only for secrets that a shape gives away, wherever they stand: for identifiers, in which names and
+	// words mean nothing. An identifier is whole: only "…" cuts it.
+	ShapesOnly bool
 }
 
 // withheld stands for a text that does not settle. Rules feed on each other's output only in
@@ -55,7 +58,7 @@ func (p Policy) Bytes(b []byte) []byte {
 
 // pass applies every rule once, left to right.
 func (p Policy) pass(s string) (string, bool) {
-	x := scanner{s: s, keepPaths: p.KeepPaths}
+	x := scanner{s: s, keepPaths: p.KeepPaths || p.ShapesOnly, shapesOnly: p.ShapesOnly}
 	x.run()
 	if x.out == nil {
 		return s, false

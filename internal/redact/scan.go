@@ -10,6 +10,8 @@ type scanner struct {
 	out       []byte // nil until the first cut
 	keepPaths bool
 
+	shapesOnly bool
+
 	noJWT  int // no web token begins before this index
 	noPath int // no path begins before this index
 	noWeak int // no bare value behind a weak name begins before this index
@@ -45,12 +47,15 @@ func (x *scanner) cut(from, to int, with string) {
 
 // word tries the rules that begin at a word.
 func (x *scanner) word() bool {
-	return x.shape() || x.jwt() || x.discord() || x.scheme() || x.noun()
+	return x.shape() || x.jwt() || x.discord() || !x.shapesOnly && (x.scheme() || x.noun())
 }
 
 // trigger tries the rules that begin at the byte x.i. It reports whether x.i has moved.
 func (x *scanner) trigger() bool {
 	i := x.i
+	if x.shapesOnly {
+		return x.shapeTrigger(i)
+	}
 	switch x.s[i] {
 	case '[':
 		return x.skipPlaceholder()
@@ -68,6 +73,20 @@ func (x *scanner) trigger() bool {
 		return x.arrow(i) || x.element(i)
 	default:
 		return x.escape(i)
+	}
+}
+
+// shapeTrigger is trigger for shapes alone.
+func (x *scanner) shapeTrigger(i int) bool {
+	switch x.s[i] {
+	case '[':
+		return x.skipPlaceholder()
+	case '-':
+		return x.pem(i)
+	case ':':
+		return x.url(i, i+1) || x.telegram(i, i+1)
+	default:
+		return false
 	}
 }
 

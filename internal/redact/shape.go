@@ -34,7 +34,7 @@ func (x *scanner) shape() bool {
 		if !strings.HasPrefix(x.s[x.i:], sh.prefix) {
 			continue
 		}
-		if end, ok := sh.match(x.s, x.i); ok {
+		if end, ok := sh.match(x, x.i); ok {
 			from := x.i
 			if sh.keep {
 				from += len(sh.prefix)
@@ -46,7 +46,8 @@ func (x *scanner) shape() bool {
 	return x.airtable()
 }
 
-func (sh *shape) match(s string, i int) (end int, ok bool) {
+func (sh *shape) match(x *scanner, i int) (end int, ok bool) {
+	s := x.s
 	from := i + len(sh.prefix)
 	if sh.weak && !random(s[from:sh.set.run(s, from, randomLimit)]) {
 		return 0, false
@@ -64,7 +65,7 @@ func (sh *shape) match(s string, i int) (end int, ok bool) {
 		return 0, false
 	}
 	least := sh.min
-	if truncated(s, end) {
+	if x.truncated(end) {
 		least = 1
 		if sh.weak {
 			least = weakCut
@@ -74,6 +75,11 @@ func (sh *shape) match(s string, i int) (end int, ok bool) {
 		return 0, false
 	}
 	return end, true
+}
+
+// truncated is [truncated] for the text at hand.
+func (x *scanner) truncated(end int) bool {
+	return truncated(x.s, end) && (!x.shapesOnly || end < len(x.s))
 }
 
 // truncated reports whether the text was cut at end.
