@@ -53,6 +53,13 @@ func spoken(x *Exchange) *candor.Error {
 			return e
 		}
 	}
+	if text, ok := firstText(x, m.Result().Path("content")); ok && m.Shape() == wire.KindResult {
+		if words, ok := text.Str(); ok {
+			if e, ok := dialect.ReadRefusal(words); ok {
+				return e
+			}
+		}
+	}
 	return nil
 }
 
