@@ -61,18 +61,21 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 	return strings.Join(lines, "\n")
 }
 
-// FirstFrames returns the frames of a stack that rpc may show, the innermost first. Of a text as Go,
-// JavaScript, Python, Java or .NET print it the frames are counted, and those of the harness left out; of one in which no frame is
-// known that many lines are kept.
+// FirstFrames returns the frames of a stack that rpc may show, the innermost first; all of them are the stack as it is. Of a
+// text as Go, JavaScript, Python, Java or .NET print it the frames are counted, and those of the harness left out; of one in
+// which no frame is known that many lines are kept.
 func (p StackPolicy) FirstFrames(stack string) string {
 	if p.Verbose == 0 || stack == "" {
 		return ""
+	}
+	if p.Verbose < 0 {
+		return stack
 	}
 	lines, known := cleanFrames(cutText(stack, maxScan))
 	if !known {
 		lines = strings.Split(stack, "\n")
 	}
-	if p.Verbose > 0 && len(lines) > p.Verbose {
+	if len(lines) > p.Verbose {
 		lines = lines[:p.Verbose]
 	}
 	return strings.Join(lines, "\n")
