@@ -63,6 +63,7 @@ func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
 		return data.Raw()
 	}
 	details, has := data.Get("details")
+	has = has && !details.IsNull()
 	rest := without(data, rpcOwn...)
 	switch {
 	case rest.Len() == 0 && !has:
@@ -78,12 +79,15 @@ func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
 		names = append(names, key)
 	}
 	mark := object{}.texts(besideMember, names).value()
+	value := object{}.raw(valueMember, details.Raw()).value()
 	switch {
+	case clash(rest, mark), has && clash(rest, value):
+		return joined(rest, object{}.raw("details", details.Raw()).value()).Raw() // these names are taken: all of it is details
 	case !has:
 	case details.Type() == wire.TypeObject && !clash(details, rest) && !clash(details, mark) && !isValue(details):
 		rest = joined(details, rest)
 	default:
-		rest = joined(object{}.raw(valueMember, details.Raw()).value(), rest)
+		rest = joined(value, rest)
 	}
 	return canonicalDetails(joined(mark, rest)).Raw()
 }

@@ -155,6 +155,27 @@ func TestMembersOfDataComeBackWhereTheyStood(t *testing.T) {
 	}
 }
 
+// A member whose name the rule itself needs is kept, though not in its place.
+func TestMembersOfDataWithTakenNamesAreKept(t *testing.T) {
+	d := lookup(t, "rpc")
+	for data, details := range map[string]string{
+		`"details":"t","value":"x"`:       `{"value":"x","details":"t"}`,
+		`"details":{"a":1},"beside":"x"`:  `{"beside":"x","details":{"a":1}}`,
+		`"beside":["x"],"x":1`:            `{"beside":["x"],"x":1}`,
+		`"details":null,"value":"x"`:      `{"beside":["value"],"value":"x"}`,
+		`"details":{"value":2},"value":1`: `{"value":1,"details":{"value":2}}`,
+	} {
+		raw := `{"code":2400,"message":"m","data":{"domain":"kg","symbol":"E_KG_FULL","retryable":true,` + data + `}}`
+		e := read(t, d, []byte(raw))
+		if got := e.Details().String(); got != details {
+			t.Errorf("%s\nwant %s\n got %s", data, details, got)
+		}
+		if again := read(t, d, d.Write(nil, e, fullView)); canonical(again) != canonical(e) {
+			t.Errorf("%s\n%s\n%s", data, canonical(e), canonical(again))
+		}
+	}
+}
+
 func TestAMissingResourceIsExactlyAURI(t *testing.T) {
 	d := lookup(t, "rpc")
 	const raw = `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Resource not found","data":{"uri":"mem://a/b"}}}`
