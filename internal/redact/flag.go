@@ -85,6 +85,28 @@ func (x *scanner) userFlag(i int) bool {
 	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
 }
 
+// gluedCommands take a password glued to -p.
+var gluedCommands = []string{"mysql", "mariadb", "sshpass"}
+
+// gluedFlag cuts the password of -psecret, where the command on the same line is one that takes it so.
+func (x *scanner) gluedFlag(i int) bool {
+	s := x.s
+	if !strings.HasPrefix(s[i:], "-p") || i == 0 || !(space | quote).in(s[i-1]) || i+2 == len(s) || space.in(s[i+2]) {
+		return false
+	}
+	line := s[max(0, i-siblingLimit):i]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	known := false
+	for _, command := range gluedCommands {
+		known = known || strings.Contains(line, command)
+	}
+	v := valueAt(s, i+2, valueLimit)
+	if !known || v.from >= v.to || harmless(s[v.from:v.to]) {
+		return false
+	}
+	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
+}
+
 // arrow handles the > of name => value and name -> value.
 func (x *scanner) arrow(i int) bool {
 	return i > 0 && (x.s[i-1] == '=' || x.s[i-1] == '-') && x.pair(i-1, i+1, ':')

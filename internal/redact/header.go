@@ -30,7 +30,7 @@ func (x *scanner) headerValue(m meaning, v value) value {
 		return v
 	}
 	if lineSchemes[scheme] {
-		v.to = max(v.to, lineEnd(s, v.to))
+		v.to = max(v.to, parametersEnd(s, v.to))
 		return v
 	}
 	next := skipBlank(s, v.to)
@@ -44,6 +44,25 @@ func (x *scanner) headerValue(m meaning, v value) value {
 		v.to = end
 	}
 	return v
+}
+
+// parametersEnd is lineEnd for a list of name="value": a quote behind an equals sign opens a value and does not end the line.
+func parametersEnd(s string, i int) int {
+	for {
+		i = lineEnd(s, i)
+		if i == len(s) || i == 0 || s[i-1] != '=' {
+			return i
+		}
+		c, n := unitAt(s, i)
+		if !quote.in(c) {
+			return i
+		}
+		v := quotedAt(s, i, n)
+		if v.open {
+			return v.to
+		}
+		i = v.to + n
+	}
 }
 
 // lineEnd returns where a header line ends: at a line end, real or escaped, or a quote.

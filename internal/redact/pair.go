@@ -23,10 +23,55 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 		return x.maybe(name, m, to, sep)
 	}
 	v := x.headerValue(m, valueAt(s, to, all))
+	if v.from >= v.to && sep == ':' {
+		return x.nextLine(name, m, to)
+	}
+	if m.kind == kindPassword && !v.quoted && !name.query {
+		v.to = ampersands(s, v)
+	}
 	if v.from >= v.to || !x.holds(name, v, m, sep) {
 		return false
 	}
 	return x.redactValue(name, m, v)
+}
+
+// nextLine cuts a value that stands alone on the line behind its name, as forms and terminals print it. It must look
+// opaque: what follows a heading is mostly prose.
+func (x *scanner) nextLine(name name, m meaning, to int) bool {
+	s := x.s
+	at := skipBlank(s, to)
+	if at >= len(s) || s[at] != '\n' {
+		return false
+	}
+	v := valueAt(s, at+1, valueLimit)
+	end := skipBlank(s, v.to)
+	if v.quoted || v.from >= v.to || end < len(s) && s[end] != '\n' {
+		return false
+	}
+	text := s[v.from:v.to]
+	if placeholderStart(s, v.from, v.to) < 0 && (harmless(text) || !opaque(text, 8)) {
+		return false
+	}
+	return x.redactValue(name, m, v)
+}
+
+// ampersands returns the end of a password that holds a &, which ends a value only in a URL's query
+// and where another parameter follows.
+func ampersands(s string, v value) int {
+	end := v.to
+	for end > v.from && end+1 < len(s) && s[end] == '&' {
+		_, n := unitAt(s, end)
+		name := ident.run(s, end+1, nameLimit)
+		if n > 1 || space.in(s[end+1]) || s[end+1] == '&' || name > end+1 && name < len(s) && strings.IndexByte("=[%;", s[name]) >= 0 {
+			break
+		}
+		next := bareEnd(s, end+1)
+		if next == end+1 {
+			break
+		}
+		end = next
+	}
+	return end
 }
 
 // inVain remembers a long bare value that was read and left, so that it is not read again from
@@ -62,6 +107,8 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 	switch {
 	case v.quoted && v.open && v.to-v.from > valueLimit/2, harmless(text):
 		return false
+	case oneTime(name.text) && len(text) >= 4 && len(text) <= 10 && digit.run(text, 0, all) == len(text):
+		return true
 	case m.level == strong, name.query:
 		return opaque(text, 8)
 	case m.kind == kindToken && !v.quoted && sep != '=':
@@ -69,6 +116,9 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 	}
 	return opaque(text, 16)
 }
+
+// oneTime reports whether a name ends in otp or totp: its value is a short number, which nothing else gives away.
+func oneTime(name string) bool { return len(name) >= 3 && foldPrefix(name[len(name)-3:], "otp") }
 
 // redactValue cuts the value, or steps over it if it was cut before.
 func (x *scanner) redactValue(name name, m meaning, v value) bool {

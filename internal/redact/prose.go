@@ -67,18 +67,38 @@ func (x *scanner) behind(end int, kind string, least int) bool {
 		x.inVain(v)
 		return false
 	}
+	if kind == kindPassword && !v.quoted && !nameBefore(s, end).query {
+		v.to = ampersands(s, v)
+	}
 	if placeholderStart(s, v.from, v.to) >= 0 {
 		x.i = v.to
 		return true
 	}
 	text := s[v.from:v.to]
-	named := kind == kindPassword && v.quoted && !v.open && strings.IndexByte(text, ' ') < 0
+	named := kind == kindPassword && v.quoted && !v.open && (strings.IndexByte(text, ' ') < 0 || saidToBe(s, from) && !anyProse(text))
 	if harmless(text) || !named && !opaque(text, least) {
 		x.inVain(v)
 		return false
 	}
 	x.cut(v.from, v.to, placeholder(kind))
 	return true
+}
+
+// saidToBe reports whether the word in front of a value says that it is the value: "the passphrase is '…'".
+func saidToBe(s string, from int) bool {
+	end := space.back(s, from, gap)
+	w := s[lower.back(s, end, nounLimit):end]
+	return w == "is" || w == "was"
+}
+
+// anyProse reports whether one word of v is of the kind that sentences about values are made of.
+func anyProse(v string) bool {
+	for w := range strings.FieldsSeq(v) {
+		if w = strings.ToLower(w); proseWords[w] || harmlessWords[w] {
+			return true
+		}
+	}
+	return false
 }
 
 // links join a value to the noun behind it: "… is not a valid API key", "parsing … as token".

@@ -64,7 +64,7 @@ func (x *scanner) trigger() bool {
 	case '~':
 		return x.home(i)
 	case '-':
-		return x.pem(i) || x.flag(i) || x.userFlag(i)
+		return x.pem(i) || x.flag(i) || x.userFlag(i) || x.gluedFlag(i)
 	case '=', ':':
 		return x.separator(i, i+1, x.s[i])
 	case ',':

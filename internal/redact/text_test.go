@@ -10,6 +10,7 @@ import (
 	"unsafe"
 )
 
+// TestText is one table: what stands on the left becomes what stands on the right.
 func TestText(t *testing.T) {
 	tests := []struct{ in, want string }{
 		// Names and values.
@@ -30,6 +31,16 @@ func TestText(t *testing.T) {
 		{"<apiKey>foo</apiKey>", "<apiKey>[redacted:key]</apiKey>"},
 		{"tool --token abcd --x", "tool --token [redacted:token] --x"},
 		{"https://m.example/json?q=1&key=ab9x-0123456789abcdef failed", "https://m.example/json?q=1&key=[redacted:key] failed"},
+		{"mysql -uroot -pS3cr3tPw db", "mysql -uroot -p[redacted:password] db"},
+		{"Password:\n  S3cr3tPw99\nok", "Password:\n  [redacted:password]\nok"},
+		{"passphrase is 'open sesame 42'", "passphrase is '[redacted:password]'"},
+		{"otp=482913", "otp=[redacted:token]"},
+		{"Proxy-Authorization: Digest username=\"u\", realm=\"r\", response=\"6629fae49393a053\"\nHost: x", "Proxy-Authorization: [redacted:authorization]\nHost: x"},
+		{`{"h":"Authorization: Digest username=\"u\", response=\"66\"","n":1}`, `{"h":"Authorization: [redacted:authorization]","n":1}`},
+		{"password=Tr0ub4dor&3", "password=[redacted:password]"},
+		{"login password=Tr0ub4dor&3 failed", "login password=[redacted:password] failed"},
+		{"password=Tr0ub4dor&user=x", "password=[redacted:password]&user=x"},
+		{"/x?a=1&password=Tr0ub4dor&3", "/x?a=1&password=[redacted:password]&3"},
 		// URLs.
 		{"postgres://u:p@h/db", "postgres://[redacted:url-credentials]@h/db"},
 		{"redis://:pw@h:6379", "redis://[redacted:url-credentials]@h:6379"},
@@ -81,7 +92,8 @@ var harmlessTexts = []string{
 	"author: Ann Lee", "authority=local", "passed: 12, failed: 0", "WWW-Authenticate: Bearer realm=\"x\", error=\"invalid_token\"", "Bearer token is missing", "Basic usage of the tool",
 	"token expired", "secret not found", "export TOKEN=$GITHUB_TOKEN", "Authorization: Bearer $API_TOKEN", "Authorization: Bearer <token>", "password=${DB_PASSWORD}", "password=********",
 	"</body></html>", "<p>a</p>", "time 12:30:45", "host:8080", "localhost:3000/api", "key: value", "C: drive", "A:\\nfirst\\nsecond", "\\u0027credential\\u0027 or \\\\u0027key\\\\u0027",
-	"sk-learn is a library", "task-force", "risk-averse-people-and-others", "key-value", "key-performance-indicator", "secret_name", "hf_hub", "npm_config", "pypi-server", "dapi", "SG. and more", "AC current",
+	"mkdir -p build", "mysql -p", "mysql -P 3306 -h x", "docker run -p8080:80 x", "password:\n  type: string", "Password:\n  must be longer", "password is 'not set'", "passphrase was 'too short'",
+	"otp=required", "otp: 12", "password for 'Ann Lee' is wrong", "sk-learn is a library", "task-force", "risk-averse-people-and-others", "key-value", "key-performance-indicator", "secret_name", "hf_hub", "npm_config", "pypi-server", "dapi", "SG. and more", "AC current",
 	"~ 5 items", "~5/10", "--- /dev/null", "> /dev/null 2>&1", "x = y", "a == b", "a := b", "http://localhost:3000/callback?state=1", "foo@example.com", "user@host:22", "100% sure", "50%of", "\\d+\\w", "C++ / C#",
 	"eyJvZmZzZXQiOjEwfQ", "Library /vercel/next.js not found", "this is not a valid API key", "use a valid token", "(using password: YES)", "cursor eyJvZmZzZXQiOjEwfQ== invalid", "MIME", "None of them", "Object.keys(x)", "Mon Jan 2 15:04:05 2026",
 }
