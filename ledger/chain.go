@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// chain is the chain this process writes. It belongs to the writer's goroutine.
+// chain is the chain this process writes. It is guarded by the writer's lock.
 //
 // Its position is that of the last acknowledged entry; a batch works on a copy that takes its place once the batch is durable.
 type chain struct {

@@ -66,7 +66,7 @@ func parseCheckpoint(text string) (checkpoint, error) {
 	return c, nil
 }
 
-// notes is a file of signed checkpoints. It belongs to the writer's goroutine.
+// notes is a file of signed checkpoints. It is guarded by the writer's lock.
 type notes struct {
 	file  file
 	size  int64 // end of the last whole block
@@ -97,7 +97,7 @@ func (n *notes) sync() error {
 }
 
 // secondFile is the file that the operator named. Its troubles are reported and never stop the ledger. Others may append to it too, so it
-// is never cut. It belongs to the writer's goroutine.
+// is never cut. It is guarded by the writer's lock.
 type secondFile struct {
 	storage storage // nil if there is no second place
 	name    string

@@ -1,6 +1,6 @@
 // Rules of this room:
 //   - Append returns only after sync. No path answers a caller earlier.
-//   - One goroutine writes; callers encode. Nothing is written to a chain by two.
+//   - Callers encode, one at a time writes: whoever holds the writer's lock. Nothing is written to a chain by two.
 //   - After a failed sync a file is never written again.
 //   - Nothing on the disk claims more than is durable.
 
@@ -20,6 +20,7 @@ type Ledger struct {
 	options  Options                // as given, with defaults; never changed
 	encoder  *encoder               // its own synchronisation
 	queue    *queue                 // its own lock
+	writer   *writer                // its own lock
 	upkeep   *upkeep                // its own goroutine
 	warner   *warner                // its own goroutine
 	public   string                 // never changed
@@ -69,7 +70,8 @@ func open(o Options) (*Ledger, error) {
 	l.upkeep = newUpkeep(l)
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	w := &writer{ledger: l, storage: o.storage, keys: k, second: second, timer: timer}
+	w := &writer{turn: make(chan struct{}, 1), ledger: l, storage: o.storage, keys: k, second: second, timer: timer}
+	l.writer = w
 	if err := w.begin(); err != nil {
 		l.warner.close()
 		return nil, errors.Join(err, w.drop(), second.close())
@@ -114,6 +116,7 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reserva
 	if !l.queue.put(r) {
 		return Receipt{}, logFailed(errClosed)
 	}
+	l.writer.lead()
 	if !r.wait(ctx.Done()) {
 		return Receipt{}, l.cancelled(ctx)
 	}

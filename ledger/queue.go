@@ -71,7 +71,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// put adds a request; it refuses if the ledger is closed.
+// put adds a request; it refuses if the ledger is closed. Then somebody must be made to look, see [writer.lead].
 func (q *queue) put(r *request) bool {
 	q.mu.Lock()
 	if q.closed {
@@ -79,15 +79,11 @@ func (q *queue) put(r *request) bool {
 		return false
 	}
 	q.waiting = append(q.waiting, r)
-	first := len(q.waiting) == 1
 	q.mu.Unlock()
-	if first {
-		q.ring()
-	}
 	return true
 }
 
-// ring wakes the writer. It has been woken already if there is a token.
+// ring wakes the writer's goroutine. It has been woken already if there is a token.
 func (q *queue) ring() {
 	select {
 	case q.wake <- struct{}{}:
@@ -95,8 +91,8 @@ func (q *queue) ring() {
 	}
 }
 
-// take claims up to n requests into dst. Those whose callers have given up are passed over. More says that some are left.
-func (q *queue) take(dst []*request, n int) (_ []*request, more bool) {
+// take claims up to n requests into dst. Those whose callers have given up are passed over.
+func (q *queue) take(dst []*request, n int) []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := 0
@@ -108,7 +104,7 @@ func (q *queue) take(dst []*request, n int) (_ []*request, more bool) {
 	left := copy(q.waiting, q.waiting[taken:])
 	clear(q.waiting[left:])
 	q.waiting = q.waiting[:left]
-	return dst, left > 0
+	return dst
 }
 
 // len returns how many wait.

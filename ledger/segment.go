@@ -89,7 +89,7 @@ func listSegments(s storage, chain string) (segments, error) {
 	return found, nil
 }
 
-// segment is the active file of a chain. It belongs to the writer's goroutine.
+// segment is the active file of a chain. It is guarded by the writer's lock.
 type segment struct {
 	file     file
 	size     int64 // bytes that were acknowledged

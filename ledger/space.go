@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// space is what the writer knows of the room on the disk. It belongs to the writer's goroutine.
+// space is what the writer knows of the room on the disk. It is guarded by the writer's lock.
 //
 // A file of zeros is kept beside the segment. When the disk is full it is removed, which makes room for one entry that says so; as long as it
 // cannot be made again the disk counts as full, and entries are refused without touching the segment.

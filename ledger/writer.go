@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -14,8 +13,11 @@ const (
 	maxBatch        = maxUncovered - ownRoom - 1
 )
 
-// writer is the one goroutine that writes. All its fields are its own, and [Open]'s until it is started.
+// writer writes. Whoever holds its lock is the one who does, see serve.go; all its fields are guarded by it, and [Open]'s until the ledger is
+// handed out.
 type writer struct {
+	turn chan struct{} // the lock: full while somebody holds it
+
 	ledger  *Ledger
 	storage storage
 	keys    keys
@@ -33,7 +35,8 @@ type writer struct {
 	lost  uint64 // let go under PolicyOpen since the last entry
 	since string // when the first of those was
 
-	bodies  [][]byte // space for one batch
+	batch   []*request // space for one batch
+	bodies  [][]byte
 	results []result
 }
 
@@ -45,59 +48,6 @@ type pendingNote struct {
 	Segment int           `json:"segment,omitempty"`
 	Tree    []string      `json:"tree,omitempty"`
 	Open    []reservation `json:"open,omitempty"`
-}
-
-// run serves the queue until it is closed and empty, then closes the chain.
-func (w *writer) run() error {
-	var batch []*request
-	for {
-		closing := w.ledger.queue.isClosed()
-		var more bool
-		batch, more = w.ledger.queue.take(batch[:0], maxBatch)
-		if len(batch) > 0 {
-			w.handle(batch)
-		}
-		if len(batch) > 1 {
-			w.gather()
-		}
-		clear(batch)
-		if more {
-			continue
-		}
-		w.settle()
-		if closing {
-			return w.finish()
-		}
-		w.wait()
-	}
-}
-
-// gather lets those who were just answered speak again before the next batch is taken, so that they are in it and not in the one after it. It
-// waits for nobody: it ends as soon as a turn of the scheduler brings nothing new.
-func (w *writer) gather() {
-	const turns = 8
-	waiting := w.ledger.queue.len()
-	for range turns {
-		runtime.Gosched()
-		now := w.ledger.queue.len()
-		if now == waiting {
-			return
-		}
-		waiting = now
-	}
-}
-
-// wait returns when there is something to do.
-func (w *writer) wait() {
-	if w.ledger.queue.len() > 0 {
-		return
-	}
-	select {
-	case <-w.ledger.queue.wake:
-	case <-w.timer.C:
-		w.due = true
-		w.handle(nil)
-	}
 }
 
 // handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes what the ledger itself has to say.
@@ -277,6 +227,11 @@ func (w *writer) sign() error {
 	w.timer.Stop()
 	w.ledger.counters.checkpoints.Add(1)
 	return nil
+}
+
+// unsettled reports whether there is something for settle to do.
+func (w *writer) unsettled() bool {
+	return w.chain != nil && w.chain.notes.dirty || w.second.dirty
 }
 
 // settle does what can wait until nobody does. While the queue is never empty it is done once a second.
