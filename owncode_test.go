@@ -41,15 +41,15 @@ func TestK8CarriedNumbersAndFieldsSurvive(t *testing.T) {
 	for name, thrown := range map[string]any{
 		"Code() int": numberError{n}, "ErrorCode() int": numberedError{n}, "AppCode() int": &appError{n}, "wrapped": fmt.Errorf("x: %w", &appError{n}),
 		"int field": intField{n}, "unsigned field": &unsignedField{status(n)}, "text field": &textField{Code: "SESSION_LOCKED"}, "first field": &textField{"SESSION_LOCKED", "x"},
-		"raw text": "SESSION_LOCKED: Somebody else has it.", "raw error": errors.New("SESSION_LOCKED: Somebody else has it."),
-		"raw in brackets": "[INTERNAL_ERROR] SESSION_LOCKED: Somebody else has it.", "raw, nested": "INTERNAL_ERROR: SESSION_LOCKED: Somebody else has it.",
-		"raw, wrapped": fmt.Errorf("open: %w", errors.New("SESSION_LOCKED: Somebody else has it.")),
+		"raw text": "SESSION_LOCKED: Somebody else has it", "raw error": errors.New("SESSION_LOCKED: Somebody else has it"),
+		"raw in brackets": "[INTERNAL_ERROR] SESSION_LOCKED: Somebody else has it", "raw, nested": "INTERNAL_ERROR: SESSION_LOCKED: Somebody else has it",
+		"raw, wrapped": fmt.Errorf("open: %w", errors.New("SESSION_LOCKED: Somebody else has it")),
 	} {
 		if e := candor.FromUnknown(thrown, candor.Otherwise(candor.CodeTimeout)); e.Code() != want {
 			t.Errorf("%s: %v, want %v", name, e.Code(), want)
 		}
 	}
-	if got := candor.FromUnknown("SESSION_LOCKED: Somebody else has it.").Message(); got != "Somebody else has it." {
+	if got := candor.FromUnknown("SESSION_LOCKED: Somebody else has it").Message(); got != "Somebody else has it." {
 		t.Errorf("message %q", got)
 	}
 	for name, thrown := range map[string]any{
