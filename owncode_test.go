@@ -49,7 +49,7 @@ func TestK8CarriedNumbersAndFieldsSurvive(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, e.Code(), want)
 		}
 	}
-	if got := candor.FromUnknown("SESSION_LOCKED: Somebody else has it").Message(); got != "Somebody else has it." {
+	if got := candor.FromUnknown("SESSION_LOCKED: Somebody else has it").Message(); got != "Somebody else has it" {
 		t.Errorf("message %q", got)
 	}
 	for name, thrown := range map[string]any{
