@@ -18,17 +18,17 @@ var cuts = flag.Int("cuts", 100_000, "how often TestR2PowerCutsLoseNothingAcknow
 type cutter struct {
 	queue   chan survivor
 	workers sync.WaitGroup
-	cuts    atomic.Int64
+	cuts    atomic.Int64 // of the power
+	checked atomic.Int64 // survivors that were like no other of their workload
 	failed  atomic.Int64
-	t       *testing.T
 }
 
 func newCutter(t *testing.T) *cutter {
-	c := &cutter{queue: make(chan survivor, 64), t: t}
+	c := &cutter{queue: make(chan survivor, 64)}
 	for range runtime.GOMAXPROCS(0) {
 		c.workers.Go(func() {
 			for s := range c.queue {
-				c.cuts.Add(1)
+				c.checked.Add(1)
 				if err := s.check(); err != nil && c.failed.Add(1) <= 10 {
 					t.Errorf("%s: %v", s.where, err)
 				}
@@ -38,19 +38,23 @@ func newCutter(t *testing.T) *cutter {
 	return c
 }
 
-// wait returns how many cuts there were.
-func (c *cutter) wait() int64 {
+// wait returns when all survivors were checked.
+func (c *cutter) wait() {
 	close(c.queue)
 	c.workers.Wait()
-	return c.cuts.Load()
 }
 
 // cutting makes a stage lose power after every operation, as often as seeds says each time. Reading changes nothing, so a cut after it
 // leaves what the cut before it left.
 func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
+	type sight struct {
+		disk, second uint64
+		told         int
+	}
+	seen := map[sight]bool{} // two cuts that leave the same under the same promises need one check
 	return func(s *stage) {
 		s.hook = func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
-			if !op.Changes() {
+			if !op.Changes() || testing.Short() && index%4 != 0 {
 				return
 			}
 			told := s.told.soFar() // what is told from now on may rest on what happens from now on
@@ -58,10 +62,15 @@ func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 				rng := rand.New(rand.NewPCG(seed, uint64(index)<<16|uint64(i)))
 				left := survivor{disk: cut(rng), options: w.options, prunes: w.prunes, told: told}
 				left.where = fmt.Sprintf("%s, seed %d, power cut %d after operation %d (%s)", w.name, seed, i, index, op)
+				at := sight{disk: left.disk.Sum(), told: len(told)}
 				if s.second != nil {
 					left.second = s.second.Crash(rng)
+					at.second = left.second.Sum()
 				}
-				c.queue <- left
+				if c.cuts.Add(1); !seen[at] {
+					seen[at] = true
+					c.queue <- left
+				}
 			}
 		}
 	}
@@ -70,9 +79,10 @@ func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 // TestR2PowerCutsLoseNothingAcknowledged cuts the power after every operation of every workload. Whatever is left, the ledger must open on it and
 // go on, every acknowledged entry must be there, and the verifier must not call the traces of a power cut harm.
 func TestR2PowerCutsLoseNothingAcknowledged(t *testing.T) {
+	relaxGC(t)
 	want, seeds := int64(*cuts), 12
 	if testing.Short() {
-		want, seeds = 2_000, 1
+		want, seeds = 1, 1
 	}
 	c := newCutter(t)
 	for seed := uint64(1); c.cuts.Load() < want && c.failed.Load() == 0; seed++ {
@@ -86,5 +96,6 @@ func TestR2PowerCutsLoseNothingAcknowledged(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d power cuts", c.wait())
+	c.wait()
+	t.Logf("%d power cuts, %d different survivors", c.cuts.Load(), c.checked.Load())
 }

@@ -20,9 +20,10 @@ func (l life) String() string { return fmt.Sprintf("seed %d", uint64(l)) }
 // TestUntouchedLedgersAlwaysVerify lives ten thousand random lives, with rotations, crashes, kills and restarts. Nobody touches any of the folders, so
 // the verifier may not raise a single alarm.
 func TestUntouchedLedgersAlwaysVerify(t *testing.T) {
+	relaxGC(t)
 	lives := make([]life, *randomLives)
 	if testing.Short() {
-		lives = lives[:min(150, len(lives))]
+		lives = lives[:min(100, len(lives))]
 	}
 	for i := range lives {
 		lives[i] = life(i + 1)

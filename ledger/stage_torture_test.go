@@ -158,6 +158,9 @@ func (s *stage) leave() {
 // withDisk returns the options for a ledger on these disks.
 func (o Options) withDisk(disk, second *crashfs.FS) Options {
 	o.storage = crashStorage{disk}
+	if o.ReserveBytes == 0 {
+		o.ReserveBytes = 1 << 10 // less to copy for every power cut
+	}
 	if second != nil {
 		o.SecondPlace, o.second = "second", crashStorage{second}
 	}

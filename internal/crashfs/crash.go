@@ -1,6 +1,7 @@
 package crashfs
 
 import (
+	"hash/maphash"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -81,12 +82,12 @@ func (c *crasher) copyFile(n *node) *node {
 }
 
 // Restart returns what the next process finds if this one is killed and the machine runs on: all that was written, whether it
-// is on the disk or not, and no locks.
+// is on the disk or not, and no locks. Operations are counted on, and a planted fault stays.
 func (f *FS) Restart() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fresh := map[*node]*node{}
-	next := &FS{root: restarted(f.root, fresh), limit: f.limit}
+	next := &FS{root: restarted(f.root, fresh), limit: f.limit, ops: f.ops, plan: f.plan}
 	for _, c := range f.pending {
 		moved := change{lying: c.lying}
 		for _, r := range c.renames {
@@ -118,4 +119,26 @@ func restarted(n *node, fresh map[*node]*node) *node {
 		}
 	}
 	return fresh[n]
+}
+
+var sumSeed = maphash.MakeSeed()
+
+// Sum is the same for two file systems that show the same names and bytes, within one process.
+func (f *FS) Sum() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var h maphash.Hash
+	h.SetSeed(sumSeed)
+	sumNode(&h, f.root)
+	return h.Sum64()
+}
+
+func sumNode(h *maphash.Hash, n *node) {
+	maphash.WriteComparable(h, len(n.data))
+	_, _ = h.Write(n.data) // never fails
+	maphash.WriteComparable(h, len(n.entries))
+	for _, name := range slices.Sorted(maps.Keys(n.entries)) {
+		maphash.WriteComparable(h, name)
+		sumNode(h, n.entries[name])
+	}
 }

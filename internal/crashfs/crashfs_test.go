@@ -310,6 +310,12 @@ func TestOneSeedGivesOneSurvivor(t *testing.T) {
 				t.Fatalf("seed %d gave two survivors", seed)
 			}
 		}
+		if one.Sum() != two.Sum() {
+			t.Fatalf("seed %d gave two sums", seed)
+		}
+	}
+	if whole, empty := f.Sum(), crashfs.New().Sum(); whole == empty {
+		t.Error("an empty file system has the sum of a full one")
 	}
 }
 
