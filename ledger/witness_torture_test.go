@@ -42,13 +42,14 @@ type place struct {
 type inventory struct {
 	hashes map[place]string
 	kinds  map[Kind]int
+	disk   map[string]int // what settings say of the disk: full, space
 	twice  []place        // entries that are there more than once, always with the same hash
 	refs   map[string]int // how often each ref is there, in entries that are not a completion
 }
 
 // readFolder reads all entries of all chains. Two entries with one number are an error; a line that is not whole ends its file.
 func readFolder(fsys fs.FS) (*inventory, error) {
-	f := &inventory{hashes: map[place]string{}, kinds: map[Kind]int{}, refs: map[string]int{}}
+	f := &inventory{hashes: map[place]string{}, kinds: map[Kind]int{}, disk: map[string]int{}, refs: map[string]int{}}
 	segments, err := fs.Glob(fsys, "*/audit-log*")
 	if err != nil {
 		return f, err
@@ -104,6 +105,9 @@ func (f *inventory) take(chain string, content []byte) error {
 		f.hashes[at] = own
 		kind := Kind(between(line, `"kind":"`, `"`))
 		f.kinds[kind]++
+		if kind == KindSetting {
+			f.disk[between(line, `"data":{"disk":"`, `"`)]++
+		}
 		if ref := between(line, `"ref":"`, `"`); ref != "" && kind != KindComplete {
 			f.refs[ref]++
 		}
