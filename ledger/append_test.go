@@ -318,6 +318,23 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
+func TestAFolderThatOthersCanReadIsWarnedOf(t *testing.T) {
+	for mode, want := range map[os.FileMode]int{0o755: 1, 0o700: 0} {
+		dir, warned := t.TempDir(), 0
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		closeTest(t, openTest(t, dir, Options{OnWarning: func(w Warning) {
+			if w.Kind == WarningPermissions {
+				warned++
+			}
+		}}))
+		if warned != want {
+			t.Errorf("mode %o: warned %d times", mode, warned)
+		}
+	}
+}
+
 func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
 	l := openTest(t, t.TempDir(), Options{})
 	appendN(t, l, 1)

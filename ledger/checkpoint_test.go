@@ -92,7 +92,7 @@ func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
 }
 
 func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "ledger")
 	second := newFaulty(t, t.TempDir())
 	warned := make(chan Warning, 64)
 	l := openTest(t, dir, Options{SecondPlace: "second", second: second, OnWarning: func(w Warning) { warned <- w }})

@@ -53,7 +53,7 @@ func (f *Effect) Receipt() Receipt { return f.receipt }
 func (f *Effect) Call() string { return f.opened.Call }
 
 // Complete records how the effect ended. The effect has happened, so a cancelled ctx does not stop it from being recorded. After an error it may
-// be tried again; after a success it is refused.
+// be tried again; after a success it is refused. What e has as Data stands in the entry as data.value, beside data.reserve.
 func (f *Effect) Complete(ctx context.Context, e Entry) (Receipt, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

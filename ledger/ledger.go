@@ -51,6 +51,9 @@ func Open(dir string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, logFailed(errors.Join(err, o.storage.Close()))
 	}
+	if s, ok := o.storage.(*osStorage); ok && s.exposed() {
+		l.warner.warn(WarningPermissions, "the ledger's folder is open to others; give it mode 0700", nil)
+	}
 	return l, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,13 @@ func openStorage(dir string) (*osStorage, error) {
 		return nil, fmt.Errorf("opening the folder: %w", err)
 	}
 	return &osStorage{root: root, dir: dir}, nil
+}
+
+// exposed reports whether others may look into a folder that was there before. What is in it is made for its owner only, so this is worth a
+// warning and not a refusal. Where modes mean nothing nobody is warned.
+func (s *osStorage) exposed() bool {
+	info, err := s.root.Stat(".")
+	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
 // Close gives the folder back.
