@@ -92,6 +92,7 @@ func TestR5EveryReceiptComesAfterItsSync(t *testing.T) {
 	}
 	proven := 0
 	calls := readTrace(t, trace)
+	namesAreDurable(t, calls, dir)
 	for i, c := range calls {
 		if _, text, ok := strings.Cut(c.args, `"receipt `); c.writes() && ok && strings.HasPrefix(c.args, "1<") {
 			if why := unordered(calls[:i], refText.FindString(text), c.began); why != "" {
@@ -104,6 +105,25 @@ func TestR5EveryReceiptComesAfterItsSync(t *testing.T) {
 		t.Errorf("%d receipts in the trace, want %d", proven, want)
 	}
 	t.Logf("%d receipts, each after the sync of its line, in %d calls", proven, len(calls))
+}
+
+// namesAreDurable asks that the name of the ledger's folder, and the names in it, are synced before the first receipt.
+func namesAreDurable(t *testing.T, calls []*call, dir string) {
+	t.Helper()
+	synced := map[string]bool{}
+	for _, c := range calls {
+		if c.writes() && strings.HasPrefix(c.args, "1<") && strings.Contains(c.args, `"receipt `) {
+			break
+		}
+		if c.syncs() {
+			synced[strings.TrimPrefix(c.file(), dir)] = true
+		}
+	}
+	for _, folder := range []string{"", "/ledger", "/ledger/keys"} {
+		if !synced[folder] {
+			t.Errorf("the folder %q was not synced before the first receipt", folder)
+		}
+	}
 }
 
 // unordered says what is missing between the line of a ref and its receipt, which began at that line of the trace.

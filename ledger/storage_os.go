@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type osStorage struct {
 
 // openStorage makes the folder if it is not there and opens it.
 func openStorage(dir string) (*osStorage, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(filepath.Clean(dir)); err != nil {
 		return nil, fmt.Errorf("making the folder: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -29,6 +30,30 @@ func openStorage(dir string) (*osStorage, error) {
 		return nil, fmt.Errorf("opening the folder: %w", err)
 	}
 	return &osStorage{root: root, dir: dir}, nil
+}
+
+// makeFolder makes a folder and those above it, durably: what is in a folder is lost with its name.
+func makeFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := makeFolder(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if info, other := os.Stat(dir); other == nil && info.IsDir() {
+			return nil // another process was quicker
+		}
+		return err
+	}
+	f, err := os.Open(above)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(f), f.Close())
 }
 
 // exposed reports whether others may look into a folder that was there before. What is in it is made for its owner only, so this is worth a
