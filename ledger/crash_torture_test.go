@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/crashfs"
 )
 
-var cuts = flag.Int("cuts", 100_000, "how often TestR2PowerCutsLoseNothingAcknowledged cuts the power, at least")
+var cuts = flag.Int("cuts", 10_000, "how often TestR2PowerCutsLoseNothingAcknowledged cuts the power, at least")
 
 // cutter checks survivors on all processors while the workload goes on making them.
 type cutter struct {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 400, "how many writers TestR1SigkillLosesNothing kills")
+var kills = flag.Int("kills", 40, "how many writers TestR1SigkillLosesNothing kills")
 
 // TestR1SigkillLosesNothing kills writers with 16 callers at moments nobody chose, and holds what they had printed against what is on the disk.
 func TestR1SigkillLosesNothing(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"github.com/candor-mcp/candor/internal/crashfs"
 )
 
-var randomLives = flag.Int("lives", 10_000, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
+var randomLives = flag.Int("lives", 1_000, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
 
 // life is a random workload, given by its seed.
 type life uint64
 
 func (l life) String() string { return fmt.Sprintf("seed %d", uint64(l)) }
 
-// TestUntouchedLedgersAlwaysVerify lives ten thousand random lives, with rotations, crashes, kills and restarts. Nobody touches any of the folders, so
+// TestUntouchedLedgersAlwaysVerify lives random lives, ten thousand of them in .ci/run, with rotations, crashes, kills and restarts. Nobody touches any of the folders, so
 // the verifier may not raise a single alarm.
 func TestUntouchedLedgersAlwaysVerify(t *testing.T) {
 	relaxGC(t)

@@ -36,7 +36,7 @@ func (w *witness) look() (*statement, *Harm, error) {
 		case err != nil:
 			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.name, err)
 		}
-		if strings.Contains(text, zeros) {
+		if hasLost(text) {
 			w.debris = true
 			w.notes.accept()
 			continue
@@ -115,6 +115,12 @@ func untorn(text string) string {
 // zeros in a file of text are sectors that a power cut has lost.
 const zeros = "\x00\x00"
 
+// hasLost reports whether a power cut has taken a part of a block. Where it took only the last byte, one zero stands there, and the next
+// writer has ended the line behind it; no flipped bit makes a zero of what a block ends with.
+func hasLost(text string) bool {
+	return strings.Contains(text, zeros) || strings.HasSuffix(strings.TrimRight(text, "\n"), "\x00")
+}
+
 // tornNote reports whether a text is the beginning of a checkpoint that was not written to its end. It must not take a changed one for a
 // torn one: behind the five lines everything is as it should be, up to where it stops.
 func tornNote(text string) bool {
@@ -173,7 +179,7 @@ func (p *witnessFile) index() (*Harm, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", p.name, err)
 		}
-		if strings.Contains(text, zeros) {
+		if hasLost(text) {
 			notes.accept()
 			continue
 		}
