@@ -122,19 +122,15 @@ func (f Fault) err() error {
 // plan is the fault that is planted, if any.
 type plan struct {
 	fault Fault
-	at    int // index of the operation, from 0
+	at    int // index of the first operation that may fail, from 0
 	hit   bool
 }
 
 // strikes says whether the operation with this index fails.
 func (p *plan) strikes(index int, op Op) bool {
-	switch {
-	case p.fault == "" || index < p.at || !p.fault.Concerns(op):
-		return false
-	case index == p.at:
-		p.hit = true
-	case !p.fault.stays() || !p.hit:
+	if p.fault == "" || index < p.at || !p.fault.Concerns(op) || p.hit && !p.fault.stays() {
 		return false
 	}
+	p.hit = true
 	return true
 }

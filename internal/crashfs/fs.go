@@ -28,7 +28,7 @@ type FS struct {
 // New returns an empty file system.
 func New() *FS { return &FS{root: newFolder(0o700)} }
 
-// Plant makes the operation with this index, from 0, fail, if the fault concerns it.
+// Plant makes the operation with this index, from 0, fail, or the first behind it that can fail in this way.
 func (f *FS) Plant(fault Fault, index int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
