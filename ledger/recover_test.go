@@ -111,7 +111,7 @@ func TestABatchWithAHoleIsATornTail(t *testing.T) {
 	}
 }
 
-func TestDamageUnderACheckpointIsNotCut(t *testing.T) {
+func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 	for name, spare := range map[string]bool{"known from the file": false, "known from an entry": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -178,7 +178,7 @@ func TestACompletionSurvivesACancelledCaller(t *testing.T) {
 	}
 }
 
-func TestACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
+func TestW18ACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
 	for name, leave := range map[string]func(path string) error{
 		"before it was made":           os.Remove,
 		"before its first line":        func(path string) error { return os.Truncate(path, 0) },
