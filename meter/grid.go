@@ -1,0 +1,138 @@
+package meter
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+)
+
+// grid holds one counter for each (tool, verdict, code). It grows by tool and by verdict, and never beyond its bound.
+type grid struct {
+	other *row                            // of tools without a label
+	rows  atomic.Pointer[map[string]*row] // replaced as a whole and never changed, so that readers need no lock
+
+	grow      sync.Mutex  // held to replace rows; guards seen and announced
+	width     int         // how many codes there are
+	max       int         // of each: names that are announced, names that are only seen
+	seen      int         // names that got a row because a failure bore them
+	announced int         // names that got a row because they were announced
+	closed    atomic.Bool // no further name gets a row by being seen
+}
+
+func newGrid(maxTools, width int) *grid {
+	g := &grid{max: maxTools, width: width}
+	none, other := g.newRow(None), g.newRow(Other)
+	g.other = other
+	g.rows.Store(&map[string]*row{"": none, None: none, Other: other})
+	return g
+}
+
+func (g *grid) newRow(tool string) *row { return &row{tool: tool, width: g.width} }
+
+// row finds the counters of a tool, whose name comes out of a *candor.Error and so is clean and bounded.
+func (g *grid) row(tool string) *row {
+	if r, ok := (*g.rows.Load())[tool]; ok {
+		return r
+	}
+	if g.closed.Load() {
+		return g.other
+	}
+	return g.admit(tool)
+}
+
+// admit gives a name that was seen a row of its own, if one is left.
+func (g *grid) admit(tool string) *row {
+	g.grow.Lock()
+	defer g.grow.Unlock()
+	rows := *g.rows.Load()
+	if r, ok := rows[tool]; ok {
+		return r
+	}
+	if g.closed.Load() {
+		return g.other
+	}
+	r := g.newRow(tool)
+	rows = maps.Clone(rows)
+	rows[tool] = r
+	g.rows.Store(&rows)
+	if g.seen++; g.seen == g.max {
+		g.closed.Store(true)
+	}
+	return r
+}
+
+// announce gives names a row of their own, up to the bound, and closes the door to names that are only seen. Those have a
+// bound of their own, so that made-up names that came first do not take the place of real ones.
+func (g *grid) announce(names []string) {
+	g.grow.Lock()
+	defer g.grow.Unlock()
+	g.closed.Store(true)
+	rows := maps.Clone(*g.rows.Load())
+	for _, name := range names {
+		if g.announced == g.max {
+			break
+		}
+		name = toolLabel(name)
+		if _, ok := rows[name]; ok {
+			continue
+		}
+		rows[name] = g.newRow(name)
+		g.announced++
+	}
+	g.rows.Store(&rows)
+}
+
+// cell is what one counter says.
+type cell struct {
+	tool    string
+	verdict verdict
+	slot    int
+	count   uint64
+}
+
+// each yields every counter that is not zero, reading each once.
+func (g *grid) each(yield func(cell) bool) {
+	for name, r := range *g.rows.Load() {
+		if name == "" { // it is None as well
+			continue
+		}
+		if !r.each(yield) {
+			return
+		}
+	}
+}
+
+// row holds the counters of one tool.
+type row struct {
+	tool  string
+	width int
+	cells [verdictCount]atomic.Pointer[[]atomic.Uint64] // by verdict, then by slot; made when first needed
+}
+
+func (r *row) add(v verdict, slot int, weight uint64) {
+	cells := r.cells[v].Load()
+	if cells == nil {
+		made := make([]atomic.Uint64, r.width)
+		if r.cells[v].CompareAndSwap(nil, &made) {
+			cells = &made
+		} else {
+			cells = r.cells[v].Load()
+		}
+	}
+	(*cells)[slot].Add(weight)
+}
+
+func (r *row) each(yield func(cell) bool) bool {
+	for v := range r.cells {
+		cells := r.cells[v].Load()
+		if cells == nil {
+			continue
+		}
+		for slot := range *cells {
+			if n := (*cells)[slot].Load(); n > 0 && !yield(cell{r.tool, verdict(v), slot, n}) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,116 @@
+package meter_test
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/meter"
+)
+
+func newMeter(t testing.TB, options meter.Options) *meter.Meter {
+	t.Helper()
+	m, err := meter.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func failure(code candor.Code, tool string) *candor.Error {
+	return candor.New(code, "", candor.WithTool(tool))
+}
+
+func TestStatsHaveTheShapeOfTheSeed(t *testing.T) {
+	m := newMeter(t, meter.Options{})
+	m.Count(failure(candor.CodeCommonInvalidParams, "mb/read"), "protocol")
+	m.Count(failure(candor.CodeMemoryBankMbFileNotFound, "mb/read"), "protocol")
+	m.Count(failure(candor.CodeMethodNotFound, ""), "protocol")
+	m.Count(failure(candor.CodeParseError, ""), "malformed")
+	m.Count(nil, "strange")
+	m.Count(failure(candor.CodeParseError, ""), "clean")
+	m.CountSuppressed()
+	m.CountUnrecorded(failure(candor.CodeKaizaAuditLogFailed, "mb/read"))
+	const want = `{"total":5,` +
+		`"byCode":{"-32601":1,"-32700":1,"1000":1,"2300":1,"4002":1},` +
+		`"byDomain":{"candor":3,"common":1,"memory-bank":1},` +
+		`"bySymbol":{"E_INVALID_PARAMS":1,"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1,"PARSE_ERROR":1,"UNCODED_ERROR":1},` +
+		`"byTool":{"mb/read":{"protocol":2},"none":{"malformed":1,"other":1,"protocol":1}},` +
+		`"suppressed":1,"unrecorded":1}`
+	if got := string(m.AppendStats(nil)); got != want {
+		t.Errorf("stats are\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestEveryFailureIsCountedOnceUnder64Goroutines(t *testing.T) {
+	const goroutines, rounds = 64, 2000
+	m := newMeter(t, meter.Options{MaxTools: 5})
+	tools := []string{"", "a", "b", "c", "d", "e", "f", "g"}
+	kinds := []string{"protocol", "tool", "masked", "malformed", "lost", "stray", "new one"}
+	var all []candor.Code
+	for c := range candor.Codes() {
+		all = append(all, c)
+	}
+	stop, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		for last := uint64(0); ; {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			s := m.Stats()
+			if sum(s.ByCode) != s.Total || s.Total < last {
+				t.Errorf("while counting: total %d after %d, byCode adds up to %d", s.Total, last, sum(s.ByCode))
+				return
+			}
+			last = s.Total
+		}
+	}()
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range rounds {
+				n := g*rounds + i
+				m.Count(failure(all[n%len(all)], tools[n%len(tools)]), kinds[n%len(kinds)])
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	<-watched
+	s := m.Stats()
+	const want = goroutines * rounds
+	byTool := uint64(0)
+	for _, verdicts := range s.ByTool {
+		byTool += sum(verdicts)
+	}
+	for name, got := range map[string]uint64{
+		"total": s.Total, "byCode": sum(s.ByCode), "byDomain": sum(s.ByDomain), "bySymbol": sum(s.BySymbol), "byTool": byTool,
+	} {
+		if got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestStatsReadBackAsThemselves(t *testing.T) {
+	m := newMeter(t, meter.Options{})
+	m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+	var back meter.Stats
+	if err := json.Unmarshal(m.AppendStats(nil), &back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Total != 1 || back.ByTool["kg/add"]["tool"] != 1 {
+		t.Errorf("read back %+v", back)
+	}
+}
+
+func sum(counts map[string]uint64) (n uint64) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}

@@ -1,0 +1,41 @@
+package meter
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Past is a failure that was recorded earlier: what a failure entry of the ledger says of it. An unknown code is the zero
+// one; tool and verdict may be anything.
+type Past struct {
+	Code    candor.Code
+	Tool    string
+	Verdict string
+}
+
+// Restore rebuilds the counters of earlier lives from the failures that were recorded, so that [Stats] has a lifetime. Call it
+// before the first failure is counted, or failures that are both recorded and counted since count twice in the lifetime.
+//
+// It replaces what an earlier Restore brought. If the sequence yields an error, nothing changes and the error is returned.
+func (m *Meter) Restore(past iter.Seq2[Past, error]) error {
+	if m == nil {
+		return nil
+	}
+	m.restore.Lock()
+	defer m.restore.Unlock()
+	g := newGrid(m.options.MaxTools, len(m.codes.codes))
+	at := 0
+	for p, err := range past {
+		if err != nil {
+			return fmt.Errorf("restoring counters after %d failures: %w", at, err)
+		}
+		at++
+		if v := verdictOf(p.Verdict); v != verdictClean {
+			g.row(toolLabel(p.Tool)).add(v, m.codes.slot(p.Code), 1)
+		}
+	}
+	m.past.Store(g)
+	return nil
+}

@@ -1,0 +1,239 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Sample says how the breakdowns are thinned, so that a storm of failures costs less. The total stays exact under any of them.
+// At most one of the two ways may be set; the zero Sample thins nothing.
+type Sample struct {
+	// Every keeps one of every N failures, at a random place among each N, and counts it N times. 1 is the same as 0.
+	//
+	// Each count c of a breakdown is then an estimate without bias, whatever the order of the failures, and its standard
+	// error is at most √((N−1)·c). A breakdown as a whole differs from the total by less than N.
+	Every int
+
+	// Rate and Burst give each code a token bucket: at most Burst failures at once and Rate a second are kept with their
+	// tool and verdict. What was not kept since is added to the next one of the same code that is.
+	//
+	// The counts by code, symbol and domain then stay exact. A count by tool is an estimate that is off by at most the number of
+	// failures that were not kept.
+	Rate  float64
+	Burst int
+}
+
+// The widest values that make sense; they also keep all arithmetic on them far from overflow.
+const (
+	maxEvery = 1_000_000_000
+	minRate  = 0.001
+	maxRate  = 1_000_000
+	maxBurst = 1_000_000
+)
+
+// sampleForms is the hint of every error about a sample.
+const sampleForms = `give a whole number N from 1 to 1000000000 (one of every N failures is kept), ` +
+	`or bucket:RATE/BURST such as bucket:10/50 (RATE a second from 0.001 to 1000000, BURST a whole number from 1 to 1000000)`
+
+var errSample = errors.New("not a way to sample; hint: " + sampleForms)
+
+// ParseSample reads a Sample as the environment spells it: "100" or "bucket:10/50". An empty text is the zero Sample.
+func ParseSample(text string) (Sample, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return Sample{}, nil
+	}
+	s, ok := parseSample(text)
+	if !ok || s.check() != nil {
+		return Sample{}, fmt.Errorf("reading %s: %w", strconv.Quote(shorten(text)), errSample)
+	}
+	return s, nil
+}
+
+func parseSample(text string) (s Sample, ok bool) {
+	bucket, isBucket := strings.CutPrefix(text, "bucket:")
+	if !isBucket {
+		n, err := strconv.Atoi(text)
+		return Sample{Every: n}, err == nil && n > 0
+	}
+	rate, burst, _ := strings.Cut(bucket, "/")
+	r, err := strconv.ParseFloat(rate, 64)
+	if err != nil {
+		return Sample{}, false
+	}
+	b, err := strconv.Atoi(burst)
+	return Sample{Rate: r, Burst: b}, err == nil && b > 0
+}
+
+// String returns the spelling that [ParseSample] reads, and "" for the zero Sample.
+func (s Sample) String() string {
+	switch {
+	case s.Burst != 0 || s.Rate != 0:
+		return "bucket:" + strconv.FormatFloat(s.Rate, 'g', -1, 64) + "/" + strconv.Itoa(s.Burst)
+	case s.Every != 0:
+		return strconv.Itoa(s.Every)
+	default:
+		return ""
+	}
+}
+
+func (s Sample) check() error {
+	bucket := s.Rate != 0 || s.Burst != 0
+	switch {
+	case s.Every < 0, s.Every > maxEvery, s.Every != 0 && bucket:
+		return errSample
+	case bucket && !(s.Rate >= minRate && s.Rate <= maxRate && s.Burst >= 1 && s.Burst <= maxBurst):
+		return errSample // written so that NaN is refused
+	}
+	return nil
+}
+
+func (s Sample) sampler(width int) sampler {
+	switch {
+	case s.Burst != 0:
+		return newBuckets(s, width)
+	case s.Every > 1:
+		return &stride{n: uint64(s.Every), seed: rand.Uint64()}
+	default:
+		return nil
+	}
+}
+
+// sampler decides how much a failure weighs in the breakdowns, and knows the exact numbers that they no longer give.
+type sampler interface {
+	weigh(slot int) uint64                 // 0: not kept
+	correct(s *Snapshot, codes *codeTable) // puts in what is known exactly, and says what is not
+}
+
+// stride keeps one of every n failures. It keeps no list and takes no lock: the place of the kept one within its run of n follows
+// from the number of the run.
+//
+// A fixed place would do for random traffic, but with a period in it the estimate could be anything: of A, B, A, B, … every
+// second one is B. With a random place, a run with k failures of some kind adds n with probability k/n: on average k, with a
+// variance of k(n−k) ≤ k(n−1). The runs are independent, so over a count of c the variance is at most c(n−1).
+type stride struct {
+	n, seed uint64
+	seen    atomic.Uint64
+}
+
+func (s *stride) weigh(int) uint64 {
+	at := s.seen.Add(1) - 1
+	run := at / s.n
+	if at-run*s.n != mix(s.seed+run)%s.n {
+		return 0
+	}
+	return s.n
+}
+
+func (s *stride) correct(out *Snapshot, _ *codeTable) {
+	out.Total = s.seen.Load()
+	out.sample = &SampleStats{
+		Method: "every", Every: int(s.n), //nolint:gosec // it came from an int
+		Estimated: []string{"byCode", "byDomain", "bySymbol", "byTool"},
+		Error:     "standard error of a count c is at most sqrt((every-1)*c); one that is missing is below 3*every with 95% confidence",
+	}
+}
+
+// mix is the finaliser of SplitMix64: it spreads consecutive numbers evenly.
+func mix(x uint64) uint64 {
+	x *= 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// buckets gives each code a token bucket.
+type buckets struct {
+	asked Sample
+	step  int64        // nanoseconds between two tokens
+	room  int64        // nanoseconds to fill the bucket
+	clock func() int64 // nanoseconds since the start
+	codes []bucket     // by slot
+}
+
+type bucket struct {
+	seen    atomic.Uint64 // every failure of the code
+	kept    atomic.Uint64 // those with tool and verdict
+	weighed atomic.Uint64 // those that have gone into a breakdown, as themselves or as weight of a later one
+	full    atomic.Int64  // when the bucket will be full again, which tells how many tokens are in it
+}
+
+func newBuckets(s Sample, width int) *buckets {
+	step := int64(math.Ceil(float64(time.Second) / s.Rate))
+	start := time.Now()
+	return &buckets{
+		asked: s,
+		step:  step,
+		room:  step * int64(s.Burst),
+		clock: func() int64 { return int64(time.Since(start)) },
+		codes: make([]bucket, width),
+	}
+}
+
+func (b *buckets) weigh(slot int) uint64 {
+	c := &b.codes[slot]
+	seen := c.seen.Add(1)
+	if !c.take(b.clock(), b.step, b.room) {
+		return 0
+	}
+	c.kept.Add(1)
+	for {
+		weighed := c.weighed.Load()
+		if seen <= weighed { // a later one has taken it along
+			return 0
+		}
+		if c.weighed.CompareAndSwap(weighed, seen) {
+			return seen - weighed
+		}
+	}
+}
+
+// take takes a token, if there is one.
+func (c *bucket) take(now, step, room int64) bool {
+	for {
+		full := c.full.Load()
+		next := max(full, now) + step
+		if next-now > room {
+			return false
+		}
+		if c.full.CompareAndSwap(full, next) {
+			return true
+		}
+	}
+}
+
+func (b *buckets) correct(out *Snapshot, codes *codeTable) {
+	seen := make([]uint64, len(b.codes))
+	notKept := map[string]uint64{}
+	out.Total = 0
+	for slot := range b.codes {
+		kept := b.codes[slot].kept.Load() // first, so that it is not above seen
+		seen[slot] = b.codes[slot].seen.Load()
+		out.Total += seen[slot]
+		if seen[slot] > kept {
+			notKept[codes.codes[slot].Symbol()] += seen[slot] - kept
+		}
+	}
+	out.Codes = codes.counts(seen)
+	out.sample = &SampleStats{
+		Method: "bucket", Rate: b.asked.Rate, Burst: b.asked.Burst,
+		Estimated: []string{"byTool"},
+		Error:     "a count of byTool is off by at most the sum of notKept",
+		NotKept:   notKept,
+	}
+}
+
+// shorten bounds what an error repeats of a setting.
+func shorten(text string) string {
+	const limit = 40
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}

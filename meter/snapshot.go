@@ -1,0 +1,91 @@
+package meter
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Snapshot is the counters at one moment as rows, for exporters. Rows that are zero are left out; the order is stable.
+type Snapshot struct {
+	Total      uint64
+	Codes      []CodeCount // by number
+	Tools      []ToolCount // by tool, then verdict
+	Series     []Series    // the finest rows, from which Codes and Tools are summed unless a sample says otherwise
+	Suppressed uint64
+	Unrecorded []CodeCount
+
+	sample *SampleStats
+}
+
+// CodeCount is how often a code occurred.
+type CodeCount struct {
+	Code  candor.Code
+	Count uint64
+}
+
+// ToolCount is how often a tool failed with a verdict.
+type ToolCount struct {
+	Tool, Verdict string
+	Count         uint64
+}
+
+// Series is one counter of the meter.
+type Series struct {
+	Tool, Verdict string
+	Code          candor.Code
+	Count         uint64
+}
+
+// Snapshot returns the counters now. The caller owns it. Every number in it only ever grows.
+func (m *Meter) Snapshot() Snapshot {
+	if m == nil {
+		return Snapshot{}
+	}
+	s := m.now.snapshot(m.codes)
+	if m.sampler != nil {
+		m.sampler.correct(&s, m.codes)
+	}
+	s.Suppressed = m.suppressed.Load()
+	for slot := range m.unrecorded {
+		if n := m.unrecorded[slot].Load(); n > 0 {
+			s.Unrecorded = append(s.Unrecorded, CodeCount{m.codes.codes[slot], n})
+		}
+	}
+	return s
+}
+
+// snapshot reads every counter once and adds up the rest.
+func (g *grid) snapshot(codes *codeTable) (s Snapshot) {
+	byCode := make([]uint64, len(codes.codes))
+	byTool := map[ToolCount]uint64{}
+	for c := range g.each {
+		s.Total += c.count
+		byCode[c.slot] += c.count
+		byTool[ToolCount{Tool: c.tool, Verdict: verdicts[c.verdict]}] += c.count
+		s.Series = append(s.Series, Series{c.tool, verdicts[c.verdict], codes.codes[c.slot], c.count})
+	}
+	s.Codes = codes.counts(byCode)
+	for t, n := range byTool {
+		t.Count = n
+		s.Tools = append(s.Tools, t)
+	}
+	slices.SortFunc(s.Tools, func(a, b ToolCount) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Verdict, b.Verdict))
+	})
+	slices.SortFunc(s.Series, func(a, b Series) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Code.Number(), b.Code.Number()))
+	})
+	return s
+}
+
+// counts returns the rows of the codes that occurred.
+func (t *codeTable) counts(bySlot []uint64) (rows []CodeCount) {
+	for slot, n := range bySlot {
+		if n > 0 {
+			rows = append(rows, CodeCount{t.codes[slot], n})
+		}
+	}
+	return rows
+}

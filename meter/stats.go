@@ -1,0 +1,105 @@
+package meter
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Breakdown is a total and what it is made of. Its maps are never nil, and their JSON has its members in order.
+type Breakdown struct {
+	Total uint64 `json:"total"`
+
+	// ByCode is keyed by the decimal number that a JSON-RPC error of this code carries ([candor.Code.RPCNumber]): "2300" of
+	// the taxonomy, "-32601" where the protocol has a number of its own. Where codes share such a number, BySymbol tells them apart.
+	ByCode map[string]uint64 `json:"byCode"`
+
+	ByDomain map[string]uint64            `json:"byDomain"`
+	BySymbol map[string]uint64            `json:"bySymbol"`
+	ByTool   map[string]map[string]uint64 `json:"byTool"` // tool, then verdict
+}
+
+// Stats is what sys/errorStats answers: the failures since the process started.
+type Stats struct {
+	Breakdown
+
+	Suppressed uint64       `json:"suppressed"`         // counted, but not sent; part of the total
+	Unrecorded uint64       `json:"unrecorded"`         // sent, but not recorded; no part of the total
+	Sample     *SampleStats `json:"sample,omitempty"`   // nil if everything is counted in full
+	Lifetime   *Breakdown   `json:"lifetime,omitempty"` // what [Meter.Restore] brought and what came since; nil without one
+}
+
+// SampleStats says which numbers of a [Stats] are estimates, and how good they are. The total is always exact.
+type SampleStats struct {
+	Method string  `json:"method"`          // "every" or "bucket"
+	Every  int     `json:"every,omitempty"` // one of how many is kept
+	Rate   float64 `json:"rate,omitempty"`  // kept a second, for each code
+	Burst  int     `json:"burst,omitempty"` // kept at once, for each code
+
+	Estimated []string `json:"estimated"` // the members that are estimates
+	Error     string   `json:"error"`     // the bound of their error, as a formula
+
+	// NotKept is the number of failures by symbol whose tool and verdict are guessed; only with "bucket".
+	NotKept map[string]uint64 `json:"notKept,omitempty"`
+}
+
+// Stats returns the counters now. The caller owns it. A nil Meter has empty stats.
+func (m *Meter) Stats() Stats {
+	snapshot := m.Snapshot()
+	stats := Stats{
+		Breakdown:  snapshot.breakdown(),
+		Suppressed: snapshot.Suppressed,
+		Sample:     snapshot.sample,
+	}
+	for _, n := range snapshot.Unrecorded {
+		stats.Unrecorded += n.Count
+	}
+	if m == nil {
+		return stats
+	}
+	if past := m.past.Load(); past != nil {
+		lifetime := snapshot.breakdown()
+		lifetime.add(past.snapshot(m.codes))
+		stats.Lifetime = &lifetime
+	}
+	return stats
+}
+
+// AppendStats appends the JSON of [Meter.Stats] to dst.
+func (m *Meter) AppendStats(dst []byte) []byte {
+	text, err := json.Marshal(m.Stats())
+	if err != nil { // numbers and clean strings always have a JSON
+		return append(dst, "{}"...)
+	}
+	return append(dst, text...)
+}
+
+func (s *Snapshot) breakdown() Breakdown {
+	b := Breakdown{
+		ByCode: map[string]uint64{}, ByDomain: map[string]uint64{}, BySymbol: map[string]uint64{},
+		ByTool: map[string]map[string]uint64{},
+	}
+	b.add(*s)
+	return b
+}
+
+func (b *Breakdown) add(s Snapshot) {
+	b.Total += s.Total
+	for _, c := range s.Codes {
+		b.ByCode[Number(c.Code)] += c.Count
+		b.ByDomain[c.Code.Domain()] += c.Count
+		b.BySymbol[c.Code.Symbol()] += c.Count
+	}
+	for _, t := range s.Tools {
+		verdicts := b.ByTool[t.Tool]
+		if verdicts == nil {
+			verdicts = map[string]uint64{}
+			b.ByTool[t.Tool] = verdicts
+		}
+		verdicts[t.Verdict] += t.Count
+	}
+}
+
+// Number returns the key of a code in [Breakdown.ByCode].
+func Number(c candor.Code) string { return strconv.Itoa(c.RPCNumber()) }
