@@ -2,19 +2,23 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Bounds of a schema. A tool's schema has a few kilobytes; the largest seen in the wild has less than a hundred.
+// Bounds of a schema. Tools' schemas have a few kilobytes and some dozens of parts. The parts are bounded because compiling takes
+// time in their square.
 const (
 	maxSchemaBytes = 1 << 20
 	maxSchemaDepth = 64
+	maxSchemaParts = 8192
 )
 
 // address is where the schema stands for the compiler, which needs one to resolve references. Nothing is there.
@@ -22,34 +26,59 @@ const address = "candor:/schema"
 
 // Schema is one compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	doc  any // as decoded, for the pieces that are shown
-	root *jsonschema.Schema
+	doc   any // as decoded, for the pieces that are shown
+	root  *jsonschema.Schema
+	parts map[string]*jsonschema.Schema // by location
+	quick *node
 }
 
 // Compile reads a JSON Schema. Without $schema it is read as draft 2020-12, as MCP says; a declared draft is honoured. No
-// reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep. raw is not kept.
+// reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep, or whose
+// references run in a circle without ever looking into the value. raw is not kept.
+//
+// A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could turn a valid value into an
+// invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
 func Compile(raw []byte) (*Schema, error) {
-	if len(raw) > maxSchemaBytes {
-		return nil, fmt.Errorf("reading schema: %d bytes are more than %d", len(raw), maxSchemaBytes)
-	}
-	if _, err := wire.ParseValue(raw, wire.Limits{MaxDepth: maxSchemaDepth}); err != nil {
-		return nil, fmt.Errorf("reading schema: %w", err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	doc, err := readSchema(raw)
 	if err != nil {
 		return nil, fmt.Errorf("reading schema: %w", err)
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(nothing{})
+	compiler.UseRegexpEngine(readPattern)
 	if err := compiler.AddResource(address, doc); err != nil {
-		return nil, fmt.Errorf("reading schema: %w", err)
+		return nil, fmt.Errorf("compiling schema: %w", err)
 	}
 	root, err := compiler.Compile(address)
 	if err != nil {
 		return nil, fmt.Errorf("compiling schema: %w", err)
 	}
-	return &Schema{doc: doc, root: root}, nil
+	parts, err := prepare(root)
+	if err != nil {
+		return nil, fmt.Errorf("compiling schema: %w", err)
+	}
+	return &Schema{doc: doc, root: root, parts: parts, quick: quicken(root)}, nil
+}
+
+func readSchema(raw []byte) (any, error) {
+	if len(raw) > maxSchemaBytes {
+		return nil, fmt.Errorf("%d bytes are more than %d", len(raw), maxSchemaBytes)
+	}
+	if _, err := wire.ParseValue(raw, wire.Limits{MaxDepth: maxSchemaDepth}); err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	switch parts, sane := census(doc); {
+	case !sane:
+		return nil, errors.New("a number is too large to work with")
+	case parts > maxSchemaParts:
+		return nil, fmt.Errorf("%d parts are more than %d", parts, maxSchemaParts)
+	}
+	return doc, nil
 }
 
 // nothing is a loader that has nothing.
@@ -60,35 +89,43 @@ func (nothing) Load(string) (any, error) {
 	return nil, errors.New("a schema may not refer to anything outside itself")
 }
 
-// Accepts reports whether the JSON text is certainly valid: one scan, no memory. No bytes at all count as {}. false
-// means that it takes [Schema.Explain] to know, not that the text is invalid.
-func (s *Schema) Accepts(value []byte) bool { return false }
-
-// Report is what is wrong with a value.
-type Report struct {
-	// Issues are sorted by path, then rule; at most 50.
-	Issues []candor.Issue
-	// Template is a whole value that passes the schema, made from the schema alone; none if the value is in order or no template
-	// could be made.
-	Template candor.Details
-	// More counts the issues beyond the bound.
-	More int
+// census counts what could be a schema in a document, and reports whether all its numbers are sane.
+func census(doc any) (parts int, sane bool) {
+	sane = true
+	each := func(v any) {
+		n, ok := census(v)
+		parts, sane = parts+n, sane && ok
+	}
+	switch doc := doc.(type) {
+	case map[string]any:
+		parts++
+		for _, v := range doc {
+			each(v)
+		}
+	case []any:
+		for _, v := range doc {
+			each(v)
+		}
+	case bool:
+		parts++
+	case json.Number:
+		sane = isSane(doc)
+	}
+	return parts, sane
 }
 
-// OK reports whether nothing is wrong.
-func (r Report) OK() bool { return len(r.Issues) == 0 }
-
-// Explain checks the JSON text in full and tells all that is wrong with it. No bytes at all count as {}.
-func (s *Schema) Explain(value []byte) Report {
-	if len(value) == 0 {
-		value = []byte("{}")
+// isSane tells numbers that can be worked with from those that would be a million digits long, or that the validator cannot
+// read at all and would stumble over.
+func isSane(n json.Number) bool {
+	const most = 400 // digits; float64 ends at 1e308
+	text := string(n)
+	if len(text) > most {
+		return false
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err == nil {
-		err = s.root.Validate(v)
+	at := strings.IndexAny(text, "eE")
+	if at < 0 {
+		return true
 	}
-	if err != nil {
-		return Report{Issues: []candor.Issue{{Rule: "schema", Message: "the value does not fit the schema"}}}
-	}
-	return Report{}
+	e, err := strconv.Atoi(text[at+1:])
+	return err == nil && -most <= e && e <= most
 }

@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"encoding/json"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The validator cannot be stopped, and alternatives inside alternatives double its work with every level. So the way it would go is
+// walked first with a counter, which never goes less far than the validator does; what would take too long is not begun.
+
+// Steps that one check may take: some for everybody, and more for a large value.
+const (
+	baseSteps    = 300_000
+	stepsPerByte = 4
+)
+
+// cost counts down the steps of one check.
+type cost struct {
+	left   int
+	insane bool // a number was met that cannot be worked with
+}
+
+// affords reports whether checking v against s stays within the steps that are left.
+func (c *cost) affords(s *jsonschema.Schema, v any) bool {
+	c.visit(s, v, 0)
+	return c.left >= 0
+}
+
+// visit charges for s on v. above counts the schemas already applied to this same value, which the validator looks through to
+// find circles.
+func (c *cost) visit(s *jsonschema.Schema, v any, above int) {
+	if c.left--; c.left < 0 || s.Bool != nil {
+		return
+	}
+	c.left -= above / 16
+	c.compare(s, v)
+	switch v := v.(type) {
+	case map[string]any:
+		c.object(s, v)
+	case []any:
+		c.array(s, v)
+	case string:
+		if s.Pattern != nil {
+			c.match(s.Pattern, v)
+		}
+	case json.Number:
+		c.insane = c.insane || !isSane(v)
+	}
+	for _, sub := range inPlace(s) {
+		if c.left < 0 {
+			return
+		}
+		c.visit(sub, v, above+1)
+	}
+}
+
+// compare charges for enum, const and uniqueItems, which look into the whole value.
+func (c *cost) compare(s *jsonschema.Schema, v any) {
+	times := 0
+	if s.Enum != nil {
+		times += len(s.Enum.Values)
+	}
+	if s.Const != nil {
+		times++
+	}
+	list, _ := v.([]any)
+	if s.UniqueItems && len(list) > 1 {
+		times += 20 // short lists are compared pair by pair
+	}
+	if times == 0 {
+		return
+	}
+	size, sane := weigh(v)
+	c.insane = c.insane || !sane
+	c.left -= times * min(size, c.left/times+1)
+	if s.UniqueItems && size > 1+2*len(list) {
+		c.left -= len(list) * (len(list) / 8) // lists inside a list can be made to share a hash
+	}
+}
+
+// match charges for a regular expression, which takes time in both lengths.
+func (c *cost) match(re jsonschema.Regexp, text string) {
+	c.left -= 1 + len(text)/8*(1+len(re.String())/8)
+}
+
+func (c *cost) object(s *jsonschema.Schema, v map[string]any) {
+	for name, member := range v {
+		if c.left--; c.left < 0 {
+			return
+		}
+		if sub := s.Properties[name]; sub != nil {
+			c.visit(sub, member, 0)
+		}
+		for re, sub := range s.PatternProperties {
+			c.match(re, name)
+			c.visit(sub, member, 0)
+		}
+		for _, sub := range appendSchema(nil, s.AdditionalProperties) {
+			c.visit(sub, member, 0)
+		}
+		if s.UnevaluatedProperties != nil {
+			c.visit(s.UnevaluatedProperties, member, 0)
+		}
+		for _, ext := range s.Extensions {
+			if rule, ok := ext.(nameRule); ok {
+				c.visit(rule.names, name, 0)
+			}
+		}
+	}
+}
+
+func (c *cost) array(s *jsonschema.Schema, v []any) {
+	each := appendSchema(nil, s.AdditionalItems)
+	for _, sub := range []*jsonschema.Schema{s.Items2020, s.Contains, s.UnevaluatedItems} {
+		if sub != nil {
+			each = append(each, sub)
+		}
+	}
+	first := s.PrefixItems
+	switch items := s.Items.(type) {
+	case *jsonschema.Schema:
+		each = append(each, items)
+	case []*jsonschema.Schema:
+		first = items
+	}
+	for i, item := range v {
+		if c.left--; c.left < 0 {
+			return
+		}
+		if i < len(first) {
+			c.visit(first[i], item, 0)
+		}
+		for _, sub := range each {
+			c.visit(sub, item, 0)
+		}
+	}
+}
+
+// weigh counts the values inside v, names and texts by their length too, and reports whether all numbers are sane.
+func weigh(v any) (size int, sane bool) {
+	size, sane = 1, true
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			n, ok := weigh(member)
+			size, sane = size+n+len(name)/16, sane && ok
+		}
+	case []any:
+		for _, item := range v {
+			n, ok := weigh(item)
+			size, sane = size+n, sane && ok
+		}
+	case string:
+		size += len(v) / 64
+	case json.Number:
+		sane = isSane(v)
+	}
+	return size, sane
+}

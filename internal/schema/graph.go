@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// prepare walks all parts of a compiled schema, refuses what cannot be checked in bounded time, and mends two things in place:
+// patterns that cannot be checked are taken out, and names are checked by [nameRule]. It returns the parts by location.
+func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
+	parts := map[string]*jsonschema.Schema{}
+	var unchecked []*jsonschema.Schema
+	for s := range reachable(root) {
+		parts[s.Location] = s
+		if s.DynamicRef != nil || s.RecursiveRef != nil {
+			return nil, errors.New("$dynamicRef and $recursiveRef are not supported")
+		}
+		for re := range s.PatternProperties {
+			if _, bad := re.(unreadable); bad {
+				return nil, errors.New("a pattern in patternProperties cannot be read")
+			}
+		}
+		if _, bad := s.Pattern.(unreadable); bad {
+			unchecked = append(unchecked, s)
+		}
+		if s.PropertyNames != nil {
+			s.Extensions = append(s.Extensions, nameRule{s.PropertyNames})
+			s.PropertyNames = nil
+		}
+	}
+	for _, s := range parts {
+		for _, sub := range doubting(s) {
+			for below := range reachable(sub) {
+				if slices.Contains(unchecked, below) {
+					return nil, errors.New("a pattern that decides between alternatives cannot be read")
+				}
+			}
+		}
+	}
+	for _, s := range unchecked {
+		s.Pattern = nil
+	}
+	if circular(parts) {
+		return nil, errors.New("references run in a circle")
+	}
+	return parts, nil
+}
+
+// reachable yields a schema and all that it leads to, each once.
+func reachable(root *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
+	return func(yield func(*jsonschema.Schema) bool) {
+		seen := map[*jsonschema.Schema]bool{root: true}
+		queue := []*jsonschema.Schema{root}
+		for i := 0; i < len(queue); i++ {
+			next := slices.Concat(inPlace(queue[i]), inside(queue[i]))
+			if !yield(queue[i]) {
+				return
+			}
+			for _, s := range next {
+				if !seen[s] {
+					seen[s] = true
+					queue = append(queue, s)
+				}
+			}
+		}
+	}
+}
+
+// inPlace returns the schemas that s applies to the same value.
+func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
+	subs := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	if s.DynamicRef != nil {
+		subs = append(subs, s.DynamicRef.Ref)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
+		subs = appendSchema(subs, s.Dependencies[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
+		subs = append(subs, s.DependentSchemas[name])
+	}
+	return slices.DeleteFunc(subs, func(sub *jsonschema.Schema) bool { return sub == nil })
+}
+
+// inside returns the schemas that s applies to parts of the value: its members, their names, its items.
+func inside(s *jsonschema.Schema) []*jsonschema.Schema {
+	subs := slices.Concat([]*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems,
+		s.ContentSchema}, s.PrefixItems)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		subs = append(subs, s.Properties[name])
+	}
+	for _, sub := range s.PatternProperties {
+		subs = append(subs, sub)
+	}
+	subs = appendSchema(subs, s.AdditionalProperties)
+	subs = appendSchema(subs, s.Items)
+	subs = appendSchema(subs, s.AdditionalItems)
+	for _, ext := range s.Extensions {
+		if rule, ok := ext.(nameRule); ok {
+			subs = append(subs, rule.names)
+		}
+	}
+	return slices.DeleteFunc(subs, func(sub *jsonschema.Schema) bool { return sub == nil })
+}
+
+// appendSchema appends what the compiler keeps as any: nil, a bool, a schema or a list of them.
+func appendSchema(subs []*jsonschema.Schema, v any) []*jsonschema.Schema {
+	switch v := v.(type) {
+	case *jsonschema.Schema:
+		return append(subs, v)
+	case []*jsonschema.Schema:
+		return append(subs, v...)
+	default:
+		return subs
+	}
+}
+
+// doubting returns the schemas below s where accepting too much makes s refuse.
+func doubting(s *jsonschema.Schema) []*jsonschema.Schema {
+	subs := slices.Concat([]*jsonschema.Schema{s.Not, s.If}, s.OneOf)
+	if s.MaxContains != nil {
+		subs = append(subs, s.Contains)
+	}
+	return slices.DeleteFunc(subs, func(sub *jsonschema.Schema) bool { return sub == nil })
+}
+
+// circular reports whether some schema applies itself to the same value. Such a schema says nothing, and trying it could
+// take time without end.
+func circular(parts map[string]*jsonschema.Schema) bool {
+	const open, closed = 1, 2
+	state := map[*jsonschema.Schema]int{}
+	var visit func(*jsonschema.Schema) bool
+	visit = func(s *jsonschema.Schema) bool {
+		if state[s] != 0 {
+			return state[s] == open
+		}
+		state[s] = open
+		if slices.ContainsFunc(inPlace(s), visit) {
+			return true
+		}
+		state[s] = closed
+		return false
+	}
+	for _, s := range parts {
+		if visit(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameRule is propertyNames. The library's own check lets go of the place of the object while it still reports it, so that one
+// object's name is told at the place of another.
+type nameRule struct{ names *jsonschema.Schema }
+
+// Validate adds an error for every name that does not fit.
+func (r nameRule) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(obj)) {
+		if r.names.Validate(name) != nil {
+			ctx.AddError(&kind.PropertyNames{Property: name})
+		}
+	}
+}
+
+// unreadable is a pattern that Go cannot read. It matches everything until [prepare] has decided what to do with it.
+type unreadable string
+
+// MatchString is true.
+func (unreadable) MatchString(string) bool { return true }
+
+// String returns the pattern as it was written.
+func (p unreadable) String() string { return string(p) }
+
+func readPattern(text string) (jsonschema.Regexp, error) {
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return unreadable(text), nil //nolint:nilerr // told by its type
+	}
+	return re, nil
+}

@@ -1,0 +1,205 @@
+package schema
+
+import (
+	"encoding/json"
+	"math/big"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// quicken makes the quick check of a schema.
+func quicken(root *jsonschema.Schema) *node {
+	return quickener{}.node(root)
+}
+
+// quickener keeps the nodes made so far: schemas may lead back to themselves.
+type quickener map[*jsonschema.Schema]*node
+
+func (q quickener) node(s *jsonschema.Schema) *node {
+	if n := q[s]; n != nil {
+		return n
+	}
+	if s.Ref != nil && only(s, func(c *jsonschema.Schema) { c.Ref = nil }) {
+		return q.node(s.Ref) // prepare has refused circles
+	}
+	n := &node{longest: -1, mostItems: -1}
+	q[s] = n
+	if s.Bool != nil {
+		n.any, n.unsure = *s.Bool, !*s.Bool
+		return n
+	}
+	if len(s.AnyOf)+len(s.OneOf) > 0 {
+		q.alternatives(n, s)
+		return n
+	}
+	if !only(s, withoutKnown) {
+		n.unsure = true
+	}
+	n.types = typesOf(s)
+	n.list(s)
+	n.least, n.most = lowerBound(s), upperBound(s)
+	setInt(&n.shortest, s.MinLength)
+	setInt(&n.longest, s.MaxLength)
+	setInt(&n.fewest, s.MinItems)
+	setInt(&n.mostItems, s.MaxItems)
+	q.members(n, s)
+	q.items(n, s)
+	return n
+}
+
+// only reports whether a schema asserts nothing beside what without takes out of it.
+func only(s *jsonschema.Schema, without func(*jsonschema.Schema)) bool {
+	c := *s
+	without(&c)
+	return c.Ref == nil && c.RecursiveRef == nil && c.DynamicRef == nil && c.Types == nil && c.Enum == nil && c.Const == nil &&
+		len(inPlace(&c)) == 0 && len(inside(&c)) == 0 && len(c.Extensions) == 0 && c.Format == nil && c.Bool == nil &&
+		c.MaxProperties == nil && c.MinProperties == nil && len(c.Required) == 0 && c.AdditionalProperties == nil &&
+		len(c.Dependencies) == 0 && len(c.DependentRequired) == 0 && c.MinItems == nil && c.MaxItems == nil && !c.UniqueItems &&
+		c.MinContains == nil && c.MaxContains == nil && c.AdditionalItems == nil && c.MinLength == nil && c.MaxLength == nil &&
+		c.Pattern == nil && c.ContentEncoding == nil && c.ContentMediaType == nil && c.Maximum == nil && c.Minimum == nil &&
+		c.ExclusiveMaximum == nil && c.ExclusiveMinimum == nil && c.MultipleOf == nil
+}
+
+// withoutKnown takes out the keywords that a node can check.
+func withoutKnown(c *jsonschema.Schema) {
+	c.Types, c.Enum, c.Const, c.Required, c.Properties, c.AdditionalProperties = nil, nil, nil, nil, nil, nil
+	c.MinItems, c.MaxItems, c.Items2020, c.MinLength, c.MaxLength = nil, nil, nil, nil, nil
+	c.Minimum, c.Maximum, c.ExclusiveMinimum, c.ExclusiveMaximum = nil, nil, nil, nil
+	if _, one := c.Items.(*jsonschema.Schema); one {
+		c.Items = nil
+	}
+}
+
+func (q quickener) alternatives(n *node, s *jsonschema.Schema) {
+	n.unsure = !only(s, func(c *jsonschema.Schema) { c.AnyOf, c.OneOf = nil, nil }) || len(s.AnyOf) > 0 && len(s.OneOf) > 0
+	n.exclusive = len(s.OneOf) > 0
+	for _, list := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
+		for _, sub := range list {
+			n.either = append(n.either, q.node(sub))
+		}
+	}
+}
+
+func (q quickener) members(n *node, s *jsonschema.Schema) {
+	if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+		n.rest = q.node(sub)
+	} else if s.AdditionalProperties == false {
+		n.rest = &node{unsure: true}
+	}
+	if len(s.Properties)+len(s.Required) > 0 {
+		n.members = make(map[string]member, len(s.Properties))
+	}
+	for name, sub := range s.Properties {
+		n.members[name] = member{node: q.node(sub)}
+	}
+	for _, name := range s.Required {
+		m, known := n.members[name]
+		if !known {
+			m.node = n.rest
+		}
+		if !m.required {
+			n.required++
+		}
+		m.required = true
+		n.members[name] = m
+	}
+}
+
+func (q quickener) items(n *node, s *jsonschema.Schema) {
+	if sub, ok := s.Items.(*jsonschema.Schema); ok {
+		n.items = q.node(sub)
+	}
+	if s.Items2020 != nil {
+		n.items = q.node(s.Items2020)
+	}
+}
+
+// list takes the values of enum or const. Lists and objects among them are left out: to them the check says no.
+func (n *node) list(s *jsonschema.Schema) {
+	var values []any
+	switch {
+	case s.Enum == nil && s.Const == nil:
+		return
+	case s.Enum != nil && s.Const != nil:
+		n.unsure = true
+	case s.Enum != nil:
+		values = s.Enum.Values
+	default:
+		values = []any{*s.Const}
+	}
+	n.listed = &listed{texts: map[string]struct{}{}, numbers: map[int64]struct{}{}}
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			n.listed.texts[v] = struct{}{}
+		case json.Number:
+			if i, err := v.Int64(); err == nil {
+				n.listed.numbers[i] = struct{}{}
+			}
+		case nil:
+			n.listed.other[0] = true
+		case bool:
+			n.listed.other[1] = n.listed.other[1] || !v
+			n.listed.other[2] = n.listed.other[2] || v
+		}
+	}
+}
+
+var typeNames = map[string]types{
+	"null": typeBit(wire.TypeNull), "boolean": typeBit(wire.TypeBool), "number": typeBit(wire.TypeNumber), "integer": integers,
+	"string": typeBit(wire.TypeString), "array": typeBit(wire.TypeArray), "object": typeBit(wire.TypeObject),
+}
+
+func typesOf(s *jsonschema.Schema) types {
+	var t types
+	if s.Types != nil {
+		for _, name := range s.Types.ToStrings() {
+			t |= typeNames[name]
+		}
+	}
+	return t
+}
+
+func lowerBound(s *jsonschema.Schema) bound {
+	return strictest(newBound(s.Minimum, false), newBound(s.ExclusiveMinimum, true))
+}
+
+func upperBound(s *jsonschema.Schema) bound {
+	return strictest(newBound(negated(s.Maximum), false), newBound(negated(s.ExclusiveMaximum), true))
+}
+
+func negated(r *big.Rat) *big.Rat {
+	if r == nil {
+		return nil
+	}
+	return new(big.Rat).Neg(r)
+}
+
+func newBound(r *big.Rat, exclusive bool) bound {
+	if r == nil {
+		return bound{}
+	}
+	at, exact := r.Float64()
+	return bound{set: true, exact: exact, exclusive: exclusive, at: at}
+}
+
+// strictest joins two lower bounds. Where they fall together only what lies above both is sure.
+func strictest(a, b bound) bound {
+	switch {
+	case !a.set:
+		return b
+	case !b.set || a.at > b.at:
+		return a
+	case a.at == b.at:
+		b.exclusive = true
+	}
+	return b
+}
+
+func setInt(to, from *int) {
+	if from != nil {
+		*to = *from
+	}
+}
