@@ -2,10 +2,26 @@ package schema
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// maxIssues bounds a report. Nobody mends fifty things at once.
+const maxIssues = 50
+
+// Rules that are no keywords of JSON Schema. Text that is no JSON has the spelling of its [wire.Flaw] as rule.
+const (
+	// RuleUnknownKey names a key that the schema does not know.
+	RuleUnknownKey = "unknown_key"
+	// RuleTooComplex names a value that would take too long to check.
+	RuleTooComplex = "too_complex"
+	// RuleNumberRange names a number that is too long or too large to work with.
+	RuleNumberRange = "number_range"
 )
 
 // Report is what is wrong with a value.
@@ -23,16 +39,66 @@ type Report struct {
 func (r Report) OK() bool { return len(r.Issues) == 0 }
 
 // Explain checks the JSON text in full and tells all that is wrong with it. No bytes at all count as {}.
+//
+// Text that is not one JSON value, names a key twice, or cannot be checked in bounded time has a single issue at the path "".
+// Of several alternatives (anyOf, oneOf) the closest one is told.
 func (s *Schema) Explain(value []byte) Report {
 	if len(value) == 0 {
-		value = []byte("{}")
+		value = emptyObject
+	}
+	if _, err := wire.ParseValue(value, limits); err != nil {
+		return s.whole(flawOf(err))
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err == nil {
-		err = s.root.Validate(v)
-	}
 	if err != nil {
-		return Report{Issues: []candor.Issue{{Rule: "schema", Message: "the value does not fit the schema"}}}
+		return s.whole(wire.FlawNotJSON.String(), wire.FlawNotJSON.Reason())
 	}
-	return Report{}
+	steps := cost{left: baseSteps + stepsPerByte*len(value)}
+	switch ok := steps.affords(s.root, v); {
+	case !ok:
+		return s.whole(RuleTooComplex, "the value takes too long to check: send a smaller or flatter one")
+	case steps.insane:
+		return s.whole(RuleNumberRange, "a number is too long or too large to work with")
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(s.root.Validate(v), &invalid) {
+		return Report{}
+	}
+	return s.report(v, invalid)
+}
+
+// whole reports one issue with the value as a whole.
+func (s *Schema) whole(rule, message string) Report {
+	return Report{
+		Issues:   []candor.Issue{{Rule: rule, Message: message}},
+		Template: s.template(nil),
+	}
+}
+
+func flawOf(err error) (rule, message string) {
+	var bad wire.Malformation
+	if !errors.As(err, &bad) {
+		bad.Flaw = wire.FlawNotJSON
+	}
+	return bad.Flaw.String(), "this is not JSON that can be read safely: " + bad.Flaw.Reason()
+}
+
+func (s *Schema) report(v any, invalid *jsonschema.ValidationError) Report {
+	found := leaves(invalid)
+	for i := range found {
+		found[i].word()
+	}
+	slices.SortFunc(found, finding.compare)
+	found = slices.CompactFunc(found, func(a, b finding) bool { return a.compare(b) == 0 })
+	var r Report
+	if len(found) > maxIssues {
+		r.More = len(found) - maxIssues
+		found = found[:maxIssues]
+	}
+	meant := wanted{}
+	for _, f := range found {
+		r.Issues = append(r.Issues, s.issue(f, v, meant))
+	}
+	r.Template = s.template(meant)
+	return r
 }

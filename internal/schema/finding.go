@@ -1,0 +1,187 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/candor-mcp/candor"
+)
+
+// finding is one thing wrong, before it is dressed as an issue. The path and the name are the value's own, not cleaned.
+type finding struct {
+	at       string // location of the schema that says so
+	steps    []string
+	key      string // the key itself, if it is missing, unknown or misnamed; already the last of steps
+	what     jsonschema.ErrorKind
+	options  int // how many alternatives there were
+	path     string
+	rule     string
+	message  string
+	mismatch int // how far this is from what was probably meant, see [closest]
+}
+
+// leaves returns what is wrong at the ends of a tree of errors; the rest of the tree says only that something below is wrong.
+func leaves(e *jsonschema.ValidationError) []finding {
+	switch what := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		var all []finding
+		for _, cause := range e.Causes {
+			all = append(all, leaves(cause)...)
+		}
+		return all
+	case *kind.AnyOf:
+		return closest(e)
+	case *kind.OneOf:
+		if len(what.Subschemas) == 0 {
+			return closest(e)
+		}
+	case *kind.Required:
+		return keys(e, what.Missing)
+	case *kind.Dependency:
+		return keys(e, what.Missing)
+	case *kind.DependentRequired:
+		return keys(e, what.Missing)
+	case *kind.AdditionalProperties:
+		return keys(e, what.Properties)
+	case *kind.PropertyNames:
+		return keys(e, []string{what.Property})
+	case *kind.FalseSchema:
+		if n := len(e.InstanceLocation); n > 0 {
+			return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, key: e.InstanceLocation[n-1], what: what}}
+		}
+	}
+	return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, what: e.ErrorKind}}
+}
+
+// keys returns one finding for each key.
+func keys(e *jsonschema.ValidationError, names []string) []finding {
+	all := make([]finding, len(names))
+	for i, name := range names {
+		all[i] = finding{at: e.SchemaURL, steps: append(slices.Clip(slices.Clone(e.InstanceLocation)), name), key: name, what: e.ErrorKind}
+	}
+	return all
+}
+
+// closest returns the findings of the alternative that needs the fewest changes. One that is for another type of value, or is marked by a
+// constant as another case, is not what was meant, however short its list. Where all alternatives are for other types, that is
+// told instead.
+func closest(e *jsonschema.ValidationError) []finding {
+	if want, got := typesWanted(e); want != nil {
+		return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, what: &kind.Type{Got: got, Want: want}}}
+	}
+	var best []finding
+	least := -1
+	for _, cause := range e.Causes {
+		found := leaves(cause)
+		if far := distance(found, len(e.InstanceLocation)); least < 0 || far < least {
+			best, least = found, far
+		}
+	}
+	if best == nil {
+		return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, what: e.ErrorKind}}
+	}
+	for i := range best {
+		best[i].options = max(best[i].options, len(e.Causes))
+	}
+	return best
+}
+
+// distance counts the findings of an alternative that begins at that depth of the value, the telling ones many times.
+func distance(found []finding, depth int) int {
+	const otherCase, otherType = 1_000, 1_000_000
+	far := len(found)
+	for _, f := range found {
+		switch what := f.what.(type) {
+		case *kind.Type:
+			if len(f.steps) == depth {
+				far += otherType
+			}
+		case *kind.Const:
+			if len(f.steps) == depth+1 {
+				far += otherCase
+			}
+		case *kind.Enum:
+			if len(f.steps) == depth+1 && len(what.Want) == 1 {
+				far += otherCase
+			}
+		}
+	}
+	return far
+}
+
+// typesWanted returns the types of all alternatives, nil if one of them has another complaint.
+func typesWanted(e *jsonschema.ValidationError) (want []string, got string) {
+	for _, cause := range e.Causes {
+		found := leaves(cause)
+		if len(found) != 1 || len(found[0].steps) != len(e.InstanceLocation) {
+			return nil, ""
+		}
+		what, ok := found[0].what.(*kind.Type)
+		if !ok {
+			return nil, ""
+		}
+		want, got = append(want, what.Want...), what.Got
+	}
+	slices.Sort(want)
+	return slices.Compact(want), got
+}
+
+// compare orders by path, rule and message; what agrees in all three is the same.
+func (f finding) compare(g finding) int {
+	return cmp.Or(strings.Compare(f.path, g.path), strings.Compare(f.rule, g.rule), strings.Compare(f.message, g.message))
+}
+
+// Bounds of what is shown, in bytes.
+const (
+	maxKeyShown     = 64
+	maxPathShown    = 512
+	maxMessageShown = 240
+)
+
+// cleanKey is a key as it may be shown: one line, without secrets.
+func cleanKey(key string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(candor.Public(key, maxKeyShown))
+}
+
+// pointer writes steps as a JSON Pointer.
+func pointer(steps []string) string {
+	var b strings.Builder
+	for _, step := range steps {
+		if b.Len() > maxPathShown {
+			b.WriteString("/…")
+			break
+		}
+		b.WriteByte('/')
+		b.WriteString(escapeStep.Replace(cleanKey(step)))
+	}
+	return b.String()
+}
+
+var escapeStep = strings.NewReplacer("~", "~0", "/", "~1")
+
+// word gives a finding its path, rule and message. What it says comes from the schema, and from the value only types and the
+// names of keys.
+func (f *finding) word() {
+	f.path = pointer(f.steps)
+	f.rule, f.message = wording(f)
+	f.message = candor.Public(f.message, maxMessageShown)
+}
+
+// isUnknownKey reports a key that the schema does not know.
+func (f *finding) isUnknownKey() bool {
+	switch f.what.(type) {
+	case *kind.AdditionalProperties:
+		return true
+	case *kind.FalseSchema:
+		return f.key != "" && (strings.HasSuffix(f.at, "/unevaluatedProperties") || strings.HasSuffix(f.at, "/additionalProperties"))
+	default:
+		return false
+	}
+}
+
+func quoted(key string) string { return fmt.Sprintf("%q", cleanKey(key)) }

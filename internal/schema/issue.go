@@ -1,0 +1,283 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/candor-mcp/candor"
+)
+
+// wanted are the keys that a template should hold beside the required ones, by the schema that knows them: those that the caller
+// seems to have meant.
+type wanted map[*jsonschema.Schema][]string
+
+// issue dresses a finding: what was expected, what came, how to mend it, and what would pass. v is the whole value.
+func (s *Schema) issue(f finding, v any, meant wanted) candor.Issue {
+	out := candor.Issue{Path: f.path, Rule: f.rule, Message: f.message}
+	part := s.parts[f.at]
+	switch f.what.(type) {
+	case *kind.Required, *kind.Dependency, *kind.DependentRequired:
+		part = s.keySchema(part, f)
+		if part != nil {
+			out.Expected = describe(s.piece(s.resolved(part).Location))
+		}
+	case *kind.PropertyNames:
+		out.Expected, part = s.expected(f, "propertyNames"), nil
+	default:
+		out.Expected = s.expected(f, f.rule)
+		out.Got = typeAt(v, f.steps)
+	}
+	hints := s.hints(f, v, meant)
+	if f.options > 1 {
+		hints = append(hints, fmt.Sprintf("this is the closest of %d alternatives", f.options))
+	}
+	out.Hint = candor.Public(strings.Join(hints, "; "), maxMessageShown)
+	if part != nil && !f.isUnknownKey() {
+		out.Example = s.example(part)
+	}
+	return out
+}
+
+// keySchema finds the schema of a key that is missing: beside the rule that wants it, or anywhere else that speaks of its place.
+func (s *Schema) keySchema(holder *jsonschema.Schema, f finding) *jsonschema.Schema {
+	if holder != nil && holder.Properties[f.key] != nil {
+		return holder.Properties[f.key]
+	}
+	for _, part := range s.speaking(f.steps[:len(f.steps)-1]) {
+		if sub := part.Properties[f.key]; sub != nil {
+			return sub
+		}
+	}
+	return nil
+}
+
+// resolved follows references to the schema that is worth showing.
+func (s *Schema) resolved(part *jsonschema.Schema) *jsonschema.Schema {
+	for part.Ref != nil {
+		part = part.Ref
+	}
+	return part
+}
+
+// speaking returns the schemas that speak of the place that the steps lead to.
+func (s *Schema) speaking(steps []string) []*jsonschema.Schema {
+	at := together([]*jsonschema.Schema{s.root})
+	for _, step := range steps {
+		var next []*jsonschema.Schema
+		for _, part := range at {
+			if sub := part.Properties[step]; sub != nil {
+				next = append(next, sub)
+			} else {
+				next = appendSchema(next, part.AdditionalProperties)
+			}
+			if i, err := strconv.Atoi(step); err == nil {
+				next = append(next, itemSchemas(part, i)...)
+			}
+		}
+		at = together(next)
+	}
+	return at
+}
+
+// itemSchemas returns what a schema says of the item at i.
+func itemSchemas(part *jsonschema.Schema, i int) []*jsonschema.Schema {
+	first := part.PrefixItems
+	if list, ok := part.Items.([]*jsonschema.Schema); ok {
+		first = list
+	}
+	if i >= 0 && i < len(first) {
+		return first[i : i+1]
+	}
+	if one, ok := part.Items.(*jsonschema.Schema); ok {
+		return []*jsonschema.Schema{one}
+	}
+	if part.Items2020 != nil {
+		return []*jsonschema.Schema{part.Items2020}
+	}
+	return nil
+}
+
+// together returns schemas with all that they apply to the same value, each once.
+func together(parts []*jsonschema.Schema) []*jsonschema.Schema {
+	seen := map[*jsonschema.Schema]bool{}
+	var all []*jsonschema.Schema
+	for queue := parts; len(queue) > 0; queue = queue[1:] {
+		if part := queue[0]; !seen[part] {
+			seen[part] = true
+			all = append(all, part)
+			queue = append(queue, inPlace(part)...)
+		}
+	}
+	return all
+}
+
+// expected returns the piece of the schema that a finding breaks.
+func (s *Schema) expected(f finding, keyword string) any {
+	if k, ok := f.what.(*kind.Type); ok { // it may be gathered from several alternatives
+		if len(k.Want) == 1 {
+			return map[string]any{"type": k.Want[0]}
+		}
+		return map[string]any{"type": k.Want}
+	}
+	piece := s.piece(f.at)
+	if f.isUnknownKey() {
+		return nil // the names that are known are in the hint or many
+	}
+	shown := map[string]any{}
+	switch f.what.(type) {
+	case *kind.ExclusiveMinimum: // in draft 4 a boolean beside the bound
+		keep(shown, piece, "minimum", "exclusiveMinimum")
+	case *kind.ExclusiveMaximum:
+		keep(shown, piece, "maximum", "exclusiveMaximum")
+	case *kind.MinContains, *kind.MaxContains:
+		keep(shown, piece, "contains", keyword)
+	default:
+		keep(shown, piece, keyword)
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	return shown
+}
+
+func keep(shown, piece map[string]any, keywords ...string) {
+	for _, keyword := range keywords {
+		if v, has := piece[keyword]; has {
+			shown[keyword] = shorten(v, 0)
+		}
+	}
+}
+
+// valueAt returns what the steps lead to.
+func valueAt(v any, steps []string) (any, bool) {
+	for _, step := range steps {
+		switch at := v.(type) {
+		case map[string]any:
+			member, has := at[step]
+			if !has {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, false
+			}
+			v = at[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// typeAt returns the JSON type of what the steps lead to, "" if there is nothing.
+func typeAt(v any, steps []string) string {
+	at, has := valueAt(v, steps)
+	if !has {
+		return ""
+	}
+	switch at.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case json.Number:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	default:
+		return "object"
+	}
+}
+
+// hints says how a finding may be mended. The caller's value decides which hint is given and never stands in it.
+func (s *Schema) hints(f finding, v any, meant wanted) []string {
+	at, has := valueAt(v, f.steps)
+	switch k := f.what.(type) {
+	case *kind.Type:
+		return retype(k.Want, at)
+	case *kind.Enum:
+		if text, ok := at.(string); ok {
+			return didYouMean(nearest(text, texts(k.Want)))
+		}
+	default:
+		if f.isUnknownKey() && has {
+			return s.neighbours(f, v, meant)
+		}
+	}
+	return nil
+}
+
+// neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
+func (s *Schema) neighbours(f finding, v any, meant wanted) []string {
+	holder := s.parts[f.at]
+	if _, whole := f.what.(*kind.FalseSchema); whole {
+		holder = s.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
+	}
+	if holder == nil {
+		return nil
+	}
+	object, _ := valueAt(v, f.steps[:len(f.steps)-1])
+	given, _ := object.(map[string]any)
+	free := map[string]*jsonschema.Schema{}
+	for _, part := range together([]*jsonschema.Schema{holder}) {
+		for name := range part.Properties {
+			if _, taken := given[name]; !taken {
+				free[name] = part
+			}
+		}
+	}
+	best := nearest(f.key, slices.Collect(maps.Keys(free)))
+	if len(best) > 0 && meant != nil {
+		meant[free[best[0]]] = append(meant[free[best[0]]], best[0])
+	}
+	return didYouMean(best)
+}
+
+func didYouMean(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = quoted(name)
+	}
+	return []string{"did you mean " + orList(words) + "?"}
+}
+
+func texts(values []any) []string {
+	var all []string
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// retype knows the mistakes that models make with types.
+func retype(want []string, got any) []string {
+	text, isText := got.(string)
+	switch {
+	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && json.Valid([]byte(text)):
+		return []string{"write the number without quotes"}
+	case isText && slices.Contains(want, "boolean") && (text == "true" || text == "false"):
+		return []string{"write true or false without quotes"}
+	case isText && (slices.Contains(want, "object") || slices.Contains(want, "array")) && json.Valid([]byte(text)):
+		return []string{"send the JSON itself, not a text that holds it"}
+	case slices.Contains(want, "array") && got != nil:
+		return []string{"put it in a list"}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,104 @@
+package schema
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+)
+
+// piece returns the schema at a location as it was written, nil if it is a boolean or not part of this document.
+func (s *Schema) piece(location string) map[string]any {
+	fragment, own := strings.CutPrefix(location, address+"#")
+	if !own {
+		return nil
+	}
+	at := s.doc
+	for _, step := range strings.Split(fragment, "/")[1:] {
+		step, err := url.PathUnescape(step)
+		if err != nil {
+			return nil
+		}
+		step = unescapeStep.Replace(step)
+		switch v := at.(type) {
+		case map[string]any:
+			at = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			at = v[i]
+		default:
+			return nil
+		}
+	}
+	piece, _ := at.(map[string]any)
+	return piece
+}
+
+var unescapeStep = strings.NewReplacer("~1", "/", "~0", "~")
+
+// described are the keywords that are shown of a key's schema. The rest is either long or says little.
+var described = []string{
+	"type", "enum", "const", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+	"minLength", "maxLength", "minItems", "maxItems", "items", "required", "anyOf", "oneOf", "description",
+}
+
+// described returns what is shown of a key's schema; nil if it says nothing.
+func describe(piece map[string]any) any {
+	shown := map[string]any{}
+	for _, keyword := range described {
+		if v, has := piece[keyword]; has {
+			shown[keyword] = shorten(v, 0)
+		}
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	return shown
+}
+
+// Bounds of a piece of the schema that is shown.
+const (
+	maxPieceText  = 160
+	maxPieceItems = 20
+	maxPieceDepth = 3
+)
+
+// shorten copies a piece of the schema, cut to what somebody wants to read.
+func shorten(v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		return candor.Public(v, maxPieceText)
+	case map[string]any:
+		if depth >= maxPieceDepth {
+			return "…"
+		}
+		short := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if len(short) == maxPieceItems {
+				break
+			}
+			short[name] = shorten(v[name], depth+1)
+		}
+		return short
+	case []any:
+		if depth >= maxPieceDepth {
+			return "…"
+		}
+		var short []any
+		for _, item := range v[:min(len(v), maxPieceItems)] {
+			short = append(short, shorten(item, depth+1))
+		}
+		if len(v) > maxPieceItems {
+			short = append(short, "…")
+		}
+		return short
+	default:
+		return v
+	}
+}
