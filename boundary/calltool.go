@@ -1,0 +1,262 @@
+package boundary
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/near"
+)
+
+// toolCall is one tools/call on its way through.
+type toolCall struct {
+	g    *guard
+	next mcp.MethodHandler
+	req  *mcp.CallToolRequest
+	tool *tool // nil if the server lists none of that name
+}
+
+// callTool handles tools/call. The successful way through it allocates nothing.
+func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) (mcp.Result, error) {
+	c := toolCall{g: g, next: next, req: req}
+	if g.b.o.Tracer == nil && !g.b.o.Successes {
+		result, err, _ := c.handle(ctx)
+		return result, err
+	}
+	return c.observed(ctx)
+}
+
+// observed is handle for a server that wants to know of successes, too.
+func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
+	began := c.g.b.o.now()
+	end := func(*candor.Error) {}
+	if c.g.b.o.Tracer != nil {
+		ctx, end = c.g.b.o.Tracer.StartCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
+	}
+	result, err, e := c.handle(ctx)
+	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && e == nil && c.g.b.o.Successes {
+		x := c.exchange()
+		if lost := trail.RecordSuccess(context.WithoutCancel(ctx), x.tool, x.session, x.params, c.g.b.o.now().Sub(began)); lost != nil {
+			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded", "tool", x.tool, "error", lost)
+		}
+	}
+	end(e)
+	return result, err
+}
+
+// handle checks the arguments, runs the tool and checks what it returned. The third value is the failure, if there was one.
+func (c toolCall) handle(ctx context.Context) (mcp.Result, error, *candor.Error) {
+	c.tool = c.g.tools.find(ctx, c.next, c.req)
+	if c.tool != nil && !c.tool.accepts(c.req.Params.Arguments) {
+		if e := c.refusal(ctx); e != nil {
+			return c.fail(ctx, e, nil)
+		}
+	}
+	out := c.run(ctx)
+	if out.thrown == nil && out.err == nil && !out.late {
+		if result, ok := out.result.(*mcp.CallToolResult); ok && result != nil {
+			return c.returned(ctx, result)
+		}
+	}
+	return c.broken(ctx, out)
+}
+
+func (c toolCall) run(ctx context.Context) outcome {
+	if c.g.b.o.Timeout <= 0 {
+		return c.g.run(ctx, c.next, "tools/call", c.req)
+	}
+	return c.runUntil(ctx, c.g.b.o.Timeout)
+}
+
+// grace is how long a handler may take to notice that its time is up, before it is left behind.
+const grace = 50 * time.Millisecond
+
+// runUntil runs the tool beside a clock. Its context ends with the time; a handler that does not care is left behind, because
+// a caller that waits for ever is worse.
+func (c toolCall) runUntil(ctx context.Context, limit time.Duration) outcome {
+	within, cancel := context.WithTimeout(ctx, limit)
+	done := make(chan outcome, 1)
+	go func() {
+		defer cancel()
+		done <- c.g.run(within, c.next, "tools/call", c.req)
+	}()
+	select {
+	case out := <-done:
+		return out.lateIf(within, ctx)
+	case <-within.Done():
+	}
+	select {
+	case out := <-done:
+		return out.lateIf(within, ctx)
+	case <-time.After(grace):
+		return outcome{late: true, err: context.Cause(within)}
+	}
+}
+
+// lateIf marks an outcome that is only the handler's way to say that its time was up.
+func (out outcome) lateIf(within, caller context.Context) outcome {
+	if caller.Err() != nil || !errors.Is(within.Err(), context.DeadlineExceeded) {
+		return out
+	}
+	err := out.err
+	if r, ok := out.result.(*mcp.CallToolResult); ok && err == nil && r != nil {
+		err = r.GetError()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return outcome{late: true, err: err}
+	}
+	return out
+}
+
+// broken handles a tool that returned no result.
+func (c toolCall) broken(ctx context.Context, out outcome) (mcp.Result, error, *candor.Error) {
+	x := c.exchange()
+	switch {
+	case out.thrown != nil:
+		return c.fail(ctx, thrownError(out), nil)
+	case out.late && errors.Is(out.err, context.Canceled):
+		return c.fail(ctx, candor.From(out.err), nil)
+	case out.late:
+		limit := c.g.b.o.Timeout
+		return c.fail(ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyServer, false),
+			candor.WithDetails(map[string]any{"limitMs": limit.Milliseconds()})), nil)
+	case out.err == nil:
+		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
+	}
+	shown, said := saidRPC(out.err)
+	if !said {
+		return c.fail(ctx, c.g.b.understand(out.err, &x), nil)
+	}
+	// The author chose the protocol's channel, or the SDK did: it stays.
+	e := read(shown, &x)
+	if e.Code() == candor.CodeToolNotFound {
+		e = c.notFound(ctx)
+	}
+	return c.g.protocolError(ctx, e.With(candor.WithCause(out.err)), &x, shown.improved(e), false)
+}
+
+// returned handles a tool that returned a result.
+func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+	if result.IsError {
+		return c.reported(ctx, result)
+	}
+	if err := encodableResult(result); err != nil {
+		return c.fail(ctx, notEncodable(err), nil)
+	}
+	if e := c.tool.checkOutput(result); e != nil {
+		return c.fail(ctx, e, nil)
+	}
+	return result, nil, nil
+}
+
+// reported handles a result that says isError. One that holds an envelope already is only settled.
+func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+	var done sealed
+	if errors.As(result.GetError(), &done) {
+		return result, nil, done.err
+	}
+	if e := attached(result); e != nil {
+		return c.keep(ctx, e, result)
+	}
+	x := c.exchange()
+	if cause := result.GetError(); cause != nil {
+		if e := c.sdkRefusal(ctx, result, cause); e != nil {
+			return c.fail(ctx, e, nil)
+		}
+		return c.fail(ctx, c.g.b.understand(cause, &x), result)
+	}
+	return c.fail(ctx, readResult(result), result)
+}
+
+// sdkRefusal recognises that it was the SDK which refused the arguments: its schema is newer than ours, or stricter.
+func (c toolCall) sdkRefusal(ctx context.Context, result *mcp.CallToolResult, cause error) *candor.Error {
+	if len(result.Content) != 1 || !isSDKValidation(cause) {
+		return nil
+	}
+	c.tool = c.g.tools.again(ctx, c.next, c.req)
+	if c.tool != nil {
+		if e := c.refusal(ctx); e != nil {
+			return e
+		}
+	}
+	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(candor.PartyServer, false), candor.WithCause(cause))
+}
+
+// notFound names the tools that were probably meant.
+func (c toolCall) notFound(ctx context.Context) *candor.Error {
+	name := c.req.Params.Name
+	options := []candor.Option{candor.WithOrigin(candor.PartyServer, false), candor.WithTool(name)}
+	if names := near.Names(name, c.g.tools.names()); len(names) > 0 {
+		options = append(options, candor.WithDetails(map[string]any{"didYouMean": names}),
+			candor.WithSuggestion("Did you mean "+near.Quote(names)+"? tools/list names every tool."))
+	}
+	return candor.New(candor.CodeToolNotFound, "", options...)
+}
+
+// refusal returns what is wrong with the arguments, or nil if nothing is.
+func (c toolCall) refusal(ctx context.Context) *candor.Error {
+	e := c.tool.explain(c.req.Params.Arguments)
+	if e == nil {
+		return nil
+	}
+	if now := c.g.tools.again(ctx, c.next, c.req); now != nil && now.listed != c.tool.listed {
+		return now.explain(c.req.Params.Arguments) // the tool was replaced in the meantime
+	}
+	return e
+}
+
+func (c toolCall) exchange() exchange {
+	x := exchange{method: "tools/call", tool: c.req.Params.Name, params: c.req.Params.Arguments}
+	if c.req.Session != nil {
+		x.session = c.req.Session.ID()
+	}
+	return x
+}
+
+// fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
+func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+	x := c.exchange()
+	c.declared(e)
+	e = c.g.b.stamp(e, &x)
+	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}
+	if m.asRPC() {
+		shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+		return c.g.protocolError(ctx, e, &x, shown, false)
+	}
+	m.write(e)
+	if audit := c.g.b.settle(ctx, e, contract.VerdictTool, &x, m.envelope); audit != nil {
+		e, m.from = audit, nil
+		m.write(e)
+	} else if c.g.outside(c.req) {
+		settled.add(e.Ref())
+	}
+	return m.result, nil, e
+}
+
+// keep settles a failure whose author has written the envelope: it leaves as it is.
+func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+	if e.Ref() == "" {
+		return c.fail(ctx, e, result)
+	}
+	x := c.exchange()
+	c.declared(e)
+	if audit := c.g.b.settle(ctx, c.g.b.stamp(e, &x), contract.VerdictTool, &x, envelopeOf(result)); audit != nil {
+		m := emission{b: c.g.b, tool: c.tool, complete: isNewEra(c.req)}
+		m.write(audit)
+		return m.result, nil, audit
+	}
+	if c.g.outside(c.req) {
+		settled.add(e.Ref())
+	}
+	return result, nil, e
+}
+
+// isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.
+func isNewEra(req *mcp.CallToolRequest) bool {
+	version, _ := req.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
+	return version >= "2026-07-28"
+}

@@ -1,0 +1,160 @@
+package boundary
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// emission makes the result of a failed tool call. It is the one place in this package that writes isError.
+type emission struct {
+	b        *Boundary
+	tool     *tool
+	from     *mcp.CallToolResult // what the tool made, or nil
+	complete bool                // the protocol version wants resultType
+
+	result   *mcp.CallToolResult
+	envelope []byte
+}
+
+// sealed marks a result whose failure is settled. It stands where the SDK keeps the Go error of a result, which never leaves
+// the process.
+type sealed struct{ err *candor.Error }
+
+func (s sealed) Error() string { return s.err.Error() }
+func (s sealed) Unwrap() error { return s.err }
+
+// asRPC reports whether the server's dialect puts the failures of tools into JSON-RPC errors.
+func (m *emission) asRPC() bool { return m.b.o.Dialect.Carrier() == dialect.CarrierRPCError }
+
+// fresh is a result that is complete. The SDK has no exported way to say so, but its decoder does.
+var fresh = func() mcp.CallToolResult {
+	var r mcp.CallToolResult
+	if err := json.Unmarshal([]byte(`{"resultType":"complete","content":[]}`), &r); err != nil {
+		panic(err)
+	}
+	return r
+}()
+
+// made holds the parts of a result together, so that they take one allocation.
+type made struct {
+	result  mcp.CallToolResult
+	text    mcp.TextContent
+	content [1]mcp.Content
+	raw     json.RawMessage
+}
+
+// write makes the result and the envelope in it.
+func (m *emission) write(e *candor.Error) {
+	if m.b.o.Dialect.Name() == "candor" || m.b.o.Dialect.Carrier() == dialect.CarrierDocument {
+		m.writeNative(e)
+	} else {
+		m.writeDialect(e)
+	}
+	m.keepContent()
+	m.result.IsError = true
+	sealResult(m.result, e)
+}
+
+// sealResult leaves the mark. SetError fills content only where there is none.
+func sealResult(r *mcp.CallToolResult, e *candor.Error) { r.SetError(sealed{e}) }
+
+// writeNative is the candor dialect: the quick way, because most servers speak it.
+func (m *emission) writeNative(e *candor.Error) {
+	buf := make([]byte, 0, 2048)
+	buf = dialect.AppendText(buf, e)
+	n := len(buf)
+	buf = candorDialect.Encode(buf, e, dialect.Options{Stack: m.b.o.Stack})
+	p := &made{raw: buf[n:]}
+	if m.complete {
+		p.result = fresh
+	}
+	p.text.Text = string(buf[:n])
+	p.content[0] = &p.text
+	p.result.Content = p.content[:]
+	p.result.Meta = mcp.Meta{dialect.MetaKey: &p.raw}
+	if m.b.o.Sep3313 {
+		p.result.Meta[dialect.ToolFailureKey] = json.RawMessage(toolFailure.Encode(nil, e, m.b.options()))
+	}
+	if m.mirrors() {
+		p.result.StructuredContent = &p.raw
+	}
+	m.result, m.envelope = &p.result, buf[n:]
+}
+
+var toolFailure = mustDialect("sep3313")
+
+// mirrors reports that the envelope may stand in structuredContent: only where the tool is known to promise no schema, because
+// some clients hold an error against that schema too, and then hide it.
+func (m *emission) mirrors() bool { return m.tool != nil && m.tool.listed.OutputSchema == nil }
+
+// writeDialect lets the dialect write the result and the SDK read it.
+func (m *emission) writeDialect(e *candor.Error) {
+	o := m.b.options()
+	o.Complete, o.NoOutputSchema, o.Now = m.complete, m.mirrors(), e.Time()
+	raw := m.b.o.Dialect.Write(nil, e, o)
+	r := new(mcp.CallToolResult)
+	if err := json.Unmarshal(raw, r); err != nil {
+		m.writeNative(e)
+		return
+	}
+	m.result, m.envelope = r, m.b.o.Dialect.Encode(nil, e, o)
+}
+
+// keepContent adds what the tool itself returned: its blocks after ours, its own members of _meta, its structured content where
+// ours is not. Texts are redacted, because an error is where secrets slip out.
+func (m *emission) keepContent() {
+	if m.from == nil {
+		return
+	}
+	if !m.onlyErrorText() {
+		for _, block := range m.from.Content {
+			m.result.Content = append(m.result.Content, redactedBlock(block))
+		}
+	}
+	for key, value := range m.from.Meta {
+		if _, ours := m.result.Meta[key]; !ours && plain(value, 0) {
+			m.result.Meta[key] = value
+		}
+	}
+	if m.from.StructuredContent != nil && m.keepsStructure() {
+		m.result.StructuredContent = m.from.StructuredContent
+	}
+}
+
+// onlyErrorText reports that the content is what the SDK made of a Go error: our block says that, and more.
+func (m *emission) onlyErrorText() bool {
+	err := m.from.GetError()
+	if err == nil || len(m.from.Content) != 1 {
+		return false
+	}
+	text, ok := m.from.Content[0].(*mcp.TextContent)
+	return ok && text != nil && text.Text == err.Error()
+}
+
+// keepsStructure reports that the tool's structured content may stay: it can be written, and it is what was promised.
+func (m *emission) keepsStructure() bool {
+	raw, err := json.Marshal(m.from.StructuredContent)
+	if err != nil {
+		return false
+	}
+	return m.tool == nil || m.tool.output == nil || m.tool.output.Explain(raw).OK()
+}
+
+func redactedBlock(block mcp.Content) mcp.Content {
+	text, ok := block.(*mcp.TextContent)
+	if !ok || text == nil {
+		return block
+	}
+	clean := contract.Redact(text.Text)
+	if clean == text.Text {
+		return block
+	}
+	out := *text
+	out.Text = clean
+	return &out
+}

@@ -1,0 +1,86 @@
+package boundary
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Extension is the name under which a server announces Candor in capabilities.extensions, with the contract's version, the dialects it
+// speaks and the method that tells its counts. A client looks there and never sends a method to see whether it exists: an
+// unknown method over HTTP ends the session of some clients.
+const Extension = "dev.candor/errors"
+
+// StatsMethod is the custom method that tells the counts, offered while a [Reporter] is installed.
+const StatsMethod = "sys/errorStats"
+
+const contractVersion = "1"
+
+// announce adds the extension to the answers that carry capabilities. The SDK made those for this answer alone.
+func (g *guard) announce(r mcp.Result) {
+	var caps *mcp.ServerCapabilities
+	switch r := r.(type) {
+	case *mcp.InitializeResult:
+		caps = r.Capabilities
+	case *mcp.DiscoverResult:
+		caps = r.Capabilities
+	default:
+		return
+	}
+	if caps == nil {
+		return
+	}
+	settings := map[string]any{"version": contractVersion, "dialects": []string{g.b.o.Dialect.Name()}}
+	if _, reports := g.b.o.Meter.(Reporter); reports {
+		settings["stats"] = StatsMethod
+	}
+	caps.AddExtension(Extension, settings)
+}
+
+type statsParams struct{ mcp.ParamsBase }
+
+type statsResult struct {
+	mcp.ResultBase
+	counts   json.RawMessage
+	complete bool
+}
+
+// MarshalJSON writes the members of the counts beside those every result has.
+func (r *statsResult) MarshalJSON() ([]byte, error) {
+	var out map[string]json.RawMessage
+	if err := json.Unmarshal(r.counts, &out); err != nil {
+		return nil, err
+	}
+	if r.complete {
+		out["resultType"] = json.RawMessage(`"complete"`)
+	}
+	if len(r.Meta) > 0 {
+		meta, err := json.Marshal(r.Meta)
+		if err != nil {
+			return nil, err
+		}
+		out["_meta"] = meta
+	}
+	return json.Marshal(out)
+}
+
+// offerStats registers sys/errorStats if there is somebody to answer it.
+func (b *Boundary) offerStats(server *mcp.Server) {
+	reporter, ok := b.o.Meter.(Reporter)
+	if !ok {
+		return
+	}
+	err := mcp.AddReceivingCustomMethod(server, StatsMethod,
+		func(_ context.Context, _ *mcp.ServerSession, params *statsParams) (*statsResult, error) {
+			r := &statsResult{counts: reporter.AppendStats(nil)}
+			if params != nil {
+				version, _ := params.Meta[mcp.MetaKeyProtocolVersion].(string)
+				r.complete = version >= "2026-07-28"
+			}
+			return r, nil
+		})
+	if err != nil {
+		b.o.Logger.Error("sys/errorStats cannot be offered", "error", err)
+	}
+}

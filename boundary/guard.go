@@ -1,0 +1,188 @@
+package boundary
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+)
+
+// guard is the middleware of one server.
+type guard struct {
+	b     *Boundary
+	tools toolbox
+}
+
+// receive is the receiving middleware.
+func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
+			return g.callTool(ctx, next, call)
+		}
+		return g.call(ctx, next, method, req)
+	}
+}
+
+// send is the sending middleware: a server that says its tools have changed is asked for them again.
+func (g *guard) send(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "notifications/tools/list_changed" {
+			g.tools.forget()
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// outcome is what a handler did.
+type outcome struct {
+	result mcp.Result
+	err    error
+	thrown any    // what it panicked with
+	stack  string // where, if anybody may see it
+	late   bool   // it has not returned in time
+}
+
+// run calls a handler and survives it.
+func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (out outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			out = outcome{thrown: v, stack: g.b.callers()}
+		}
+	}()
+	out.result, out.err = next(ctx, method, req)
+	return out
+}
+
+// callers returns the stack of a panic, if the policy shows it to anybody.
+func (b *Boundary) callers() string {
+	if !b.o.Stack.Wanted() {
+		return ""
+	}
+	var pcs [64]uintptr
+	return b.o.Stack.Frames(pcs[:runtime.Callers(3, pcs[:])])
+}
+
+// thrown turns a panic into an error. What was thrown is for the operator; an error that was meant for the peer stays what it is.
+func thrownError(out outcome) *candor.Error {
+	e := candor.FromUnknown(out.thrown, candor.WithOrigin(candor.PartyServer, false))
+	if e == nil { // a panic with nil
+		e = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
+	}
+	if out.stack != "" {
+		e = e.With(candor.WithStack(out.stack))
+	}
+	return e
+}
+
+// call handles every method but tools/call.
+func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+	if g.b.o.Tracer == nil {
+		result, err, _ := g.answer(ctx, next, method, req)
+		return result, err
+	}
+	ctx, end := g.b.o.Tracer.StartCall(ctx, method, "", metaOf(req))
+	result, err, e := g.answer(ctx, next, method, req)
+	end(e)
+	return result, err
+}
+
+// answer runs a handler and makes its failure a JSON-RPC error. The third value is the failure, for the span.
+func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error, *candor.Error) {
+	out := g.run(ctx, next, method, req)
+	silent := strings.HasPrefix(method, "notifications/")
+	x := g.exchangeOf(method, req)
+	switch {
+	case out.thrown != nil:
+		return g.protocolError(ctx, thrownError(out), &x, rpcError{}, silent)
+	case out.err != nil:
+		return g.handlerError(ctx, out.err, &x, req, silent)
+	case silent:
+		return out.result, nil, nil
+	case isNil(out.result):
+		e := candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, false))
+		return g.protocolError(ctx, e, &x, rpcError{}, silent)
+	}
+	if err := encodable(method, out.result); err != nil {
+		return g.protocolError(ctx, notEncodable(err), &x, rpcError{}, silent)
+	}
+	g.announce(out.result)
+	return out.result, nil, nil
+}
+
+// handlerError expresses the error of a handler. A JSON-RPC error keeps its number, message and data. The SDK replaces one that
+// says "method not found" by its own words, so the layer around it settles that one, where there is such a layer.
+func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) (mcp.Result, error, *candor.Error) {
+	shown, said := saidRPC(err)
+	if !said {
+		return g.protocolError(ctx, g.b.understand(err, x), x, rpcError{}, silent)
+	}
+	if shown.code == -32601 && !silent && g.outside(req) {
+		return nil, err, read(shown, x)
+	}
+	e := read(shown, x)
+	return g.protocolError(ctx, e.With(candor.WithCause(err)), x, shown.improved(e), silent)
+}
+
+// protocolError settles a failure and returns it as a JSON-RPC error; shown may be what the author wrote.
+func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) (mcp.Result, error, *candor.Error) {
+	if silent {
+		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
+		return nil, nil, e
+	}
+	if shown.message == "" {
+		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+	}
+	shown = g.b.express(ctx, e, contract.VerdictProtocol, x, shown)
+	settled.add(shown.key())
+	return nil, shown.wire(), e
+}
+
+// exchangeOf describes a request. Its params are not kept: they were decoded, and only those of tools are worth a digest.
+func (g *guard) exchangeOf(method string, req mcp.Request) exchange {
+	x := exchange{method: method}
+	if session := req.GetSession(); session != nil && !reflect.ValueOf(session).IsNil() {
+		x.session = session.ID()
+	}
+	if p, ok := req.GetParams().(*mcp.GetPromptParams); ok && p != nil {
+		x.params = append(append([]byte(`{"name":`), quoted(p.Name)...), '}')
+	}
+	return x
+}
+
+// outside reports whether the request came through one of the boundary's own layers around the SDK, which will see the answer.
+func (g *guard) outside(req mcp.Request) bool {
+	extra := req.GetExtra()
+	if extra == nil {
+		return false
+	}
+	if extra == g.b.stream {
+		return true
+	}
+	mark := extra.Header[throughHeader]
+	return len(mark) == 1 && mark[0] == g.b.nonce
+}
+
+// throughHeader marks a request that the HTTP wrapper has passed on, with a nonce that no client knows.
+const throughHeader = "Candor-Boundary"
+
+// isNil reports a nil in an interface: handlers return typed ones.
+func isNil(r mcp.Result) bool {
+	if r == nil {
+		return true
+	}
+	v := reflect.ValueOf(r)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func metaOf(req mcp.Request) map[string]any {
+	params := req.GetParams()
+	if params == nil || reflect.ValueOf(params).IsNil() {
+		return nil
+	}
+	return params.GetMeta()
+}

@@ -1,0 +1,100 @@
+package boundary
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// Options says how a boundary behaves. The zero value is safe: the candor dialect, nothing shown that need not be shown,
+// bounded messages, loopback hosts only.
+type Options struct {
+	// Dialect is the shape in which failures leave; nil is the candor dialect. With rpc the failures of tools leave as JSON-RPC
+	// errors. With problem the refusals that answer no JSON-RPC message are RFC 9457 documents, and all else is candor.
+	Dialect dialect.Dialect
+	// Sep3313 adds _meta["io.modelcontextprotocol/toolFailure"] to failed results, the shape of a proposal.
+	Sep3313 bool
+	// Stack says who may see a stack. See [candor.ParseStackPolicy].
+	Stack candor.StackPolicy
+	// HideErrorText replaces the text of Go errors that say nothing else, such as those of errors.New, by a fixed sentence.
+	// Otherwise the model is shown that text, redacted and bounded; see docs/decisions/008.
+	HideErrorText bool
+
+	// Ledger records each failure before it is sent; *ledger.Ledger is one. If it refuses, the failure leaves as what it
+	// returned, AUDIT_LOG_FAILED as a rule.
+	Ledger Ledger
+	// Successes has successful tool calls recorded as well.
+	Successes bool
+	// Meter counts each failure after it was recorded; *meter.Meter is one. If it can report, sys/errorStats is offered.
+	Meter Meter
+	// Tracer is told of every call; *meterotel.Tracer is one.
+	Tracer Tracer
+
+	// Timeout bounds a tool call. A handler that ignores its context is answered for and left behind. 0 is no bound.
+	Timeout time.Duration
+	// MaxMessage bounds a message, in bytes: 0 stands for 16 MiB on a stream and 4 MiB over HTTP.
+	MaxMessage int
+
+	// Hosts are the names this server answers to over HTTP, besides loopback names, as in example.com or example.com:8080.
+	// "*" stands for any, for a server behind a proxy that checks.
+	Hosts []string
+	// Origins are the web origins that may call over HTTP besides the server's own, as in https://app.example.com; "*" is any.
+	Origins []string
+
+	// Undeclared is told of a code that a tool raised without having declared it; see [Declare].
+	Undeclared func(tool string, code candor.Code)
+	// Logger is told of trouble with the boundary's own parts, such as a ledger that refuses; nil is [slog.Default].
+	Logger *slog.Logger
+
+	// now and ref stand in for the clock and for chance in golden tests.
+	now func() time.Time
+	ref func() string
+}
+
+// Ledger is where failures are recorded. When RecordFailure returns nil the entry is durable.
+type Ledger interface {
+	RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, args, envelope []byte) error
+}
+
+// SuccessLedger is a [Ledger] that records successes too.
+type SuccessLedger interface {
+	RecordSuccess(ctx context.Context, tool, session string, args []byte, latency time.Duration) error
+}
+
+// Meter counts failures. It must be quick and safe for concurrent use.
+type Meter interface {
+	// Count counts a failure that was recorded.
+	Count(err *candor.Error, verdict string)
+	// CountSuppressed says that a failure which was counted was not sent, because the protocol forbids an answer.
+	CountSuppressed()
+	// CountUnrecorded counts a failure that could not be recorded; it is not part of the total.
+	CountUnrecorded(err *candor.Error)
+}
+
+// Reporter is a [Meter] that can tell its counts as a JSON object.
+type Reporter interface {
+	AppendStats(dst []byte) []byte
+}
+
+// Tracer is told when a call begins and gets a function to call with its failure, or nil, when it ends.
+type Tracer interface {
+	StartCall(ctx context.Context, method, tool string, meta map[string]any) (context.Context, func(*candor.Error))
+}
+
+func (o *Options) fill() {
+	if o.Dialect == nil {
+		o.Dialect = candorDialect
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.ref == nil {
+		o.ref = newRef
+	}
+}

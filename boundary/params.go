@@ -1,0 +1,75 @@
+package boundary
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// param is one member of a request's params that the protocol fixes.
+type param struct {
+	name     string
+	is       wire.Type
+	required bool
+}
+
+// methodParams is what the protocol says of the params of the methods that demand some. The SDK refuses them with the text of a
+// JSON decoder; this tells which member it was.
+var methodParams = map[string][]param{
+	"tools/call":             {{"name", wire.TypeString, true}, {"arguments", wire.TypeObject, false}, {"_meta", wire.TypeObject, false}},
+	"resources/read":         {{"uri", wire.TypeString, true}, {"_meta", wire.TypeObject, false}},
+	"resources/subscribe":    {{"uri", wire.TypeString, true}},
+	"resources/unsubscribe":  {{"uri", wire.TypeString, true}},
+	"prompts/get":            {{"name", wire.TypeString, true}, {"arguments", wire.TypeObject, false}, {"_meta", wire.TypeObject, false}},
+	"completion/complete":    {{"ref", wire.TypeObject, true}, {"argument", wire.TypeObject, true}},
+	"logging/setLevel":       {{"level", wire.TypeString, true}},
+	"initialize":             {{"protocolVersion", wire.TypeString, true}, {"capabilities", wire.TypeObject, true}, {"clientInfo", wire.TypeObject, true}},
+	"tools/list":             {{"cursor", wire.TypeString, false}, {"_meta", wire.TypeObject, false}},
+	"resources/list":         {{"cursor", wire.TypeString, false}, {"_meta", wire.TypeObject, false}},
+	"prompts/list":           {{"cursor", wire.TypeString, false}, {"_meta", wire.TypeObject, false}},
+	"notifications/progress": {{"progress", wire.TypeNumber, true}},
+}
+
+// paramIssues returns what is wrong with the params of a request, as far as the protocol fixes them.
+func paramIssues(method string, params []byte) []candor.Issue {
+	want, known := methodParams[method]
+	if !known {
+		return nil
+	}
+	v, err := wire.ParseValue(params, wire.Limits{})
+	if err != nil || v.Type() != wire.TypeObject {
+		got := "nothing"
+		if err == nil {
+			got = v.Type().String()
+		}
+		return []candor.Issue{{Rule: "type", Message: "params must be an object", Expected: "object", Got: got}}
+	}
+	var issues []candor.Issue
+	for _, p := range want {
+		got, present := v.Get(p.name)
+		switch {
+		case !present && p.required:
+			issues = append(issues, candor.Issue{Path: "/" + p.name, Rule: "required",
+				Message: p.name + " is missing", Expected: p.is.String(), Got: "nothing"})
+		case present && got.Type() != p.is:
+			issues = append(issues, candor.Issue{Path: "/" + p.name, Rule: "type",
+				Message: p.name + " must be of the type " + p.is.String(), Expected: p.is.String(), Got: got.Type().String()})
+		}
+	}
+	return issues
+}
+
+// methods are the requests a client may make of a server, in either era.
+var methods = []string{
+	"completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get", "prompts/list", "resources/list",
+	"resources/read", "resources/subscribe", "resources/templates/list", "resources/unsubscribe", "server/discover",
+	"subscriptions/listen", "sys/errorStats", "tools/call", "tools/list",
+}
+
+// methodHint names the method that was probably meant.
+func methodHint(method string) string {
+	if names := near.Names(method, methods); len(names) > 0 && names[0] != method {
+		return "Did you mean " + near.Quote(names) + "?"
+	}
+	return ""
+}

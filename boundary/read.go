@@ -1,0 +1,83 @@
+package boundary
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The SDK's own errors carry no code, so they are known by their words. A test drives the SDK into each of them, so that a new
+// release that words them differently shows.
+var sdkErrors = []struct {
+	code     int64
+	contains string
+	is       candor.Code
+}{
+	{0, "is invalid during session initialization", candor.CodeNotInitialized},
+	{0, `duplicate "initialize" received`, candor.CodeInvalidRequest},
+	{0, "validating tool output:", candor.CodeOutputInvalid},
+	{0, "marshaling output:", candor.CodeResultNotEncodable},
+	{-32602, "unknown tool ", candor.CodeToolNotFound},
+	{-32602, "unknown prompt ", candor.CodePromptNotFound},
+	{-32602, "invalid params: unmarshaling ", candor.CodeInvalidRequestParams},
+	{-32602, "missing or invalid _meta field", candor.CodeInvalidRequestParams},
+	{-32600, `missing required "params"`, candor.CodeInvalidRequestParams},
+	{-32600, "already in use", candor.CodeDuplicateRequestId},
+	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
+	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
+}
+
+// read turns a JSON-RPC error that the SDK or a handler made into an error.
+func read(r rpcError, x *exchange) *candor.Error {
+	if e := readSDK(r, x); e != nil {
+		return e
+	}
+	line := r.append(nil, []byte("0"))
+	reading := contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})})
+	if reading.Error == nil {
+		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
+	}
+	return reading.Error
+}
+
+func readSDK(r rpcError, x *exchange) *candor.Error {
+	if len(r.data) > 0 { // the SDK's uncoded errors have none
+		return nil
+	}
+	server := candor.WithOrigin(candor.PartyServer, false)
+	if r.code == -32601 {
+		return candor.New(candor.CodeMethodNotFound, "", server, candor.WithDetails(map[string]any{"method": x.method}),
+			candor.WithSuggestion(methodHint(x.method)))
+	}
+	if r.code == -32602 && r.message == "invalid params" && strings.HasSuffix(x.method, "/list") {
+		return candor.New(candor.CodeInvalidCursor, "", server)
+	}
+	for _, known := range sdkErrors {
+		if r.code == known.code && strings.Contains(r.message, known.contains) {
+			return candor.New(known.is, "", append([]candor.Option{server}, about(known.is, r, x)...)...)
+		}
+	}
+	return nil
+}
+
+// about says more of an error than its sentence does.
+func about(code candor.Code, r rpcError, x *exchange) []candor.Option {
+	switch code {
+	case candor.CodeInvalidRequestParams:
+		if issues := paramIssues(x.method, x.params); len(issues) > 0 {
+			return []candor.Option{candor.WithIssues(issues...)}
+		}
+	case candor.CodeNotInitialized:
+		return []candor.Option{candor.WithDetails(map[string]any{"method": x.method})}
+	case candor.CodeOutputInvalid, candor.CodeResultNotEncodable:
+		return []candor.Option{candor.WithCauseText(candor.NewCause(r.message, "", ""))}
+	case candor.CodePromptNotFound:
+		if v, err := wire.ParseValue(x.params, wire.Limits{}); err == nil {
+			name, _ := v.Path("name").Str()
+			return []candor.Option{candor.WithDetails(map[string]any{"prompt": name})}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package boundary
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+)
+
+// newRef returns 80 random bits in hex: enough that two failures of a lifetime never share a ref, short enough to read out.
+func newRef() string {
+	var raw [10]byte
+	a, b := rand.Uint64(), rand.Uint32()
+	for i := range 8 {
+		raw[i] = byte(a >> (8 * i))
+	}
+	raw[8], raw[9] = byte(b), byte(b>>8)
+	var text [20]byte
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
+}

@@ -1,0 +1,134 @@
+package boundary
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// rpcError is the error member of a JSON-RPC response.
+type rpcError struct {
+	code    int64
+	message string
+	data    []byte // JSON, or nil
+}
+
+// rpcErrorOf reads an error as the SDK would write it, but keeps the data of one that was wrapped.
+func rpcErrorOf(err error) rpcError {
+	var inner *jsonrpc.Error
+	if !errors.As(err, &inner) || inner == nil {
+		return rpcError{message: err.Error()}
+	}
+	return rpcError{code: inner.Code, message: err.Error(), data: inner.Data}
+}
+
+func (r rpcError) wire() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: r.code, Message: r.message, Data: json.RawMessage(r.data)}
+}
+
+// append appends the whole response. Without an id the member is left out, which is how MCP wants an answer to something
+// unreadable.
+func (r rpcError) append(dst, id []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0",`...)
+	if len(id) > 0 {
+		dst = append(append(append(dst, `"id":`...), id...), ',')
+	}
+	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), r.code, 10)
+	dst = wire.AppendString(append(dst, `,"message":`...), r.message)
+	if len(r.data) > 0 {
+		dst = append(append(dst, `,"data":`...), r.data...)
+	}
+	return append(dst, "}}"...)
+}
+
+// refuse settles a failure that a layer around the SDK has found and returns the error to answer with.
+func (b *Boundary) refuse(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) rpcError {
+	return b.express(ctx, e, v, &x, rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()})
+}
+
+// seal settles a JSON-RPC error that the SDK is about to send, unless the middleware has done so, and returns what to send.
+func (b *Boundary) seal(ctx context.Context, in rpcError, x exchange) rpcError {
+	if settled.take(in.key()) {
+		return in
+	}
+	e := read(in, &x)
+	return b.express(ctx, e, contract.VerdictProtocol, &x, in.improved(e))
+}
+
+// key is what [settled] knows an error by: the ref of its envelope, or the data of one that has none.
+func (r rpcError) key() string {
+	v, err := wire.ParseValue(r.data, wire.Limits{})
+	if err != nil {
+		return "message:" + r.message
+	}
+	if own, ok := v.Get(dialect.MetaKey); ok {
+		if ref, ok := own.Path("ref").Str(); ok && ref != "" {
+			return ref
+		}
+	}
+	return "data:" + string(r.data)
+}
+
+// improved mends what must never leave: number 0, and messages in which the SDK quotes input and names Go types.
+func (r rpcError) improved(e *candor.Error) rpcError {
+	if r.code == 0 {
+		r.code = int64(e.Code().RPCNumber())
+	}
+	r.message = e.Message()
+	return r
+}
+
+// express settles an error and writes it as a JSON-RPC error: the number and the message of shown, its data with the
+// canonical error added.
+func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, shown rpcError) rpcError {
+	e = b.stamp(e, x)
+	envelope := candorDialect.Encode(make([]byte, 0, 1024), e, b.options())
+	if audit := b.settle(ctx, e, v, x, envelope); audit != nil {
+		envelope = candorDialect.Encode(nil, audit, b.options())
+		return rpcError{code: int64(audit.Code().RPCNumber()), message: audit.Message(), data: b.data(audit, envelope)}
+	}
+	if len(shown.data) == 0 {
+		shown.data = b.data(e, envelope)
+	} else if data, ok := withEnvelope(shown.data, envelope); ok {
+		shown.data = data
+	}
+	return shown
+}
+
+// data returns the data member of an error that had none: the members of the server's dialect and the canonical error.
+func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
+	switch b.o.Dialect.Name() {
+	case "rpc":
+		return dialect.AppendData(nil, e, b.options())
+	case "candor", "problem", "sep3313":
+		data := append(make([]byte, 0, len(envelope)+32), `{"`+dialect.MetaKey+`":`...)
+		return append(append(data, envelope...), '}')
+	}
+	own := b.o.Dialect.Encode(nil, e, b.options())
+	if data, ok := withEnvelope(own, envelope); ok {
+		return data
+	}
+	return own
+}
+
+// withEnvelope adds the canonical error to data. It leaves alone what is no object, and the one shape by which clients know a
+// missing resource.
+func withEnvelope(data, envelope []byte) ([]byte, bool) {
+	v, err := wire.ParseValue(data, wire.Limits{})
+	if err != nil || v.Type() != wire.TypeObject {
+		return nil, false
+	}
+	if _, ok := v.Get("uri"); ok && v.Len() == 1 {
+		return nil, false
+	}
+	out, err := wire.SetMember(nil, data, []string{dialect.MetaKey}, envelope)
+	return out, err == nil
+}

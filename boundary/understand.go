@@ -1,0 +1,119 @@
+package boundary
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// saidRPC returns the JSON-RPC error in the chain of an error. An error of ours in front of it wins.
+func saidRPC(err error) (rpcError, bool) {
+	var own *candor.Error
+	var said *jsonrpc.Error
+	if errors.As(err, &own) || !errors.As(err, &said) || said == nil {
+		return rpcError{}, false
+	}
+	return rpcErrorOf(err), true
+}
+
+// understand turns the Go error of a handler into an error. An error that says what it is keeps that; a text is read by the
+// rules that are applied to any other server's texts; what is left is INTERNAL_ERROR.
+func (b *Boundary) understand(err error, x *exchange) *candor.Error {
+	e := candor.From(err)
+	if e.Code() != candor.CodeInternalError || carriesError(err) {
+		return e
+	}
+	if b.o.HideErrorText || isSystems(err) {
+		return e
+	}
+	if inferred := readText(err.Error()); inferred != nil && inferred.Code() != candor.CodeUnknownToolFailure {
+		return inferred.With(candor.WithCause(err), candor.WithTool(x.tool))
+	}
+	return e.With(candor.WithMessage(err.Error()))
+}
+
+func carriesError(err error) bool {
+	var own *candor.Error
+	return errors.As(err, &own)
+}
+
+// isSystems reports an error of the operating system or the network, whose text is for the operator.
+func isSystems(err error) bool {
+	var (
+		path *fs.PathError
+		call syscall.Errno
+		conn *net.OpError
+	)
+	return errors.As(err, &path) || errors.As(err, &call) || errors.As(err, &conn)
+}
+
+// readText reads the text of a failed tool, as the gateway would read it.
+func readText(text string) *candor.Error {
+	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":{"isError":true,"content":[{"type":"text","text":`), quoted(text)...)
+	return readLine(append(line, `}]}}`...))
+}
+
+// readResult reads a result that says isError and nothing that we know.
+func readResult(result *mcp.CallToolResult) *candor.Error {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return notEncodable(err)
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...)
+	if e := readLine(append(line, '}')); e != nil {
+		return e
+	}
+	return candor.New(candor.CodeUnknownToolFailure, "")
+}
+
+func readLine(line []byte) *candor.Error {
+	return contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})}).Error
+}
+
+// isSDKValidation reports the error with which the SDK refuses arguments. It has no type of its own.
+func isSDKValidation(err error) bool {
+	text := err.Error()
+	return strings.HasPrefix(text, `validating "arguments": `) || strings.HasPrefix(text, "json: cannot unmarshal")
+}
+
+// attached returns the canonical error that the author of a tool put into its result, or nil.
+func attached(result *mcp.CallToolResult) *candor.Error {
+	raw := envelopeOf(result)
+	if raw == nil {
+		return nil
+	}
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return nil
+	}
+	e, err := dialect.ReadCandor(v)
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+func envelopeOf(result *mcp.CallToolResult) []byte {
+	own, ok := result.Meta[dialect.MetaKey]
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(own)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func quoted(text string) []byte { return wire.AppendString(nil, text) }
