@@ -99,7 +99,7 @@ func (s Sample) sampler(width int) sampler {
 	case s.Burst != 0:
 		return newBuckets(s, width)
 	case s.Every > 1:
-		return &stride{n: uint64(s.Every), seed: rand.Uint64()}
+		return &stride{n: uint64(s.Every), seed: rand.Uint64()} //nolint:gosec // it spreads the samples and protects nothing
 	default:
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *stride) weigh(int) uint64 {
 
 func (s *stride) correct(out *Snapshot, _ *codeTable) {
 	out.Total = s.seen.Load()
-	out.sample = &SampleStats{
+	out.Sample = &SampleStats{
 		Method: "every", Every: int(s.n), //nolint:gosec // it came from an int
 		Estimated: []string{"byCode", "byDomain", "bySymbol", "byTool"},
 		Error:     "standard error of a count c is at most sqrt((every-1)*c); one that is missing is below 3*every with 95% confidence",
@@ -182,13 +182,13 @@ func (b *buckets) weigh(slot int) uint64 {
 	if !c.take(b.clock(), b.step, b.room) {
 		return 0
 	}
-	c.kept.Add(1)
 	for {
 		weighed := c.weighed.Load()
-		if seen <= weighed { // a later one has taken it along
+		if seen <= weighed { // a later one has taken it along, so its own tool is not kept
 			return 0
 		}
 		if c.weighed.CompareAndSwap(weighed, seen) {
+			c.kept.Add(1)
 			return seen - weighed
 		}
 	}
@@ -221,7 +221,7 @@ func (b *buckets) correct(out *Snapshot, codes *codeTable) {
 		}
 	}
 	out.Codes = codes.counts(seen)
-	out.sample = &SampleStats{
+	out.Sample = &SampleStats{
 		Method: "bucket", Rate: b.asked.Rate, Burst: b.asked.Burst,
 		Estimated: []string{"byTool"},
 		Error:     "a count of byTool is off by at most the sum of notKept",

@@ -15,8 +15,7 @@ type Snapshot struct {
 	Series     []Series    // the finest rows, from which Codes and Tools are summed unless a sample says otherwise
 	Suppressed uint64
 	Unrecorded []CodeCount
-
-	sample *SampleStats
+	Sample     *SampleStats // what of it is estimated; nil for nothing
 }
 
 // CodeCount is how often a code occurred.

@@ -50,7 +50,7 @@ func (m *Meter) Stats() Stats {
 	stats := Stats{
 		Breakdown:  snapshot.breakdown(),
 		Suppressed: snapshot.Suppressed,
-		Sample:     snapshot.sample,
+		Sample:     snapshot.Sample,
 	}
 	for _, n := range snapshot.Unrecorded {
 		stats.Unrecorded += n.Count

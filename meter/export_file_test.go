@@ -1,0 +1,123 @@
+package meter_test
+
+import (
+	"encoding/json"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/meter"
+)
+
+func TestCloseLeavesTheLastCountersInTheFile(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "last.json")
+	m := newMeter(t, meter.Options{File: file})
+	for range 3 {
+		m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s meter.Stats
+	if err := json.Unmarshal(text, &s); err != nil || s.Total != 3 || text[len(text)-1] != '\n' {
+		t.Errorf("file holds %s (%v)", text, err)
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 1 {
+		t.Errorf("drafts are left behind: %v", left)
+	}
+	if info, _ := os.Stat(file); info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the file: %v", info.Mode())
+	}
+}
+
+func TestAFileThatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "taken", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := newMeter(t, meter.Options{File: filepath.Join(folder, "taken")})
+	if err := m.Close(); err == nil {
+		t.Error("a folder was overwritten")
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // nothing was written
+	if err := m.WriteFile(root, "../outside.json"); err == nil {
+		t.Error("wrote outside the root")
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 1 {
+		t.Errorf("drafts are left behind: %v", left)
+	}
+}
+
+func TestLifetimeIsWhatWasRecordedAndWhatCameSince(t *testing.T) {
+	m := newMeter(t, meter.Options{})
+	if m.Stats().Lifetime != nil {
+		t.Error("there is a lifetime without a Restore")
+	}
+	recorded := []meter.Past{
+		{Code: candor.CodeKgKgFull, Tool: "kg/add", Verdict: "tool"},
+		{Code: candor.CodeKgKgFull, Tool: "kg/add", Verdict: "tool"},
+		{Tool: "line\nbreak", Verdict: "lost"}, // a code that is no longer known
+		{Code: candor.CodeKgKgFull, Verdict: "clean"},
+	}
+	if err := m.Restore(entries(recorded, nil)); err != nil {
+		t.Fatal(err)
+	}
+	m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+	s := m.Stats()
+	if s.Total != 1 || s.Lifetime.Total != 4 || sum(s.Lifetime.ByCode) != 4 {
+		t.Errorf("total %d, lifetime %d", s.Total, s.Lifetime.Total)
+	}
+	if s.Lifetime.ByTool["kg/add"]["tool"] != 3 || s.Lifetime.BySymbol["UNCODED_ERROR"] != 1 || s.Lifetime.ByTool["linebreak"]["lost"] != 1 {
+		t.Errorf("lifetime is %+v", *s.Lifetime)
+	}
+	cut := errors.New("cut short")
+	if err := m.Restore(entries(recorded[:1], cut)); !errors.Is(err, cut) {
+		t.Errorf("a broken sequence gives %v", err)
+	}
+	if got := m.Stats().Lifetime.Total; got != 4 {
+		t.Errorf("after a broken Restore the lifetime is %d, want the 4 of before", got)
+	}
+	if err := m.Restore(entries(recorded[:1], nil)); err != nil || m.Stats().Lifetime.Total != 2 {
+		t.Errorf("a second Restore does not replace the first: %d, %v", m.Stats().Lifetime.Total, err)
+	}
+}
+
+func TestANilMeterCountsNothing(t *testing.T) {
+	var m *meter.Meter
+	m.Count(nil, "tool")
+	m.CountSuppressed()
+	m.CountUnrecorded(nil)
+	m.SetTools("a")
+	if err := errors.Join(m.Restore(entries(nil, nil)), m.Close()); err != nil {
+		t.Error(err)
+	}
+	const want = `{"total":0,"byCode":{},"byDomain":{},"bySymbol":{},"byTool":{},"suppressed":0,"unrecorded":0}`
+	if got := string(m.AppendStats(nil)); got != want {
+		t.Errorf("stats are %s", got)
+	}
+}
+
+func entries(all []meter.Past, end error) iter.Seq2[meter.Past, error] {
+	return func(yield func(meter.Past, error) bool) {
+		for _, p := range all {
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if end != nil {
+			yield(meter.Past{}, end)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+package meter
+
+// SetSeed makes the random places of Sample.Every repeat.
+func (m *Meter) SetSeed(seed uint64) {
+	m.sampler.(*stride).seed = seed //nolint:errcheck // a test that uses another sampler should panic
+}
+
+// SetClock replaces the clock of the token buckets, which counts nanoseconds.
+func (m *Meter) SetClock(now func() int64) {
+	m.sampler.(*buckets).clock = now //nolint:errcheck // as above
+}
