@@ -138,15 +138,19 @@ func start(ctx context.Context, server string, stateless bool) (address string, 
 		if err = cmd.Start(); err != nil {
 			return "", nil, err
 		}
-		gone := make(chan error, 1)
-		go func() { gone <- cmd.Wait() }()
-		if err = listening(ctx, address, gone); err == nil {
-			return address, func() {
-				_ = cmd.Process.Kill() // a server that has died is a failed scenario already
-				<-gone
-			}, nil
+		gone := make(chan struct{})
+		go func() {
+			_ = cmd.Wait() // how it ended does not matter: it is killed, or it has said why it stopped
+			close(gone)
+		}()
+		stop = func() {
+			_ = cmd.Process.Kill()
+			<-gone
 		}
-		_ = cmd.Process.Kill()
+		if err = listening(ctx, address, gone); err == nil {
+			return address, stop, nil
+		}
+		stop()
 		err = fmt.Errorf("starting %s: %w\n%s", filepath.Base(server), err, bytes.TrimSpace(complaints.Bytes()))
 	}
 	return "", nil, err
@@ -161,15 +165,15 @@ func freeAddress(ctx context.Context) (string, error) {
 }
 
 // listening waits until somebody answers at the address or the server has gone. The context bounds it.
-func listening(ctx context.Context, address string, gone <-chan error) error {
+func listening(ctx context.Context, address string, gone <-chan struct{}) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err == nil {
 			return conn.Close()
 		}
 		select {
-		case err := <-gone:
-			return fmt.Errorf("it stopped: %w", err)
+		case <-gone:
+			return errors.New("it stopped before it listened")
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
