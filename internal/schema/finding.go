@@ -14,15 +14,13 @@ import (
 
 // finding is one thing wrong, before it is dressed as an issue. The path and the name are the value's own, not cleaned.
 type finding struct {
-	at       string // location of the schema that says so
-	steps    []string
-	key      string // the key itself, if it is missing, unknown or misnamed; already the last of steps
-	what     jsonschema.ErrorKind
-	options  int // how many alternatives there were
-	path     string
-	rule     string
-	message  string
-	mismatch int // how far this is from what was probably meant, see [closest]
+	at      string // location of the schema that says so
+	steps   []string
+	key     string // the key itself, if it is missing, unknown or misnamed; it is also the last of steps
+	what    jsonschema.ErrorKind
+	options int // how many alternatives there were
+
+	path, rule, message string // set by word
 }
 
 // leaves returns what is wrong at the ends of a tree of errors; the rest of the tree says only that something below is wrong.
@@ -71,22 +69,23 @@ func keys(e *jsonschema.ValidationError, names []string) []finding {
 // constant as another case, is not what was meant, however short its list. Where all alternatives are for other types, that is
 // told instead.
 func closest(e *jsonschema.ValidationError) []finding {
-	if want, got := typesWanted(e); want != nil {
-		return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, what: &kind.Type{Got: got, Want: want}}}
+	branches := make([][]finding, len(e.Causes))
+	for i, cause := range e.Causes {
+		branches[i] = leaves(cause)
 	}
-	var best []finding
-	least := -1
-	for _, cause := range e.Causes {
-		found := leaves(cause)
-		if far := distance(found, len(e.InstanceLocation)); least < 0 || far < least {
+	here := finding{at: e.SchemaURL, steps: e.InstanceLocation, what: e.ErrorKind}
+	if want := typesWanted(branches, len(here.steps)); want != nil {
+		here.what = want
+		return []finding{here}
+	}
+	best, least := []finding{here}, -1
+	for _, found := range branches {
+		if far := distance(found, len(here.steps)); least < 0 || far < least {
 			best, least = found, far
 		}
 	}
-	if best == nil {
-		return []finding{{at: e.SchemaURL, steps: e.InstanceLocation, what: e.ErrorKind}}
-	}
 	for i := range best {
-		best[i].options = max(best[i].options, len(e.Causes))
+		best[i].options = max(best[i].options, len(branches))
 	}
 	return best
 }
@@ -114,21 +113,27 @@ func distance(found []finding, depth int) int {
 	return far
 }
 
-// typesWanted returns the types of all alternatives, nil if one of them has another complaint.
-func typesWanted(e *jsonschema.ValidationError) (want []string, got string) {
-	for _, cause := range e.Causes {
-		found := leaves(cause)
-		if len(found) != 1 || len(found[0].steps) != len(e.InstanceLocation) {
-			return nil, ""
+// typesWanted returns the types of all alternatives as one finding, nil if one of them has another complaint.
+func typesWanted(branches [][]finding, depth int) *kind.Type {
+	var all *kind.Type
+	for _, found := range branches {
+		if len(found) != 1 || len(found[0].steps) != depth {
+			return nil
 		}
 		what, ok := found[0].what.(*kind.Type)
 		if !ok {
-			return nil, ""
+			return nil
 		}
-		want, got = append(want, what.Want...), what.Got
+		if all == nil {
+			all = &kind.Type{Got: what.Got}
+		}
+		all.Want = append(all.Want, what.Want...)
 	}
-	slices.Sort(want)
-	return slices.Compact(want), got
+	if all != nil {
+		slices.Sort(all.Want)
+		all.Want = slices.Compact(all.Want)
+	}
+	return all
 }
 
 // compare orders by path, rule and message; what agrees in all three is the same.

@@ -241,7 +241,23 @@ func (s *Schema) neighbours(f finding, v any, meant wanted) []string {
 	if len(best) > 0 && meant != nil {
 		meant[free[best[0]]] = append(meant[free[best[0]]], best[0])
 	}
+	if len(best) == 0 {
+		return knownKeys(slices.Sorted(maps.Keys(free)))
+	}
 	return didYouMean(best)
+}
+
+// knownKeys lists the keys that are still free, if they are few.
+func knownKeys(names []string) []string {
+	const few = 8
+	if len(names) == 0 || len(names) > few {
+		return nil
+	}
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = quoted(name)
+	}
+	return []string{"keys that could be meant: " + strings.Join(words, ", ")}
 }
 
 func didYouMean(names []string) []string {
@@ -268,8 +284,9 @@ func texts(values []any) []string {
 // retype knows the mistakes that models make with types.
 func retype(want []string, got any) []string {
 	text, isText := got.(string)
+	_, notNumber := strconv.ParseFloat(text, 64)
 	switch {
-	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && json.Valid([]byte(text)):
+	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && notNumber == nil:
 		return []string{"write the number without quotes"}
 	case isText && slices.Contains(want, "boolean") && (text == "true" || text == "false"):
 		return []string{"write true or false without quotes"}

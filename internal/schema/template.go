@@ -1,10 +1,238 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/candor-mcp/candor"
 )
 
-func (s *Schema) template(meant wanted) candor.Details { return candor.Details{} }
-func (s *Schema) example(part *jsonschema.Schema) any  { return nil }
+// Templates and examples. They are made from the schema alone and then checked against it: making is a matter of good guesses, and
+// only what passes is shown. So a keyword that is not understood here costs a template, never its truth.
+
+// Bounds of what is made.
+const (
+	maxTemplate    = 4096 // bytes
+	maxExample     = 1024 // bytes
+	maxMadeDepth   = 8
+	maxMadeItems   = 32
+	maxMadeText    = 1024 // characters
+	templateTrials = 1000
+	exampleTrials  = 100
+	trialSteps     = 20_000
+)
+
+// template makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
+func (s *Schema) template(meant wanted) candor.Details {
+	for _, want := range []wanted{meant, nil} {
+		m := maker{schema: s, wanted: want, trials: templateTrials}
+		v, ok := m.value(s.root, 0)
+		if !ok {
+			continue
+		}
+		if details := candor.DetailsOf(v); len(details.String()) <= maxTemplate && passes(s.root, details) {
+			return details
+		}
+	}
+	return candor.Details{}
+}
+
+// example makes a value that passes one part of the schema; nil if that cannot be done.
+func (s *Schema) example(part *jsonschema.Schema) any {
+	m := maker{schema: s, trials: exampleTrials}
+	v, ok := m.value(part, 1)
+	if !ok {
+		return nil
+	}
+	if details := candor.DetailsOf(v); len(details.String()) > maxExample || !passes(part, details) {
+		return nil
+	}
+	return v
+}
+
+// passes checks a value as it will be read: cleaned and cut.
+func passes(part *jsonschema.Schema, details candor.Details) bool {
+	text, err := details.MarshalJSON()
+	if err != nil {
+		return false
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	return err == nil && fits(part, v)
+}
+
+// fits reports whether a made value passes.
+func fits(part *jsonschema.Schema, v any) bool {
+	steps := cost{left: trialSteps}
+	return steps.affords(part, v) && !steps.insane && part.Validate(v) == nil
+}
+
+// maker makes values for schemas. trials bounds all its work.
+type maker struct {
+	schema *Schema
+	wanted wanted
+	trials int
+}
+
+// value makes a value for a schema: one that the schema itself offers, else one that is built.
+func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
+	if depth > maxMadeDepth {
+		return nil, false
+	}
+	for choice := range choices(part) {
+		if m.trials--; m.trials < 0 {
+			return nil, false
+		}
+		shape := m.gather(part, choice)
+		for _, v := range shape.offered {
+			if fits(part, v) {
+				return v, true
+			}
+		}
+		for _, richly := range []bool{true, false} {
+			if v, ok := m.build(shape, depth, richly); ok && fits(part, v) {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// choices is how many alternatives are worth a try.
+func choices(part *jsonschema.Schema) int {
+	const most = 8
+	n := 1
+	for _, p := range together([]*jsonschema.Schema{part}) {
+		n = max(n, len(p.AnyOf), len(p.OneOf))
+	}
+	return min(n, most)
+}
+
+// build makes a value of the shape's type. Richly means with an item in every list, which teaches more than an empty one.
+func (m *maker) build(shape *shape, depth int, richly bool) (any, bool) {
+	switch shape.kind(depth) {
+	case "null":
+		return nil, true
+	case "boolean":
+		return true, true
+	case "integer":
+		return shape.number(true)
+	case "number":
+		return shape.number(false)
+	case "array":
+		return m.array(shape, depth, richly)
+	case "object":
+		return m.object(shape, depth)
+	default:
+		return shape.text()
+	}
+}
+
+func (m *maker) object(shape *shape, depth int) (any, bool) {
+	object := map[string]any{}
+	add := func(name string) bool {
+		if _, has := object[name]; has {
+			return true
+		}
+		v, ok := m.member(shape, name, depth)
+		if ok {
+			object[name] = v
+		}
+		return ok
+	}
+	for i := 0; i < len(shape.required); i++ {
+		name := shape.required[i]
+		if !add(name) {
+			return nil, false
+		}
+		shape.required = append(shape.required, shape.beside[name]...) // add skips what is there, so this ends
+		if len(shape.required) > candor.MaxItems {
+			return nil, false
+		}
+	}
+	for _, name := range shape.wanted {
+		add(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(shape.properties)) {
+		if len(object) >= shape.minProperties {
+			break
+		}
+		add(name)
+	}
+	for i := 1; len(object) < min(shape.minProperties, maxMadeItems); i++ {
+		if !add("key" + strconv.Itoa(i)) {
+			return nil, false
+		}
+	}
+	return object, true
+}
+
+// member makes the value of one key.
+func (m *maker) member(shape *shape, name string, depth int) (any, bool) {
+	parts := shape.properties[name]
+	if len(parts) == 0 {
+		parts = shape.additional
+	}
+	if len(parts) == 0 {
+		return placeholder, true
+	}
+	for _, part := range parts {
+		v, ok := m.value(part, depth+1)
+		if ok && !slices.ContainsFunc(parts, func(other *jsonschema.Schema) bool { return other != part && !fits(other, v) }) {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+func (m *maker) array(shape *shape, depth int, richly bool) (any, bool) {
+	array := []any{}
+	n := max(shape.minItems, len(shape.contains))
+	if richly && (shape.items != nil || len(shape.prefix) > 0) {
+		n = max(n, 1)
+	}
+	for i := range min(n, maxMadeItems) {
+		part := shape.items
+		switch {
+		case i < len(shape.prefix):
+			part = shape.prefix[i]
+		case i-len(shape.prefix) < len(shape.contains):
+			part = shape.contains[i-len(shape.prefix)]
+		}
+		var item any = placeholder
+		if part != nil {
+			made, ok := m.value(part, depth+1)
+			if !ok {
+				return nil, false
+			}
+			item = made
+		}
+		if shape.unique {
+			item = distinct(item, part, i)
+		}
+		array = append(array, item)
+	}
+	return array, true
+}
+
+// distinct makes the i-th item differ from those before it, if the schema leaves room for that.
+func distinct(item any, part *jsonschema.Schema, i int) any {
+	if part != nil && part.Enum != nil && i < len(part.Enum.Values) {
+		return part.Enum.Values[i]
+	}
+	switch v := item.(type) {
+	case string:
+		if i > 0 {
+			return v + strconv.Itoa(i+1)
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return json.Number(strconv.FormatInt(n+int64(i), 10))
+		}
+	}
+	return item
+}

@@ -115,10 +115,16 @@ func withArticle(t string) string {
 	}
 }
 
+// typeList names types, null last: it is rarely the one to choose.
 func typeList(want []string) string {
-	words := make([]string, len(want))
-	for i, t := range want {
-		words[i] = withArticle(t)
+	var words []string
+	for _, t := range want {
+		if t != "null" {
+			words = append(words, withArticle(t))
+		}
+	}
+	if len(words) < len(want) {
+		words = append(words, "null")
 	}
 	return orList(words)
 }
