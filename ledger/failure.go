@@ -1,0 +1,30 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// RecordFailure appends the entry of a failure that is about to be sent: what err says, what judged it and by which method it
+// came, a digest of the arguments, and the envelope,
+// nil if the protocol forbids an answer. It is the form in which boundary and gateway know a ledger.
+func (l *Ledger) RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, args, envelope []byte) error {
+	e := EntryOf(err)
+	e.Args, e.Envelope = args, envelope
+	e.Data = candor.DetailsOf(map[string]any{"method": method, "verdict": verdict})
+	if envelope == nil { // nobody was told
+		e.Outcome = OutcomeSuppressed
+	}
+	_, refused := l.Append(ctx, e)
+	return refused
+}
+
+// RecordSuccess appends the entry of a call that went well.
+func (l *Ledger) RecordSuccess(ctx context.Context, tool, session string, args []byte, latency time.Duration) error {
+	_, refused := l.Append(ctx, Entry{
+		Kind: KindSuccess, Tool: tool, SessionID: session, Args: args, Outcome: OutcomeOK, Latency: latency,
+	})
+	return refused
+}
