@@ -1,0 +1,130 @@
+package candortest
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+var failureChecks = []check{
+	{Rule: Rule{ID: "failure-is-error", Level: Protocol, Needs: "WithFailingTool",
+		Title: "A tool that fails answers with a result whose isError is true.",
+		Why:   "A failure that looks like a success is believed by the model and counted as a success by everybody else.",
+		Want:  "A result with isError true; not a JSON-RPC error, not a success that speaks of an error.",
+		Fix:   "Return the tool's error as a result with isError."},
+		run: failureIsError},
+	{Rule: Rule{ID: "failure-text", Level: Protocol, Needs: "WithFailingTool",
+		Title: "The first block of a failing tool's result is a text that says something.",
+		Why:   "Some clients show only the first block; an empty one reaches the model as nothing.",
+		Want:  "content[0] of the type text, not blank.",
+		Fix:   "Put what went wrong into the first block."},
+		run: func(v *visit) ruling {
+			return v.eachFailure(toolError, func(f failure) string {
+				first := f.msg.Result().Path("content", 0)
+				text, _ := first.Path("text").Str()
+				if !first.Path("type").Is("text") || strings.TrimSpace(text) == "" {
+					return "content[0] is not a text that says something"
+				}
+				return ""
+			})
+		}},
+	{Rule: Rule{ID: "failure-structured-content", Level: Protocol, Needs: "WithFailingTool",
+		Title: "structuredContent of a failure is absent, or fits the tool's outputSchema.",
+		Why:   "Clients that validate it replace the real error by one about the schema.",
+		Want:  "No structuredContent, or one that fits.",
+		Fix:   "Put structured errors into _meta where the tool has an outputSchema."},
+		run: structuredContent},
+	{Rule: Rule{ID: "result-type", Level: Protocol, Eras: []Era{Era2026},
+		Title: "Every result has a resultType.",
+		Why:   "The schema of 2026-07-28 demands it; a client cannot tell a complete result from one that wants input.",
+		Want:  `"resultType":"complete" in tools/list and in results with isError.`,
+		Fix:   "Set it where results are written, errors included."},
+		run: resultType},
+	{Rule: Rule{ID: "panic-survived", Level: Manners, Needs: "WithPanickingTool",
+		Title: "A tool that crashes is answered with an error, and the server lives on.",
+		Why:   "One bad call otherwise ends the session of every client.",
+		Want:  "A result with isError or the error -32603 with the request's id, and life after it.",
+		Fix:   "Catch panics and exceptions around every tool."},
+		run: panicSurvived},
+}
+
+func failureIsError(v *visit) ruling {
+	if len(v.tour.set.failing) == 0 {
+		return lacking("it needs WithFailingTool")
+	}
+	for _, failing := range v.tour.set.failing {
+		c, err := v.open()
+		if err != nil {
+			return bad("%v", err)
+		}
+		answer, err := c.call(v.ctx, "tools/call", failing.params())
+		switch {
+		case err != nil:
+			return bad("%s: the call was not answered: %v", failing.tool, err)
+		case answer.msg.Shape() != wire.KindResult:
+			return bad("%s: the failure is told as a protocol error", failing.tool)
+		case !answer.isError():
+			return bad("%s: the result does not say isError", failing.tool)
+		}
+		if err := c.survives(v.ctx); err != nil {
+			return bad("%s: %v", failing.tool, err)
+		}
+	}
+	return good()
+}
+
+func structuredContent(v *visit) ruling {
+	return v.eachFailure(toolError, func(f failure) string {
+		content, has := f.msg.Result().Get("structuredContent")
+		request := wire.Parse(f.request, wire.Limits{})
+		name, _ := request.Params().Path("name").Str()
+		t, _ := v.facts.tool(name)
+		if !has || t.output == nil {
+			return ""
+		}
+		if wrong := t.output.misfit(content); wrong != "" {
+			return "structuredContent breaks the outputSchema: " + wrong
+		}
+		return ""
+	})
+}
+
+func resultType(v *visit) ruling {
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
+	listed, err := c.call(v.ctx, "tools/list", "")
+	if err == nil && listed.msg.Shape() == wire.KindResult && !listed.msg.Result().Path("resultType").Present() {
+		return bad("the result of tools/list has none")
+	}
+	r := v.eachFailure(toolError, func(f failure) string {
+		if !f.msg.Result().Path("resultType").Is("complete") {
+			return `the result has no resultType "complete"`
+		}
+		return ""
+	})
+	return ruling{failed: r.failed} // without a failing tool the list alone decides
+}
+
+func panicSurvived(v *visit) ruling {
+	panicking := v.tour.set.panicking
+	if panicking == nil {
+		return lacking("it needs WithPanickingTool")
+	}
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
+	answer, err := c.call(v.ctx, "tools/call", panicking.params())
+	switch {
+	case err != nil:
+		return bad("the call was not answered: %v", err)
+	case !answer.failed():
+		return bad("the crash is not told as a failure")
+	}
+	if err := c.survives(v.ctx); err != nil {
+		return bad("%v", err)
+	}
+	return good()
+}

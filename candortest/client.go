@@ -1,0 +1,179 @@
+package candortest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// client speaks raw bytes with a server over one connection and writes down what was said.
+type client struct {
+	conn Conn
+	http *httpConn // nil unless the connection is HTTP
+	era  Era
+	set  *settings
+	log  *transcript
+	ids  int // the last id given out
+}
+
+// said is one thing the server said.
+type said struct {
+	Frame
+	msg wire.Message
+}
+
+// answer reports whether it is a response, however malformed, and not a request or notification of the server's own.
+func (s *said) answer() bool {
+	if len(s.Data) == 0 {
+		return s.Status >= 300
+	}
+	shape := s.msg.Shape()
+	return shape != wire.KindRequest && shape != wire.KindNotification
+}
+
+// rejection reports an HTTP refusal that is not told in JSON-RPC.
+func (s *said) rejection() bool { return s.Status >= 400 && s.msg.Shape() != wire.KindError }
+
+// code returns the number of a JSON-RPC error.
+func (s *said) code() (int64, bool) { return s.msg.Error().Path("code").Int64() }
+
+// failed reports whether it says that the call failed: a JSON-RPC error or a result with isError.
+func (s *said) failed() bool {
+	return s.msg.Shape() == wire.KindError || s.isError()
+}
+
+func (s *said) isError() bool {
+	flag, ok := s.msg.Result().Path("isError").Bool()
+	return ok && flag
+}
+
+// id returns an id that this connection has not used.
+func (c *client) id() string {
+	c.ids++
+	return number(1000 + c.ids)
+}
+
+// request writes a request of the client's era with a fresh id.
+func (c *client) request(method, params string) (raw []byte, id string) {
+	id = c.id()
+	return c.era.request(id, method, params), id
+}
+
+func (c *client) send(ctx context.Context, raw []byte) error {
+	c.log.sent(raw)
+	ctx, cancel := context.WithTimeout(ctx, c.set.timeout)
+	defer cancel()
+	return c.conn.Send(ctx, raw, c.era.header(raw))
+}
+
+// hear passes on what the server says until enough says so. The error says why the rest did not come.
+func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		frame, err := c.conn.Receive(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("the server closed the connection or ended")
+		case errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("nothing more came within %v", wait)
+		case err != nil:
+			return err
+		}
+		s := said{Frame: frame, msg: wire.Parse(frame.Data, wire.Limits{})}
+		if !s.answer() {
+			continue
+		}
+		c.log.got(frame)
+		if enough(s) {
+			return nil
+		}
+	}
+}
+
+// ask sends a message and waits for the answer with this id. Over HTTP a refusal without an id is that answer too.
+func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
+	var found said
+	if err := c.send(ctx, raw); err != nil {
+		return found, err
+	}
+	err := c.hear(ctx, c.set.timeout, func(s said) bool {
+		found = s
+		return s.msg.ID().Equal(wire.ID(id)) || s.Status >= 400
+	})
+	if err != nil {
+		return said{}, err
+	}
+	return found, nil
+}
+
+// call is ask for a request of the client's own.
+func (c *client) call(ctx context.Context, method, params string) (said, error) {
+	raw, id := c.request(method, params)
+	return c.ask(ctx, raw, id)
+}
+
+// survives asks for something every server answers with a result.
+func (c *client) survives(ctx context.Context) error {
+	id := c.id()
+	answer, err := c.ask(ctx, c.era.probe(id), id)
+	return c.judgeProbe(answer, err)
+}
+
+func (c *client) judgeProbe(answer said, err error) error {
+	if err != nil {
+		return fmt.Errorf("afterwards the server answered nothing: %w", err)
+	}
+	if answer.msg.Shape() != wire.KindResult {
+		return errors.New("afterwards the server refused a request that was right")
+	}
+	return nil
+}
+
+// provoke sends a message that may be wrong and then one that is right. It returns what came back for the first and
+// whether the second was answered. enough says that the answers are complete, so that nobody waits for more.
+func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bool) (answers []said, dead error) {
+	if err := c.send(ctx, raw); err != nil {
+		return nil, fmt.Errorf("the message could not be sent: %w", err)
+	}
+	if c.http != nil { // one exchange after the other, so that each answer belongs to one
+		err := c.hear(ctx, c.set.timeout, func(s said) bool { answers = append(answers, s); return false })
+		if !errors.Is(err, ErrQuiet) {
+			return answers, err
+		}
+		return answers, c.survives(ctx)
+	}
+	id := c.id()
+	if err := c.send(ctx, c.era.probe(id)); err != nil {
+		dead = err // what it said before it ended is still to be read
+	}
+	var probe said
+	err := c.hear(ctx, c.set.timeout, func(s said) bool {
+		if s.msg.ID().Equal(wire.ID(id)) {
+			probe = s
+			return true
+		}
+		answers = append(answers, s)
+		return false
+	})
+	if err = c.judgeProbe(probe, errors.Join(dead, err)); err != nil {
+		return answers, err
+	}
+	if !enough(answers) { // a server may answer out of turn
+		_ = c.hear(ctx, c.set.settle, func(s said) bool { //nolint:errcheck // silence is what is looked for
+			answers = append(answers, s)
+			return enough(answers)
+		})
+	}
+	return answers, nil
+}
+
+// silence is for messages that must not be answered: it never has enough.
+func silence([]said) bool { return false }
+
+// one is for messages with one answer.
+func one(answers []said) bool { return len(answers) > 0 }

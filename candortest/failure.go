@@ -1,0 +1,136 @@
+package candortest
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// failure is one failing exchange. Several checks look at the same ones, each for its own matter.
+type failure struct {
+	name    string
+	request []byte
+	said
+}
+
+// failures makes one request of every kind that must fail, once in an era, and keeps the answers. What is not answered,
+// or is not a failure, is left out: other checks are about that.
+func (v *visit) failures() []failure {
+	if v.facts.collected {
+		return v.facts.failures
+	}
+	v.facts.collected = true
+	aside := v.log
+	defer func() { v.log = aside }() // each check shows only what it is about
+	if v.era == Era2025 {
+		if c, err := v.bare(); err == nil {
+			v.keep(c, "a request before initialize", c.era.request(c.id(), "tools/list", ""))
+		}
+	}
+	for _, attempt := range v.attempts() {
+		c, err := v.open()
+		if err != nil {
+			continue
+		}
+		v.keep(c, attempt.name, attempt.raw(c))
+	}
+	v.close()
+	return v.facts.failures
+}
+
+func (v *visit) keep(c *client, name string, raw []byte) {
+	request := wire.Parse(raw, wire.Limits{})
+	answer, err := c.ask(v.ctx, raw, string(request.ID()))
+	if err == nil && (answer.failed() || answer.rejection()) {
+		v.facts.failures = append(v.facts.failures, failure{name, raw, answer})
+	}
+}
+
+// attempts are proper requests that must fail.
+func (v *visit) attempts() []stimulus {
+	request := func(method, params string) func(*client) []byte {
+		return func(c *client) []byte { return c.era.request(c.id(), method, params) }
+	}
+	out := []stimulus{
+		{name: "an unknown method", raw: request("candortest/no_such_method", "")},
+		{name: "an unknown tool", raw: request("tools/call", `{"name":"candortest_no_such_tool","arguments":{}}`)},
+		{name: "a tool name that is a number", raw: callWith(`{"name":5}`)},
+		{name: "a bad cursor", raw: request("tools/list", `{"cursor":"candortest-no-such-cursor"}`)},
+	}
+	if v.facts.offers("resources") {
+		out = append(out, stimulus{name: "an unknown resource", raw: request("resources/read", `{"uri":"candortest://no-such-resource"}`)})
+	}
+	if v.facts.offers("prompts") {
+		out = append(out, stimulus{name: "an unknown prompt", raw: request("prompts/get", `{"name":"candortest_no_such_prompt"}`)})
+	}
+	if calls := v.mayCall(); len(calls) > 0 {
+		out = append(out, stimulus{name: "arguments that are a string", raw: request("tools/call", call{calls[0].tool, `"hello"`}.params())})
+	}
+	for _, broken := range v.violations(withSeveral) {
+		out = append(out, stimulus{name: "arguments that break the schema of " + broken.tool, raw: request("tools/call", broken.params())})
+	}
+	for _, failing := range v.tour.set.failing {
+		out = append(out, stimulus{name: "the failing tool " + failing.tool, raw: request("tools/call", failing.params())})
+	}
+	return out
+}
+
+// eachFailure judges the failures that concern says; problem is "" for one that is right.
+func (v *visit) eachFailure(concern func(failure) bool, problem func(failure) string) ruling {
+	judged := false
+	for _, f := range v.failures() {
+		if !concern(f) {
+			continue
+		}
+		judged = true
+		if text := problem(f); text != "" {
+			v.log.sent(f.request)
+			v.log.got(f.Frame)
+			return bad("%s: %s", f.name, text)
+		}
+	}
+	if !judged {
+		return lacking("the server gave no such failure to look at")
+	}
+	return good()
+}
+
+func anyFailure(failure) bool { return true }
+
+// protocolError and toolError are the two channels.
+func protocolError(f failure) bool { return f.msg.Shape() == wire.KindError }
+
+func toolError(f failure) bool { return f.isError() }
+
+// text is everything of the failure that a person or model may get to read, without what the request itself held: an
+// echo is no leak.
+func (f *failure) text() string {
+	text := string(f.Data)
+	if whole := f.msg.Value(); whole.Present() {
+		var texts []string
+		collect(whole, &texts)
+		text = strings.Join(texts, "\n")
+	}
+	request := wire.Parse(f.request, wire.Limits{})
+	var sent []string
+	collect(request.Params(), &sent)
+	for _, echo := range sent {
+		if len(echo) > 1 {
+			text = strings.ReplaceAll(text, echo, "(sent)")
+		}
+	}
+	return text
+}
+
+// collect appends every string in a value, however deep; the depth is bounded by the parser.
+func collect(v wire.Value, out *[]string) {
+	if text, ok := v.Str(); ok {
+		*out = append(*out, text)
+	}
+	for element := range v.Elements() {
+		collect(element, out)
+	}
+	for _, member := range v.Members() {
+		collect(member, out)
+	}
+}

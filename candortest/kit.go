@@ -1,0 +1,234 @@
+package candortest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+// Finding is what one check found in one era.
+type Finding struct {
+	Rule    Rule
+	Era     Era
+	Passed  bool
+	Skipped string // why the check was not made, "" if it was
+	Problem string // what was wrong, "" if it passed
+	Sent    string // what was sent; as with Got, bounded and redacted, one message a line
+	Got     string // what came back
+	Stderr  string // the end of what the server said beside the protocol, if the check failed
+}
+
+// String returns the finding as a test shows it: the rule, why it matters, what happened and what to do.
+func (f Finding) String() string {
+	var b strings.Builder
+	line := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-8s %s\n", label, strings.ReplaceAll(text, "\n", "\n           "))
+		}
+	}
+	switch {
+	case f.Passed:
+		fmt.Fprintf(&b, "%s (%s): passed\n", f.Rule.ID, f.Era)
+		return b.String()
+	case f.Skipped != "":
+		fmt.Fprintf(&b, "%s (%s): skipped: %s\n", f.Rule.ID, f.Era, f.Skipped)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s (%s): %s\n", f.Rule.ID, f.Era, f.Problem)
+	line("rule:", f.Rule.Title+" ["+f.Rule.Level.String()+"]")
+	line("why:", f.Rule.Why)
+	line("sent:", f.Sent)
+	line("got:", f.Got)
+	line("want:", f.Rule.Want)
+	line("fix:", f.Rule.Fix)
+	line("stderr:", f.Stderr)
+	return b.String()
+}
+
+// TestServer checks the server that tr reaches, in every era it speaks, with one subtest for every check: a name such as
+// 2025-11-25/parse-error. A check that fails explains the rule. A check that lacks an option is skipped and says which;
+// one that does not apply to the transport, the era or the level does not appear.
+func TestServer(t *testing.T, tr Transport, opts ...Option) {
+	t.Helper()
+	tour, err := newTour(t.Context(), tr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, era := range tour.eras {
+		t.Run(string(era), func(t *testing.T) {
+			for _, c := range tour.applicable(era) {
+				t.Run(c.ID, func(t *testing.T) {
+					f := tour.check(t.Context(), era, c)
+					switch {
+					case f.Skipped != "":
+						t.Skip(f.Skipped)
+					case !f.Passed:
+						t.Error(f.String())
+					}
+				})
+			}
+		})
+	}
+}
+
+// Check is [TestServer] without a test, for tools: one finding for every check that applies, in order. The error is only
+// about the options; what is wrong with the server is in the findings. A ctx that ends leaves the rest skipped.
+func Check(ctx context.Context, tr Transport, opts ...Option) ([]Finding, error) {
+	tour, err := newTour(ctx, tr, opts)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, era := range tour.eras {
+		for _, c := range tour.applicable(era) {
+			out = append(out, tour.check(ctx, era, c))
+		}
+	}
+	return out, nil
+}
+
+// tour is one run of the kit.
+type tour struct {
+	tr    Transport
+	set   *settings
+	eras  []Era
+	http  bool
+	facts map[Era]*facts // what was learnt before the checks
+}
+
+func newTour(ctx context.Context, tr Transport, opts []Option) (*tour, error) {
+	set, err := newSettings(opts)
+	if err != nil {
+		return nil, fmt.Errorf("candortest: %w", err)
+	}
+	_, overHTTP := tr.(httpTransport)
+	t := &tour{tr: tr, set: set, http: overHTTP, facts: map[Era]*facts{}}
+	for _, era := range Eras() {
+		if len(set.eras) > 0 && !slices.Contains(set.eras, era) {
+			continue
+		}
+		f := t.learn(ctx, era)
+		t.facts[era] = f
+		if f.handshake.failed == "" || slices.Contains(set.eras, era) {
+			t.eras = append(t.eras, era)
+		}
+	}
+	if len(t.eras) == 0 { // it speaks no era we know: one finding says so
+		t.eras = []Era{Era2025}
+	}
+	return t, nil
+}
+
+// applicable returns the checks that have a meaning here.
+func (t *tour) applicable(era Era) []*check {
+	var out []*check
+	for i := range checks {
+		c := &checks[i]
+		wanted := len(t.set.only) == 0 || slices.Contains(t.set.only, c.ID) || c.ID == handshakeID
+		reached := c.on == anywhere || (c.on == overHTTP) == t.http
+		if wanted && reached && c.Level <= t.set.level && slices.Contains(c.eras(), era) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (t *tour) check(ctx context.Context, era Era, c *check) Finding {
+	f := Finding{Rule: c.Rule, Era: era}
+	facts := t.facts[era]
+	switch reason, skip := t.set.skip[c.ID]; {
+	case skip:
+		f.Skipped = reason
+	case c.ID == handshakeID:
+		facts.tell(&f, facts.handshake)
+		f.Sent, f.Got, f.Stderr = facts.log.out.String(), facts.log.in.String(), facts.stderr
+	case ctx.Err() != nil:
+		f.Skipped = "the run was ended before this check"
+	case facts.handshake.failed != "":
+		f.Skipped = "the handshake failed"
+	default:
+		v := &visit{ctx: ctx, tour: t, era: era, facts: facts}
+		facts.tell(&f, c.run(v))
+		v.close()
+		f.Sent, f.Got = v.log.out.String(), v.log.in.String()
+		if f.Problem != "" {
+			f.Stderr = v.stderr
+		}
+	}
+	return f
+}
+
+func (*facts) tell(f *Finding, r ruling) {
+	f.Problem, f.Skipped = contract.Bound(r.failed, 2000), r.skipped
+	f.Passed = r.failed == "" && r.skipped == ""
+}
+
+// visit is one check under way: it opens connections, writes down what is said and closes everything at the end.
+type visit struct {
+	ctx    context.Context
+	tour   *tour
+	era    Era
+	facts  *facts
+	log    transcript
+	conns  []Conn
+	stderr string
+}
+
+// bare opens a connection on which nothing has been said.
+func (v *visit) bare() (*client, error) {
+	v.close() // one at a time
+	conn, err := v.tour.tr.Open(v.ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the server could not be reached: %w", err)
+	}
+	v.conns = append(v.conns, conn)
+	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log}
+	c.http, _ = conn.(*httpConn)
+	return c, nil
+}
+
+// open opens a connection that is ready for requests.
+func (v *visit) open() (*client, error) {
+	c, err := v.bare()
+	if err != nil {
+		return nil, err
+	}
+	c.log = &transcript{} // the handshake is not what the check is about
+	if _, err := c.shake(v.ctx); err != nil {
+		return nil, err
+	}
+	c.log = &v.log
+	return c, nil
+}
+
+func (v *visit) close() {
+	for _, conn := range v.conns {
+		err := conn.Close()
+		if text := strings.TrimSpace(conn.Diagnostics()); text != "" {
+			v.stderr = contract.Bound(text, 1000)
+		}
+		if err != nil {
+			v.stderr = strings.TrimSpace(v.stderr + "\n" + contract.Bound(err.Error(), 200))
+		}
+	}
+	v.conns = nil
+}
+
+// deadline bounds one wait that is not the client's.
+func (v *visit) deadline() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(v.ctx, v.tour.set.timeout)
+}
+
+// good, bad and lacking are the three rulings.
+func good() ruling { return ruling{} }
+
+func bad(format string, args ...any) ruling { return ruling{failed: fmt.Sprintf(format, args...)} }
+
+func lacking(format string, args ...any) ruling { return ruling{skipped: fmt.Sprintf(format, args...)} }
+
+var errNotSpoken = errors.New("the server does not speak this era")

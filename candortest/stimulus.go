@@ -1,0 +1,132 @@
+package candortest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// stimulus is one wrong message and what may be said to it.
+type stimulus struct {
+	name string
+	raw  func(*client) []byte
+	// codes are the numbers a JSON-RPC error may have; nil for any.
+	codes []int64
+	// orResult says that carrying the message out is right too.
+	orResult bool
+}
+
+// fixed is a message that does not depend on the connection.
+func fixed(raw string) func(*client) []byte { return func(*client) []byte { return []byte(raw) } }
+
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	methodNotFound = -32601
+	invalidParams  = -32602
+	headerMismatch = -32020
+	badVersion     = -32022
+)
+
+// provokeEach sends each message over a connection of its own. The server must answer each, as it says, and live on.
+func (v *visit) provokeEach(stimuli ...stimulus) ruling {
+	for _, s := range stimuli {
+		c, err := v.open()
+		if err != nil {
+			return bad("%v", err)
+		}
+		answers, dead := c.provoke(v.ctx, s.raw(c), one)
+		if problem := s.judge(answers); problem != "" {
+			if dead != nil {
+				problem += "; " + dead.Error()
+			}
+			return bad("%s: %s", s.name, problem)
+		}
+		if dead != nil {
+			return bad("%s: %v", s.name, dead)
+		}
+	}
+	return good()
+}
+
+// judge says what is wrong with the answers, "" if nothing is. Over HTTP a 4xx status is an answer: the specification
+// lets a server refuse there what is no request.
+func (s *stimulus) judge(answers []said) string {
+	if len(answers) == 0 {
+		return "nothing came back"
+	}
+	if len(answers) > 1 {
+		return fmt.Sprintf("%d answers came back to one message", len(answers))
+	}
+	a := answers[0]
+	if a.rejection() {
+		if a.Status >= 500 {
+			return fmt.Sprintf("the server answered HTTP %d: it broke where it should refuse", a.Status)
+		}
+		return ""
+	}
+	switch a.msg.Shape() {
+	case wire.KindResult:
+		if s.orResult {
+			return ""
+		}
+		return "the server carried it out instead of refusing it"
+	case wire.KindError:
+		return wrongCode(a, s.codes)
+	default:
+		return "what came back is no JSON-RPC response"
+	}
+}
+
+// wrongCode says that the number of a JSON-RPC error is none of those allowed.
+func wrongCode(a said, codes []int64) string {
+	code, ok := a.code()
+	if !ok {
+		return "the error has no integer code"
+	}
+	if codes != nil && !slices.Contains(codes, code) {
+		return fmt.Sprintf("the error's code is %d and not %s", code, orList(codes))
+	}
+	return ""
+}
+
+func orList(codes []int64) string {
+	texts := make([]string, len(codes))
+	for i, code := range codes {
+		texts[i] = fmt.Sprint(code)
+	}
+	return strings.Join(texts, " or ")
+}
+
+// refuses asks one proper request and demands a JSON-RPC error with its id and one of the codes.
+func (v *visit) refuses(method, params string, codes ...int64) (said, ruling) {
+	c, err := v.open()
+	if err != nil {
+		return said{}, bad("%v", err)
+	}
+	return c.refused(v, method, params, codes...)
+}
+
+func (c *client) refused(v *visit, method, params string, codes ...int64) (said, ruling) {
+	raw, id := c.request(method, params)
+	answer, err := c.ask(v.ctx, raw, id)
+	switch {
+	case err != nil:
+		return answer, bad("the request was not answered: %v", err)
+	case answer.rejection():
+		return answer, bad("a request was refused with HTTP %d and no JSON-RPC error", answer.Status)
+	case !answer.msg.ID().Equal(wire.ID(id)):
+		return answer, bad("the answer does not carry the request's id")
+	case answer.msg.Shape() != wire.KindError:
+		return answer, bad("the server answered with a result and not with a JSON-RPC error")
+	}
+	if problem := wrongCode(answer, codes); problem != "" {
+		return answer, bad("%s", problem)
+	}
+	if err := c.survives(v.ctx); err != nil {
+		return answer, bad("%v", err)
+	}
+	return answer, good()
+}

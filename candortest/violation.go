@@ -1,0 +1,118 @@
+package candortest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// violation is a call whose arguments break the tool's own schema in known places.
+type violation struct {
+	call
+	fields []string // the members that are wrong
+}
+
+// mayCall returns the tools that may be called with wrong arguments: those the options name, with arguments that are
+// right, and those marked readOnlyHint, with arguments made from the schema.
+func (v *visit) mayCall() []call {
+	calls := slices.Clone(v.tour.set.tools)
+	for _, t := range v.facts.tools {
+		if named := slices.ContainsFunc(calls, func(c call) bool { return c.tool == t.name }); t.readOnly && !named {
+			args, _ := t.input.exampleObject()
+			calls = append(calls, call{t.name, args})
+		}
+	}
+	return calls
+}
+
+// violations makes one call for each allowed tool for which make finds a way; at most a few, they say the same.
+func (v *visit) violations(way func(schema, call) (violation, bool)) []violation {
+	const enough = 3
+	var out []violation
+	for _, c := range v.mayCall() {
+		t, listed := v.facts.tool(c.tool)
+		if !listed || len(out) == enough {
+			continue
+		}
+		if broken, ok := way(t.input, c); ok {
+			out = append(out, broken)
+		}
+	}
+	return out
+}
+
+// withoutRequired leaves out a required argument.
+func withoutRequired(s schema, c call) (violation, bool) {
+	for _, name := range s.required() {
+		if args, err := wire.RemoveMember(nil, []byte(c.args), []string{name}); err == nil {
+			return violation{call{c.tool, string(args)}, []string{name}}, true
+		}
+	}
+	return violation{}, false
+}
+
+// withWrongType gives an argument of a type that its schema does not allow.
+func withWrongType(s schema, c call) (violation, bool) {
+	for _, name := range s.properties() {
+		if value, ok := s.property(name).wrong(); ok {
+			args, err := wire.SetMember(nil, []byte(c.args), []string{name}, []byte(value))
+			if err == nil {
+				return violation{call{c.tool, string(args)}, []string{name}}, true
+			}
+		}
+	}
+	return violation{}, false
+}
+
+// unknownKey is a name that no tool has.
+const unknownKey = "candortest_unknown"
+
+// withUnknownKey adds an argument that the schema forbids.
+func withUnknownKey(s schema, c call) (violation, bool) {
+	if !s.closed() {
+		return violation{}, false
+	}
+	args, err := wire.SetMember(nil, []byte(c.args), []string{unknownKey}, []byte(`1`))
+	return violation{call{c.tool, string(args)}, []string{unknownKey}}, err == nil
+}
+
+// withSeveral breaks two or more things at once.
+func withSeveral(s schema, c call) (violation, bool) {
+	several := violation{call: c}
+	for _, way := range []func(schema, call) (violation, bool){withUnknownKey, withoutRequired} {
+		if broken, ok := way(s, several.call); ok {
+			several = violation{broken.call, append(several.fields, broken.fields...)}
+		}
+	}
+	for _, name := range s.properties() {
+		value, ok := s.property(name).wrong()
+		if !ok || slices.Contains(several.fields, name) || len(several.fields) == 3 {
+			continue
+		}
+		if args, err := wire.SetMember(nil, []byte(several.args), []string{name}, []byte(value)); err == nil {
+			several = violation{call{c.tool, string(args)}, append(several.fields, name)}
+		}
+	}
+	return several, len(several.fields) > 1
+}
+
+// names reports which of the fields the answer does not mention.
+func (b violation) unnamed(answer said) []string {
+	text := spoken(answer)
+	return slices.DeleteFunc(slices.Clone(b.fields), func(field string) bool { return strings.Contains(text, field) })
+}
+
+// spoken is what a model may get to read of a failure: the error's message, or the text of every block.
+func spoken(answer said) string {
+	if message, ok := answer.msg.Error().Path("message").Str(); ok {
+		return message
+	}
+	var texts []string
+	for block := range answer.msg.Result().Path("content").Elements() {
+		if text, ok := block.Path("text").Str(); ok {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
