@@ -43,16 +43,35 @@ type node struct {
 	shortest, longest int // in characters; longest < 0 is no bound
 	fewest, mostItems int // mostItems < 0 is no bound
 
-	members  map[string]member
+	members  members
 	required int   // how many members must be there
 	rest     *node // for members without a row; nil accepts all
 	items    *node // nil accepts all
 }
 
-// member is what an object may have under one name.
+// members are what an object may have. A few names are found faster by looking at each.
+type members struct {
+	few  []member
+	many map[string]*member // set if there are more than a few
+}
+
+// member is what an object may have under one name, which has no backslash: so a text with the same bytes has no escapes.
 type member struct {
+	name     string
 	node     *node // nil accepts all
 	required bool
+}
+
+func (m *members) find(name []byte) *member {
+	if m.many != nil {
+		return m.many[string(name)]
+	}
+	for i := range m.few {
+		if m.few[i].name == string(name) {
+			return &m.few[i]
+		}
+	}
+	return nil
 }
 
 // types is a set of JSON types, by the bits of [wire.Type] and one for integers.
@@ -75,7 +94,7 @@ type bound struct {
 
 // listed is the values of an enum.
 type listed struct {
-	texts   map[string]struct{}
+	texts   map[string]struct{} // without a backslash, as the names of members
 	numbers map[int64]struct{}
 	other   [3]bool // null, false, true
 }
@@ -126,23 +145,21 @@ func (n *node) branch(t wire.Type) *node {
 }
 
 func (n *node) acceptsMembers(v wire.Value) bool {
-	if n.members == nil && n.rest == nil {
+	if n.members.few == nil && n.rest == nil {
 		return true
 	}
 	missing := n.required
 	for name, value := range v.Members() {
-		text, plain := inText(name)
-		if !plain {
+		text := inText(name)
+		m := n.members.find(text)
+		switch {
+		case m == nil:
+			if hasEscape(text) || !n.rest.accepts(value) {
+				return false
+			}
+		case !m.node.accepts(value):
 			return false
-		}
-		m, known := n.members[string(text)]
-		if !known {
-			m.node = n.rest
-		}
-		if !m.node.accepts(value) {
-			return false
-		}
-		if m.required {
+		case m.required:
 			missing-- // the scan has refused a name that comes twice
 		}
 	}
@@ -160,34 +177,47 @@ func (n *node) acceptsItems(v wire.Value) bool {
 	return count >= n.fewest && (n.mostItems < 0 || count <= n.mostItems)
 }
 
+// acceptsLength counts the characters only where the number of bytes does not decide.
 func (n *node) acceptsLength(v wire.Value) bool {
-	text, plain := inText(v)
+	const longestCharacter = len(`\ud83d\ude00`)
+	text := inText(v)
+	if (n.longest < 0 || len(text) <= n.longest) && (n.shortest <= 1 && len(text) >= n.shortest || len(text)/longestCharacter >= n.shortest) {
+		return true
+	}
 	count := 0
-	if plain {
-		count = utf8.RuneCount(text)
-	} else {
+	if hasEscape(text) {
 		count = countEscaped(text)
+	} else {
+		count = utf8.RuneCount(text)
 	}
 	return count >= n.shortest && (n.longest < 0 || count <= n.longest)
 }
 
 // acceptsNumber leaves exponents and long numbers to the full check.
 func (n *node) acceptsNumber(v wire.Value) bool {
-	raw := v.Raw()
-	const exactDigits, quickDigits = 15, 32 // a float64 holds 15; a longer text than 32 would take memory to convert
-	if len(raw) > quickDigits || bytes.IndexByte(raw, 'e') >= 0 || bytes.IndexByte(raw, 'E') >= 0 {
+	f, whole, exact, ok := readNumber(v)
+	if !ok || !whole && n.types != 0 && n.types&typeBit(wire.TypeNumber) == 0 {
 		return false
 	}
+	return n.least.below(f, exact) && n.most.below(-f, exact)
+}
+
+// readNumber returns the float64 nearest to a number, and whether the number is whole and exactly that.
+func readNumber(v wire.Value) (f float64, whole, exact, ok bool) {
+	const exactDigits, quickDigits = 15, 32 // a float64 holds 15; a longer text than 32 would take memory to convert
+	raw := v.Raw()
+	if len(raw) <= exactDigits {
+		if i, isInt := v.Int64(); isInt {
+			return float64(i), true, true, true
+		}
+	}
+	if len(raw) > quickDigits || bytes.IndexByte(raw, 'e') >= 0 || bytes.IndexByte(raw, 'E') >= 0 {
+		return 0, false, false, false
+	}
 	dot := bytes.IndexByte(raw, '.')
-	if n.types != 0 && n.types&typeBit(wire.TypeNumber) == 0 && dot >= 0 && len(bytes.TrimRight(raw[dot+1:], "0")) > 0 {
-		return false // not whole
-	}
-	if !n.least.set && !n.most.set {
-		return true
-	}
-	f, ok := v.Float64()
-	exact := dot < 0 && len(raw) <= exactDigits
-	return ok && n.least.below(f, exact) && n.most.below(-f, exact)
+	whole = dot < 0 || len(bytes.TrimRight(raw[dot+1:], "0")) == 0
+	f, ok = v.Float64()
+	return f, whole, false, ok
 }
 
 // below reports whether the bound certainly lies below f, the float64 nearest to some number: the nearest floats of two numbers
@@ -199,9 +229,8 @@ func (b bound) below(f float64, exact bool) bool {
 func (l *listed) has(v wire.Value) bool {
 	switch v.Type() {
 	case wire.TypeString:
-		text, plain := inText(v)
-		_, ok := l.texts[string(text)]
-		return plain && ok
+		_, ok := l.texts[string(inText(v))]
+		return ok
 	case wire.TypeNumber:
 		i, whole := v.Int64()
 		_, ok := l.numbers[i]
@@ -216,12 +245,13 @@ func (l *listed) has(v wire.Value) bool {
 	}
 }
 
-// inText returns what stands between the quotes; plain says that there are no escapes in it.
-func inText(v wire.Value) (text []byte, plain bool) {
+// inText returns what stands between the quotes, escapes and all.
+func inText(v wire.Value) []byte {
 	raw := v.Raw()
-	text = raw[1 : len(raw)-1]
-	return text, bytes.IndexByte(text, '\\') < 0
+	return raw[1 : len(raw)-1]
 }
+
+func hasEscape(text []byte) bool { return bytes.IndexByte(text, '\\') >= 0 }
 
 // countEscaped counts the characters of a text with escapes, a surrogate pair as one.
 func countEscaped(text []byte) int {

@@ -2,7 +2,10 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
+	"slices"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -88,22 +91,26 @@ func (q quickener) members(n *node, s *jsonschema.Schema) {
 	} else if s.AdditionalProperties == false {
 		n.rest = &node{unsure: true}
 	}
-	if len(s.Properties)+len(s.Required) > 0 {
-		n.members = make(map[string]member, len(s.Properties))
-	}
+	rows := map[string]*member{}
 	for name, sub := range s.Properties {
-		n.members[name] = member{node: q.node(sub)}
+		rows[name] = &member{name: name, node: q.node(sub)}
 	}
 	for _, name := range s.Required {
-		m, known := n.members[name]
-		if !known {
-			m.node = n.rest
+		if rows[name] == nil {
+			rows[name] = &member{name: name, node: n.rest}
 		}
-		if !m.required {
+		if !rows[name].required {
+			rows[name].required = true
 			n.required++
 		}
-		m.required = true
-		n.members[name] = m
+	}
+	const few = 8
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		n.members.few = append(n.members.few, *rows[name])
+		n.unsure = n.unsure || strings.Contains(name, `\`)
+	}
+	if len(rows) > few {
+		n.members.many = rows
 	}
 }
 
@@ -133,7 +140,9 @@ func (n *node) list(s *jsonschema.Schema) {
 	for _, v := range values {
 		switch v := v.(type) {
 		case string:
-			n.listed.texts[v] = struct{}{}
+			if !strings.Contains(v, `\`) {
+				n.listed.texts[v] = struct{}{}
+			}
 		case json.Number:
 			if i, err := v.Int64(); err == nil {
 				n.listed.numbers[i] = struct{}{}
