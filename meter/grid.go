@@ -72,7 +72,7 @@ func (g *grid) announce(names []string) {
 		if g.announced == g.max {
 			break
 		}
-		name = toolLabel(name)
+		name = Label(name)
 		if _, ok := rows[name]; ok {
 			continue
 		}

@@ -72,8 +72,8 @@ var table = sync.OnceValue(func() *codeTable {
 
 func (t *codeTable) slot(c candor.Code) int { return int(t.slots[c.Number()]) }
 
-// toolLabel returns a name as the root lets it into an error: one line, bounded and without secrets. So a name that was
-// announced is found by the failures of that tool.
-func toolLabel(name string) string {
+// Label returns a name that came from elsewhere as the root lets it into an error: one line of valid UTF-8, bounded to
+// [candor.MaxContext] and without secrets. So a tool that was announced is found by its failures.
+func Label(name string) string {
 	return candor.New(candor.CodeUncodedError, "", candor.WithTool(name)).Context().Tool
 }

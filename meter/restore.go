@@ -33,7 +33,7 @@ func (m *Meter) Restore(past iter.Seq2[Past, error]) error {
 		}
 		at++
 		if v := verdictOf(p.Verdict); v != verdictClean {
-			g.row(toolLabel(p.Tool)).add(v, m.codes.slot(p.Code), 1)
+			g.row(Label(p.Tool)).add(v, m.codes.slot(p.Code), 1)
 		}
 	}
 	m.past.Store(g)

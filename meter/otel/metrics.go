@@ -1,0 +1,98 @@
+// Package meterotel shows a [meter.Meter] to OpenTelemetry, and makes a span of each call.
+//
+// Names follow the semantic conventions for MCP where they have one; those are still in development, so a name may have to
+// follow. What they lack is named candor.*.
+package meterotel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/meter"
+)
+
+// scope names this package as the one that measures.
+const scope = "github.com/candor-mcp/candor/meter/otel"
+
+// The names of the metrics.
+const (
+	MetricErrors     = "mcp.server.errors"        // by symbol, domain, class, tool and verdict
+	MetricTotal      = "candor.errors.all"        // without attributes; exact, also when breakdowns are sampled
+	MetricSuppressed = "candor.errors.suppressed" // counted, but not sent; part of the total
+	MetricUnrecorded = "candor.errors.unrecorded" // sent, but not recorded; no part of the total
+)
+
+// The attributes.
+const (
+	attrErrorType = attribute.Key("error.type") // the symbol of the code
+	attrTool      = attribute.Key("gen_ai.tool.name")
+	attrMethod    = attribute.Key("mcp.method.name")
+	attrOperation = attribute.Key("gen_ai.operation.name")
+	attrDomain    = attribute.Key("candor.domain")
+	attrClass     = attribute.Key("candor.class")
+	attrVerdict   = attribute.Key("candor.verdict")
+	attrRef       = attribute.Key("candor.ref")
+)
+
+// Register makes the counters of a meter observable: whenever the provider collects, they are read, and nothing is counted
+// twice. The caller ends it with Unregister.
+func Register(m *meter.Meter, provider metric.MeterProvider) (metric.Registration, error) {
+	in := instruments{meter: m}
+	source := provider.Meter(scope)
+	for _, want := range []struct {
+		at         *metric.Int64ObservableCounter
+		name, says string
+	}{
+		{&in.errors, MetricErrors, "Failures by code, tool and verdict."},
+		{&in.total, MetricTotal, "Failures since the process started. Exact, also when breakdowns are sampled."},
+		{&in.suppressed, MetricSuppressed, "Failures that were counted but not sent."},
+		{&in.unrecorded, MetricUnrecorded, "Failures that were sent but could not be recorded."},
+	} {
+		counter, err := source.Int64ObservableCounter(want.name, metric.WithDescription(want.says), metric.WithUnit("{error}"))
+		if err != nil {
+			return nil, fmt.Errorf("registering %s: %w", want.name, err)
+		}
+		*want.at = counter
+	}
+	registration, err := source.RegisterCallback(in.observe, in.errors, in.total, in.suppressed, in.unrecorded)
+	if err != nil {
+		return nil, fmt.Errorf("registering counters: %w", err)
+	}
+	return registration, nil
+}
+
+type instruments struct {
+	meter                                 *meter.Meter
+	errors, total, suppressed, unrecorded metric.Int64ObservableCounter
+}
+
+// observe reports one snapshot, so that the numbers of one collection agree.
+func (in *instruments) observe(_ context.Context, observer metric.Observer) error {
+	s := in.meter.Snapshot()
+	for _, row := range s.Series {
+		attributes := append(codeAttributes(row.Code), attrVerdict.String(row.Verdict))
+		if row.Tool != meter.None {
+			attributes = append(attributes, attrTool.String(row.Tool))
+		}
+		observer.ObserveInt64(in.errors, toInt64(row.Count), metric.WithAttributes(attributes...))
+	}
+	observer.ObserveInt64(in.total, toInt64(s.Total))
+	observer.ObserveInt64(in.suppressed, toInt64(s.Suppressed))
+	for _, row := range s.Unrecorded {
+		observer.ObserveInt64(in.unrecorded, toInt64(row.Count), metric.WithAttributes(attrErrorType.String(row.Code.Symbol())))
+	}
+	return nil
+}
+
+func codeAttributes(c candor.Code) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attrErrorType.String(c.Symbol()), attrDomain.String(c.Domain()), attrClass.String(string(c.Class())),
+	}
+}
+
+func toInt64(n uint64) int64 { return int64(min(n, math.MaxInt64)) } //nolint:gosec // it is bounded

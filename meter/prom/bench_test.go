@@ -1,0 +1,130 @@
+package prom_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	otelapi "go.opentelemetry.io/otel/metric"
+	otelsdk "go.opentelemetry.io/otel/sdk/metric"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/meter"
+	"github.com/candor-mcp/candor/meter/prom"
+)
+
+// contestant counts one failure.
+type contestant struct {
+	name  string
+	count func(*candor.Error, string)
+}
+
+// BenchmarkCount counts the same failures in several ways, turn by turn in one run, and reports the median of each way and how often
+// counting with the meter fits into it. Failures come from eight tools with eight codes.
+func BenchmarkCount(b *testing.B) {
+	for _, goroutines := range []int{1, 2, 8} {
+		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) { compete(b, goroutines) })
+	}
+}
+
+func compete(b *testing.B, goroutines int) {
+	const perRound, leastRounds = 100_000, 7
+	failures := benchFailures()
+	all := contestants(b)
+	times := make([][]float64, len(all))
+	round := func() {
+		for i, c := range all {
+			start := time.Now()
+			var wg sync.WaitGroup
+			for g := range goroutines {
+				wg.Go(func() {
+					for k := range perRound / goroutines {
+						c.count(failures[(k+g)%len(failures)], "tool")
+					}
+				})
+			}
+			wg.Wait()
+			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/perRound)
+		}
+	}
+	for b.Loop() {
+		round()
+	}
+	for len(times[0]) < leastRounds {
+		round()
+	}
+	ours := median(times[0])
+	b.ReportMetric(0, "ns/op") // of a round, which says nothing
+	for i, c := range all {
+		b.ReportMetric(median(times[i]), c.name+"-ns")
+		if i > 0 {
+			b.ReportMetric(median(times[i])/ours, c.name+"/meter")
+		}
+	}
+}
+
+// contestants returns the meter first, then its samples, then the baselines.
+func contestants(b *testing.B) []contestant {
+	b.Helper()
+	var all []contestant
+	for name, sample := range map[string]meter.Sample{"meter": {}, "every100": {Every: 100}, "bucket": {Rate: 10, Burst: 50}} {
+		m, err := meter.New(meter.Options{Sample: sample})
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, contestant{name, m.Count})
+	}
+	slices.SortFunc(all, func(x, y contestant) int { return len(x.name) - len(y.name) }) // meter is the shortest name
+	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "errors_total"}, []string{"symbol", "tool", "verdict"})
+	provider := otelsdk.NewMeterProvider(otelsdk.WithReader(otelsdk.NewManualReader()))
+	counter, err := provider.Meter("bench").Int64Counter("errors")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return append(all,
+		contestant{"countervec", func(err *candor.Error, verdict string) {
+			vec.WithLabelValues(err.Code().Symbol(), err.Context().Tool, verdict).Inc()
+		}},
+		contestant{"otel", func(err *candor.Error, verdict string) {
+			counter.Add(context.Background(), 1, otelapi.WithAttributes(attribute.String("error.type", err.Code().Symbol()),
+				attribute.String("tool", err.Context().Tool), attribute.String("verdict", verdict)))
+		}})
+}
+
+func benchFailures() (failures []*candor.Error) {
+	for c := range candor.Codes() {
+		if len(failures) == 8 {
+			break
+		}
+		failures = append(failures, candor.New(c, "", candor.WithTool(fmt.Sprintf("tool_number_%d", len(failures)))))
+	}
+	return failures
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// BenchmarkScrape writes the metrics of a meter whose every label is in use.
+func BenchmarkScrape(b *testing.B) {
+	m, err := meter.New(meter.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for c := range candor.Codes() {
+		for i := range meter.DefaultMaxTools {
+			m.Count(candor.New(c, "", candor.WithTool(fmt.Sprint("tool", i))), "tool")
+		}
+	}
+	for b.Loop() {
+		if _, err := prom.Text(m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
