@@ -195,29 +195,45 @@ func (n *node) acceptsLength(v wire.Value) bool {
 
 // acceptsNumber leaves exponents and long numbers to the full check.
 func (n *node) acceptsNumber(v wire.Value) bool {
-	f, whole, exact, ok := readNumber(v)
+	f, whole, exact, ok := readNumber(v.Raw())
 	if !ok || !whole && n.types != 0 && n.types&typeBit(wire.TypeNumber) == 0 {
 		return false
 	}
 	return n.least.below(f, exact) && n.most.below(-f, exact)
 }
 
-// readNumber returns the float64 nearest to a number, and whether the number is whole and exactly that.
-func readNumber(v wire.Value) (f float64, whole, exact, ok bool) {
-	const exactDigits, quickDigits = 15, 32 // a float64 holds 15; a longer text than 32 would take memory to convert
-	raw := v.Raw()
-	if len(raw) <= exactDigits {
-		if i, isInt := v.Int64(); isInt {
-			return float64(i), true, true, true
-		}
+// readNumber returns the float64 nearest to a number, and whether the number is whole and exactly that. Up to 15 digits are exact in a
+// float64, and so are the powers of ten they are divided by, which makes the quotient the nearest one. ok is false for
+// longer numbers and for exponents.
+func readNumber(raw []byte) (f float64, whole, exact, ok bool) {
+	const exactDigits = 15
+	digits := raw
+	if digits[0] == '-' {
+		digits = digits[1:]
 	}
-	if len(raw) > quickDigits || bytes.IndexByte(raw, 'e') >= 0 || bytes.IndexByte(raw, 'E') >= 0 {
+	if len(digits) > exactDigits {
 		return 0, false, false, false
 	}
-	dot := bytes.IndexByte(raw, '.')
-	whole = dot < 0 || len(bytes.TrimRight(raw[dot+1:], "0")) == 0
-	f, ok = v.Float64()
-	return f, whole, false, ok
+	unit, dot := 1.0, false
+	whole = true
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			f = f*10 + float64(c-'0')
+			if dot {
+				unit *= 10
+				whole = whole && c == '0'
+			}
+		case c == '.':
+			dot = true
+		default:
+			return 0, false, false, false
+		}
+	}
+	if f /= unit; raw[0] == '-' {
+		f = -f
+	}
+	return f, whole, whole, true
 }
 
 // below reports whether the bound certainly lies below f, the float64 nearest to some number: the nearest floats of two numbers

@@ -22,7 +22,7 @@ const (
 )
 
 // address is where the schema stands for the compiler, which needs one to resolve references. Nothing is there.
-const address = "candor:/schema"
+const address = "candor:///schema"
 
 // Schema is one compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
