@@ -31,6 +31,9 @@ func causeOf(v any) Cause {
 	case Cause:
 		return NewCause(v.Message, v.Code, v.Name)
 	case error:
+		if isPlain(v) {
+			return Cause{Message: publicText(v.Error(), MaxCause), Name: plainName}
+		}
 		return NewCause(textOf(v), codeTextOf(v), nameOf(v))
 	case string:
 		return NewCause(v, "", "")
@@ -77,8 +80,11 @@ func nameOf(err error) string {
 			return kindName(t)
 		}
 	}
-	return "Error"
+	return plainName
 }
+
+// plainName is the name of an error whose type says nothing.
+const plainName = "Error"
 
 // kindName is the name of a type, without its package and the pointers around it.
 func kindName(t reflect.Type) string {

@@ -106,6 +106,12 @@ func isNilPointer(v any) bool {
 
 // ours returns the first *Error in the chain, or nil.
 func ours(err error) *Error {
+	if found, ok := err.(*Error); ok {
+		return found
+	}
+	if isPlain(err) {
+		return nil
+	}
 	for _, e := range chain(err) {
 		if found, ok := any(e).(*Error); ok {
 			return found

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 )
@@ -57,6 +58,9 @@ func fallback(code Code, message string, cause Option, options []Option) *Error 
 // codeOf applies the specific rules: what was said comes before what can be inferred. The message is "" where
 // the public sentence says it best.
 func codeOf(err error) (Code, string) {
+	if isPlain(err) {
+		return codeOfPlain(err)
+	}
 	inText, message := codeInTexts(err)
 	for _, e := range chain(err) {
 		if c, ok := carriedBy(e); ok {
@@ -69,6 +73,24 @@ func codeOf(err error) (Code, string) {
 	for _, rule := range conversions {
 		fits := false
 		if guard(func() { fits = rule.matches(err) }) && fits { // an Is may panic for one target alone
+			return rule.code, ""
+		}
+	}
+	return Code{}, ""
+}
+
+// isPlain reports an error made by errors.New: it wraps nothing, carries nothing, and has no method of its own that could
+// fail. Most errors are, and need none of the care that foreign ones do.
+func isPlain(err error) bool { return reflect.TypeOf(err) == plainType }
+
+var plainType = reflect.TypeOf(errors.New(""))
+
+func codeOfPlain(err error) (Code, string) {
+	if code, message := codeInText(err.Error()); code.Valid() {
+		return code, message
+	}
+	for _, rule := range conversions {
+		if rule.matches(err) { // it may be one of the library's own
 			return rule.code, ""
 		}
 	}
@@ -152,8 +174,8 @@ func is(target error) func(error) bool {
 }
 
 func as[T error](err error) bool {
-	var target T
-	return errors.As(err, &target)
+	_, ok := errors.AsType[T](err)
+	return ok
 }
 
 // isFileTimeout tells the deadline of a file or pipe from that of a connection.
@@ -162,6 +184,6 @@ func isFileTimeout(err error) bool {
 }
 
 func isNetTimeout(err error) bool {
-	var n net.Error
-	return errors.As(err, &n) && !isNilPointer(n) && n.Timeout()
+	n, ok := errors.AsType[net.Error](err)
+	return ok && !isNilPointer(n) && n.Timeout()
 }

@@ -104,17 +104,24 @@ func (e *Error) With(options ...Option) *Error {
 		return nil
 	}
 	c := *e
-	c.apply(options)
+	c.set(options)
+	if c.code != e.code || c.retry != e.retry || c.said != e.said || c.message == "" {
+		c.settle() // anything else leaves the promises as they were
+	}
 	return &c
 }
 
 func (e *Error) apply(options []Option) {
+	e.set(options)
+	e.settle()
+}
+
+func (e *Error) set(options []Option) {
 	for i := range options {
 		if options[i].apply != nil {
 			options[i].apply(e, &options[i])
 		}
 	}
-	e.settle()
 }
 
 // settle keeps the promises that span two fields, whatever order the options came in: the suggestion is the one that
@@ -122,6 +129,10 @@ func (e *Error) apply(options []Option) {
 func (e *Error) settle() {
 	if e.message == "" {
 		e.message = e.code.Sentence()
+	}
+	if !e.retrySaid && e.said == "" { // a test holds that the catalogue does not contradict itself
+		e.suggestion = e.code.Action()
+		return
 	}
 	e.suggestion = ""
 	for _, text := range [...]string{e.said, e.code.Action()} {

@@ -49,7 +49,7 @@ func WithCause(err error) Option {
 	return Option{data: err, apply: func(e *Error, o *Option) {
 		if err, ok := o.data.(error); ok && err != nil {
 			e.err, e.cause = nil, causeOf(err)
-			if sound(err) {
+			if isPlain(err) || sound(err) {
 				e.err = err
 			}
 		}

@@ -129,7 +129,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) (mcp.Result, error, *
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
-		return c.fail(ctx, c.g.b.understand(out.err, &x), nil)
+		return c.fail(ctx, c.g.b.understand(out.err), nil)
 	}
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
@@ -155,19 +155,17 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) (mcp
 
 // reported handles a result that says isError. One that holds an envelope already is only settled.
 func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
-	var done sealed
-	if errors.As(result.GetError(), &done) {
+	if done, ok := result.GetError().(sealed); ok {
 		return result, nil, done.err
 	}
 	if e := attached(result); e != nil {
 		return c.keep(ctx, e, result)
 	}
-	x := c.exchange()
 	if cause := result.GetError(); cause != nil {
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
-		return c.fail(ctx, c.g.b.understand(cause, &x), result)
+		return c.fail(ctx, c.g.b.understand(cause), result)
 	}
 	return c.fail(ctx, readResult(result), result)
 }

@@ -65,7 +65,7 @@ func sealResult(r *mcp.CallToolResult, e *candor.Error) { r.SetError(sealed{e}) 
 
 // writeNative is the candor dialect: the quick way, because most servers speak it.
 func (m *emission) writeNative(e *candor.Error) {
-	buf := make([]byte, 0, 2048)
+	buf := make([]byte, 0, 1024) // most fit
 	buf = dialect.AppendText(buf, e)
 	n := len(buf)
 	buf = candorDialect.Encode(buf, e, dialect.Options{Stack: m.b.o.Stack})

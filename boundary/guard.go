@@ -119,7 +119,7 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) (mcp.Result, error, *candor.Error) {
 	shown, said := saidRPC(err)
 	if !said {
-		return g.protocolError(ctx, g.b.understand(err, x), x, rpcError{}, silent)
+		return g.protocolError(ctx, g.b.understand(err), x, rpcError{}, silent)
 	}
 	if shown.code == -32601 && !silent && g.outside(req) {
 		return nil, err, read(shown, x)

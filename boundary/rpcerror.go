@@ -23,8 +23,8 @@ type rpcError struct {
 
 // rpcErrorOf reads an error as the SDK would write it, but keeps the data of one that was wrapped.
 func rpcErrorOf(err error) rpcError {
-	var inner *jsonrpc.Error
-	if !errors.As(err, &inner) || inner == nil {
+	inner, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || inner == nil {
 		return rpcError{message: err.Error()}
 	}
 	return rpcError{code: inner.Code, message: err.Error(), data: inner.Data}

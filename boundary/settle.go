@@ -60,8 +60,8 @@ func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdi
 
 // unrecorded returns the only error that may leave without an entry. It keeps the ref, for the logs, and the code.
 func (b *Boundary) unrecorded(ctx context.Context, e *candor.Error, x *exchange, err error) *candor.Error {
-	var refused *candor.Error
-	if !errors.As(err, &refused) || !isAudit(refused.Code()) {
+	refused, ok := errors.AsType[*candor.Error](err)
+	if !ok || !isAudit(refused.Code()) {
 		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
 	}
 	refused = b.stamp(refused.With(

@@ -19,17 +19,19 @@ import (
 
 // saidRPC returns the JSON-RPC error in the chain of an error. An error of ours in front of it wins.
 func saidRPC(err error) (rpcError, bool) {
-	var own *candor.Error
-	var said *jsonrpc.Error
-	if errors.As(err, &own) || !errors.As(err, &said) || said == nil {
+	if carriesError(err) {
 		return rpcError{}, false
 	}
-	return rpcErrorOf(err), true
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || said == nil {
+		return rpcError{}, false
+	}
+	return rpcError{code: said.Code, message: err.Error(), data: said.Data}, true
 }
 
 // understand turns the Go error of a handler into an error. An error that says what it is keeps that; a text is read by the
 // rules that are applied to any other server's texts; what is left is INTERNAL_ERROR.
-func (b *Boundary) understand(err error, x *exchange) *candor.Error {
+func (b *Boundary) understand(err error) *candor.Error {
 	e := candor.From(err)
 	if e.Code() != candor.CodeInternalError || carriesError(err) {
 		return e
@@ -37,25 +39,27 @@ func (b *Boundary) understand(err error, x *exchange) *candor.Error {
 	if b.o.HideErrorText || isSystems(err) {
 		return e
 	}
-	if inferred := readText(err.Error()); inferred != nil && inferred.Code() != candor.CodeUnknownToolFailure {
-		return inferred.With(candor.WithCause(err), candor.WithTool(x.tool))
+	if said := inferred.read(err.Error()); said != nil {
+		return said.With(candor.WithCause(err))
 	}
-	return e.With(candor.WithMessage(err.Error()))
+	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(candor.PartyServer, false), candor.WithCause(err))
 }
 
 func carriesError(err error) bool {
-	var own *candor.Error
-	return errors.As(err, &own)
+	_, ok := errors.AsType[*candor.Error](err)
+	return ok
 }
 
 // isSystems reports an error of the operating system or the network, whose text is for the operator.
 func isSystems(err error) bool {
-	var (
-		path *fs.PathError
-		call syscall.Errno
-		conn *net.OpError
-	)
-	return errors.As(err, &path) || errors.As(err, &call) || errors.As(err, &conn)
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[syscall.Errno](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok
 }
 
 // readText reads the text of a failed tool, as the gateway would read it.

@@ -1,0 +1,230 @@
+package boundary
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Decode tells a client of the go-sdk how a tool call went: nil if it went well, else the one error that the server, the
+// transport or the client itself means. Pass it both values that CallTool returned:
+//
+//	result, err := session.CallTool(ctx, params)
+//	if e := boundary.Decode(result, err); e != nil {
+//
+// It reads Candor's own envelope, every dialect, and by the rules of package contract whatever else servers say. The error's
+// origin tells who failed, and whether the code was said or inferred; what happened on this side of the wire is of the
+// client or the transport, and never looks as if the peer had said it. errors.Is and errors.As reach err through it.
+//
+// A result that only looks like a failure is no failure; see [DecodeSuspected].
+//
+// The return type is not error, because a nil *candor.Error in an error is not nil.
+func Decode(result *mcp.CallToolResult, err error) *candor.Error {
+	e, confidence := decode(result, err, false)
+	if confidence < 1 {
+		return nil
+	}
+	return e
+}
+
+// DecodeSuspected is [Decode] that also returns what a result marked as a success seems to hide, with how far that is to be trusted:
+// 1 for what Decode returns, less for a guess from the shape or the words of the payload. A tool that reads files may
+// return anything, so a guess is for a log or a counter and not for a decision. Without an error the confidence is 0.
+func DecodeSuspected(result *mcp.CallToolResult, err error) (e *candor.Error, confidence float64) {
+	return decode(result, err, true)
+}
+
+// DecodeError is [Decode] for the error of any method, such as ReadResource or ListTools.
+func DecodeError(err error) *candor.Error {
+	if err == nil {
+		return nil
+	}
+	var own *candor.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	method, text := calling(err.Error())
+	e := readPeer(err, method, text)
+	if e == nil {
+		e = readLocal(err)
+	}
+	// The peer's own cause is not replaced by the text of err, which only repeats the message.
+	return e.With(candor.WithCause(err), candor.WithCauseText(e.Cause()))
+}
+
+func decode(result *mcp.CallToolResult, err error, suspect bool) (*candor.Error, float64) {
+	switch {
+	case err != nil:
+		return DecodeError(err), 1
+	case result == nil:
+		return candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, true)), 1
+	case !result.IsError && !suspect && envelopeOf(result) == nil:
+		return nil, 0 // the usual case is not encoded again
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return notEncodable(err).With(candor.WithOrigin(candor.PartyClient, false)), 1
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...)
+	r := readAnswer(append(line, '}'), "tools/call")
+	if r.Error == nil {
+		return nil, 0
+	}
+	return r.Error, r.Confidence
+}
+
+// readAnswer applies the rules to an answer as it stood on the wire.
+func readAnswer(line []byte, method string) contract.Reading {
+	x := contract.Exchange{Response: wire.Parse(line, wire.Limits{}), At: time.Now()}
+	if method != "" {
+		asked := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), quoted(method)...)
+		request := wire.Parse(append(asked, '}'), wire.Limits{})
+		x.Request = &request
+	}
+	return contract.Read(&x)
+}
+
+// calling takes apart the text that the SDK gives to the failure of a call.
+func calling(text string) (method, rest string) {
+	after, ok := strings.CutPrefix(text, "calling ")
+	if !ok {
+		return "", text
+	}
+	name, err := strconv.QuotedPrefix(after)
+	if err != nil {
+		return "", text
+	}
+	method, _ = strconv.Unquote(name)
+	return method, strings.TrimPrefix(after[len(name):], ": ")
+}
+
+// marks are the errors by which the SDK tells its own parts that nothing was said by a peer. They have the type of a peer's
+// error and are not exported.
+var marks = map[int64]string{
+	-32003: "client is closing",
+	-32004: "server is closing",
+	-32005: "rejected by transport",
+}
+
+// readPeer returns the error that the peer sent, or nil if it sent none.
+func readPeer(err error, method, text string) *candor.Error {
+	var said *jsonrpc.Error
+	if errors.As(err, &said) && said != nil {
+		mark, internal := marks[said.Code]
+		// A peer may use the number, and even the words, of a mark. Its error is then all that the text holds.
+		if !internal || said.Message != mark || len(said.Data) > 0 || text == said.Message {
+			return readAnswer(rpcError{code: said.Code, message: said.Message, data: said.Data}.append(nil, []byte("0")), method).Error
+		}
+		return nil
+	}
+	return readHidden(err)
+}
+
+// readHidden returns the error of a peer that used the number of a mark, which the SDK then takes for its own: it calls the
+// connection closed, which it is not, and keeps only the text.
+func readHidden(err error) *candor.Error {
+	after, ok := strings.CutPrefix(err.Error(), mcp.ErrConnectionClosed.Error()+": ")
+	if !ok || !errors.Is(err, mcp.ErrConnectionClosed) {
+		return nil
+	}
+	method, text := calling(after)
+	if method == "" || strings.HasPrefix(text, marks[-32003]) || strings.HasPrefix(text, marks[-32004]) {
+		return nil
+	}
+	hidden := rpcError{code: -32603, message: text}
+	return readAnswer(hidden.append(nil, []byte("0")), method).Error
+}
+
+// localErrors are the failures on this side of the wire, the first that fits.
+var localErrors = []struct {
+	code candor.Code
+	by   candor.Party
+	is   error
+}{
+	{candor.CodeCancelled, candor.PartyClient, context.Canceled},
+	{candor.CodeTimeout, candor.PartyClient, context.DeadlineExceeded},
+	{candor.CodeCommonSessionNotFound, candor.PartyTransport, mcp.ErrSessionMissing},
+	{candor.CodeUpstreamGone, candor.PartyTransport, mcp.ErrConnectionClosed},
+	{candor.CodeUpstreamGone, candor.PartyTransport, io.EOF}, // the stream ended while the call was open
+	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrUnexpectedEOF},
+	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrClosedPipe},
+}
+
+// readLocal says what happened to a call that was not answered. It is total.
+func readLocal(err error) *candor.Error {
+	for _, known := range localErrors {
+		if errors.Is(err, known.is) {
+			return local(known.code, known.by, err)
+		}
+	}
+	if code := candor.From(err).Code(); code == candor.CodeUpstreamUnreachable || code == candor.CodeUpstreamTimeout {
+		return local(code, candor.PartyTransport, err)
+	}
+	if code := statusCode(err.Error()); code.Valid() {
+		// The SDK keeps nothing of the answer but the words for its status.
+		return local(code, candor.PartyTransport, err).With(candor.WithOrigin(candor.PartyTransport, true))
+	}
+	if strings.Contains(err.Error(), "marshaling call parameters") {
+		return local(candor.CodeInvalidRequestParams, candor.PartyClient, err)
+	}
+	if isDecoding(err) {
+		return local(candor.CodeUpstreamMalformed, candor.PartyTransport, err)
+	}
+	return local(candor.CodeInternalError, candor.PartyClient, err)
+}
+
+func local(code candor.Code, by candor.Party, err error) *candor.Error {
+	return candor.New(code, "", candor.WithOrigin(by, false), candor.WithTime(time.Now()), candor.WithCause(err))
+}
+
+// statusCodes are the HTTP statuses with which a server, or something in front of it, refuses a message.
+var statusCodes = map[int]candor.Code{
+	http.StatusBadRequest:            candor.CodeInvalidRequest,
+	http.StatusUnauthorized:          candor.CodeUnauthenticated,
+	http.StatusForbidden:             candor.CodePermissionDenied,
+	http.StatusNotFound:              candor.CodeNotFound,
+	http.StatusMethodNotAllowed:      candor.CodeMethodNotAllowed,
+	http.StatusRequestTimeout:        candor.CodeTimeout,
+	http.StatusConflict:              candor.CodeConflict,
+	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
+	http.StatusUnsupportedMediaType:  candor.CodeMediaTypeUnsupported,
+	http.StatusTooManyRequests:       candor.CodeRateLimited,
+	http.StatusInternalServerError:   candor.CodeInternalError,
+	http.StatusBadGateway:            candor.CodeUnavailable,
+	http.StatusServiceUnavailable:    candor.CodeUnavailable,
+	http.StatusGatewayTimeout:        candor.CodeTimeout,
+}
+
+// statusCode returns the code for an error that ends in the words for an HTTP status, as in `sending "tools/call": Bad Request`.
+func statusCode(text string) candor.Code {
+	if !strings.Contains(text, "sending ") {
+		return candor.Code{}
+	}
+	for status, code := range statusCodes {
+		if strings.HasSuffix(text, ": "+http.StatusText(status)) {
+			return code
+		}
+	}
+	return candor.Code{}
+}
+
+// isDecoding reports that an answer came and could not be read.
+func isDecoding(err error) bool {
+	var (
+		kind   *json.UnmarshalTypeError
+		syntax *json.SyntaxError
+	)
+	return errors.As(err, &kind) || errors.As(err, &syntax) || strings.Contains(err.Error(), "unmarshaling")
+}

@@ -1,0 +1,186 @@
+package boundary_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// clientPaths are the real transports between a client and a server of the go-sdk.
+var clientPaths = map[string]func(testing.TB, *mcp.Server) *mcp.ClientSession{
+	"pipe": func(t testing.TB, s *mcp.Server) *mcp.ClientSession {
+		near, far := mcp.NewInMemoryTransports()
+		if _, err := s.Connect(t.Context(), far, nil); err != nil {
+			t.Fatal(err)
+		}
+		return clientOf(t, near)
+	},
+	"http": func(t testing.TB, s *mcp.Server) *mcp.ClientSession {
+		return clientOf(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, mcp.NewStreamableHTTPHandler(
+			func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))})
+	},
+}
+
+func clientOf(t testing.TB, transport mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func serveHTTP(t testing.TB, h http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// toolServer is a server with one tool, which takes anything.
+func toolServer(name string, annotations *mcp.ToolAnnotations, handle mcp.ToolHandler) *mcp.Server {
+	quiet := &mcp.ServerOptions{Logger: slog.New(slog.DiscardHandler)}
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, quiet)
+	s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: annotations}, handle)
+	return s
+}
+
+// variants are the same code with each kind of retry advice it may carry, as its catalogue row and an author would say it.
+func variants(c candor.Code) []*candor.Error {
+	ref := candor.WithRef("ref-" + c.Symbol())
+	return []*candor.Error{
+		candor.New(c, "", ref),
+		candor.RetryableAfter(c, 1500e6, "The author's own words about "+c.Symbol()+".", ref),
+	}
+}
+
+func TestEveryCodeInEveryDialectReachesTheClientUnchanged(t *testing.T) {
+	for path, connect := range clientPaths {
+		for _, name := range dialect.Names() {
+			t.Run(path+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				var sent *candor.Error
+				server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					return nil, fmt.Errorf("on the way out: %w", sent)
+				})
+				d, err := dialect.Lookup(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				boundary.Install(server, boundary.Options{Dialect: d})
+				session := connect(t, server)
+				for code := range candor.Codes() {
+					for _, sent = range variants(code) {
+						got := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+						if got.Code() != sent.Code() || got.Retry() != sent.Retry() || got.Message() != sent.Message() || got.Ref() != sent.Ref() {
+							t.Errorf("sent %v (%v, %q), received %v (%v, %q)",
+								sent, sent.Retry(), sent.Ref(), got, got.Retry(), got.Ref())
+						}
+						if got.Origin() != sent.Origin() || got.Context().Tool != "fail" {
+							t.Errorf("%v: origin %+v, tool %q", got, got.Origin(), got.Context().Tool)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestASuccessIsNoError(t *testing.T) {
+	ok := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Error: only a file that says so"}}}
+	if e := boundary.Decode(ok, nil); e != nil {
+		t.Errorf("a success is read as %v", e)
+	}
+	if e := boundary.DecodeError(nil); e != nil {
+		t.Errorf("nil is read as %v", e)
+	}
+}
+
+func TestAMaskedFailureIsOnlySuspected(t *testing.T) {
+	masked := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":false,"error":"rate limit exceeded"}`}}}
+	if e := boundary.Decode(masked, nil); e != nil {
+		t.Errorf("a guess decided: %v", e)
+	}
+	e, confidence := boundary.DecodeSuspected(masked, nil)
+	if e == nil || confidence <= 0 || confidence >= 1 {
+		t.Fatalf("suspected %v with confidence %v", e, confidence)
+	}
+	if !e.Origin().Inferred {
+		t.Error("what was guessed is said to have been said")
+	}
+	if e, confidence := boundary.DecodeSuspected(&mcp.CallToolResult{Content: []mcp.Content{}}, nil); e != nil || confidence != 0 {
+		t.Errorf("a clean result is suspected: %v, %v", e, confidence)
+	}
+	if _, confidence := boundary.DecodeSuspected(nil, io.EOF); confidence != 1 {
+		t.Errorf("a lost call has confidence %v", confidence)
+	}
+}
+
+func TestWordsOfAnyServerAreInferred(t *testing.T) {
+	server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "429 Too Many Requests"}}}, nil
+	})
+	e := boundary.Decode(clientPaths["pipe"](t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+	if e.Class() != candor.ClassRateLimited || !e.Origin().Inferred || e.Origin().By != candor.PartyTool {
+		t.Errorf("read as %v, %+v", e, e.Origin())
+	}
+}
+
+func TestAProtocolErrorKeepsItsData(t *testing.T) {
+	said := &jsonrpc.Error{Code: 2100, Message: "Navigation failed",
+		Data: json.RawMessage(`{"domain":"playwright","symbol":"E_PW_NAV","retryable":true,"retryAfterMs":700,"details":{"url":"x"}}`)}
+	for path, connect := range clientPaths {
+		t.Run(path, func(t *testing.T) {
+			server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, said })
+			e := boundary.Decode(connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+			if e.Code() != candor.CodePlaywrightPwNav || e.Retry().AfterMs() != 700 || e.Details().Get("url").String() != `"x"` {
+				t.Errorf("read as %v, %v, %v", e, e.Retry(), e.Details())
+			}
+			var inner *jsonrpc.Error
+			if !errors.As(e, &inner) || inner.Code != 2100 {
+				t.Error("the SDK's error cannot be reached")
+			}
+			var own *candor.Error
+			if !errors.As(fmt.Errorf("wrapped: %w", e), &own) || own != e {
+				t.Error("the error cannot be found in a chain")
+			}
+		})
+	}
+}
+
+func TestOtherMethodsAreDecodedToo(t *testing.T) {
+	for path, connect := range clientPaths {
+		t.Run(path, func(t *testing.T) {
+			server := toolServer("some", nil, nil)
+			boundary.Install(server, boundary.Options{})
+			server.AddResource(&mcp.Resource{URI: "file:///a", Name: "a"}, nil)
+			session := connect(t, server)
+			_, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file:///missing"})
+			if e := boundary.DecodeError(err); e.Code() != candor.CodeResourceNotFound || e.Origin().By != candor.PartyServer {
+				t.Errorf("resources/read: %v, %+v", e, e.Origin())
+			}
+			_, err = session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "nonsense"})
+			if e := boundary.DecodeError(err); e.Code() != candor.CodeInvalidCursor {
+				t.Errorf("tools/list: %v", e)
+			}
+			e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "sume"}))
+			if e.Code() != candor.CodeToolNotFound || e.Ref() == "" {
+				t.Errorf("tools/call: %v", e)
+			}
+		})
+	}
+}
