@@ -122,10 +122,28 @@ func issueLine(i candor.Issue) string {
 	if path == "" {
 		path = "(arguments)"
 	}
-	if text == "" {
-		text = firstOf(oneLine(i.Hint), oneLine(i.Rule), notValid)
+	hint := oneLine(i.Hint)
+	switch {
+	case text == "":
+		text = firstOf(hint, oneLine(i.Rule), notValid)
+	case hint != "":
+		text += "; " + hint
+	default:
+		text += exampleWords(i.Example)
 	}
 	return "\n- " + cut(path, 96) + ": " + cut(text, 160)
+}
+
+// exampleWords shows a value that passes, if it is short enough to help.
+func exampleWords(example any) string {
+	if example == nil {
+		return ""
+	}
+	text := candor.DetailsOf(example).String()
+	if text == "" || len(text) > 48 {
+		return ""
+	}
+	return "; for example " + text
 }
 
 // oneLine joins lines, so that no text can pretend to be a line of the block.
