@@ -69,7 +69,7 @@ var contractChecks = []check{
 	ours("first-block", "The first block holds all a model needs, in at most 1 KiB.",
 		"Some clients show the first block only, and long ones are cut.",
 		"Code, sentence, retry and ref in content[0].",
-		func(f failure) bool { return toolError(f) && hasEnvelope(f) }, firstBlock),
+		func(f failure) bool { return toolError(f) && hasEnvelope(f) && strings.TrimSpace(spoken(f.said)) != "" }, firstBlock),
 	ours("issues", "A refusal of arguments lists every issue with the pointer of the argument.",
 		"A client can mend the call by itself only if it need not read prose.",
 		"details.issues with path, rule and message.",

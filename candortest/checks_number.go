@@ -53,8 +53,8 @@ var numberChecks = []check{
 
 // badNumber asks the contract, which knows the allocation policy. The older era still has -32002 for resources.
 func (v *visit) badNumber(f failure) string {
-	code, _ := f.code()
-	if v.era == Era2025 && code == -32002 {
+	code, ok := f.code()
+	if !ok || v.era == Era2025 && code == -32002 {
 		return ""
 	}
 	response := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":"x"}}`, code)

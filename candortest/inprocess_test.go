@@ -1,0 +1,170 @@
+package candortest_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/candortest"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// inProcess speaks lines with a server in this process: what anybody may write for a transport of their own.
+type inProcess struct{ mutant mutant }
+
+func (t inProcess) Open(context.Context) (candortest.Conn, error) {
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &pipeConn{to: toServer, frames: make(chan candortest.Frame, 256), cancel: cancel}
+	server := &perfect{mutant: t.mutant, open: map[string]context.CancelFunc{}}
+	go func() {
+		serveLines(ctx, server, fromClient, toClient)
+		_ = fromClient.Close()
+		_ = toClient.Close()
+	}()
+	go func() {
+		defer close(c.frames)
+		for lines := wire.NewLineReader(fromServer, wire.Limits{}); ; {
+			line, err := lines.Next()
+			if err != nil {
+				return
+			}
+			select {
+			case c.frames <- candortest.Frame{Data: bytes.Clone(line.Bytes)}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return c, nil
+}
+
+func serveLines(ctx context.Context, p *perfect, in io.Reader, out io.Writer) {
+	var mu sync.Mutex
+	write := func(reply []byte) {
+		if len(reply) == 0 {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = out.Write(append(bytes.Clone(reply), '\n'))
+	}
+	for lines := wire.NewLineReader(in, wire.Limits{MaxBytes: maxMessage}); ; {
+		line, err := lines.Next()
+		if err != nil {
+			return
+		}
+		raw := bytes.Clone(line.Bytes)
+		if line.Flaw != wire.FlawNone {
+			raw = bytes.Clone(line.Head)
+		}
+		reply := p.taken(raw)
+		if reply == nil {
+			reply = p.receive(ctx, raw, write)
+		}
+		if string(reply) == die {
+			return
+		}
+		if line.Flaw != wire.FlawNone {
+			reply = rpcError(wire.PeekID(line.Head, line.Tail), candor.CodeMessageTooLarge, "")
+		}
+		write(reply)
+	}
+}
+
+type pipeConn struct {
+	to     *io.PipeWriter
+	frames chan candortest.Frame
+	cancel context.CancelFunc
+}
+
+func (c *pipeConn) Send(_ context.Context, message []byte, _ http.Header) error {
+	_, err := c.to.Write(append(bytes.Clone(message), '\n'))
+	return err
+}
+
+func (c *pipeConn) Receive(ctx context.Context) (candortest.Frame, error) {
+	select {
+	case frame, ok := <-c.frames:
+		if !ok {
+			return frame, io.EOF
+		}
+		return frame, nil
+	case <-ctx.Done():
+		return candortest.Frame{}, ctx.Err()
+	}
+}
+
+func (c *pipeConn) Diagnostics() string { return "" }
+
+func (c *pipeConn) Close() error {
+	c.cancel()
+	return c.to.Close()
+}
+
+// webAnswer is an HTTP answer before it is written, with the request it is for.
+type webAnswer struct {
+	request *http.Request
+	body    []byte
+	status  int
+	kind    string
+	reply   []byte
+}
+
+// overHTTP serves the perfect server, or a mutant of it.
+func overHTTP(m mutant) candortest.Transport {
+	server := &perfect{mutant: m, open: map[string]context.CancelFunc{}, initialized: true}
+	return candortest.HTTPHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+		a := &webAnswer{request: r, body: body, status: http.StatusOK, kind: "application/json"}
+		server.serve(a, err)
+		if m.web != nil {
+			m.web(a)
+		}
+		if strings.Contains(string(a.reply), `"protocolVersion":"2025-11-25"`) {
+			w.Header().Set("Mcp-Session-Id", "the-session")
+		}
+		w.Header().Set("Content-Type", a.kind)
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.reply)
+	}))
+}
+
+func (p *perfect) serve(a *webAnswer, tooLarge error) {
+	h := a.request.Header
+	refuse := func(status int, code candor.Code) {
+		m := wire.Parse(a.body, wire.Limits{})
+		a.status, a.reply = status, rpcError(readableID(&m), code, "")
+	}
+	m := wire.Parse(a.body, wire.Limits{})
+	session := h.Get("Mcp-Session-Id")
+	switch {
+	case h.Get("Origin") != "":
+		refuse(http.StatusForbidden, candor.CodeOriginRefused)
+	case !strings.HasPrefix(a.request.Host, "127.0.0.1"):
+		refuse(http.StatusForbidden, candor.CodeHostRefused)
+	case a.request.Method != http.MethodPost:
+		refuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed)
+	case h.Get("Content-Type") != "application/json":
+		refuse(http.StatusUnsupportedMediaType, candor.CodeMediaTypeUnsupported)
+	case tooLarge != nil:
+		refuse(http.StatusRequestEntityTooLarge, candor.CodeMessageTooLarge)
+	case session != "" && session != "the-session":
+		refuse(http.StatusNotFound, candor.CodeCommonSessionNotFound)
+	case h.Get("Mcp-Method") != "" && m.Method() != nil && h.Get("Mcp-Method") != string(m.Method()):
+		refuse(http.StatusBadRequest, candor.CodeHeaderMismatch)
+	default:
+		a.reply = p.receive(a.request.Context(), a.body, func([]byte) {})
+		switch answered := wire.Parse(a.reply, wire.Limits{}); {
+		case len(a.reply) == 0:
+			a.status = http.StatusAccepted
+		case answered.ID() == nil:
+			a.status = http.StatusBadRequest
+		}
+	}
+}
