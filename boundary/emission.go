@@ -57,11 +57,8 @@ func (m *emission) write(e *candor.Error) {
 	}
 	m.keepContent()
 	m.result.IsError = true
-	sealResult(m.result, e)
+	m.result.SetError(sealed{e}) // leaves the mark; content is filled only where there is none
 }
-
-// sealResult leaves the mark. SetError fills content only where there is none.
-func sealResult(r *mcp.CallToolResult, e *candor.Error) { r.SetError(sealed{e}) }
 
 // writeNative is the candor dialect: the quick way, because most servers speak it.
 func (m *emission) writeNative(e *candor.Error) {

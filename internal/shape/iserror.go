@@ -1,0 +1,97 @@
+package shape
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// Writer is a function that may say isError.
+type Writer struct {
+	Room string // folder; its subfolders have rows of their own
+	Func string // as in "emission.write"
+	Why  string
+}
+
+// Writers are the functions that say isError, one a room: in the systems this grew out of, each error path wrote its own result,
+// and each forgot something else. A room that gets a writer gets a row.
+var Writers = []Writer{
+	{"boundary", "emission.write", "every failed tool call leaves through it"},
+	{"boundary", "readText", "it writes a message only to have it read"},
+}
+
+// watched are the rooms that answer calls. Dialect and contract are left out: writing results is what they are for.
+var watched = []string{"boundary", "boundary/mcpgo", "gateway", "probe", "workbench", "console"}
+
+// IsErrorWriters finds what says isError outside the functions of the table, and rows that nothing needs.
+func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {
+	var found []Violation
+	used := make([]bool, len(allowed))
+	for _, f := range t.Files {
+		if f.Test || !slices.Contains(watched, f.Dir) {
+			continue
+		}
+		for _, fn := range functions(f) {
+			for _, pos := range saysIsError(fn) {
+				row := slices.IndexFunc(allowed, func(w Writer) bool { return w.Room == f.Dir && w.Func == funcName(fn) })
+				if row >= 0 {
+					used[row] = true
+					continue
+				}
+				found = append(found, Violation{t.at(pos), funcName(fn) + " says isError",
+					"one function of a room makes every error result; a second one would be a second shape"})
+			}
+		}
+	}
+	for i, w := range allowed {
+		if !used[i] {
+			found = append(found, Violation{w.Room, w.Func + " is in the table and does not say isError", "a stale row hides the next writer"})
+		}
+	}
+	return found
+}
+
+// saysIsError returns where a function sets the field, calls the SDK's setter or writes the member by hand.
+func saysIsError(fn *ast.FuncDecl) []token.Pos {
+	var found []token.Pos
+	ast.Inspect(fn, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if s, ok := left.(*ast.SelectorExpr); ok && s.Sel.Name == "IsError" {
+					found = append(found, left.Pos())
+				}
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "IsError" {
+				found = append(found, n.Pos())
+			}
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "SetError" || strings.HasPrefix(s.Sel.Name, "NewToolResultError")) {
+				found = append(found, n.Pos())
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && strings.Contains(strings.ReplaceAll(n.Value, `\`, ""), `"isError":`) {
+				found = append(found, n.Pos())
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// funcName is "f", or "T.f" for a method of T or *T.
+func funcName(fn *ast.FuncDecl) string {
+	if fn.Recv == nil || len(fn.Recv.List) == 0 {
+		return fn.Name.Name
+	}
+	recv := fn.Recv.List[0].Type
+	if star, ok := recv.(*ast.StarExpr); ok {
+		recv = star.X
+	}
+	if id, ok := recv.(*ast.Ident); ok {
+		return id.Name + "." + fn.Name.Name
+	}
+	return fn.Name.Name
+}

@@ -1,0 +1,35 @@
+package shape_test
+
+import (
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/shape"
+)
+
+// W1: one function produces every error result.
+func TestW1OneFunctionOfARoomSaysIsError(t *testing.T) {
+	report(t, load(t).IsErrorWriters(shape.Writers))
+}
+
+func TestPlantedIsError(t *testing.T) {
+	allowed := []shape.Writer{{Room: "boundary", Func: "emission.write"}}
+	writer := "type emission struct{}\nfunc (m *emission) write(r *R) { r.IsError = true }\ntype R struct{ IsError bool }\n"
+	for body, want := range map[string]string{
+		"":                                       "",
+		"func g(r *R) { r.IsError = true }":      "g says isError",
+		"func g() R { return R{IsError: true} }": "g says isError",
+		"func (r R) h() { r.SetError(nil) }":     "R.h says isError",
+		"func g() string { return `{\"isError\":true}` }": "g says isError",
+	} {
+		got, err := shape.Load(tree(map[string]string{"boundary/a.go": goFile("p", writer+body)}), module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, got.IsErrorWriters(allowed), want)
+	}
+	got, err := shape.Load(tree(map[string]string{"boundary/a.go": goFile("p", "")}), module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, got.IsErrorWriters(allowed), "does not say isError")
+}
