@@ -4,7 +4,6 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -29,18 +28,21 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 		if _, bad := s.Pattern.(unreadable); bad {
 			unchecked = append(unchecked, s)
 		}
+		if s.Format != nil && s.Format.Name == "regex" {
+			s.Format = nil // what is meant is not Go's kind of pattern
+		}
 		if s.PropertyNames != nil {
 			s.Extensions = append(s.Extensions, nameRule{s.PropertyNames})
 			s.PropertyNames = nil
 		}
 	}
+	var doubted []*jsonschema.Schema
 	for _, s := range parts {
-		for _, sub := range doubting(s) {
-			for below := range reachable(sub) {
-				if slices.Contains(unchecked, below) {
-					return nil, errors.New("a pattern that decides between alternatives cannot be read")
-				}
-			}
+		doubted = append(doubted, doubting(s)...)
+	}
+	for s := range reachable(doubted...) {
+		if _, bad := s.Pattern.(unreadable); bad {
+			return nil, errors.New("a pattern that decides between alternatives cannot be read")
 		}
 	}
 	for _, s := range unchecked {
@@ -52,21 +54,19 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	return parts, nil
 }
 
-// reachable yields a schema and all that it leads to, each once.
-func reachable(root *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
+// reachable yields schemas and all that they lead to, each once.
+func reachable(roots ...*jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	return func(yield func(*jsonschema.Schema) bool) {
-		seen := map[*jsonschema.Schema]bool{root: true}
-		queue := []*jsonschema.Schema{root}
-		for i := 0; i < len(queue); i++ {
-			next := slices.Concat(inPlace(queue[i]), inside(queue[i]))
-			if !yield(queue[i]) {
-				return
+		seen := map[*jsonschema.Schema]bool{}
+		for queue := slices.Clone(roots); len(queue) > 0; queue = queue[1:] {
+			s := queue[0]
+			if seen[s] {
+				continue
 			}
-			for _, s := range next {
-				if !seen[s] {
-					seen[s] = true
-					queue = append(queue, s)
-				}
+			seen[s] = true
+			queue = append(append(queue, inPlace(s)...), inside(s)...) // before yield, which may change s
+			if !yield(s) {
+				return
 			}
 		}
 	}
@@ -169,21 +169,4 @@ func (r nameRule) Validate(ctx *jsonschema.ValidatorContext, v any) {
 			ctx.AddError(&kind.PropertyNames{Property: name})
 		}
 	}
-}
-
-// unreadable is a pattern that Go cannot read. It matches everything until [prepare] has decided what to do with it.
-type unreadable string
-
-// MatchString is true.
-func (unreadable) MatchString(string) bool { return true }
-
-// String returns the pattern as it was written.
-func (p unreadable) String() string { return string(p) }
-
-func readPattern(text string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return unreadable(text), nil //nolint:nilerr // told by its type
-	}
-	return re, nil
 }

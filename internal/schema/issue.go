@@ -18,29 +18,38 @@ import (
 // seems to have meant.
 type wanted map[*jsonschema.Schema][]string
 
-// issue dresses a finding: what was expected, what came, how to mend it, and what would pass. v is the whole value.
-func (s *Schema) issue(f finding, v any, meant wanted) candor.Issue {
+// teller turns the findings about one value into issues.
+type teller struct {
+	*Schema
+
+	value any // the whole
+	meant wanted
+	maker maker
+}
+
+// issue dresses a finding: what was expected, what came, how to mend it, and what would pass.
+func (t *teller) issue(f finding) candor.Issue {
 	out := candor.Issue{Path: f.path, Rule: f.rule, Message: f.message}
-	part := s.parts[f.at]
+	part := t.parts[f.at]
 	switch f.what.(type) {
 	case *kind.Required, *kind.Dependency, *kind.DependentRequired:
-		part = s.keySchema(part, f)
+		part = t.keySchema(part, f)
 		if part != nil {
-			out.Expected = describe(s.piece(s.resolved(part).Location))
+			out.Expected = describe(t.piece(resolved(part).Location))
 		}
 	case *kind.PropertyNames:
-		out.Expected, part = s.expected(f, "propertyNames"), nil
+		out.Expected, part = t.expected(f, "propertyNames"), nil
 	default:
-		out.Expected = s.expected(f, f.rule)
-		out.Got = typeAt(v, f.steps)
+		out.Expected = t.expected(f, f.rule)
+		out.Got = typeAt(t.value, f.steps)
 	}
-	hints := s.hints(f, v, meant)
+	hints := t.hints(f)
 	if f.options > 1 {
 		hints = append(hints, fmt.Sprintf("this is the closest of %d alternatives", f.options))
 	}
 	out.Hint = candor.Public(strings.Join(hints, "; "), maxMessageShown)
 	if part != nil && !f.isUnknownKey() {
-		out.Example = s.example(part)
+		out.Example = t.maker.example(part)
 	}
 	return out
 }
@@ -59,7 +68,7 @@ func (s *Schema) keySchema(holder *jsonschema.Schema, f finding) *jsonschema.Sch
 }
 
 // resolved follows references to the schema that is worth showing.
-func (s *Schema) resolved(part *jsonschema.Schema) *jsonschema.Schema {
+func resolved(part *jsonschema.Schema) *jsonschema.Schema {
 	for part.Ref != nil {
 		part = part.Ref
 	}
@@ -201,8 +210,8 @@ func typeAt(v any, steps []string) string {
 }
 
 // hints says how a finding may be mended. The caller's value decides which hint is given and never stands in it.
-func (s *Schema) hints(f finding, v any, meant wanted) []string {
-	at, has := valueAt(v, f.steps)
+func (t *teller) hints(f finding) []string {
+	at, has := valueAt(t.value, f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
 		return retype(k.Want, at)
@@ -212,22 +221,22 @@ func (s *Schema) hints(f finding, v any, meant wanted) []string {
 		}
 	default:
 		if f.isUnknownKey() && has {
-			return s.neighbours(f, v, meant)
+			return t.neighbours(f)
 		}
 	}
 	return nil
 }
 
 // neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
-func (s *Schema) neighbours(f finding, v any, meant wanted) []string {
-	holder := s.parts[f.at]
+func (t *teller) neighbours(f finding) []string {
+	holder := t.parts[f.at]
 	if _, whole := f.what.(*kind.FalseSchema); whole {
-		holder = s.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
+		holder = t.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
 	}
 	if holder == nil {
 		return nil
 	}
-	object, _ := valueAt(v, f.steps[:len(f.steps)-1])
+	object, _ := valueAt(t.value, f.steps[:len(f.steps)-1])
 	given, _ := object.(map[string]any)
 	free := map[string]*jsonschema.Schema{}
 	for _, part := range together([]*jsonschema.Schema{holder}) {
@@ -238,12 +247,11 @@ func (s *Schema) neighbours(f finding, v any, meant wanted) []string {
 		}
 	}
 	best := nearest(f.key, slices.Collect(maps.Keys(free)))
-	if len(best) > 0 && meant != nil {
-		meant[free[best[0]]] = append(meant[free[best[0]]], best[0])
-	}
 	if len(best) == 0 {
 		return knownKeys(slices.Sorted(maps.Keys(free)))
 	}
+	knower := free[best[0]]
+	t.meant[knower] = append(t.meant[knower], best[0])
 	return didYouMean(best)
 }
 

@@ -1,9 +1,54 @@
 package schema
 
 import (
+	"errors"
+	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
+
+// maxPatterns bounds the patterns of one schema, in steps of the programs they become. A few letters can make a large program.
+const maxPatterns = 200_000
+
+// pattern is a regular expression that knows what it costs: matching takes time in the length of the text and of the program.
+type pattern struct {
+	*regexp.Regexp
+
+	steps int
+}
+
+// unreadable is a pattern that Go cannot read. It matches everything until [prepare] has decided what to do with it.
+type unreadable string
+
+// MatchString is true.
+func (unreadable) MatchString(string) bool { return true }
+
+// String returns the pattern as it was written.
+func (p unreadable) String() string { return string(p) }
+
+// patternReader reads the patterns of one schema, while that is compiled and not after.
+type patternReader struct{ left int }
+
+func (r *patternReader) read(text string) (jsonschema.Regexp, error) {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return unreadable(text), nil //nolint:nilerr // told by its type
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return unreadable(text), nil //nolint:nilerr // as above
+	}
+	if r.left -= len(program.Inst); r.left < 0 {
+		return nil, errors.New("the patterns are too large")
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return unreadable(text), nil //nolint:nilerr // as above
+	}
+	return &pattern{Regexp: re, steps: len(program.Inst)}, nil
+}
 
 // matching writes a short text that a regular expression matches, as far as that can be read off it; what it cannot is found
 // out when the text is checked. Parts that may repeat do so until the whole has least characters.

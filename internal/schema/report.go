@@ -95,10 +95,10 @@ func (s *Schema) report(v any, invalid *jsonschema.ValidationError) Report {
 		r.More = len(found) - maxIssues
 		found = found[:maxIssues]
 	}
-	meant := wanted{}
+	t := teller{Schema: s, value: v, meant: wanted{}, maker: maker{schema: s, steps: madeSteps}}
 	for _, f := range found {
-		r.Issues = append(r.Issues, s.issue(f, v, meant))
+		r.Issues = append(r.Issues, t.issue(f))
 	}
-	r.Template = s.template(meant)
+	r.Template = s.template(t.meant)
 	return r
 }

@@ -46,7 +46,8 @@ func Compile(raw []byte) (*Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.UseLoader(nothing{})
-	compiler.UseRegexpEngine(readPattern)
+	patterns := patternReader{left: maxPatterns}
+	compiler.UseRegexpEngine(patterns.read)
 	if err := compiler.AddResource(address, doc); err != nil {
 		return nil, fmt.Errorf("compiling schema: %w", err)
 	}

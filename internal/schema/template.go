@@ -24,58 +24,62 @@ const (
 	maxMadeText    = 1024 // characters
 	templateTrials = 1000
 	exampleTrials  = 100
-	trialSteps     = 20_000
+	madeSteps      = baseSteps // of checking, for all examples of a report together, and for its template
 )
 
 // template makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
 func (s *Schema) template(meant wanted) candor.Details {
-	for _, want := range []wanted{meant, nil} {
-		m := maker{schema: s, wanted: want, trials: templateTrials}
+	m := maker{schema: s, wanted: meant, steps: madeSteps}
+	for {
+		m.trials = templateTrials
 		v, ok := m.value(s.root, 0)
-		if !ok {
-			continue
-		}
-		if details := candor.DetailsOf(v); len(details.String()) <= maxTemplate && passes(s.root, details) {
+		if details := candor.DetailsOf(v); ok && len(details.String()) <= maxTemplate && m.passes(s.root, details) {
 			return details
 		}
+		if len(m.wanted) == 0 {
+			return candor.Details{}
+		}
+		m.wanted = nil
 	}
-	return candor.Details{}
+}
+
+// maker makes values for schemas. trials and steps bound all its work.
+type maker struct {
+	schema *Schema
+	wanted wanted
+	trials int
+	steps  int
 }
 
 // example makes a value that passes one part of the schema; nil if that cannot be done.
-func (s *Schema) example(part *jsonschema.Schema) any {
-	m := maker{schema: s, trials: exampleTrials}
+func (m *maker) example(part *jsonschema.Schema) any {
+	m.trials = exampleTrials
 	v, ok := m.value(part, 1)
 	if !ok {
 		return nil
 	}
-	if details := candor.DetailsOf(v); len(details.String()) > maxExample || !passes(part, details) {
+	if details := candor.DetailsOf(v); len(details.String()) > maxExample || !m.passes(part, details) {
 		return nil
 	}
 	return v
 }
 
 // passes checks a value as it will be read: cleaned and cut.
-func passes(part *jsonschema.Schema, details candor.Details) bool {
+func (m *maker) passes(part *jsonschema.Schema, details candor.Details) bool {
 	text, err := details.MarshalJSON()
 	if err != nil {
 		return false
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	return err == nil && fits(part, v)
+	return err == nil && m.fits(part, v)
 }
 
 // fits reports whether a made value passes.
-func fits(part *jsonschema.Schema, v any) bool {
-	steps := cost{left: trialSteps}
-	return steps.affords(part, v) && !steps.insane && part.Validate(v) == nil
-}
-
-// maker makes values for schemas. trials bounds all its work.
-type maker struct {
-	schema *Schema
-	wanted wanted
-	trials int
+func (m *maker) fits(part *jsonschema.Schema, v any) bool {
+	work := cost{left: m.steps}
+	ok := work.affords(part, v) && !work.insane && part.Validate(v) == nil
+	m.steps = work.left
+	return ok
 }
 
 // value makes a value for a schema: one that the schema itself offers, else one that is built.
@@ -83,18 +87,18 @@ func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
 	if depth > maxMadeDepth {
 		return nil, false
 	}
-	for choice := range choices(part) {
-		if m.trials--; m.trials < 0 {
+	for choice := range m.choices(part) {
+		if m.trials--; m.trials < 0 || m.steps < 0 {
 			return nil, false
 		}
 		shape := m.gather(part, choice)
 		for _, v := range shape.offered {
-			if fits(part, v) {
+			if m.fits(part, v) {
 				return v, true
 			}
 		}
 		for _, richly := range []bool{true, false} {
-			if v, ok := m.build(shape, depth, richly); ok && fits(part, v) {
+			if v, ok := m.build(shape, depth, richly); ok && m.fits(part, v) {
 				return v, true
 			}
 		}
@@ -103,10 +107,11 @@ func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
 }
 
 // choices is how many alternatives are worth a try.
-func choices(part *jsonschema.Schema) int {
+func (m *maker) choices(part *jsonschema.Schema) int {
 	const most = 8
 	n := 1
 	for _, p := range together([]*jsonschema.Schema{part}) {
+		m.steps--
 		n = max(n, len(p.AnyOf), len(p.OneOf))
 	}
 	return min(n, most)
@@ -182,7 +187,7 @@ func (m *maker) member(shape *shape, name string, depth int) (any, bool) {
 	}
 	for _, part := range parts {
 		v, ok := m.value(part, depth+1)
-		if ok && !slices.ContainsFunc(parts, func(other *jsonschema.Schema) bool { return other != part && !fits(other, v) }) {
+		if ok && !slices.ContainsFunc(parts, func(other *jsonschema.Schema) bool { return other != part && !m.fits(other, v) }) {
 			return v, true
 		}
 	}

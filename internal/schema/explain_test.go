@@ -1,0 +1,235 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/schema"
+)
+
+func explain(tb testing.TB, raw, value string) schema.Report {
+	tb.Helper()
+	return compile(tb, raw).Explain([]byte(value))
+}
+
+// lines writes the issues of a report as "path rule".
+func lines(r schema.Report) []string {
+	var all []string
+	for _, issue := range r.Issues {
+		all = append(all, issue.Path+" "+issue.Rule)
+	}
+	return all
+}
+
+func encode(tb testing.TB, v any) string {
+	tb.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestEveryFailingPathIsToldAtOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	r := explain(t, `{"type":"object","properties":{"z":{"type":"integer"},"list":{"type":"array","items":{"type":"object",
+		"properties":{"id":{"type":"string"}},"required":["id"]}},"n":{"minimum":5,"multipleOf":2}},"required":["z","b","a"],"additionalProperties":false}`,
+		`{"z":"x","list":[{"id":"ok"},{"id":4},{}],"n":1,"y":1}`)
+	want := []string{"/a required", "/b required", "/list/1/id type", "/list/2/id required", "/n minimum", "/n multipleOf", "/y unknown_key", "/z type"}
+	if diff := cmp.Diff(want, lines(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnknownKeyIsToldItsNeighbours(t *testing.T) {
+	t.Parallel()
+	const raw = `{"properties":{"workflowId":{},"workflowID2":{},"workflow":{},"worflowId":{},"goal":{}},"additionalProperties":false}`
+	r := explain(t, raw, `{"workflow_id":1}`)
+	if len(r.Issues) != 1 || r.Issues[0].Path != "/workflow_id" || r.Issues[0].Rule != schema.RuleUnknownKey {
+		t.Fatalf("%+v", r.Issues)
+	}
+	if got := r.Issues[0].Hint; got != `did you mean "workflowId", "worflowId" or "workflowID2"?` {
+		t.Errorf("hint: %s", got)
+	}
+	if got := r.Template.String(); got != `{"workflowId":"text"}` {
+		t.Errorf("the template is %s and should hold the key that was meant", got)
+	}
+	if got := explain(t, raw, `{"workflow_id":1,"workflowId":2}`).Issues[0].Hint; strings.Contains(got, `"workflowId"`) {
+		t.Errorf("a key that was sent is suggested: %s", got)
+	}
+	if got := explain(t, raw, `{"nothing like it":1}`).Issues[0].Hint; strings.Contains(got, "did you mean") {
+		t.Errorf("hint: %s", got)
+	}
+}
+
+func TestUnevaluatedKeyIsAnUnknownKey(t *testing.T) {
+	t.Parallel()
+	r := explain(t, `{"allOf":[{"properties":{"path":{"type":"string"}}}],"unevaluatedProperties":false}`, `{"pth":"x"}`)
+	if len(r.Issues) != 1 || r.Issues[0].Rule != schema.RuleUnknownKey || r.Issues[0].Hint != `did you mean "path"?` {
+		t.Errorf("%+v", r.Issues)
+	}
+}
+
+func TestIssueTellsWhatWasExpectedAndWhatWouldPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		schema, value string
+		want          candor.Issue
+	}{
+		{`{"properties":{"n":{"type":"integer","minimum":3}}}`, `{"n":"7"}`, candor.Issue{Path: "/n", Rule: "type",
+			Message: "must be an integer, not a string", Expected: map[string]any{"type": "integer"}, Got: "string",
+			Hint: "write the number without quotes", Example: json.Number("3")}},
+		{`{"properties":{"n":{"type":"integer","minimum":3}}}`, `{"n":1}`, candor.Issue{Path: "/n", Rule: "minimum",
+			Message: "must be at least 3", Expected: map[string]any{"minimum": json.Number("3")}, Got: "number", Example: json.Number("3")}},
+		{`{"properties":{"s":{"enum":["asc","desc"]}}}`, `{"s":"dsc"}`, candor.Issue{Path: "/s", Rule: "enum",
+			Message: `must be "asc" or "desc"`, Expected: map[string]any{"enum": []any{"asc", "desc"}}, Got: "string",
+			Hint: `did you mean "desc" or "asc"?`, Example: "asc"}},
+		{`{"properties":{"d":{"type":"string","format":"date","description":"the day"}},"required":["d"]}`, ``, candor.Issue{Path: "/d",
+			Rule: "required", Message: `the key "d" is missing`,
+			Expected: map[string]any{"type": "string", "format": "date", "description": "the day"}, Example: "2026-01-31"}},
+		{`{"properties":{"l":{"type":"array","items":{"type":"string"}}}}`, `{"l":"x"}`, candor.Issue{Path: "/l", Rule: "type",
+			Message: "must be an array, not a string", Expected: map[string]any{"type": "array"}, Got: "string",
+			Hint: "put it in a list", Example: []any{"text"}}},
+		{`{"type":"object"}`, `[]`, candor.Issue{Rule: "type", Message: "must be an object, not an array",
+			Expected: map[string]any{"type": "object"}, Got: "array", Example: map[string]any{}}},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `1`, candor.Issue{Rule: "exclusiveMinimum",
+			Message: "must be more than 1", Expected: map[string]any{"minimum": json.Number("1"), "exclusiveMinimum": true}, Got: "number",
+			Example: json.Number("2")}},
+	} {
+		r := explain(t, c.schema, c.value)
+		if diff := cmp.Diff([]candor.Issue{c.want}, r.Issues); diff != "" {
+			t.Errorf("%s with %s: %s", c.schema, c.value, diff)
+		}
+	}
+}
+
+func TestClosestAlternativeIsTold(t *testing.T) {
+	t.Parallel()
+	const raw = `{"properties":{"shape":{"oneOf":[
+		{"type":"object","properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"]},
+		{"type":"object","properties":{"kind":{"const":"box"},"w":{"type":"number"},"h":{"type":"number"}},"required":["kind","w","h"]},
+		{"type":"null"}]}}}`
+	r := explain(t, raw, `{"shape":{"kind":"box"}}`)
+	if diff := cmp.Diff([]string{"/shape/h required", "/shape/w required"}, lines(r)); diff != "" {
+		t.Error(diff)
+	}
+	if got := r.Issues[0].Hint; got != "this is the closest of 3 alternatives" {
+		t.Errorf("hint: %s", got)
+	}
+	r = explain(t, raw, `{"shape":"x"}`)
+	if len(r.Issues) != 1 || r.Issues[0].Message != "must be an object or null, not a string" {
+		t.Errorf("%+v", r.Issues)
+	}
+	r = explain(t, `{"oneOf":[{"type":"number"},{"type":"integer"}]}`, `1`)
+	if diff := cmp.Diff([]string{" oneOf"}, lines(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The library reports names at a place that it goes on to overwrite; see nameRule.
+func TestMisnamedKeysAreToldAtTheirOwnPlace(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		r := explain(t, `{"additionalProperties":{"additionalProperties":{"propertyNames":{"maxLength":2}}}}`,
+			`{"a":{"x":{"long":1}},"b":{"y":{"long":1}},"c":{"z":{"ok":1}}}`)
+		if diff := cmp.Diff([]string{"/a/x/long propertyNames", "/b/y/long propertyNames"}, lines(r)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestNoValueOfTheCallerIsRepeated(t *testing.T) {
+	t.Parallel()
+	const mark = "zz9value"
+	r := newRandom(3)
+	told := 0
+	for range 1500 {
+		raw := r.schema(2, false)
+		s, err := schema.Compile([]byte(raw))
+		if err != nil {
+			continue
+		}
+		value := strings.ReplaceAll(r.near(t, raw), `"red"`, `"blue"`)
+		for _, text := range []string{`"x"`, `"blue"`, `"abcdefgh"`, `"xx-1"`} {
+			value = strings.ReplaceAll(value, text, `"`+mark+`"`)
+		}
+		report := s.Explain([]byte(value))
+		if !report.OK() && strings.Contains(value, mark) {
+			told++
+		}
+		if text := encode(t, report); strings.Contains(text, mark) {
+			t.Fatalf("schema %s\nvalue %s\nreport %s", raw, value, text)
+		}
+	}
+	if told < 100 {
+		t.Errorf("only %d reports were about marked values", told)
+	}
+}
+
+func TestReportIsTheSameEveryTime(t *testing.T) {
+	t.Parallel()
+	const raw = `{"properties":{"a":{"type":"string"},"b":{"type":"integer"},"o":{"properties":{"x":{},"y":{}},"additionalProperties":false,"propertyNames":{"maxLength":1}}},
+		"patternProperties":{"^p":{"type":"null"},"q$":{"type":"null"}},"dependentRequired":{"a":["k","l"],"b":["k"]},"minProperties":9,"additionalProperties":{"anyOf":[{"type":"null"},{"minimum":4}]}}`
+	const value = `{"a":1,"b":"x","o":{"xx":1,"yy":2},"pq":1,"r":1,"s":2,"t":3}`
+	want := encode(t, explain(t, raw, value))
+	for range 200 {
+		if got := encode(t, explain(t, raw, value)); got != want {
+			t.Fatalf("first %s\nthen %s", want, got)
+		}
+	}
+}
+
+func TestIssuesAreBoundedAndTheRestCounted(t *testing.T) {
+	t.Parallel()
+	r := explain(t, `{"items":{"type":"string"}}`, "["+strings.Repeat("1,", 199)+"1]")
+	if len(r.Issues) != 50 || r.More != 150 {
+		t.Errorf("%d issues and %d more", len(r.Issues), r.More)
+	}
+	long := strings.Repeat("k", 5000)
+	r = explain(t, fmt.Sprintf(`{"additionalProperties":false,"required":[%q],"properties":{"e":{"enum":[%q,2]}}}`, long, long), fmt.Sprintf(`{%q:1,"e":3}`, long+"\n"))
+	if text := encode(t, r); len(text) > 4000 {
+		t.Errorf("the report has %d bytes: %s", len(text), text)
+	}
+}
+
+func TestKeysOfTheCallerAreCleaned(t *testing.T) {
+	t.Parallel()
+	r := explain(t, `{"additionalProperties":false}`, `{"a\n\u001b[31mb/c~":1}`)
+	if got := r.Issues[0].Path; got != "/a b~1c~0" {
+		t.Errorf("path %q", got)
+	}
+}
+
+func TestSameFaultFoundTwiceIsToldOnce(t *testing.T) {
+	t.Parallel()
+	r := explain(t, `{"allOf":[{"required":["a"]},{"required":["a"]},{"$ref":"#/$defs/d"}],"$defs":{"d":{"required":["a"]}}}`, `{}`)
+	if diff := cmp.Diff([]string{"/a required"}, lines(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatIsInOrderHasAnEmptyReport(t *testing.T) {
+	t.Parallel()
+	if r := explain(t, benchSchema, benchValue); !r.OK() || !r.Template.IsZero() || r.More != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestIssuesFitIntoAnError(t *testing.T) {
+	t.Parallel()
+	r := explain(t, benchSchema, `{"qery":1,"limit":1000}`)
+	err := candor.ToolFailure(candor.CodeKaizaInvalidInputType, "search", "", candor.WithIssues(r.Issues...))
+	back := schema.Report{Issues: err.Details().Issues()}
+	if diff := cmp.Diff(lines(r), lines(back)); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.ContainsFunc(back.Issues, func(i candor.Issue) bool { return i.Hint == `did you mean "query"?` }) {
+		t.Errorf("%+v", back.Issues)
+	}
+}

@@ -1,0 +1,127 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/candor-mcp/candor/internal/schema"
+)
+
+func TestWhatIsNotJSONHasOneIssueAtTheWhole(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"additionalProperties":{"uniqueItems":true}}`)
+	for _, c := range []struct{ value, rule string }{
+		{`{`, "truncated"},
+		{`nope`, "not_json"},
+		{`{} {}`, "trailing_data"},
+		{`{"n":1,"n":2}`, "duplicate_key"},
+		{`{"n":1,"\u006e":2}`, "duplicate_key"},
+		{"{\"a\":\"\xff\"}", "bad_utf8"},
+		{strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000), "too_deep"},
+		{strings.Repeat("[", 1_000_000), "truncated"},
+		{`{"n":1e999999999}`, schema.RuleNumberRange},
+		{`{"n":1e1000000}`, schema.RuleNumberRange},
+		{`{"n":` + strings.Repeat("9", 100_000) + `}`, schema.RuleNumberRange},
+		{`{"other":[{"x":[1e999999999]},1]}`, schema.RuleNumberRange},
+		{`null`, "type"},
+		{`"text"`, "type"},
+	} {
+		r := s.Explain([]byte(c.value))
+		if diff := cmp.Diff([]string{" " + c.rule}, lines(r)); diff != "" {
+			t.Errorf("%.40s: %s", c.value, diff)
+		}
+		if s.Accepts([]byte(c.value)) {
+			t.Errorf("%.40s is accepted", c.value)
+		}
+	}
+}
+
+func TestSchemaThatCannotBeCheckedIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string]string{
+		"no JSON":             `{`,
+		"nothing":             ``,
+		"no schema":           `[]`,
+		"bad keyword":         `{"type":"strange"}`,
+		"remote reference":    `{"$ref":"https://example.com/schema.json"}`,
+		"file reference":      `{"$ref":"file:///etc/hostname"}`,
+		"relative reference":  `{"$ref":"other.json"}`,
+		"remote draft":        `{"$schema":"https://example.com/draft"}`,
+		"dangling reference":  `{"$ref":"#/$defs/none"}`,
+		"circle":              `{"$ref":"#"}`,
+		"long circle":         `{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`,
+		"dynamic":             `{"$dynamicAnchor":"x","properties":{"a":{"$dynamicRef":"#x"}}}`,
+		"huge number":         `{"minimum":1e999999999}`,
+		"too deep":            strings.Repeat(`{"not":`, 100) + "{}" + strings.Repeat("}", 100),
+		"too large":           `{"title":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"too many parts":      `{"allOf":[` + strings.Repeat(`{"type":"null"},`, 9000) + `{}]}`,
+		"negated pattern":     `{"not":{"pattern":"^(?=x)"}}`,
+		"deciding pattern":    `{"properties":{"a":{"oneOf":[{"items":{"pattern":"^(?=x)"}},{"type":"null"}]}}}`,
+		"huge patterns":       `{"allOf":[` + strings.Repeat(`{"pattern":"^(((a{0,10}){0,10}){0,9})*$"},`, 400) + `{}]}`,
+		"unreadable key rule": `{"patternProperties":{"^(?=x)":{}}}`,
+	} {
+		if _, err := schema.Compile([]byte(raw)); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestPatternThatGoCannotReadIsNotChecked(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"properties":{"mail":{"type":"string","minLength":3,"pattern":"^(?!\\.)[^@]+@[^@]+$"}}}`)
+	if r := s.Explain([]byte(`{"mail":"anything"}`)); !r.OK() {
+		t.Errorf("%+v", r.Issues)
+	}
+	if r := s.Explain([]byte(`{"mail":"x"}`)); r.OK() {
+		t.Error("the rest of the schema is not checked")
+	}
+}
+
+// Every level doubles the work of a validator that tries all alternatives. These must come back, whatever they say.
+func TestSchemasMadeToTakeForeverDoNot(t *testing.T) {
+	t.Parallel()
+	var ladder strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&ladder, `"s%d":{"oneOf":[{"$ref":"#/$defs/s%d"},{"$ref":"#/$defs/s%d"}]},`, i, i+1, i+1)
+	}
+	nested := strings.Repeat(`{"x":`, 60) + `1` + strings.Repeat(`}`, 60)
+	words := strings.Repeat(`["a`+`\u0004b"],["a","b"],`, 20_000)
+	for name, c := range map[string]struct{ schema, value, rule string }{
+		"references":   {`{"$ref":"#/$defs/s0","$defs":{` + ladder.String() + `"s60":{"type":"null"}}}`, `1`, schema.RuleTooComplex},
+		"recursion":    {`{"type":"object","anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}},"required":["y"]}]}`, nested, schema.RuleTooComplex},
+		"equal hashes": {`{"uniqueItems":true}`, "[" + words + "1]", schema.RuleTooComplex},
+		"repetition":   {`{"pattern":"^(((a{0,10}){0,10}){0,10})*$"}`, `"` + strings.Repeat("a", 1<<20) + `!"`, schema.RuleTooComplex},
+		"many values":  {`{"items":{"enum":[` + strings.Repeat(`"x",`, 5000) + `"y"]}}`, "[" + strings.Repeat("1,", 100_000) + "1]", schema.RuleTooComplex},
+		"many faults":  {`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 100_000) + "1]", "type"},
+	} {
+		r := compile(t, c.schema).Explain([]byte(c.value))
+		if len(r.Issues) == 0 || r.Issues[0].Rule != c.rule {
+			t.Errorf("%s: %v and %d more", name, lines(r), r.More)
+		}
+	}
+}
+
+func TestDeclaredDraftIsHonoured(t *testing.T) {
+	t.Parallel()
+	const tuple = `"items":[{"type":"integer"}],"additionalItems":false}`
+	if _, err := schema.Compile([]byte("{" + tuple)); err == nil {
+		t.Error("without $schema a list of items is not draft 2020-12")
+	}
+	old := compile(t, `{"$schema":"http://json-schema.org/draft-07/schema#",`+tuple)
+	if r := old.Explain([]byte(`[1]`)); !r.OK() {
+		t.Errorf("%+v", r.Issues)
+	}
+	if diff := cmp.Diff([]string{" additionalItems", "/0 type"}, lines(old.Explain([]byte(`["x",2]`)))); diff != "" {
+		t.Error(diff)
+	}
+	asserting := compile(t, `{"$schema":"http://json-schema.org/draft-07/schema#","format":"date"}`)
+	if diff := cmp.Diff([]string{" format"}, lines(asserting.Explain([]byte(`"x"`)))); diff != "" {
+		t.Error(diff)
+	}
+	if r := compile(t, `{"format":"date"}`).Explain([]byte(`"x"`)); !r.OK() {
+		t.Errorf("in draft 2020-12 a format only informs: %+v", r.Issues)
+	}
+}
