@@ -40,6 +40,8 @@ var Rooms = []Room{
 		Why: "the reference servers are users of the toolkit, and of nothing above it"},
 	{Dir: "candortest", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "other people's servers run this kit: it must not force an SDK on them"},
+	{Dir: "candorvet", Outside: true,
+		Why: "the analyser reads other people's source; it knows our names as text and must not drag our code, or an SDK, into their build"},
 	{Dir: "spec", Pure: true, Why: "the contract is data for every language; it does nothing"},
 	{Dir: "examples", Own: []string{"*"}, Outside: true, SDK: true,
 		Why: "examples show the pieces together"},

@@ -1,0 +1,119 @@
+package candorvet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// The list of what may be dropped without a word. It is short on purpose, and every entry has its reason.
+
+// neverFail are types whose writes are documented never to return an error.
+var neverFail = map[string]bool{
+	"strings.Builder": true, "bytes.Buffer": true, "hash.Hash": true, "hash.Hash32": true, "hash.Hash64": true, "hash/maphash.Hash": true,
+	"math/rand.Rand": true, "math/rand/v2.Rand": true, "math/rand/v2.ChaCha8": true,
+}
+
+// tidying are methods that end something: the call has its result already, and nobody can act on the failure.
+var tidying = map[string]bool{
+	"Close": true, "CloseIdleConnections": true, "Rollback": true, "Stop": true, "Shutdown": true, "Release": true, "Unlock": true, "Kill": true,
+}
+
+// harmlessSource reports whether the value that an error variable has at a place comes from a harmless call.
+func (v *vet) harmlessSource(err types.Object, at token.Pos) bool {
+	w, ok := v.lastWrite(err, at)
+	return ok && w.value != nil && v.harmless(w.value)
+}
+
+// harmless reports whether the error of an expression may be dropped: it is never set, or nobody waits for it.
+func (v *vet) harmless(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	fn := v.callee(call)
+	if fn == nil {
+		return false
+	}
+	name, path := fn.Name(), pathOf(fn)
+	switch {
+	case path == "fmt": // printing; Sscan and the like lose input
+		return strings.HasPrefix(name, "Print") || strings.HasPrefix(name, "Fprint")
+	case path == "crypto/rand" && name == "Read": // documented never to fail
+		return true
+	case path == "os" && (name == "Remove" || name == "RemoveAll"): // tidying files
+		return true
+	case path == "encoding/json" && (name == "Marshal" || name == "MarshalIndent") && len(call.Args) > 0:
+		return plainJSON(v.pass.TypesInfo.TypeOf(call.Args[0]), nil)
+	case isTellingClient(name, path): // a notification is not waited for
+		return true
+	case path == "io" && name == "WriteString" && len(call.Args) > 0:
+		return isNeverFailing(v.pass.TypesInfo.TypeOf(call.Args[0]))
+	}
+	if recv := fn.Signature().Recv(); recv != nil {
+		return tidying[name] || isNeverFailing(recv.Type()) || isNeverFailing(v.receiver(call))
+	}
+	return false
+}
+
+// isTellingClient knows the notifications of both SDKs: progress, log messages, changes.
+func isTellingClient(name, path string) bool {
+	return ofSDK(path) && (strings.HasPrefix(name, "Notify") || strings.HasPrefix(name, "Send") || name == "Log" || name == "ResourceUpdated")
+}
+
+// receiver returns the type of x in x.f(): hash.Hash has its Write from io.Writer.
+func (v *vet) receiver(call *ast.CallExpr) types.Type {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+		return v.pass.TypesInfo.TypeOf(sel.X)
+	}
+	return nil
+}
+
+func isNeverFailing(t types.Type) bool {
+	n := named(t)
+	return n != nil && neverFail[pathOf(n)+"."+n.Name()]
+}
+
+// plainJSON reports whether encoding a value of a type cannot fail: it holds no function, channel, float, interface or own method of
+// encoding, however deep.
+func plainJSON(t types.Type, seen []types.Type) bool {
+	if t == nil || len(seen) > 32 {
+		return false
+	}
+	for _, s := range seen {
+		if types.Identical(s, t) {
+			return false // a cycle in the type may be one in the value
+		}
+	}
+	if hasMethod(t, "MarshalJSON") || hasMethod(t, "MarshalText") {
+		return false
+	}
+	seen = append(seen, t)
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&(types.IsString|types.IsInteger|types.IsBoolean) != 0
+	case *types.Pointer:
+		return plainJSON(u.Elem(), seen)
+	case *types.Slice:
+		return plainJSON(u.Elem(), seen)
+	case *types.Array:
+		return plainJSON(u.Elem(), seen)
+	case *types.Map:
+		return plainJSON(u.Key(), seen) && plainJSON(u.Elem(), seen)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if (f.Exported() || f.Embedded()) && !plainJSON(f.Type(), seen) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func hasMethod(t types.Type, name string) bool {
+	obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+	_, ok := obj.(*types.Func)
+	return ok
+}

@@ -1,0 +1,241 @@
+package candorvet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// mask is a failure dressed as a success.
+type mask struct {
+	what string
+	err  types.Object // the error it describes, nil if it is described in words only
+	text ast.Expr     // the words, where there is no error
+}
+
+// failureWords begin a text that cannot be the result of a call that worked.
+var failureWords = regexp.MustCompile(`(?i)^[^\pL\pN]*(error|failed|failure|fatal|exception)( *[:!]| +-| +to\b)`)
+
+// maskedIn returns the failure that a return statement with a nil error describes, or nil.
+func (v *vet) maskedIn(ret *ast.ReturnStmt, s scope) *mask {
+	for _, result := range ret.Results[:len(ret.Results)-1] {
+		if m := v.maskOf(result, s, ret.Pos(), 0); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// maskOf looks for a failure in one result of a handler.
+func (v *vet) maskOf(e ast.Expr, s scope, at token.Pos, depth int) *mask {
+	e = ast.Unparen(e)
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
+		e = ast.Unparen(u.X)
+	}
+	switch e := e.(type) {
+	case *ast.Ident:
+		obj := v.pass.TypesInfo.ObjectOf(e)
+		if w, ok := v.lastWrite(obj, at); ok && w.value != nil && depth == 0 && !v.marksFailure(s.fn.body, obj) {
+			return v.maskOf(w.value, s, w.at, depth+1)
+		}
+	case *ast.CompositeLit:
+		if isResult(v.pass.TypesInfo.TypeOf(e)) {
+			return v.maskOfResult(e, s)
+		}
+		return v.maskOfObject(e, s)
+	case *ast.CallExpr:
+		return v.maskOfCall(e, s, at, depth)
+	}
+	return nil
+}
+
+// maskOfResult judges a literal result of the SDK.
+func (v *vet) maskOfResult(lit *ast.CompositeLit, s scope) *mask {
+	for _, field := range lit.Elts {
+		kv, ok := field.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		if name, ok := kv.Key.(*ast.Ident); ok && name.Name == "IsError" && v.constant(kv.Value) != "false" {
+			return nil
+		}
+	}
+	for _, field := range lit.Elts {
+		if m := v.wordsIn(field, s); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// wordsIn looks for texts of failure in the content of a result.
+func (v *vet) wordsIn(content ast.Node, s scope) *mask {
+	var m *mask
+	ast.Inspect(content, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			if name, ok := n.Key.(*ast.Ident); ok && name.Name == "Text" && m == nil {
+				m = v.maskOfText(n.Value, s)
+			}
+		case *ast.CallExpr: // mcp.NewTextContent
+			if fn := v.callee(n); m == nil && fn != nil && ofSDK(pathOf(fn)) && len(n.Args) > 0 {
+				m = v.maskOfText(n.Args[0], s)
+			}
+		}
+		return m == nil
+	})
+	return m
+}
+
+// maskOfText judges a text for the client: one that holds an error of this branch, or begins as a failure does.
+func (v *vet) maskOfText(e ast.Expr, s scope) *mask {
+	if err := v.errorIn(e, s, 0); err != nil {
+		return &mask{what: "the text of an error is returned as a success, so the client believes the call worked", err: err}
+	}
+	if failureWords.MatchString(v.firstWords(e)) {
+		m := &mask{what: "a text that tells of a failure is returned as a success, so the client believes the call worked", text: e}
+		if g := lastGuard(s); g != nil && !g.specific {
+			m.err = g.err
+		}
+		return m
+	}
+	return nil
+}
+
+func lastGuard(s scope) *guard {
+	if len(s.nonNil) == 0 {
+		return nil
+	}
+	return &s.nonNil[len(s.nonNil)-1]
+}
+
+// errorIn returns the error of this branch that an expression uses, itself or through one variable.
+func (v *vet) errorIn(e ast.Expr, s scope, depth int) types.Object {
+	for _, g := range slices.Backward(s.nonNil) {
+		if v.mentions(e, g.err) {
+			return g.err
+		}
+	}
+	if name, ok := ast.Unparen(e).(*ast.Ident); ok && depth == 0 {
+		if w, ok := v.lastWrite(v.pass.TypesInfo.ObjectOf(name), e.Pos()); ok && w.value != nil {
+			return v.errorIn(w.value, s, depth+1)
+		}
+	}
+	return nil
+}
+
+// firstWords returns the constant text with which an expression begins, or "".
+func (v *vet) firstWords(e ast.Expr) string {
+	e = ast.Unparen(e)
+	if c := v.constant(e); c != "" {
+		return c
+	}
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return v.firstWords(e.X)
+	case *ast.CallExpr:
+		if fn := v.callee(e); (isFunc(fn, "fmt", "Sprintf") || isFunc(fn, "fmt", "Sprint") || isFunc(fn, "fmt", "Sprintln")) && len(e.Args) > 0 {
+			return v.firstWords(e.Args[0])
+		}
+	}
+	return ""
+}
+
+// maskOfObject judges a struct or map that a handler gives out: {"ok": false, "error": "…"}, or a member error that holds one.
+func (v *vet) maskOfObject(lit *ast.CompositeLit, s scope) *mask {
+	denies, errorMember := false, ast.Expr(nil)
+	for _, element := range lit.Elts {
+		kv, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		switch strings.ToLower(strings.Trim(v.keyOf(kv.Key), `"`)) {
+		case "ok", "success", "succeeded":
+			denies = denies || v.constant(kv.Value) == "false"
+		case "error", "err", "errormessage", "error_message", "errormsg":
+			if c := v.constant(kv.Value); c != `""` && !v.isNil(kv.Value) {
+				errorMember = kv.Value
+			}
+		}
+	}
+	if errorMember == nil {
+		return nil
+	}
+	err := v.errorIn(errorMember, s, 0)
+	if err == nil && !denies {
+		return nil
+	}
+	m := &mask{what: "an object that tells of a failure is returned as a success, so the client believes the call worked", err: err}
+	if err == nil && isString(v.pass.TypesInfo.TypeOf(errorMember)) {
+		m.text = errorMember
+	}
+	return m
+}
+
+func (v *vet) keyOf(key ast.Expr) string {
+	if name, ok := key.(*ast.Ident); ok && v.constant(key) == "" {
+		return name.Name
+	}
+	return v.constant(key)
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+// maskOfCall judges a result that is built by a function: one of mcp-go, or a helper of this package that never says isError.
+func (v *vet) maskOfCall(call *ast.CallExpr, s scope, at token.Pos, depth int) *mask {
+	fn := v.callee(call)
+	switch {
+	case fn == nil || len(call.Args) == 0:
+		return nil
+	case pathOf(fn) == mcpGoPath+"/mcp":
+		return v.maskOfBuilder(fn.Name(), call, s, at, depth)
+	case v.decls[fn] != nil && isResult(v.pass.TypesInfo.TypeOf(call)) && !v.marksFailure(v.decls[fn].Body, nil):
+		for _, arg := range call.Args {
+			if m := v.maskOfText(arg, s); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// maskOfBuilder judges a call of mcp.NewToolResult….
+func (v *vet) maskOfBuilder(name string, call *ast.CallExpr, s scope, at token.Pos, depth int) *mask {
+	switch name {
+	case "NewToolResultText":
+		return v.maskOfText(call.Args[0], s)
+	case "NewToolResultStructured", "NewToolResultStructuredOnly", "NewToolResultJSON":
+		if m := v.maskOf(call.Args[0], s, at, depth); m != nil {
+			return m
+		}
+		if len(call.Args) > 1 {
+			return v.maskOfText(call.Args[1], s)
+		}
+	}
+	return nil
+}
+
+// marksFailure reports whether code says isError anywhere: sets the field, calls SetError or NewToolResultError…. With a
+// variable, only fields and methods of that one count.
+func (v *vet) marksFailure(n ast.Node, of types.Object) bool {
+	return found(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if n.Sel.Name != "IsError" && n.Sel.Name != "SetError" && !strings.HasPrefix(n.Sel.Name, "NewToolResultError") {
+				return false
+			}
+			x, ok := n.X.(*ast.Ident)
+			return of == nil || ok && v.pass.TypesInfo.ObjectOf(x) == of
+		case *ast.KeyValueExpr:
+			name, ok := n.Key.(*ast.Ident)
+			return of == nil && ok && name.Name == "IsError" && v.constant(n.Value) != "false"
+		}
+		return false
+	})
+}

@@ -1,0 +1,145 @@
+package candorvet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"math"
+)
+
+// origin says where an error comes from, as far as one package shows it.
+type origin int
+
+const (
+	unknown origin = iota
+	absent         // nil
+	coded          // a *candor.Error, or an error that the SDK itself makes for the protocol
+	raw            // anything else
+)
+
+// maxSteps bounds how far a value is followed back: variables of a package can be set in a circle.
+const maxSteps = 32
+
+// checkReturn looks at what a handler answers.
+func (v *vet) checkReturn(ret *ast.ReturnStmt, s scope) {
+	if s.fn == nil || s.nested || !s.fn.handler || len(ret.Results) == 0 {
+		return
+	}
+	last := ret.Results[len(ret.Results)-1]
+	if len(ret.Results) < s.fn.sig.Results().Len() { // return f()
+		if call, ok := last.(*ast.CallExpr); ok && v.forwardsRaw(call) {
+			v.report(RawError, last, ret, "the function called here returns plain Go errors, and this handler passes them on")
+		}
+		return
+	}
+	if v.isNil(last) {
+		if m := v.maskedIn(ret, s); m != nil {
+			v.report(MaskedError, ret, ret, m.what, v.fixMasked(ret, m, s)...)
+		}
+		return
+	}
+	if v.originOf(last, last.Pos(), 0) == raw {
+		v.report(RawError, last, ret, "a plain Go error leaves this handler, so the client gets no code and no retry advice",
+			v.fixRaw(ret, last, s)...)
+	}
+}
+
+// forwardsRaw judges `return f()`. A function that answers like a handler is judged where it stands.
+func (v *vet) forwardsRaw(call *ast.CallExpr) bool {
+	decl := v.declOf(call)
+	if decl == nil {
+		return false
+	}
+	fn, ok := v.pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	return ok && !isHandler(fn.Signature()) && v.originOf(call, call.Pos(), 0) == raw
+}
+
+// originOf judges the error that an expression yields at a place. steps counts the way to it.
+func (v *vet) originOf(e ast.Expr, at token.Pos, steps int) origin {
+	e = ast.Unparen(e)
+	if v.isNil(e) {
+		return absent
+	}
+	if t := named(v.pass.TypesInfo.TypeOf(e)); t != nil && (below(pathOf(t), candorPath) || ofSDK(pathOf(t))) {
+		return coded
+	}
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		return v.originOfCall(e, at, steps)
+	case *ast.Ident:
+		return v.originOfVar(v.pass.TypesInfo.ObjectOf(e), at, steps)
+	case *ast.SelectorExpr:
+		return v.originOfVar(v.pass.TypesInfo.ObjectOf(e.Sel), at, steps)
+	}
+	return unknown
+}
+
+func (v *vet) originOfVar(obj types.Object, at token.Pos, steps int) origin {
+	variable, ok := obj.(*types.Var)
+	if !ok || variable.IsField() {
+		return unknown
+	}
+	if pathOf(obj) != v.pass.Pkg.Path() {
+		if ofSDK(pathOf(obj)) || below(pathOf(obj), candorPath) {
+			return coded
+		}
+		return raw // io.EOF and the like
+	}
+	if obj.Parent() == v.pass.Pkg.Scope() {
+		at = math.MaxInt // it is set once, wherever that stands
+	}
+	w, ok := v.lastWrite(obj, at)
+	if !ok || w.value == nil || steps > maxSteps {
+		return unknown
+	}
+	return v.originOf(w.value, w.at, steps+1)
+}
+
+func (v *vet) originOfCall(call *ast.CallExpr, at token.Pos, steps int) origin {
+	fn := v.callee(call)
+	switch {
+	case fn == nil: // a function value may do anything
+		return unknown
+	case isFunc(fn, "fmt", "Errorf"), isFunc(fn, "errors", "Join"): // what it wraps is found in its chain
+		for _, arg := range call.Args {
+			if isError(v.pass.TypesInfo.TypeOf(arg)) && v.originOf(arg, at, steps) == coded {
+				return coded
+			}
+		}
+		return raw
+	case isFunc(fn, goSDKPath+"/mcp", "ResourceNotFoundError"), below(pathOf(fn), candorPath):
+		return coded
+	}
+	if decl := v.decls[fn]; decl != nil {
+		return v.originOfBody(decl, steps+1)
+	}
+	return raw
+}
+
+// originOfBody judges a function by the errors it returns: one that is raw is enough. It is asked once per function, and one that
+// calls itself says nothing about itself.
+func (v *vet) originOfBody(decl *ast.FuncDecl, steps int) origin {
+	if known, ok := v.origins[decl]; ok {
+		return known
+	}
+	v.origins[decl] = absent
+	result := coded
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			one := unknown // of a bare return
+			if len(n.Results) > 0 {
+				last := n.Results[len(n.Results)-1]
+				one = v.originOf(last, last.Pos(), steps)
+			}
+			if one == raw || one == unknown && result != raw {
+				result = one
+			}
+		}
+		return true
+	})
+	v.origins[decl] = result
+	return result
+}

@@ -1,0 +1,145 @@
+package candorvet
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// returnsSuccess reports a branch that returns a nil error although there is one, and whether it has the form of one.
+func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
+	if s.nested || len(n.Body.List) == 0 || !s.fn.returnsError() {
+		return false
+	}
+	ret, ok := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) != s.fn.sig.Results().Len() || len(ret.Results) == 0 || !v.isNil(ret.Results[len(ret.Results)-1]) {
+		return false
+	}
+	for _, stmt := range n.Body.List[:len(n.Body.List)-1] {
+		if !v.isLogStmt(stmt) { // it does something about the error, or looks at it more closely
+			return true
+		}
+	}
+	inside := s.with([]guard{{err: err, from: n.Body.Pos()}})
+	if v.mentions(ret, err) || v.tellsFailure(ret, s) || s.fn.handler && v.maskedIn(ret, inside) != nil {
+		return true
+	}
+	v.report(Swallowed, ret, ret, "there is an error here, and the function returns success")
+	return true
+}
+
+func (v *vet) isLogStmt(stmt ast.Stmt) bool {
+	e, ok := stmt.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	return ok && v.isLog(call)
+}
+
+// tellsFailure reports whether a result says isError, is built by a helper that does, or by one whose name promises it.
+func (v *vet) tellsFailure(ret *ast.ReturnStmt, s scope) bool {
+	return v.marksFailure(ret, nil) || found(ret, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if decl := v.declOf(n); decl != nil && v.marksFailure(decl.Body, nil) {
+				return true
+			}
+			fn := v.callee(n)
+			return fn != nil && soundsLikeFailure(fn.Name())
+		case *ast.Ident:
+			obj, ok := v.pass.TypesInfo.ObjectOf(n).(*types.Var)
+			return ok && isResult(obj.Type()) && v.marksFailure(s.fn.body, obj)
+		}
+		return false
+	})
+}
+
+func soundsLikeFailure(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "err") || strings.Contains(name, "fail")
+}
+
+// checkDropped looks for `_ = f()` and `x, _ := f()` where what is dropped is an error.
+func (v *vet) checkDropped(n *ast.AssignStmt, s scope) {
+	if !v.judged(s) || s.cleanup {
+		return
+	}
+	for i, name := range n.Lhs {
+		if !isBlank(name) {
+			continue
+		}
+		value, t := n.Rhs[0], types.Type(nil)
+		if len(n.Lhs) == len(n.Rhs) {
+			value = n.Rhs[i]
+			t = v.pass.TypesInfo.TypeOf(value)
+		} else if tuple, ok := v.pass.TypesInfo.TypeOf(value).(*types.Tuple); ok && i < tuple.Len() {
+			t = tuple.At(i).Type()
+		}
+		if !isError(t) || v.isNil(value) || v.harmless(value) {
+			continue
+		}
+		if call, ok := ast.Unparen(value).(*ast.CallExpr); ok {
+			v.report(Swallowed, n, n, "the error of "+types.ExprString(call.Fun)+" is dropped")
+		} else if obj := v.errorVar(value); obj != nil && !v.readOutside(obj, n, s.fn.body) { // else it only calms the compiler
+			v.report(Swallowed, n, n, "this error is dropped")
+		}
+	}
+}
+
+func isBlank(e ast.Expr) bool {
+	name, ok := e.(*ast.Ident)
+	return ok && name.Name == "_"
+}
+
+// checkRecover looks for a deferred function that stops a panic and tells nobody but the log.
+func (v *vet) checkRecover(n *ast.DeferStmt, s scope) {
+	if !v.judged(s) || s.nested {
+		return
+	}
+	lit, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit)
+	if !ok || !found(lit.Body, v.isRecover) || v.actsOnPanic(lit) {
+		return
+	}
+	v.report(Swallowed, n, n, "a panic ends here and nobody is told: the caller gets the zero results, which mean success")
+}
+
+func (v *vet) isRecover(n ast.Node) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
+	_, builtin := v.pass.TypesInfo.ObjectOf(id).(*types.Builtin)
+	return ok && builtin && id.Name == "recover"
+}
+
+// actsOnPanic reports whether a deferred literal does more than recover and log: assigns to something outside of itself, calls
+// something that is no logger, sends, or panics again.
+func (v *vet) actsOnPanic(lit *ast.FuncLit) bool {
+	return found(lit.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SendStmt:
+			return true
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				if !isBlank(left) && !v.declaredIn(left, lit) {
+					return true
+				}
+			}
+		case *ast.ExprStmt:
+			call, ok := n.X.(*ast.CallExpr)
+			return ok && !v.isRecover(call) && !v.isLog(call)
+		}
+		return false
+	})
+}
+
+func (v *vet) declaredIn(e ast.Expr, lit *ast.FuncLit) bool {
+	name, ok := e.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	obj := v.pass.TypesInfo.ObjectOf(name)
+	return obj != nil && obj.Pos() >= lit.Pos() && obj.Pos() < lit.End()
+}

@@ -1,0 +1,5 @@
+package everywhere
+
+import "os"
+
+func helper() { _ = os.Chdir("a") }

@@ -1,0 +1,266 @@
+package candorvet
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// vet is one run over one package.
+type vet struct {
+	pass    *analysis.Pass
+	options *Options
+	decls   map[*types.Func]*ast.FuncDecl
+	writes  map[types.Object][]write
+	origins map[*ast.FuncDecl]origin
+
+	// Of the file being walked.
+	file    *ast.File
+	allowed map[allowance]bool
+}
+
+// write is one place where a variable gets a value. Of a call with several results, value is the whole call; it is nil
+// where the value has no expression, as in a range.
+type write struct {
+	at    token.Pos // of the name on the left
+	value ast.Expr
+}
+
+// scope is what is known where a statement stands.
+type scope struct {
+	fn      *function
+	nested  bool // in a function literal inside fn, whose returns are not those of fn
+	cleanup bool // in a literal that is deferred or started with go: there is nobody to return an error to
+	nonNil  []guard
+}
+
+// function is the function whose promises count: a handler, or with -all any other.
+type function struct {
+	sig     *types.Signature
+	body    *ast.BlockStmt
+	handler bool
+}
+
+// returnsError reports whether the last result is an error.
+func (f *function) returnsError() bool {
+	n := f.sig.Results().Len()
+	return n > 0 && isError(f.sig.Results().At(n-1).Type())
+}
+
+// guard is an error that cannot be nil in a branch.
+type guard struct {
+	err      types.Object
+	from     token.Pos // where the branch begins
+	specific bool      // the branch is for one kind of error, such as errors.Is(err, fs.ErrNotExist)
+}
+
+func (s scope) with(guards []guard) scope {
+	s.nonNil = append(slices.Clip(s.nonNil), guards...)
+	return s
+}
+
+// judged reports whether statements here are looked at by logandcontinue and swallowed.
+func (v *vet) judged(s scope) bool { return s.fn != nil && (s.fn.handler || v.options.All) }
+
+// walk visits everything below a node with what is known there.
+func (v *vet) walk(n ast.Node, s scope) {
+	if n == nil {
+		return
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			v.enterDecl(n)
+			return false
+		case *ast.FuncLit:
+			v.enterLiteral(n, s, false)
+			return false
+		case *ast.DeferStmt:
+			v.checkRecover(n, s)
+			v.enterCall(n.Call, s)
+			return false
+		case *ast.GoStmt:
+			v.enterCall(n.Call, s)
+			return false
+		case *ast.IfStmt:
+			v.enterIf(n, s)
+			return false
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				v.enterSwitch(n, s)
+				return false
+			}
+		case *ast.AssignStmt:
+			v.checkDropped(n, s)
+		case *ast.ReturnStmt:
+			v.checkReturn(n, s)
+		}
+		return true
+	})
+}
+
+func (v *vet) enterDecl(decl *ast.FuncDecl) {
+	if decl.Body == nil {
+		return
+	}
+	fn, ok := v.pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	if !ok {
+		return
+	}
+	sig := fn.Signature()
+	v.walk(decl.Body, scope{fn: &function{sig: sig, body: decl.Body, handler: isHandler(sig) && !clientVerbs[decl.Name.Name]}})
+}
+
+func (v *vet) enterLiteral(lit *ast.FuncLit, s scope, cleanup bool) {
+	sig, ok := v.pass.TypesInfo.TypeOf(lit).(*types.Signature)
+	if !ok {
+		return
+	}
+	if s.fn == nil || !cleanup && isHandler(sig) {
+		v.walk(lit.Body, scope{fn: &function{sig: sig, body: lit.Body, handler: isHandler(sig)}})
+		return
+	}
+	s.nested, s.cleanup = true, s.cleanup || cleanup
+	v.walk(lit.Body, s)
+}
+
+// enterCall visits the call of a defer or go statement.
+func (v *vet) enterCall(call *ast.CallExpr, s scope) {
+	if lit, ok := ast.Unparen(call.Fun).(*ast.FuncLit); ok {
+		v.enterLiteral(lit, s, true)
+	} else {
+		v.walk(call.Fun, s)
+	}
+	for _, arg := range call.Args {
+		v.walk(arg, s)
+	}
+}
+
+func (v *vet) enterIf(n *ast.IfStmt, s scope) {
+	v.checkBranch(n, s)
+	v.walkStmt(n.Init, s)
+	v.walk(n.Cond, s)
+	v.walk(n.Body, s.with(v.guards(n.Cond, token.NEQ, n.Body.Pos())))
+	if n.Else != nil {
+		v.walk(n.Else, s.with(v.guards(n.Cond, token.EQL, n.Else.Pos())))
+	}
+}
+
+// enterSwitch visits a switch without a value, whose cases are conditions.
+func (v *vet) enterSwitch(n *ast.SwitchStmt, s scope) {
+	v.walkStmt(n.Init, s)
+	for _, stmt := range n.Body.List {
+		clause, ok := stmt.(*ast.CaseClause)
+		if !ok {
+			continue
+		}
+		inner := s
+		if len(clause.List) == 1 {
+			inner = s.with(v.guards(clause.List[0], token.NEQ, clause.Colon))
+		}
+		for _, body := range clause.Body {
+			v.walk(body, inner)
+		}
+	}
+}
+
+// walkStmt spares its callers the interface that holds a nil.
+func (v *vet) walkStmt(n ast.Stmt, s scope) {
+	if n != nil {
+		v.walk(n, s)
+	}
+}
+
+// guards returns the errors that are not nil if a condition holds (op is !=) or does not hold (op is ==).
+func (v *vet) guards(cond ast.Expr, op token.Token, from token.Pos) []guard {
+	switch cond := ast.Unparen(cond).(type) {
+	case *ast.BinaryExpr:
+		if cond.Op == op {
+			if err := v.comparedToNil(cond); err != nil {
+				return []guard{{err: err, from: from}}
+			}
+		}
+		both := token.LAND // a && b holds if both do; a || b does not hold if neither does
+		if op == token.EQL {
+			both = token.LOR
+		}
+		if cond.Op == both {
+			return append(v.guards(cond.X, op, from), v.guards(cond.Y, op, from)...)
+		}
+	case *ast.CallExpr:
+		fn := v.callee(cond)
+		if op == token.NEQ && (isFunc(fn, "errors", "Is") || isFunc(fn, "errors", "As")) && len(cond.Args) == 2 {
+			if err := v.errorVar(cond.Args[0]); err != nil {
+				return []guard{{err: err, from: from, specific: true}}
+			}
+		}
+	}
+	return nil
+}
+
+// comparedToNil returns the error variable that an expression compares to nil, or nil.
+func (v *vet) comparedToNil(e *ast.BinaryExpr) types.Object {
+	if v.isNil(e.Y) {
+		return v.errorVar(e.X)
+	}
+	if v.isNil(e.X) {
+		return v.errorVar(e.Y)
+	}
+	return nil
+}
+
+// errorVar returns the variable that an expression names, if it holds an error.
+func (v *vet) errorVar(e ast.Expr) types.Object {
+	name, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	obj, ok := v.pass.TypesInfo.ObjectOf(name).(*types.Var)
+	if !ok || !isError(obj.Type()) {
+		return nil
+	}
+	return obj
+}
+
+// certain reports whether a variable cannot be nil here: a branch says so and nothing was assigned since, or it is a sentinel.
+func (v *vet) certain(obj types.Object, s scope, at token.Pos) bool {
+	if writes := v.writes[obj]; obj.Parent() == v.pass.Pkg.Scope() && len(writes) == 1 {
+		call, ok := ast.Unparen(writes[0].value).(*ast.CallExpr)
+		return ok && (isFunc(v.callee(call), "errors", "New") || isFunc(v.callee(call), "fmt", "Errorf"))
+	}
+	last := token.NoPos
+	if w, ok := v.lastWrite(obj, at); ok {
+		last = w.at
+	}
+	return slices.ContainsFunc(s.nonNil, func(g guard) bool { return g.err == obj && last < g.from })
+}
+
+// lastWrite returns the write that stands before a place and nearest to it. Go code mostly flows downwards, so that this is
+// the value seen there; where it is not, a finding may be missed or wrong, and the fix still compiles.
+func (v *vet) lastWrite(obj types.Object, at token.Pos) (write, bool) {
+	var last write
+	for _, w := range v.writes[obj] {
+		if w.at < at && w.at > last.at {
+			last = w
+		}
+	}
+	return last, last.at.IsValid()
+}
+
+func (v *vet) reportAllow(c *ast.Comment, what string) {
+	v.pass.Report(analysis.Diagnostic{Pos: c.Pos(), End: c.End(), Category: badAllow,
+		Message: fmt.Sprintf("%s: %s, so it allows nothing; %s", badAllow, what, NextStep(badAllow))})
+}
+
+// report adds a finding, unless its rule is not chosen or is allowed on the line of n or of the statement that it belongs to.
+func (v *vet) report(rule string, n, stmt ast.Node, what string, fixes ...analysis.SuggestedFix) {
+	if !v.options.wants(rule) || v.allows(rule, n.Pos(), stmt.Pos()) {
+		return
+	}
+	v.pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: rule, SuggestedFixes: fixes,
+		Message: fmt.Sprintf("%s: %s; %s (docs/vet.md)", rule, what, NextStep(rule))})
+}
