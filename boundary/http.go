@@ -1,0 +1,162 @@
+package boundary
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+const (
+	defaultMaxBody = 4 << 20
+	firstRead      = 64 << 10 // what is set aside before a body has proved its length
+	peekBytes      = 4 << 10
+)
+
+// HTTP puts the boundary around an SDK's http.Handler, stateful or stateless, with events or plain JSON. In front of it every
+// rejection of a POST is a JSON-RPC error with its status kept; what the SDK answers by itself is recorded and counted;
+// Host, Origin, method, content type and size are checked; ids come back as they were sent; a panic is an answer.
+//
+// A success passes byte for byte, events as they are written. 401, 403 and 405 of the handler, and all it says to GET and
+// DELETE that is no event, pass untouched: they belong to whoever guards the door. CORS is the business of a handler outside.
+//
+// The SDK's own check of the Host header knows nothing of [Options.Hosts]: switch it off with DisableLocalhostProtection if
+// the server stands behind a proxy. [Handler] has done so.
+func (b *Boundary) HTTP(next http.Handler) http.Handler { return b.layer(next) }
+
+func (b *Boundary) layer(next http.Handler) *httpLayer {
+	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage, mark: []string{b.nonce}}
+	if l.max <= 0 {
+		l.max = defaultMaxBody
+	}
+	return l
+}
+
+// httpLayer stands around one handler.
+type httpLayer struct {
+	b    *Boundary
+	next http.Handler
+	max  int
+	mark []string // the value of throughHeader, shared by all requests and never changed
+
+	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
+	replays  replays
+}
+
+func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := &answer{ResponseWriter: w, l: l, r: r}
+	if no := l.b.admit(r); no != nil {
+		if no.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", allowedMethods)
+		}
+		a.turnAway(no, nil)
+		return
+	}
+	var body []byte
+	if r.Method == http.MethodPost {
+		var ok bool
+		if body, ok = l.read(a); !ok {
+			return
+		}
+	}
+	l.pass(a, l.onward(r, body))
+}
+
+// read reads the message of a POST and answers it if it is none. It returns the bytes to pass on.
+func (l *httpLayer) read(a *answer) ([]byte, bool) {
+	body, no := l.readBody(a)
+	if no != nil {
+		var id wire.ID
+		if no.err.Code() == candor.CodeMessageTooLarge {
+			id = wire.PeekID(body[:min(len(body), peekBytes)], nil)
+		}
+		a.turnAway(no, id)
+		return nil, false
+	}
+	m := wire.Parse(body, wire.Limits{MaxBytes: l.max, AllowLoneSurrogates: true})
+	a.asked = &m
+	if e := flawError(&m); e != nil {
+		a.refuse(http.StatusBadRequest, e, contract.VerdictMalformed, answerID(&m, e.Code()))
+		return nil, false
+	}
+	if hidden := l.b.hideIDs(&m); hidden != nil {
+		a.hidden, body = true, hidden
+	}
+	return body, true
+}
+
+// readBody reads no more than is allowed, and sets no more memory aside than was really sent.
+func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
+	if l.patience > 0 {
+		rc := http.NewResponseController(a.ResponseWriter)
+		_ = rc.SetReadDeadline(time.Now().Add(l.patience))
+		defer func() { _ = rc.SetReadDeadline(time.Time{}) }() // or the stream that follows would end with it
+	}
+	want := min(max(a.r.ContentLength, 0), firstRead)
+	buf := bytes.NewBuffer(make([]byte, 0, want+bytes.MinRead))
+	limit := int64(l.max)
+	if a.r.ContentLength > limit {
+		limit = peekBytes // enough for the id: the rest is refused unread
+	}
+	_, err := buf.ReadFrom(http.MaxBytesReader(a.ResponseWriter, a.r.Body, limit))
+	if err == nil {
+		return buf.Bytes(), nil
+	}
+	var over *http.MaxBytesError
+	server := candor.WithOrigin(candor.PartyServer, false)
+	switch {
+	case errors.As(err, &over):
+		return buf.Bytes(), &refusal{http.StatusRequestEntityTooLarge, candor.New(candor.CodeMessageTooLarge, "", server,
+			candor.WithDetails(map[string]any{"maxBytes": l.max}))}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &refusal{http.StatusRequestTimeout, candor.New(candor.CodeTimeout, "The request did not arrive in time.", server)}
+	}
+	return nil, &refusal{http.StatusBadRequest, candor.New(candor.CodeParseError, "", server, candor.WithCause(err))}
+}
+
+// onward is the request that the handler gets: a copy, because what was received belongs to the caller. Its mark is
+// always ours, whatever the client sent.
+func (l *httpLayer) onward(r *http.Request, body []byte) *http.Request {
+	out := new(http.Request)
+	*out = *r
+	out.Header = maps.Clone(r.Header)
+	out.Header[throughHeader] = l.mark
+	if body != nil {
+		out.Body = &messageBody{Reader: *bytes.NewReader(body), message: body}
+		out.ContentLength = int64(len(body))
+	}
+	return out
+}
+
+// messageBody is a body that has been read, for those who would look at it again.
+type messageBody struct {
+	bytes.Reader
+	message []byte
+}
+
+func (*messageBody) Close() error { return nil }
+
+var _ io.ReadCloser = (*messageBody)(nil)
+
+// pass lets the handler answer, and survives it.
+func (l *httpLayer) pass(a *answer, r *http.Request) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(v) //nolint:forbidigo // the way net/http has to end a connection
+		}
+		a.thrown(outcome{thrown: v, stack: l.b.callers()})
+	}()
+	l.next.ServeHTTP(a, r)
+	a.finish()
+}

@@ -1,0 +1,119 @@
+package boundary
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// writeEvents sends a stream event by event. The SDK writes each event with one call and flushes it, so that a clean one is
+// sent as it was written; only one that came in pieces is put together first.
+func (a *answer) writeEvents(p []byte) (int, error) {
+	if len(a.held) == 0 && eventEnd(p) == len(p) {
+		return len(p), a.writeEvent(p)
+	}
+	a.held = append(a.held, p...)
+	for {
+		end := eventEnd(a.held)
+		if end < 0 {
+			break
+		}
+		if err := a.writeEvent(a.held[:end]); err != nil {
+			return 0, err
+		}
+		a.held = a.held[end:]
+	}
+	if len(a.held) > maxHeld {
+		a.mode = answerPassed // nothing that the SDK writes
+		_, err := a.ResponseWriter.Write(a.held)
+		a.held = nil
+		return len(p), err
+	}
+	return len(p), nil
+}
+
+// eventEnd returns the length of the first event with the blank line that ends it, -1 if it has no end.
+func eventEnd(p []byte) int {
+	end := -1
+	for _, blank := range []string{"\n\n", "\r\n\r\n"} {
+		if at := bytes.Index(p, []byte(blank)); at >= 0 && (end < 0 || at+len(blank) < end) {
+			end = at + len(blank)
+		}
+	}
+	return end
+}
+
+// writeEvent sends one event, and changes it only if it holds an error that nobody has settled or an id that was hidden.
+func (a *answer) writeEvent(raw []byte) error {
+	// On a stream opened by GET answers to other requests may be, whose ids were hidden.
+	touched := a.hidden || a.asked == nil && bytes.Contains(raw, a.l.b.idMark())
+	if touched || !isClean(raw) {
+		raw = a.mendEvent(raw)
+	}
+	_, err := a.ResponseWriter.Write(raw)
+	return err
+}
+
+// mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: it is
+// settled once and then looks the same each time.
+func (a *answer) mendEvent(raw []byte) []byte {
+	event, err := wire.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
+	if err != nil || len(event.Data) == 0 || event.Unended {
+		return raw
+	}
+	key := ""
+	if event.HasID && len(event.ID) > 0 {
+		key = a.r.Header.Get("Mcp-Session-Id") + " " + string(event.ID)
+		if again, ok := a.l.replays.get(key); ok {
+			return again
+		}
+	}
+	mended := a.mend(event.Data)
+	if !bytes.Equal(mended, event.Data) {
+		if out, err := event.AppendWithData(nil, mended); err == nil {
+			raw = out
+		}
+	}
+	if key != "" {
+		a.l.replays.put(key, raw)
+	}
+	return raw
+}
+
+// replays remembers the events that were settled, for when the SDK's event store hands them out again as they were before. It
+// forgets the oldest.
+type replays struct {
+	mu   sync.Mutex
+	sent map[string][]byte // guarded by mu
+	ring []string          // guarded by mu: the keys in the order they came
+	next int               // guarded by mu
+}
+
+const maxReplays = 1024
+
+func (p *replays) get(key string) ([]byte, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	raw, ok := p.sent[key]
+	return raw, ok
+}
+
+func (p *replays) put(key string, raw []byte) {
+	raw = bytes.Clone(raw)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sent == nil {
+		p.sent = make(map[string][]byte)
+	}
+	if _, twice := p.sent[key]; !twice {
+		if len(p.ring) < maxReplays {
+			p.ring = append(p.ring, key)
+		} else {
+			delete(p.sent, p.ring[p.next])
+			p.ring[p.next] = key
+			p.next = (p.next + 1) % maxReplays
+		}
+	}
+	p.sent[key] = raw
+}

@@ -1,0 +1,361 @@
+package boundary
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// answer is the ResponseWriter that the handler gets. It belongs to the handler's request; like any ResponseWriter it must not
+// be used by two goroutines at once.
+type answer struct {
+	http.ResponseWriter
+	l     *httpLayer
+	r     *http.Request // as received
+	asked *wire.Message // the message of a POST, nil for other methods
+	// hidden says that an id was replaced on the way in.
+	hidden bool
+
+	mode   answerMode
+	status int
+	kind   string // the media type of the answer
+	held   []byte // what was written and not yet sent
+}
+
+// answerMode says what is done with what the handler writes.
+type answerMode uint8
+
+const (
+	answerOpen   answerMode = iota // nothing was written
+	answerPassed                   // sent as it is
+	answerHeld                     // kept until it is complete
+	answerEvents                   // sent event by event
+)
+
+// maxHeld bounds what is kept of an answer. What is longer passes as it is.
+const maxHeld = wire.DefaultMaxBytes
+
+// Unwrap lets an http.ResponseController reach the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader decides what is done with the answer.
+func (a *answer) WriteHeader(status int) {
+	if a.mode == answerOpen && status >= 200 {
+		a.status, a.kind = status, mediaType(a.Header())
+		a.mode = a.choose()
+	}
+	switch a.mode {
+	case answerHeld:
+		return
+	case answerEvents:
+		a.Header().Del("Content-Length")
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) choose() answerMode {
+	switch {
+	case a.status == http.StatusOK && a.kind == "text/event-stream":
+		return answerEvents
+	case a.asked == nil || a.Header().Get("Content-Encoding") != "":
+		return answerPassed
+	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden, a.status == http.StatusMethodNotAllowed:
+		return answerPassed
+	case a.kind == "application/json", a.status >= 400 && (a.kind == "text/plain" || a.kind == ""):
+		return answerHeld
+	}
+	return answerPassed
+}
+
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// Write sends, or keeps, what the handler writes.
+func (a *answer) Write(p []byte) (int, error) {
+	if a.mode == answerOpen {
+		a.WriteHeader(http.StatusOK)
+	}
+	switch a.mode {
+	case answerEvents:
+		return a.writeEvents(p)
+	case answerHeld:
+		if len(a.held)+len(p) <= maxHeld && (a.hidden || a.status >= 400 || len(a.held) > 0 || !isClean(p)) {
+			a.held = append(a.held, p...)
+			return len(p), nil
+		}
+		if err := a.release(); err != nil {
+			return 0, err
+		}
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// release sends what was kept as it is, and all that follows.
+func (a *answer) release() error {
+	a.mode = answerPassed
+	a.ResponseWriter.WriteHeader(a.status)
+	held := a.held
+	a.held = nil
+	if len(held) == 0 {
+		return nil
+	}
+	_, err := a.ResponseWriter.Write(held)
+	return err
+}
+
+// Flush sends what can be sent.
+func (a *answer) Flush() { _ = a.FlushError() }
+
+// FlushError is Flush for an http.ResponseController.
+func (a *answer) FlushError() error {
+	if a.mode == answerOpen {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.mode == answerHeld {
+		return nil
+	}
+	return http.NewResponseController(a.ResponseWriter).Flush()
+}
+
+// finish sends what was kept, when the handler has returned.
+func (a *answer) finish() {
+	switch {
+	case a.mode == answerEvents && len(a.held) > 0: // the stream broke off inside an event
+		_, _ = a.ResponseWriter.Write(a.held)
+	case a.mode != answerHeld:
+	case a.kind == "application/json":
+		a.send(a.status, a.kind, a.mend(a.held))
+	default:
+		a.reject(string(a.held))
+	}
+}
+
+// send writes a whole answer.
+func (a *answer) send(status int, kind string, body []byte) {
+	a.mode = answerPassed
+	h := a.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	a.ResponseWriter.WriteHeader(status)
+	_, _ = a.ResponseWriter.Write(body) // who does not listen any more cannot be told
+}
+
+// isClean reports that a message is certainly no JSON-RPC error, by the first member that tells: whatever else it holds is
+// somebody's data. It looks no further than it must.
+func isClean(message []byte) bool {
+	const near = 256
+	for _, part := range [][]byte{message[:min(len(message), near)], message} {
+		failed := bytes.Index(part, []byte(`"error":`))
+		if failed < 0 {
+			failed = len(part)
+		}
+		for _, member := range []string{`"result":`, `"method":`} {
+			if bytes.Contains(part[:failed], []byte(member)) {
+				return !bytes.Contains(part[:failed], []byte(`"`+dialect.MetaKey+`":`))
+			}
+		}
+	}
+	return false
+}
+
+// mend settles a message that leaves, if it is an error that nobody has settled, and puts the ids back.
+func (a *answer) mend(message []byte) []byte {
+	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
+	switch m.Shape() {
+	case wire.KindError:
+		message = a.seal(&m)
+	case wire.KindResult: // the middleware has settled it: it has left
+		if ref, ok := m.Result().Path("_meta", dialect.MetaKey, "ref").Str(); ok {
+			settled.take(ref)
+		}
+	}
+	return a.l.b.showIDs(message)
+}
+
+func (a *answer) seal(m *wire.Message) []byte {
+	said := m.Error()
+	in := rpcError{data: said.Path("data").Raw()}
+	in.code, _ = said.Path("code").Int64()
+	in.message, _ = said.Path("message").Str()
+	out := a.l.b.seal(a.r.Context(), in, a.exchange())
+	if out.code == in.code && out.message == in.message && bytes.Equal(out.data, in.data) {
+		return m.Bytes()
+	}
+	return out.append(make([]byte, 0, len(out.data)+len(out.message)+128), m.ID())
+}
+
+// exchange is what is known of the call. A stream that was opened by GET answers many.
+func (a *answer) exchange() exchange {
+	x := exchange{session: a.r.Header.Get("Mcp-Session-Id")}
+	if a.asked == nil {
+		return x
+	}
+	x.method, x.params = string(a.asked.Method()), a.asked.Params().Raw()
+	if a.asked.MethodIs("tools/call") {
+		x.tool, _ = a.asked.Params().Path("name").Str()
+	}
+	return x
+}
+
+// refuse answers a POST in place of the handler.
+func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire.ID) {
+	out := a.l.b.refuse(a.r.Context(), e, v, a.exchange())
+	a.send(status, "application/json", out.append(nil, id))
+}
+
+// turnAway answers a request that was not read. It may be anything, so a server that speaks problem says it in that dialect.
+func (a *answer) turnAway(no *refusal, id wire.ID) {
+	b := a.l.b
+	if b.o.Dialect.Name() != "problem" {
+		a.refuse(no.status, no.err, contract.VerdictMalformed, id)
+		return
+	}
+	x := a.exchange()
+	e := b.stamp(no.err, &x)
+	document := b.document(e, no.status)
+	if audit := b.settle(a.r.Context(), e, contract.VerdictMalformed, &x, document); audit != nil {
+		document = b.document(audit, no.status)
+	}
+	a.send(no.status, "application/problem+json", document)
+}
+
+// document writes an error as RFC 9457 does. The status in it is that of the answer, not that of the error's class.
+func (b *Boundary) document(e *candor.Error, status int) []byte {
+	document := b.o.Dialect.Write(nil, e, b.options())
+	out, err := wire.SetMember(nil, document, []string{"status"}, strconv.AppendInt(nil, int64(status), 10))
+	if err != nil {
+		return document
+	}
+	return out
+}
+
+// thrown answers for a handler that panicked. If the answer has begun, the connection is all that can be ended.
+func (a *answer) thrown(out outcome) {
+	e := thrownError(out)
+	if a.mode == answerOpen || a.mode == answerHeld {
+		var id wire.ID
+		if a.asked != nil {
+			id = a.asked.ID()
+		}
+		a.refuse(http.StatusInternalServerError, e, contract.VerdictProtocol, id)
+		return
+	}
+	a.l.b.suppress(a.r.Context(), e, contract.VerdictLost, a.exchange())
+	panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to end a connection
+}
+
+// reject says a rejection in plain text again, as JSON-RPC.
+func (a *answer) reject(text string) {
+	text = strings.TrimSpace(text)
+	x := a.exchange()
+	code, known := rejection(a.status, text)
+	options := []candor.Option{candor.WithOrigin(candor.PartyServer, false)}
+	shown := rpcError{code: int64(code.RPCNumber())}
+	id := a.asked.ID()
+	message := ""
+	switch {
+	case code == candor.CodeMethodNotFound, code == candor.CodeInvalidRequestParams:
+		options = append(options, about(code, rpcError{}, &x)...)
+		options = append(options, candor.WithSuggestion(methodHint(x.method)), candor.WithDetails(map[string]any{"method": x.method}))
+	case code == candor.CodeProtocolVersionUnsupported:
+		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
+	case code == candor.CodeCommonSessionNotFound:
+		// The go-sdk's client knows a session that is gone by the status, but only if the body answers no call of its own;
+		// the protocol allows a body without id.
+		id = nil
+	case !known && a.status < 500:
+		message = text // the words of whoever stands inside, for the client
+	case !known:
+		options = append(options, candor.WithCauseText(candor.NewCause(text, "", "")))
+	}
+	e := candor.New(code, message, options...)
+	if after, ok := retryAfter(a.Header()); ok {
+		e = e.With(candor.WithRetry(candor.RetryIn(after)))
+	}
+	shown.message = e.Message()
+	out := a.l.b.express(a.r.Context(), e, contract.VerdictProtocol, &x, shown)
+	a.send(a.status, "application/json", out.append(nil, id))
+}
+
+// rejections are the SDK's, which have no number of their own: they are known by status and words.
+var rejections = []struct {
+	status   int
+	contains string
+	is       candor.Code
+}{
+	{http.StatusNotFound, "session not found", candor.CodeCommonSessionNotFound},
+	{http.StatusNotFound, "session is closing", candor.CodeCommonSessionNotFound},
+	{http.StatusBadRequest, "JSON RPC not handled", candor.CodeMethodNotFound},
+	{http.StatusBadRequest, `missing required "params"`, candor.CodeInvalidRequestParams},
+	{http.StatusBadRequest, "Unsupported protocol version", candor.CodeProtocolVersionUnsupported},
+	{http.StatusBadRequest, "Accept must contain", candor.CodeMediaTypeUnsupported},
+	{http.StatusBadRequest, "unexpected id for", candor.CodeInvalidRequest},
+	{http.StatusBadRequest, "missing id for", candor.CodeInvalidRequest},
+	{http.StatusBadRequest, "can't send Last-Event-ID", candor.CodeInvalidRequest},
+}
+
+// statuses are what any other handler may mean.
+var statuses = map[int]candor.Code{
+	http.StatusBadRequest:            candor.CodeInvalidRequest,
+	http.StatusPaymentRequired:       candor.CodePaymentRequired,
+	http.StatusNotFound:              candor.CodeNotFound,
+	http.StatusNotAcceptable:         candor.CodeMediaTypeUnsupported,
+	http.StatusRequestTimeout:        candor.CodeTimeout,
+	http.StatusConflict:              candor.CodeConflict,
+	http.StatusPreconditionFailed:    candor.CodePreconditionFailed,
+	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
+	http.StatusUnsupportedMediaType:  candor.CodeMediaTypeUnsupported,
+	http.StatusTooManyRequests:       candor.CodeRateLimited,
+	http.StatusNotImplemented:        candor.CodeUnsupported,
+	http.StatusServiceUnavailable:    candor.CodeUnavailable,
+	http.StatusGatewayTimeout:        candor.CodeTimeout,
+}
+
+// rejection reads a rejection in plain text, and says whether its words are the SDK's.
+func rejection(status int, text string) (candor.Code, bool) {
+	for _, r := range rejections {
+		if r.status == status && strings.Contains(text, r.contains) {
+			return r.is, true
+		}
+	}
+	if code, ok := statuses[status]; ok {
+		return code, false
+	}
+	if status < 500 {
+		return candor.CodeInvalidRequest, false
+	}
+	return candor.CodeInternalError, false
+}
+
+// versions is the data that the protocol wants beside the number of an unsupported version.
+func versions(text, requested string) []byte {
+	data := []byte(`{"supported":[`)
+	if _, list, ok := strings.Cut(text, "supported versions: "); ok {
+		for i, version := range strings.Split(strings.TrimSuffix(list, ")"), ",") {
+			if i > 0 {
+				data = append(data, ',')
+			}
+			data = wire.AppendString(data, strings.TrimSpace(version))
+		}
+	}
+	data = wire.AppendString(append(data, `],"requested":`...), contract.Bound(requested, 64))
+	return append(data, '}')
+}
+
+// retryAfter reads the header in its form of seconds.
+func retryAfter(h http.Header) (time.Duration, bool) {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds <= 0 || seconds > 24*3600 {
+		return 0, false
+	}
+	return time.Duration(seconds) * time.Second, true
+}

@@ -1,0 +1,120 @@
+package boundary
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Handler puts a boundary around a server and serves it over HTTP, in both eras of the protocol at one address: requests that
+// speak of version 2026-07-28 or later are answered without a session, all others have one, so that the server can ask its
+// client. A handler ends when its 2026-07-28 caller hangs up.
+func Handler(server *mcp.Server, o Options) http.Handler {
+	b := Install(server, o)
+	return b.HTTP(b.eras(server))
+}
+
+// ListenAndServe serves a server over HTTP until ctx ends, then lets open calls finish for a moment and returns nil. An empty
+// address is 127.0.0.1:8080. It answers on every path; see [Handler], and [Options.Hosts] before serving any but this machine.
+func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
+	if addr == "" {
+		addr = "127.0.0.1:8080"
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	return serveHTTP(ctx, listener, server, o)
+}
+
+const (
+	headerPatience = 10 * time.Second
+	bodyPatience   = 30 * time.Second
+	idlePatience   = 2 * time.Minute
+	drainPatience  = 5 * time.Second
+	maxHeaderBytes = 64 << 10
+	sessionRest    = 24 * time.Hour // after which a session that nobody uses is closed
+)
+
+func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
+	b := Install(server, o)
+	layer := b.layer(b.eras(server))
+	layer.patience = bodyPatience
+	srv := &http.Server{
+		Handler:           untilDone(ctx, layer),
+		ReadHeaderTimeout: headerPatience,
+		IdleTimeout:       idlePatience,
+		MaxHeaderBytes:    maxHeaderBytes,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
+	defer cancel()
+	err := srv.Shutdown(drain)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close()
+	}
+	return err
+}
+
+// untilDone ends the streams that only wait for news, so that a server can stop.
+func untilDone(ctx context.Context, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			within, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(ctx, cancel)()
+			r = r.WithContext(within)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// eras serves both eras of the protocol. The SDK serves each with a handler of its own, and tells a client of the other that
+// its version is not supported.
+func (b *Boundary) eras(server *mcp.Server) http.Handler {
+	get := func(*http.Request) *mcp.Server { return server }
+	o := mcp.StreamableHTTPOptions{
+		DisableLocalhostProtection:   true, // the boundary has checked
+		MaxRequestBodyBytes:          -1,   // likewise
+		PropagateRequestCancellation: true,
+		SessionTimeout:               sessionRest,
+	}
+	sessions := mcp.NewStreamableHTTPHandler(get, &o)
+	o.Stateless = true
+	stateless := mcp.NewStreamableHTTPHandler(get, &o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if speaksNewEra(r) {
+			stateless.ServeHTTP(w, r)
+		} else {
+			sessions.ServeHTTP(w, r)
+		}
+	})
+}
+
+// speaksNewEra reports a request of version 2026-07-28 or later. Its header must say so; one that says it only in the body is
+// told by the stateless handler what is missing.
+func speaksNewEra(r *http.Request) bool {
+	if version := r.Header.Get("Mcp-Protocol-Version"); version != "" {
+		return version >= "2026-07-28"
+	}
+	body, ok := r.Body.(*messageBody)
+	if !ok || !bytes.Contains(body.message, []byte(`"`+mcp.MetaKeyProtocolVersion+`"`)) {
+		return false
+	}
+	m := wire.Parse(body.message, wire.Limits{})
+	version, _ := m.Params().Path("_meta", mcp.MetaKeyProtocolVersion).Str()
+	return version >= "2026-07-28"
+}
