@@ -31,7 +31,7 @@ type Options struct {
 	// as long as nothing was announced, the first that are seen. 0 stands for [DefaultMaxTools].
 	MaxTools int
 
-	// Sample thins the breakdowns. The zero Sample counts every failure in full.
+	// Sample thins the breakdown by tool. The zero Sample counts every failure in full.
 	Sample Sample
 
 	// File is where [Meter.Close] writes the last counters. Empty writes none. Its folder must exist.

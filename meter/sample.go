@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Sample says how the breakdowns are thinned, so that a storm of failures costs less. The total stays exact under any of them.
-// At most one of the two ways may be set; the zero Sample thins nothing.
+// Sample says how the breakdown by tool and verdict is thinned, so that a storm of failures costs less. The total and the
+// counts by code, symbol and domain stay exact. At most one of the two ways may be set; the zero Sample thins nothing.
 type Sample struct {
-	// Every keeps one of every N failures, at a random place among each N, and counts it N times. 1 is the same as 0.
+	// Every keeps the tool and verdict of one of every N failures of a code, at a random place among each N, and counts it N
+	// times. 1 is the same as 0.
 	//
-	// Each count c of a breakdown is then an estimate without bias, whatever the order of the failures, and its standard
-	// error is at most √((N−1)·c). A breakdown as a whole differs from the total by less than N.
+	// A count c is then an estimate without bias, whatever the order of the failures, and its standard error is at most
+	// √((N−1)·c). For each code, all counts together differ from the exact number by less than N.
 	Every int
 
-	// Rate and Burst give each code a token bucket: at most Burst failures at once and Rate a second are kept with their
-	// tool and verdict. What was not kept since is added to the next one of the same code that is.
+	// Rate and Burst give each code a token bucket: of at most Burst failures at once and Rate a second tool and verdict are
+	// kept. What was not kept since is added to the next one of the same code that is.
 	//
-	// The counts by code, symbol and domain then stay exact. A count by tool is an estimate that is off by at most the number of
-	// failures that were not kept.
+	// A count is then off by at most the number of failures that were not kept, which [SampleStats] tells.
 	Rate  float64
 	Burst int
 }
@@ -99,44 +99,48 @@ func (s Sample) sampler(width int) sampler {
 	case s.Burst != 0:
 		return newBuckets(s, width)
 	case s.Every > 1:
-		return &stride{n: uint64(s.Every), seed: rand.Uint64()} //nolint:gosec // it spreads the samples and protects nothing
+		seed := rand.Uint64() //nolint:gosec // it spreads the samples and protects nothing
+		return &stride{n: uint64(s.Every), seed: seed, codes: make([]atomic.Uint64, width)}
 	default:
 		return nil
 	}
 }
 
-// sampler decides how much a failure weighs in the breakdowns, and knows the exact numbers that they no longer give.
+// sampler decides how much a failure weighs in the counters of its tool. It counts each failure by code, exactly.
 type sampler interface {
-	weigh(slot int) uint64                 // 0: not kept
-	correct(s *Snapshot, codes *codeTable) // puts in what is known exactly, and says what is not
+	weigh(slot int) uint64 // 0: not kept
+	seen(slot int) uint64  // every failure of a code
+	stats(codes *codeTable) *SampleStats
 }
 
-// stride keeps one of every n failures. It keeps no list and takes no lock: the place of the kept one within its run of n follows
-// from the number of the run.
+// stride keeps one of every n failures of a code. It keeps no list and takes no lock: the place of the kept one within its run of
+// n follows from the number of the run.
 //
 // A fixed place would do for random traffic, but with a period in it the estimate could be anything: of A, B, A, B, … every
 // second one is B. With a random place, a run with k failures of some kind adds n with probability k/n: on average k, with a
 // variance of k(n−k) ≤ k(n−1). The runs are independent, so over a count of c the variance is at most c(n−1).
 type stride struct {
 	n, seed uint64
-	seen    atomic.Uint64
+	codes   []atomic.Uint64 // by slot: every failure of the code
 }
 
-func (s *stride) weigh(int) uint64 {
-	at := s.seen.Add(1) - 1
+func (s *stride) weigh(slot int) uint64 {
+	at := s.codes[slot].Add(1) - 1
 	run := at / s.n
-	if at-run*s.n != mix(s.seed+run)%s.n {
+	if at-run*s.n != mix(s.seed+uint64(slot)<<48+run)%s.n { //nolint:gosec // a slot is not negative
 		return 0
 	}
 	return s.n
 }
 
-func (s *stride) correct(out *Snapshot, _ *codeTable) {
-	out.Total = s.seen.Load()
-	out.Sample = &SampleStats{
+func (s *stride) seen(slot int) uint64 { return s.codes[slot].Load() }
+
+func (s *stride) stats(*codeTable) *SampleStats {
+	return &SampleStats{
 		Method: "every", Every: int(s.n), //nolint:gosec // it came from an int
-		Estimated: []string{"byCode", "byDomain", "bySymbol", "byTool"},
-		Error:     "standard error of a count c is at most sqrt((every-1)*c); one that is missing is below 3*every with 95% confidence",
+		Estimated: []string{"byTool"},
+		Error: "the standard error of a count c is at most sqrt((every-1)*c); " +
+			"a tool that is missing has fewer than 3*every with 95% confidence",
 	}
 }
 
@@ -208,23 +212,20 @@ func (c *bucket) take(now, step, room int64) bool {
 	}
 }
 
-func (b *buckets) correct(out *Snapshot, codes *codeTable) {
-	seen := make([]uint64, len(b.codes))
+func (b *buckets) seen(slot int) uint64 { return b.codes[slot].seen.Load() }
+
+func (b *buckets) stats(codes *codeTable) *SampleStats {
 	notKept := map[string]uint64{}
-	out.Total = 0
 	for slot := range b.codes {
 		kept := b.codes[slot].kept.Load() // first, so that it is not above seen
-		seen[slot] = b.codes[slot].seen.Load()
-		out.Total += seen[slot]
-		if seen[slot] > kept {
-			notKept[codes.codes[slot].Symbol()] += seen[slot] - kept
+		if n := b.seen(slot) - kept; n > 0 {
+			notKept[codes.codes[slot].Symbol()] += n
 		}
 	}
-	out.Codes = codes.counts(seen)
-	out.Sample = &SampleStats{
+	return &SampleStats{
 		Method: "bucket", Rate: b.asked.Rate, Burst: b.asked.Burst,
 		Estimated: []string{"byTool"},
-		Error:     "a count of byTool is off by at most the sum of notKept",
+		Error:     "a count is off by at most the sum of notKept",
 		NotKept:   notKept,
 	}
 }

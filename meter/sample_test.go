@@ -37,11 +37,11 @@ func TestOneOfEveryNEstimatesWithinItsStatedError(t *testing.T) {
 			bias, square := map[string]float64{}, map[string]float64{}
 			for seed := range seeds {
 				s := sampled(t, n, uint64(seed)*7919, tools)
-				if s.Total != uint64(len(tools)) {
-					t.Fatalf("total is %d, want exactly %d", s.Total, len(tools))
+				if s.Total != uint64(len(tools)) || sum(s.ByCode) != s.Total {
+					t.Fatalf("total is %d and byCode %v, want exactly %d", s.Total, s.ByCode, len(tools))
 				}
-				if off := math.Abs(float64(sum(s.ByCode)) - float64(s.Total)); off >= float64(n) {
-					t.Errorf("%s, N=%d: byCode adds up to %v away from the total", order, n, off)
+				if off := math.Abs(byTool(s) - float64(s.Total)); off >= float64(n) {
+					t.Errorf("%s, N=%d: byTool adds up to %v away from the total", order, n, off)
 				}
 				for tool, count := range truth {
 					off := float64(s.ByTool[tool]["tool"]) - count
@@ -90,6 +90,13 @@ func sampled(t *testing.T, n int, seed uint64, tools []string) meter.Stats {
 		m.Count(failureOf[tool], "tool")
 	}
 	return m.Stats()
+}
+
+func byTool(s meter.Stats) (n float64) {
+	for _, verdicts := range s.ByTool {
+		n += float64(sum(verdicts))
+	}
+	return n
 }
 
 var failureOf = map[string]*candor.Error{}
@@ -176,8 +183,8 @@ func TestBucketsKeepCodesExactAndToolsWithinTheStatedBound(t *testing.T) {
 
 func TestSampledStatsSayWhatIsEstimated(t *testing.T) {
 	for spelling, want := range map[string]string{
-		"100":          `"sample":{"method":"every","every":100,"estimated":["byCode","byDomain","bySymbol","byTool"],"error":"standard error`,
-		"bucket:10/50": `"sample":{"method":"bucket","rate":10,"burst":50,"estimated":["byTool"],"error":"a count of byTool`,
+		"100":          `"sample":{"method":"every","every":100,"estimated":["byTool"],"error":"the standard error`,
+		"bucket:10/50": `"sample":{"method":"bucket","rate":10,"burst":50,"estimated":["byTool"],"error":"a count is off by`,
 		"1":            `"unrecorded":0}`,
 	} {
 		sample, err := meter.ParseSample(spelling)

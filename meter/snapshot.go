@@ -12,7 +12,7 @@ type Snapshot struct {
 	Total      uint64
 	Codes      []CodeCount // by number
 	Tools      []ToolCount // by tool, then verdict
-	Series     []Series    // the finest rows, from which Codes and Tools are summed unless a sample says otherwise
+	Series     []Series    // the finest rows, of which Tools are the sums, and Codes too unless there is a sample
 	Suppressed uint64
 	Unrecorded []CodeCount
 	Sample     *SampleStats // what of it is estimated; nil for nothing
@@ -44,7 +44,8 @@ func (m *Meter) Snapshot() Snapshot {
 	}
 	s := m.now.snapshot(m.codes)
 	if m.sampler != nil {
-		m.sampler.correct(&s, m.codes)
+		s.Total, s.Codes = m.exact()
+		s.Sample = m.sampler.stats(m.codes)
 	}
 	s.Suppressed = m.suppressed.Load()
 	for slot := range m.unrecorded {
@@ -53,6 +54,16 @@ func (m *Meter) Snapshot() Snapshot {
 		}
 	}
 	return s
+}
+
+// exact returns what a sampler has counted in full.
+func (m *Meter) exact() (total uint64, rows []CodeCount) {
+	bySlot := make([]uint64, len(m.codes.codes))
+	for slot := range bySlot {
+		bySlot[slot] = m.sampler.seen(slot)
+		total += bySlot[slot]
+	}
+	return total, m.codes.counts(bySlot)
 }
 
 // snapshot reads every counter once and adds up the rest.

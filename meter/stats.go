@@ -30,7 +30,8 @@ type Stats struct {
 	Lifetime   *Breakdown   `json:"lifetime,omitempty"` // what [Meter.Restore] brought and what came since; nil without one
 }
 
-// SampleStats says which numbers of a [Stats] are estimates, and how good they are. The total is always exact.
+// SampleStats says which numbers of a [Stats] are estimates, and how good they are. The total and the counts by code
+// are always exact.
 type SampleStats struct {
 	Method string  `json:"method"`          // "every" or "bucket"
 	Every  int     `json:"every,omitempty"` // one of how many is kept

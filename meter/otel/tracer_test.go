@@ -2,6 +2,7 @@ package meterotel_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -124,6 +125,22 @@ func TestHostileMetaStartsAFreshTrace(t *testing.T) {
 		if span := exporter.GetSpans()[0]; span.Parent.IsValid() || !span.SpanContext.IsValid() {
 			t.Errorf("%.40v: parent %v", bad, span.Parent)
 		}
+	}
+}
+
+func TestTraceStateBeyondTheBoundIsLeftOut(t *testing.T) {
+	tracer, exporter, _ := recorded()
+	var members []string
+	for i := range 32 { // each is valid, and so are all of them
+		members = append(members, fmt.Sprintf("k%d=%s", i, strings.Repeat("v", 256)))
+	}
+	_, end := tracer.StartCall(t.Context(), "ping", "", map[string]any{
+		"traceparent": traceparent, "tracestate": strings.Join(members, ","),
+	})
+	end(nil)
+	span := exporter.GetSpans()[0]
+	if span.SpanContext.TraceState().Len() != 0 || span.SpanContext.TraceID().String() != traceID {
+		t.Errorf("tracestate has %d members, trace %v", span.SpanContext.TraceState().Len(), span.SpanContext.TraceID())
 	}
 }
 
