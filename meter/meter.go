@@ -4,7 +4,8 @@
 // tool one of the first names; everything else is "other", so a hostile peer cannot make the meter grow.
 //
 // There is one counter for each (tool, verdict, code), and nothing is counted twice: every total and every breakdown is a sum
-// of these counters, read once. So the sums agree in any snapshot, also in one taken while others count.
+// of these counters, read once. So the sums agree in any snapshot, also in one taken while others count. A [Sample] estimates the
+// counts by tool; it has an exact counter for each code instead.
 //
 // The package needs the standard library and the root only. meter/prom shows a meter to Prometheus, meter/otel to
 // OpenTelemetry; both read the same counters when they are asked.
