@@ -140,33 +140,28 @@ func (m *maker) build(shape *shape, depth int, richly bool) (any, bool) {
 func (m *maker) object(shape *shape, depth int) (any, bool) {
 	object := map[string]any{}
 	add := func(name string) bool {
-		if _, has := object[name]; has {
-			return true
-		}
 		v, ok := m.member(shape, name, depth)
 		if ok {
 			object[name] = v
 		}
 		return ok
 	}
-	for i := 0; i < len(shape.required); i++ {
-		name := shape.required[i]
-		if !add(name) {
+	for must := slices.Clone(shape.required); len(must) > 0; must = must[1:] {
+		if _, has := object[must[0]]; has {
+			continue
+		}
+		if !add(must[0]) {
 			return nil, false
 		}
-		shape.required = append(shape.required, shape.beside[name]...) // add skips what is there, so this ends
-		if len(shape.required) > candor.MaxItems {
-			return nil, false
-		}
+		must = append(must, shape.beside[must[0]]...)
 	}
 	for _, name := range shape.wanted {
 		add(name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(shape.properties)) {
-		if len(object) >= shape.minProperties {
-			break
+		if _, has := object[name]; !has && len(object) < shape.minProperties {
+			add(name)
 		}
-		add(name)
 	}
 	for i := 1; len(object) < min(shape.minProperties, maxMadeItems); i++ {
 		if !add("key" + strconv.Itoa(i)) {
