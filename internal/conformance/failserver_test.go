@@ -1,0 +1,87 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+)
+
+// A small server whose tools fail in every way a handler can. Each tool is there twice: with an output schema, and without.
+// For standard input and output the test binary starts itself again as the server, so there is nothing to build.
+
+const serveVariable = "CANDOR_TEST_FAIL_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := boundary.Serve(context.Background(), failServer(), boundary.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, "fail server:", err)
+		os.Exit(1)
+	}
+}
+
+// serveEnvironment makes the test binary, started again, the fail server. A program with the race detector in it waits for a second
+// before it ends; here that second says nothing.
+func serveEnvironment() []string {
+	return append(os.Environ(), serveVariable+"=1", "GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
+}
+
+// serveHTTP serves a fresh fail server over streamable HTTP, in both eras, until the test ends.
+func serveHTTP(t *testing.T) (url string) {
+	t.Helper()
+	listener := httptest.NewServer(boundary.Handler(failServer(), boundary.Options{}))
+	t.Cleanup(func() {
+		listener.CloseClientConnections() // a client may have left its stream open
+		listener.Close()
+	})
+	return listener.URL
+}
+
+type input struct {
+	Path string `json:"path"`
+}
+
+type output struct {
+	Count int `json:"count"`
+}
+
+// schemaSuffix ends the name of the tool that has an output schema.
+const schemaSuffix = "_with_schema"
+
+func failServer() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "fail-server", Version: "1"}, nil)
+	addTwice(server, "works", func() error { return nil })
+	addTwice(server, "plain", func() error { return errors.New("disk on fire") })
+	addTwice(server, "limited", func() error {
+		return candor.RetryableAfter(candor.CodeRateLimited, 1500*time.Millisecond, "one call in two seconds, please")
+	})
+	addTwice(server, "wrapped", func() error {
+		return fmt.Errorf("asking the index: %w", candor.New(candor.CodeNotFound, "there is no such book"))
+	})
+	addTwice(server, "panics", func() error { panic("the index is gone") })
+	return server
+}
+
+func addTwice(server *mcp.Server, name string, do func() error) {
+	mcp.AddTool(server, &mcp.Tool{Name: name},
+		func(context.Context, *mcp.CallToolRequest, input) (*mcp.CallToolResult, any, error) {
+			if err := do(); err != nil {
+				return nil, nil, err
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: name + schemaSuffix},
+		func(context.Context, *mcp.CallToolRequest, input) (*mcp.CallToolResult, output, error) {
+			return nil, output{Count: 1}, do()
+		})
+}
