@@ -51,6 +51,9 @@ func (b *Boundary) Install(server *mcp.Server) {
 	}
 	b.offerStats(server)
 	g := &guard{b: b}
+	if labels, ok := b.o.Meter.(interface{ SetTools(names ...string) }); ok {
+		g.tools.listed = func(names []string) { labels.SetTools(names...) } // only real tools get a label of their own
+	}
 	server.AddReceivingMiddleware(g.receive)
 	server.AddSendingMiddleware(g.send)
 }

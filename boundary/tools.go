@@ -28,6 +28,7 @@ var schemas schema.Cache
 // toolbox is a copy of the server's list of tools. The SDK has no way to ask for one tool, so the list is asked for when
 // a name is not in it, when the server says that it has changed, and before anybody is refused.
 type toolbox struct {
+	listed func(names []string) // is told the names each time, if it is not nil
 	known  atomic.Pointer[map[string]*tool]
 	mu     sync.Mutex // one asks at a time
 	missed time.Time  // when a name was last not found: unknown names must not cost a listing each
@@ -80,6 +81,9 @@ func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.Ca
 		list.Params.Cursor = result.NextCursor
 	}
 	t.known.Store(&known)
+	if t.listed != nil {
+		t.listed(t.names())
+	}
 	return known[req.Params.Name]
 }
 

@@ -30,6 +30,8 @@ var Rooms = []Room{
 		Why: "the ledger takes bytes, not messages: what it proves must not depend on what MCP looks like this year"},
 	{Dir: "meter", Own: []string{"."}, Outside: true,
 		Why: "labels come from the closed sets of the root; anything else could grow without bound"},
+	{Dir: "serve", Own: []string{".", "dialect", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
+		Why: "serve plugs boundary, ledger and meter together for somebody's server, as cmd does for ours; it adds nothing of its own"},
 	{Dir: "gateway", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "the gateway declares the two small interfaces it needs and cmd plugs ledger and meter in; it moves bytes, so it needs no SDK"},
 	{Dir: "probe", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,

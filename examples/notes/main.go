@@ -1,0 +1,29 @@
+// Command notes is an MCP server whose failures are honest.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/serve"
+)
+
+type noteName struct {
+	Name string `json:"name" jsonschema:"the name of the note, without its folder"`
+}
+
+func main() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "read_note", Description: "Read a note."}, readNote)
+	if err := serve.Stdio(context.Background(), server, serve.Config{}); err != nil { // the one line
+		log.Fatal(err)
+	}
+}
+
+func readNote(_ context.Context, _ *mcp.CallToolRequest, in noteName) (*mcp.CallToolResult, any, error) {
+	text, err := os.ReadFile(in.Name + ".md")
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil, err
+}

@@ -1,0 +1,151 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/meter"
+)
+
+// The settings that are read besides those of package meter.
+const (
+	EnvLedger  = "CANDOR_LEDGER"      // the ledger's folder, or "none"
+	EnvDialect = "CANDOR_DIALECT"     // the name of a dialect
+	EnvDebug   = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
+	EnvVerbose = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
+)
+
+// NoLedger is the folder name that stands for no ledger. It is a choice, and it is logged.
+const NoLedger = "none"
+
+// Config says what a server is served with. The zero value follows the environment.
+type Config struct {
+	// Options are those of the boundary. What is set here is left as it is; dialect, stack policy, ledger and meter are
+	// filled in where they are not.
+	Options boundary.Options
+	// Ledger is the ledger's folder, or [NoLedger]. Empty stands for CANDOR_LEDGER, and if that is empty for the state folder of the user.
+	Ledger string
+	// Getenv reads the environment; nil is [os.Getenv].
+	Getenv func(string) string
+}
+
+// Parts are what a configuration stands for. Close them when the server has ended.
+type Parts struct {
+	Options boundary.Options
+	trail   *ledger.Ledger
+	counts  *meter.Meter
+}
+
+// Open opens the ledger and the meter. A bad setting is refused with a sentence that says what would do.
+func Open(ctx context.Context, c Config) (*Parts, error) {
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	p := &Parts{Options: c.Options}
+	if err := p.readSettings(c.Getenv); err != nil {
+		return nil, err
+	}
+	dir := c.folder()
+	if err := p.openMeter(ctx, dir, c.Getenv); err != nil {
+		return nil, err
+	}
+	if err := p.openLedger(dir); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Parts) readSettings(getenv func(string) string) error {
+	if name := getenv(EnvDialect); name != "" && p.Options.Dialect == nil {
+		d, err := dialect.Lookup(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", EnvDialect, err)
+		}
+		p.Options.Dialect = d
+	}
+	if !p.Options.Stack.Wanted() {
+		policy, err := candor.ParseStackPolicy(getenv(EnvDebug), getenv(EnvVerbose))
+		if err != nil {
+			return err
+		}
+		p.Options.Stack = policy
+	}
+	return nil
+}
+
+// folder returns the ledger's folder, or [NoLedger].
+func (c Config) folder() string {
+	switch {
+	case c.Ledger != "":
+		return c.Ledger
+	case c.Getenv(EnvLedger) != "":
+		return c.Getenv(EnvLedger)
+	}
+	state := c.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		state = filepath.Join(c.Getenv("HOME"), ".local", "state")
+	}
+	return filepath.Join(state, "candor", "ledger")
+}
+
+func (p *Parts) openLedger(dir string) error {
+	switch {
+	case p.Options.Ledger != nil:
+		return nil
+	case dir == NoLedger:
+		p.logger().Warn("failures are not recorded: the server runs without a ledger")
+		return nil
+	}
+	trail, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		return err
+	}
+	p.trail, p.Options.Ledger = trail, trail
+	return nil
+}
+
+func (p *Parts) logger() *slog.Logger {
+	if p.Options.Logger != nil {
+		return p.Options.Logger
+	}
+	return slog.Default()
+}
+
+// openMeter makes a meter if the environment asks for one, with the counts of earlier lives.
+func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) string) error {
+	options, on, err := meter.FromEnv(getenv)
+	if err != nil || !on || p.Options.Meter != nil {
+		return err
+	}
+	counts, err := meter.New(options)
+	if err != nil {
+		return err
+	}
+	if dir != NoLedger && p.Options.Ledger == nil {
+		if err := restore(ctx, counts, dir); err != nil { // what happened before is no reason not to serve
+			p.logger().Warn("the counters of earlier lives could not be read", "ledger", dir, "error", err)
+		}
+	}
+	p.counts, p.Options.Meter = counts, counts
+	return nil
+}
+
+// Close writes the counters where the environment wants them and closes the ledger.
+func (p *Parts) Close() error {
+	var errs []error
+	if p.counts != nil {
+		errs = append(errs, p.counts.Close())
+	}
+	if p.trail != nil {
+		errs = append(errs, p.trail.Close())
+	}
+	return errors.Join(errs...)
+}
