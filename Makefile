@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers cover generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers tools conform conform-all cover generate demo ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ vet: ## go vet
 	go vet ./...
 
 lint: ## golangci-lint, installed by version into a cache folder on first use
-	@.ci/run tools lint
+	@.ci/run lint
 
 test: ## the quick tests with the race detector: seconds, so that nobody leaves them out
 	go test -race -short ./...
@@ -34,9 +34,9 @@ race: ## every test with the race detector
 fuzz: ## every fuzz target, FUZZ=75s in all
 	.ci/fuzz total $(FUZZ)
 
-full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, benchmarks
+full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, benchmarks
 	.ci/fuzz each 1000000x
-	$(MAKE) race crash soak bench bench-peers
+	$(MAKE) race crash soak conform-all bench bench-peers
 
 crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched)' ./ledger -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
@@ -49,6 +49,16 @@ bench: ## benchmarks with allocations; compare two runs of one machine, never tw
 
 bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of its own, so that they stay out of ours
 	cd bench/peers && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+
+tools: ## install the pinned tools, among them the official suite and clients, into a cache folder
+	@.ci/run tools
+
+conform: ## the official conformance suite, with the boundary installed and without
+	@.ci/run conform
+
+conform-all: ## the same, and its alphas for both protocol eras
+	go run ./internal/conformance/run -install
+	go run ./internal/conformance/run -alpha
 
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...
