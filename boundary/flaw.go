@@ -33,8 +33,8 @@ func flawCode(f wire.Flaw) candor.Code {
 // answerID is the id to answer a flawed message with: none to what could not be read, and none to what is itself an answer,
 // whose id is one of ours.
 func answerID(m *wire.Message, code candor.Code) wire.ID {
-	shape := m.Shape()
-	if code == candor.CodeParseError || shape == wire.KindResult || shape == wire.KindError || m.ID().IsNull() {
+	answers := m.Method() == nil && (m.Result().Present() || m.Error().Present())
+	if code == candor.CodeParseError || answers || m.ID().IsNull() {
 		return nil
 	}
 	return m.ID()

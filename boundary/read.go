@@ -25,6 +25,7 @@ var sdkErrors = []struct {
 	{-32602, "missing or invalid _meta field", candor.CodeInvalidRequestParams},
 	{-32600, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{-32600, "already in use", candor.CodeDuplicateRequestId},
+	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestId},
 	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
 }
@@ -43,10 +44,13 @@ func read(r rpcError, x *exchange) *candor.Error {
 }
 
 func readSDK(r rpcError, x *exchange) *candor.Error {
-	if len(r.data) > 0 { // the SDK's uncoded errors have none
+	server := candor.WithOrigin(candor.PartyServer, false)
+	if r.message == "Resource not found" && x.method == "resources/read" {
+		return candor.New(candor.CodeResourceNotFound, "", server)
+	}
+	if len(r.data) > 0 { // the SDK's other errors that need reading have none
 		return nil
 	}
-	server := candor.WithOrigin(candor.PartyServer, false)
 	if r.code == -32601 {
 		return candor.New(candor.CodeMethodNotFound, "", server, candor.WithDetails(map[string]any{"method": x.method}),
 			candor.WithSuggestion(methodHint(x.method)))
