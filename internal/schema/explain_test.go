@@ -114,13 +114,20 @@ func TestClosestAlternativeIsTold(t *testing.T) {
 	const raw = `{"properties":{"shape":{"oneOf":[
 		{"type":"object","properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"]},
 		{"type":"object","properties":{"kind":{"const":"box"},"w":{"type":"number"},"h":{"type":"number"}},"required":["kind","w","h"]},
-		{"type":"null"}]}}}`
+		{"type":"null"}]}},"required":["shape"]}`
 	r := explain(t, raw, `{"shape":{"kind":"box"}}`)
 	if diff := cmp.Diff([]string{"/shape/h required", "/shape/w required"}, lines(r)); diff != "" {
 		t.Error(diff)
 	}
 	if got := r.Issues[0].Hint; got != "this is the closest of 3 alternatives" {
 		t.Errorf("hint: %s", got)
+	}
+	if got := r.Template.String(); got != `{"shape":{"h":1,"kind":"box","w":1}}` {
+		t.Errorf("template: %s", got)
+	}
+	r = explain(t, raw, `{"shape":{"kind":"ring"}}`)
+	if len(r.Issues) != 1 || r.Issues[0].Path != "/shape/kind" || r.Issues[0].Message != `must be "circle" or "box"` {
+		t.Errorf("%+v", r.Issues)
 	}
 	r = explain(t, raw, `{"shape":"x"}`)
 	if len(r.Issues) != 1 || r.Issues[0].Message != "must be an object or null, not a string" {

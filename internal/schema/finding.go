@@ -18,9 +18,16 @@ type finding struct {
 	steps   []string
 	key     string // the key itself, if it is missing, unknown or misnamed; it is also the last of steps
 	what    jsonschema.ErrorKind
-	options int // how many alternatives there were
+	options int      // how many alternatives there were
+	chosen  []branch // the alternatives that this belongs to
 
 	path, rule, message string // set by word
+}
+
+// branch is one alternative of the schema at a location.
+type branch struct {
+	at    string
+	index int
 }
 
 // leaves returns what is wrong at the ends of a tree of errors; the rest of the tree says only that something below is wrong.
@@ -78,36 +85,38 @@ func closest(e *jsonschema.ValidationError) []finding {
 		here.what = want
 		return []finding{here}
 	}
-	best, least := []finding{here}, -1
-	for _, found := range branches {
+	if cases := casesWanted(branches, len(here.steps)); cases != nil {
+		return cases
+	}
+	best, least, index := []finding{here}, -1, 0
+	for i, found := range branches {
 		if far := distance(found, len(here.steps)); least < 0 || far < least {
-			best, least = found, far
+			best, least, index = found, far, i
 		}
 	}
 	for i := range best {
 		best[i].options = max(best[i].options, len(branches))
+		best[i].chosen = append(best[i].chosen, branch{here.at, index})
 	}
 	return best
 }
 
+// What makes an alternative one that was not meant; larger than any number of findings that could be mended.
+const (
+	otherCase = 1_000
+	otherType = 1_000_000
+)
+
 // distance counts the findings of an alternative that begins at that depth of the value, the telling ones many times.
 func distance(found []finding, depth int) int {
-	const otherCase, otherType = 1_000, 1_000_000
 	far := len(found)
 	for _, f := range found {
-		switch what := f.what.(type) {
-		case *kind.Type:
-			if len(f.steps) == depth {
-				far += otherType
-			}
-		case *kind.Const:
-			if len(f.steps) == depth+1 {
-				far += otherCase
-			}
-		case *kind.Enum:
-			if len(f.steps) == depth+1 && len(what.Want) == 1 {
-				far += otherCase
-			}
+		_, isType := f.what.(*kind.Type)
+		switch {
+		case isType && len(f.steps) == depth:
+			far += otherType
+		case f.constant() != nil && len(f.steps) == depth+1:
+			far += otherCase
 		}
 	}
 	return far
@@ -134,6 +143,41 @@ func typesWanted(branches [][]finding, depth int) *kind.Type {
 		all.Want = slices.Compact(all.Want)
 	}
 	return all
+}
+
+// casesWanted returns one finding that lists the constants by which the alternatives are told apart, nil if one of them has no
+// complaint about that constant. Alternatives for other types do not count.
+func casesWanted(branches [][]finding, depth int) []finding {
+	var all []finding
+	var want []any
+	for _, found := range branches {
+		if distance(found, depth) >= otherType {
+			continue
+		}
+		i := slices.IndexFunc(found, func(f finding) bool { return len(f.steps) == depth+1 && f.constant() != nil })
+		if i < 0 || len(all) > 0 && !slices.Equal(all[0].steps, found[i].steps) {
+			return nil
+		}
+		all, want = append(all, found[i]), append(want, found[i].constant()...)
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	all[0].what = &kind.Enum{Want: want}
+	return all[:1]
+}
+
+// constant returns the only value that would do, as a list.
+func (f *finding) constant() []any {
+	switch what := f.what.(type) {
+	case *kind.Const:
+		return []any{what.Want}
+	case *kind.Enum:
+		if len(what.Want) == 1 {
+			return what.Want
+		}
+	}
+	return nil
 }
 
 // compare orders by path, rule and message; what agrees in all three is the same.

@@ -14,9 +14,11 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// wanted are the keys that a template should hold beside the required ones, by the schema that knows them: those that the caller
-// seems to have meant.
-type wanted map[*jsonschema.Schema][]string
+// wanted is what the caller seems to have meant, and a template should therefore show.
+type wanted struct {
+	keys     map[*jsonschema.Schema][]string // beside the required ones, by the schema that knows them
+	branches map[*jsonschema.Schema]int      // of those alternatives
+}
 
 // teller turns the findings about one value into issues.
 type teller struct {
@@ -43,11 +45,16 @@ func (t *teller) issue(f finding) candor.Issue {
 		out.Expected = t.expected(f, f.rule)
 		out.Got = typeAt(t.value, f.steps)
 	}
-	hints := t.hints(f)
-	if f.options > 1 {
-		hints = append(hints, fmt.Sprintf("this is the closest of %d alternatives", f.options))
+	for _, b := range f.chosen {
+		t.meant.branches[t.parts[b.at]] = b.index
 	}
-	out.Hint = candor.Public(strings.Join(hints, "; "), maxMessageShown)
+	out.Hint = candor.Public(t.hint(f), maxMessageShown)
+	switch {
+	case f.options > 1 && out.Hint == "":
+		out.Hint = fmt.Sprintf("this is the closest of %d alternatives", f.options)
+	case f.options > 1:
+		out.Hint += fmt.Sprintf(" (closest of %d alternatives)", f.options)
+	}
 	if part != nil && !f.isUnknownKey() {
 		out.Example = t.maker.example(part)
 	}
@@ -129,11 +136,14 @@ func together(parts []*jsonschema.Schema) []*jsonschema.Schema {
 
 // expected returns the piece of the schema that a finding breaks.
 func (s *Schema) expected(f finding, keyword string) any {
-	if k, ok := f.what.(*kind.Type); ok { // it may be gathered from several alternatives
+	switch k := f.what.(type) { // these may be gathered from several alternatives
+	case *kind.Type:
 		if len(k.Want) == 1 {
 			return map[string]any{"type": k.Want[0]}
 		}
 		return map[string]any{"type": k.Want}
+	case *kind.Enum:
+		return map[string]any{"enum": shorten(k.Want, 0)}
 	}
 	piece := s.piece(f.at)
 	if f.isUnknownKey() {
@@ -209,8 +219,8 @@ func typeAt(v any, steps []string) string {
 	}
 }
 
-// hints says how a finding may be mended. The caller's value decides which hint is given and never stands in it.
-func (t *teller) hints(f finding) []string {
+// hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
+func (t *teller) hint(f finding) string {
 	at, has := valueAt(t.value, f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
@@ -224,17 +234,17 @@ func (t *teller) hints(f finding) []string {
 			return t.neighbours(f)
 		}
 	}
-	return nil
+	return ""
 }
 
 // neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
-func (t *teller) neighbours(f finding) []string {
+func (t *teller) neighbours(f finding) string {
 	holder := t.parts[f.at]
 	if _, whole := f.what.(*kind.FalseSchema); whole {
 		holder = t.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
 	}
 	if holder == nil {
-		return nil
+		return ""
 	}
 	object, _ := valueAt(t.value, f.steps[:len(f.steps)-1])
 	given, _ := object.(map[string]any)
@@ -251,32 +261,32 @@ func (t *teller) neighbours(f finding) []string {
 		return knownKeys(slices.Sorted(maps.Keys(free)))
 	}
 	knower := free[best[0]]
-	t.meant[knower] = append(t.meant[knower], best[0])
+	t.meant.keys[knower] = append(t.meant.keys[knower], best[0])
 	return didYouMean(best)
 }
 
 // knownKeys lists the keys that are still free, if they are few.
-func knownKeys(names []string) []string {
+func knownKeys(names []string) string {
 	const few = 8
 	if len(names) == 0 || len(names) > few {
-		return nil
+		return ""
 	}
 	words := make([]string, len(names))
 	for i, name := range names {
 		words[i] = quoted(name)
 	}
-	return []string{"keys that could be meant: " + strings.Join(words, ", ")}
+	return "keys that could be meant: " + strings.Join(words, ", ")
 }
 
-func didYouMean(names []string) []string {
+func didYouMean(names []string) string {
 	if len(names) == 0 {
-		return nil
+		return ""
 	}
 	words := make([]string, len(names))
 	for i, name := range names {
 		words[i] = quoted(name)
 	}
-	return []string{"did you mean " + orList(words) + "?"}
+	return "did you mean " + orList(words) + "?"
 }
 
 func texts(values []any) []string {
@@ -290,19 +300,19 @@ func texts(values []any) []string {
 }
 
 // retype knows the mistakes that models make with types.
-func retype(want []string, got any) []string {
+func retype(want []string, got any) string {
 	text, isText := got.(string)
 	_, notNumber := strconv.ParseFloat(text, 64)
 	switch {
 	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && notNumber == nil:
-		return []string{"write the number without quotes"}
+		return "write the number without quotes"
 	case isText && slices.Contains(want, "boolean") && (text == "true" || text == "false"):
-		return []string{"write true or false without quotes"}
+		return "write true or false without quotes"
 	case isText && (slices.Contains(want, "object") || slices.Contains(want, "array")) && json.Valid([]byte(text)):
-		return []string{"send the JSON itself, not a text that holds it"}
+		return "send the JSON itself, not a text that holds it"
 	case slices.Contains(want, "array") && got != nil:
-		return []string{"put it in a list"}
+		return "put it in a list"
 	default:
-		return nil
+		return ""
 	}
 }

@@ -71,7 +71,7 @@ func (s *Schema) Explain(value []byte) Report {
 func (s *Schema) whole(rule, message string) Report {
 	return Report{
 		Issues:   []candor.Issue{{Rule: rule, Message: message}},
-		Template: s.template(nil),
+		Template: s.template(wanted{}),
 	}
 }
 
@@ -95,7 +95,7 @@ func (s *Schema) report(v any, invalid *jsonschema.ValidationError) Report {
 		r.More = len(found) - maxIssues
 		found = found[:maxIssues]
 	}
-	t := teller{Schema: s, value: v, meant: wanted{}, maker: maker{schema: s, steps: madeSteps}}
+	t := teller{Schema: s, value: v, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
 	for _, f := range found {
 		r.Issues = append(r.Issues, t.issue(f))
 	}

@@ -18,6 +18,7 @@ const placeholder = "text"
 type shape struct {
 	types   []string // nil is all
 	offered []any    // constants, defaults, examples, listed values, in this order
+	null    bool     // null is offered too, which shows nothing and comes last
 
 	least, most, step         *big.Rat
 	aboveLeast, belowMost     bool // the bound itself does not count
@@ -45,7 +46,7 @@ func (m *maker) gather(part *jsonschema.Schema, choice int) *shape {
 		}
 		seen[p] = true
 		s.take(p)
-		s.wanted = append(s.wanted, m.wanted[p]...)
+		s.wanted = append(s.wanted, m.wanted.keys[p]...)
 		if format, ok := m.schema.piece(p.Location)["format"].(string); ok {
 			s.format = format
 		}
@@ -55,11 +56,14 @@ func (m *maker) gather(part *jsonschema.Schema, choice int) *shape {
 		queue = append(queue, p.AllOf...)
 		for _, either := range [][]*jsonschema.Schema{p.AnyOf, p.OneOf} {
 			if len(either) > 0 {
-				queue = append(queue, either[choice%len(either)])
+				queue = append(queue, either[(m.wanted.branches[p]+choice)%len(either)])
 			}
 		}
 	}
 	s.offered = slices.Concat(s.offered, s.defaults, s.examples, s.enums)
+	all := len(s.offered)
+	s.offered = slices.DeleteFunc(s.offered, func(v any) bool { return v == nil })
+	s.null = len(s.offered) < all
 	if len(s.wanted) > 0 {
 		s.offered = nil // they do not have what is wanted
 	}

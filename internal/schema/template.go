@@ -36,10 +36,10 @@ func (s *Schema) template(meant wanted) candor.Details {
 		if details := candor.DetailsOf(v); ok && len(details.String()) <= maxTemplate && m.passes(s.root, details) {
 			return details
 		}
-		if len(m.wanted) == 0 {
+		if len(m.wanted.keys)+len(m.wanted.branches) == 0 {
 			return candor.Details{}
 		}
-		m.wanted = nil
+		m.wanted = wanted{}
 	}
 }
 
@@ -101,6 +101,9 @@ func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
 			if v, ok := m.build(shape, depth, richly); ok && m.fits(part, v) {
 				return v, true
 			}
+		}
+		if shape.null && m.fits(part, nil) {
+			return nil, true
 		}
 	}
 	return nil, false
