@@ -47,12 +47,11 @@ func unsupportedVersion(v *visit) ruling {
 	if c.era == Era2026 {
 		header.Set("Mcp-Protocol-Version", "2099-01-01") // the two must agree, or that is the fault found
 	}
-	c.log.sent(raw)
-	if err := c.conn.Send(v.ctx, raw, header); err != nil {
+	if err := c.sendWith(v.ctx, raw, header); err != nil {
 		return bad("%v", err)
 	}
 	var answer said
-	if err := c.hear(v.ctx, c.set.timeout, func(s said) bool { answer = s; return true }); err != nil {
+	if err := c.hear(v.ctx, c.wait(), func(s said) bool { answer = s; return true }); err != nil {
 		return bad("the request was not answered: %v", err)
 	}
 	if c.era == Era2026 {

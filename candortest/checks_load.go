@@ -37,12 +37,14 @@ func parallelFailures(v *visit) ruling {
 	}
 	var strange []string
 	count := 0
-	err = c.hear(v.ctx, c.set.timeout, func(s said) bool {
+	err = c.hear(v.ctx, c.wait(), func(s said) bool {
 		id := string(s.msg.ID())
-		if !open[id] {
+		if !open[id] && len(strange) < parallel {
 			strange = append(strange, id)
 		}
-		open[id] = false
+		if _, ours := open[id]; ours {
+			open[id] = false
+		}
 		count++
 		return count == parallel && c.http == nil
 	})

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -18,6 +20,29 @@ type client struct {
 	set  *settings
 	log  *transcript
 	ids  int // the last id given out
+	calm *patience
+}
+
+// patience is how much waiting in vain a run has left. A server that answers nothing would otherwise cost the whole time
+// for every single question.
+type patience struct{ wasted time.Duration }
+
+// maxWasted is how many waits may run to their end before the others are cut short.
+const maxWasted = 12
+
+// waste notes a wait that brought nothing; one that was meant to bring nothing does not count.
+func (p *patience) waste(wait, meant time.Duration) {
+	if wait > meant {
+		p.wasted += wait
+	}
+}
+
+// wait is how long to wait for an answer now.
+func (c *client) wait() time.Duration {
+	if c.calm.wasted >= maxWasted*c.set.timeout {
+		return min(c.set.settle, c.set.timeout)
+	}
+	return c.set.timeout
 }
 
 // said is one thing the server said.
@@ -64,10 +89,14 @@ func (c *client) request(method, params string) (raw []byte, id string) {
 }
 
 func (c *client) send(ctx context.Context, raw []byte) error {
+	return c.sendWith(ctx, raw, c.era.header(raw))
+}
+
+func (c *client) sendWith(ctx context.Context, raw []byte, header http.Header) error {
 	c.log.sent(raw)
-	ctx, cancel := context.WithTimeout(ctx, c.set.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.wait())
 	defer cancel()
-	return c.conn.Send(ctx, raw, c.era.header(raw))
+	return c.conn.Send(ctx, raw, header)
 }
 
 // hear passes on what the server says until enough says so. The error says why the rest did not come.
@@ -80,6 +109,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 		case errors.Is(err, io.EOF):
 			return errors.New("the server closed the connection or ended")
 		case errors.Is(err, context.DeadlineExceeded):
+			c.calm.waste(wait, c.set.settle)
 			return fmt.Errorf("nothing more came within %v", wait)
 		case err != nil:
 			return err
@@ -101,10 +131,13 @@ func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
 	if err := c.send(ctx, raw); err != nil {
 		return found, err
 	}
-	err := c.hear(ctx, c.set.timeout, func(s said) bool {
+	err := c.hear(ctx, c.wait(), func(s said) bool {
 		found = s
 		return s.msg.ID().Equal(wire.ID(id)) || s.Status >= 400
 	})
+	if errors.Is(err, ErrQuiet) {
+		return said{}, fmt.Errorf("the exchange ended without an answer %s", contract.Bound(c.conn.Diagnostics(), 200))
+	}
 	if err != nil {
 		return said{}, err
 	}
@@ -141,7 +174,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bo
 		return nil, fmt.Errorf("the message could not be sent: %w", err)
 	}
 	if c.http != nil { // one exchange after the other, so that each answer belongs to one
-		err := c.hear(ctx, c.set.timeout, func(s said) bool { answers = append(answers, s); return false })
+		err := c.hear(ctx, c.wait(), func(s said) bool { answers = keep(answers, s); return false })
 		if !errors.Is(err, ErrQuiet) {
 			return answers, err
 		}
@@ -152,12 +185,12 @@ func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bo
 		dead = err // what it said before it ended is still to be read
 	}
 	var probe said
-	err := c.hear(ctx, c.set.timeout, func(s said) bool {
+	err := c.hear(ctx, c.wait(), func(s said) bool {
 		if s.msg.ID().Equal(wire.ID(id)) {
 			probe = s
 			return true
 		}
-		answers = append(answers, s)
+		answers = keep(answers, s)
 		return false
 	})
 	if err = c.judgeProbe(probe, errors.Join(dead, err)); err != nil {
@@ -165,11 +198,19 @@ func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bo
 	}
 	if !enough(answers) { // a server may answer out of turn
 		_ = c.hear(ctx, c.set.settle, func(s said) bool { //nolint:errcheck // silence is what is looked for
-			answers = append(answers, s)
+			answers = keep(answers, s)
 			return enough(answers)
 		})
 	}
 	return answers, nil
+}
+
+// keep holds on to as many answers as anybody looks at: a server may go on for ever.
+func keep(answers []said, s said) []said {
+	if len(answers) < parallel {
+		answers = append(answers, s)
+	}
+	return answers
 }
 
 // silence is for messages that must not be answered: it never has enough.

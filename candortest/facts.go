@@ -98,7 +98,7 @@ func (c *client) shake(ctx context.Context) (said, error) {
 	if c.http == nil {
 		return answer, nil
 	}
-	err = c.hear(ctx, c.set.timeout, func(said) bool { return false })
+	err = c.hear(ctx, c.wait(), func(said) bool { return false })
 	if !errors.Is(err, ErrQuiet) {
 		return answer, fmt.Errorf("notifications/initialized was not taken: %w", err)
 	}

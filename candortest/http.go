@@ -25,7 +25,7 @@ func HTTP(url string, header http.Header) Transport {
 // HTTPHandler serves h on a loopback port of its own for every connection, and speaks streamable HTTP with it. It runs
 // in this process: a panic that h does not catch in a goroutine of its own ends the test run.
 func HTTPHandler(h http.Handler) Transport {
-	return httpTransport{open: func() (string, func(), error) {
+	return HTTPFunc(func() (string, func(), error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it binds at once and waits for nothing
 		if err != nil {
 			return "", nil, fmt.Errorf("opening a loopback port: %w", err)
@@ -34,7 +34,13 @@ func HTTPHandler(h http.Handler) Transport {
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 		go func() { _ = server.Serve(listener) }()                                      //nolint:errcheck // it ends with Close
 		return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil //nolint:errcheck // nothing is left to lose
-	}}
+	})
+}
+
+// HTTPFunc calls start for every connection and speaks streamable HTTP with the server at the address it returns; stop
+// ends that server. It is for servers that a check may kill.
+func HTTPFunc(start func() (url string, stop func(), err error)) Transport {
+	return httpTransport{open: start}
 }
 
 type httpTransport struct {
@@ -88,7 +94,7 @@ func (c *httpConn) Send(ctx context.Context, message []byte, header http.Header)
 		err := c.exchange(request)
 		c.mu.Lock()
 		c.open--
-		if err != nil {
+		if err != nil && c.ctx.Err() == nil { // what Close cuts off is no trouble
 			c.trouble = []byte(err.Error())
 		}
 		c.mu.Unlock()

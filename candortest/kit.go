@@ -99,6 +99,7 @@ type tour struct {
 	eras  []Era
 	http  bool
 	facts map[Era]*facts // what was learnt before the checks
+	calm  patience
 }
 
 func newTour(ctx context.Context, tr Transport, opts []Option) (*tour, error) {
@@ -187,7 +188,7 @@ func (v *visit) bare() (*client, error) {
 		return nil, fmt.Errorf("the server could not be reached: %w", err)
 	}
 	v.conns = append(v.conns, conn)
-	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log}
+	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log, calm: &v.tour.calm}
 	c.http, _ = conn.(*httpConn)
 	return c, nil
 }

@@ -43,7 +43,7 @@ type mutant struct {
 const die = "die"
 
 const (
-	maxMessage = 64 << 10
+	maxMessage = 24 << 10
 	tools      = `[{"name":"add","description":"Adds.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"left":{"type":"integer"},` +
 		`"right":{"type":"integer"}},"required":["left","right"],"additionalProperties":false},"outputSchema":{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}},` +
 		`{"name":"fail","inputSchema":{"type":"object","properties":{"reason":{"type":"string"}}},"outputSchema":{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"]}},` +
@@ -56,7 +56,7 @@ func everything() []candortest.Option {
 	return []candortest.Option{
 		candortest.WithTool("add", `{"left":1,"right":2}`), candortest.WithFailingTool("fail", `{"reason":"because"}`),
 		candortest.WithPanickingTool("crash", `{}`), candortest.WithSlowTool("wait", `{}`),
-		candortest.WithLevel(candortest.Contract), candortest.WithOversize(128 << 10),
+		candortest.WithLevel(candortest.Contract), candortest.WithOversize(32 << 10),
 		candortest.WithSettle(20 * time.Millisecond), candortest.WithTimeout(10 * time.Second),
 	}
 }

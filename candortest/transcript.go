@@ -3,6 +3,7 @@ package candortest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,52 +15,64 @@ type transcript struct {
 	out, in page
 }
 
+// page holds lines as they were until somebody reads them: most checks pass and nobody does.
 type page struct {
-	lines []string
+	lines []line
 	more  int
+}
+
+type line struct {
+	prefix string
+	start  []byte // as much as is shown
+	size   int
 }
 
 const (
 	maxLines = 6
 	maxLine  = 600
+	maxStart = 4 * maxLine // redaction may shorten
 )
 
-func (t *transcript) sent(raw []byte) { t.out.add(show(raw)) }
+func (t *transcript) sent(raw []byte) { t.out.add("", raw) }
 
 func (t *transcript) got(f Frame) {
-	line := show(f.Data)
+	prefix := ""
 	if f.Status != 0 {
-		line = strings.TrimSpace(fmt.Sprintf("HTTP %d %s %s", f.Status, f.Type, line))
+		prefix = fmt.Sprintf("HTTP %d %s ", f.Status, f.Type)
 	}
-	t.in.add(line)
+	t.in.add(prefix, f.Data)
 }
 
-func (p *page) add(line string) {
-	if len(p.lines) == maxLines {
-		copy(p.lines[maxLines-2:], p.lines[maxLines-1:]) // the last one is what the check was about, as a rule
+func (p *page) add(prefix string, raw []byte) {
+	if len(p.lines) == maxLines { // the last one is what the check was about, as a rule: keep room for it
 		p.lines = p.lines[:maxLines-1]
 		p.more++
 	}
-	p.lines = append(p.lines, line)
+	p.lines = append(p.lines, line{prefix, bytes.Clone(raw[:min(len(raw), maxStart)]), len(raw)})
 }
 
 // String returns the lines, the last of which is always the last one said.
 func (p *page) String() string {
-	if p.more == 0 {
-		return strings.Join(p.lines, "\n")
+	texts := make([]string, len(p.lines))
+	for i, l := range p.lines {
+		texts[i] = strings.TrimSpace(l.prefix + showStart(l.start, l.size))
 	}
-	last := len(p.lines) - 1
-	return strings.Join(p.lines[:last], "\n") + fmt.Sprintf("\n… %d more …\n", p.more) + p.lines[last]
+	if p.more > 0 {
+		texts = slices.Insert(texts, maxLines-1, fmt.Sprintf("… %d more …", p.more))
+	}
+	return strings.Join(texts, "\n")
 }
 
 // show makes what went over the wire fit to be read by people: short, redacted, on one line.
-func show(raw []byte) string {
-	size := len(raw)
-	line := contract.Bound(readable(raw[:min(size, 4*maxLine)]), maxLine)
-	if size > 4*maxLine {
-		line += fmt.Sprintf(" (%d bytes)", size)
+func show(raw []byte) string { return showStart(raw[:min(len(raw), maxStart)], len(raw)) }
+
+func showStart(start []byte, size int) string {
+	text := strings.Replace(readable(start), string(Era2026.meta()), "{…}", 1) // every request has it
+	text = contract.Bound(text, maxLine)
+	if size > len(start) {
+		text += fmt.Sprintf(" (%d bytes)", size)
 	}
-	return line
+	return text
 }
 
 // readable spells bytes that are no text, and the marks that cannot be seen, so that the finding shows what was wrong.

@@ -1,0 +1,82 @@
+package candortest_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/candortest"
+)
+
+func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		option candortest.Option
+		says   string
+	}{
+		"skip without reason": {candortest.Skip("batch", " "), "only with a reason"},
+		"skip of nothing":     {candortest.Skip("bach", "a reason"), "no such check"},
+		"only of nothing":     {candortest.Only("bach"), "no such check"},
+		"arguments":           {candortest.WithTool("add", `[1]`), "not a JSON object"},
+		"era":                 {candortest.WithEra("1999-01-01"), "the kit speaks"},
+		"level":               {candortest.WithLevel(9), "no such level"},
+		"timeout":             {candortest.WithTimeout(0), "positive"},
+		"settle":              {candortest.WithSettle(-1), "positive"},
+		"oversize":            {candortest.WithOversize(1), "from 1 KiB"},
+	} {
+		if _, err := candortest.Check(t.Context(), inProcess{}, c.option); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSkippedCheckShowsItsReason(t *testing.T) {
+	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Only("batch"), candortest.Skip("batch", "issue 12"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Rule.ID == "batch" && (f.Passed || f.Skipped != "issue 12") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(findings) != 4 { // the handshake and the check, in two eras
+		t.Errorf("%d findings", len(findings))
+	}
+}
+
+func TestCheckThatLacksSomethingIsSkippedAndNeverPasses(t *testing.T) {
+	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Only("failure-is-error", "panic-survived", "cancelled-silent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Rule.Needs != "" && !strings.Contains(f.Skipped, f.Rule.Needs) {
+			t.Errorf("%s: passed %v, skipped %q", f.Rule.ID, f.Passed, f.Skipped)
+		}
+	}
+}
+
+// TestRedInside is red on purpose; it runs only inside [TestServerExplainsARedCheck].
+func TestRedInside(t *testing.T) {
+	if os.Getenv("CANDORTEST_RED") != "" {
+		candortest.TestServer(t, inProcess{mutants["unknown-method"]}, candortest.Only("unknown-method", "unknown-tool"))
+	}
+}
+
+func TestServerExplainsARedCheck(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestRedInside$", "-test.v")
+	cmd.Env = append(os.Environ(), "CANDORTEST_RED=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatal("the test inside passed")
+	}
+	for _, part := range []string{
+		"--- FAIL: TestRedInside/2025-11-25/unknown-method", "--- PASS: TestRedInside/2026-07-28/unknown-tool",
+		"the error's code is -32603 and not -32601", "rule:", "why:", "sent:", `"method":"candortest/no_such_method"`, "got:", "want:", "fix:",
+	} {
+		if !strings.Contains(string(out), part) {
+			t.Errorf("the report does not hold %q:\n%s", part, out)
+		}
+	}
+}
