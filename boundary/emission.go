@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // emission makes the result of a failed tool call. It is the one place in this package that writes isError.
@@ -99,7 +100,25 @@ func (m *emission) writeDialect(e *candor.Error) {
 		m.writeNative(e)
 		return
 	}
+	keepOrder(r, raw)
 	m.result, m.envelope = r, m.b.o.Dialect.Encode(nil, e, o)
+}
+
+// keepOrder puts the members back as the dialect wrote them: the SDK reads objects into maps, and the order of an envelope's
+// members is part of its dialect.
+func keepOrder(r *mcp.CallToolResult, raw []byte) {
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return
+	}
+	if own, ok := v.Get("structuredContent"); ok {
+		r.StructuredContent = json.RawMessage(own.Raw())
+	}
+	for name, value := range v.Path("_meta").Members() {
+		if key, ok := name.Str(); ok {
+			r.Meta[key] = json.RawMessage(value.Raw())
+		}
+	}
 }
 
 // keepContent adds what the tool itself returned: its blocks after ours, its own members of _meta, its structured content where
