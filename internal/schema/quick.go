@@ -214,23 +214,25 @@ func readNumber(raw []byte) (f float64, whole, exact, ok bool) {
 	if len(digits) > exactDigits {
 		return 0, false, false, false
 	}
-	unit, dot := 1.0, false
+	var n, unit int64 = 0, 0 // unit is the power of ten to divide by, 0 before the point
 	whole = true
 	for _, c := range digits {
 		switch {
 		case '0' <= c && c <= '9':
-			f = f*10 + float64(c-'0')
-			if dot {
-				unit *= 10
-				whole = whole && c == '0'
-			}
+			n = n*10 + int64(c-'0')
+			unit *= 10
+			whole = whole && (unit == 0 || c == '0')
 		case c == '.':
-			dot = true
+			unit = 1
 		default:
 			return 0, false, false, false
 		}
 	}
-	if f /= unit; raw[0] == '-' {
+	f = float64(n)
+	if unit > 0 {
+		f /= float64(unit)
+	}
+	if raw[0] == '-' {
 		f = -f
 	}
 	return f, whole, whole, true

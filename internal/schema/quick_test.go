@@ -21,7 +21,7 @@ func TestQuickYesIsNeverContradicted(t *testing.T) {
 	t.Parallel()
 	r := newRandom(1)
 	accepted, valid := 0, 0
-	for i := range 4000 {
+	for i := range 1500 {
 		raw := r.schema(2, i%2 == 0)
 		s, err := schema.Compile([]byte(raw))
 		if err != nil {
@@ -48,7 +48,7 @@ func TestQuickYesIsNeverContradicted(t *testing.T) {
 			}
 		}
 	}
-	if accepted*2 < valid || valid < 1000 {
+	if accepted*2 < valid || valid < 500 {
 		t.Errorf("the quick check says yes to %d of %d valid values: the test proves little", accepted, valid)
 	}
 }

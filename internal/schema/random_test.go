@@ -40,12 +40,12 @@ func (r random) schema(depth int, plain bool) string {
 		r.objectWords(depth, plain, add)
 	case "array":
 		add(`"items":%s`, r.schema(depth-1, plain))
-		r.range_("Items", 3, add)
+		r.between("Items", 3, add)
 		if !plain && r.IntN(3) == 0 {
 			add(`"uniqueItems":true`)
 		}
 	case "string":
-		r.range_("Length", 8, add)
+		r.between("Length", 8, add)
 		if r.IntN(4) == 0 {
 			add(`"enum":["red","green","b\u006cue",null,1]`)
 		}
@@ -112,7 +112,7 @@ func (r random) numberWords(plain bool, add func(string, ...any)) {
 	}
 }
 
-func (r random) range_(of string, up int, add func(string, ...any)) {
+func (r random) between(of string, up int, add func(string, ...any)) {
 	if r.IntN(3) == 0 {
 		add(`"min%s":%d`, of, r.IntN(up))
 	}
