@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -65,6 +67,30 @@ func TestSchemaThatCannotBeCheckedIsRefused(t *testing.T) {
 	} {
 		if _, err := schema.Compile([]byte(raw)); err == nil {
 			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+func TestNoFileIsEverRead(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(file, []byte(`{"type":"object"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, keyword := range []string{"$ref", "$schema"} {
+		if _, err := schema.Compile(fmt.Appendf(nil, `{%q:"file://%s"}`, keyword, filepath.ToSlash(file))); err == nil {
+			t.Errorf("%s to a file is followed", keyword)
+		}
+	}
+}
+
+// Values that are patterns themselves would be compiled on every check, by whoever sends them.
+func TestPatternsAmongTheValuesAreNotCompiled(t *testing.T) {
+	t.Parallel()
+	s := compile(t, `{"$schema":"http://json-schema.org/draft-07/schema#","format":"regex"}`)
+	for range 500 {
+		if r := s.Explain([]byte(`"^(((a{0,10}){0,10}){0,9})*$"`)); !r.OK() {
+			t.Fatalf("%+v", r.Issues)
 		}
 	}
 }

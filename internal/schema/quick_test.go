@@ -119,6 +119,8 @@ func TestQuickCheckLeavesDoubtsToTheFullOne(t *testing.T) {
 		{`{"minimum":0.1}`, `0.1`},
 		{`{"oneOf":[{"type":"number"},{"type":"integer"}]}`, `7`},
 		{`{"minimum":1,"exclusiveMinimum":1}`, `1`},
+		{`{"properties":{"a\\nb":{"type":"integer"}},"additionalProperties":false}`, `{"a\nb":1}`}, // a name with a backslash, and one with a line end
+		{`{"enum":["a\\nb"]}`, `"a\nb"`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","format":"uri"}`, `"no uri"`},
 		{`false`, `1`},
 	} {
