@@ -1,7 +1,6 @@
 package candorvet
 
 import (
-	"bytes"
 	"go/ast"
 	"go/token"
 	"strings"
@@ -19,7 +18,7 @@ type allowance struct {
 // suppression that nobody can explain is how a linter dies.
 func (v *vet) readAllowances(file *ast.File) map[allowance]bool {
 	found := map[allowance]bool{}
-	var lines [][]byte // read when the first comment asks for it
+	var code map[int]bool // the lines with code, looked for when the first comment asks
 	for _, group := range file.Comments {
 		for _, c := range group.List {
 			rest, ok := strings.CutPrefix(c.Text, allowPrefix)
@@ -39,32 +38,46 @@ func (v *vet) readAllowances(file *ast.File) map[allowance]bool {
 				v.reportAllow(c, "this comment gives no reason")
 				continue
 			}
-			if lines == nil {
-				lines = v.linesOf(file)
+			if code == nil {
+				code = v.linesOfCode(file)
 			}
-			found[allowance{lineMeant(lines, v.pass.Fset.Position(c.Pos())), words[0]}] = true
+			found[allowance{v.lineMeant(file, c, code), words[0]}] = true
 		}
 	}
 	return found
 }
 
-// lineMeant is the comment's own line, or the first line of code below a comment that stands alone.
-func lineMeant(lines [][]byte, at token.Position) int {
-	line := at.Line
-	for line <= len(lines) && bytes.HasPrefix(bytes.TrimSpace(lines[line-1]), []byte("//")) {
+// lineMeant is the comment's own line, or the next line of code below a comment that stands alone.
+func (v *vet) lineMeant(file *ast.File, c *ast.Comment, code map[int]bool) int {
+	line, last := v.line(c.Pos()), v.line(file.FileEnd)
+	for line < last && !code[line] {
 		line++
 	}
 	return line
 }
 
-func (v *vet) linesOf(file *ast.File) [][]byte {
-	return bytes.Split(v.source(file), []byte("\n"))
+// linesOfCode asks the syntax and not the source: what is on the disk may be older than what is analysed.
+func (v *vet) linesOfCode(file *ast.File) map[int]bool {
+	lines := map[int]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n.(type) {
+		case nil, *ast.File:
+			return true
+		case *ast.CommentGroup:
+			return false
+		}
+		lines[v.line(n.Pos())], lines[v.line(n.End()-1)] = true, true
+		return true
+	})
+	return lines
 }
+
+func (v *vet) line(at token.Pos) int { return v.pass.Fset.Position(at).Line }
 
 // allows reports whether a rule may be broken on the line of any of these places.
 func (v *vet) allows(rule string, places ...token.Pos) bool {
 	for _, at := range places {
-		if v.allowed[allowance{v.pass.Fset.Position(at).Line, rule}] {
+		if v.allowed[allowance{v.line(at), rule}] {
 			return true
 		}
 	}

@@ -1,0 +1,157 @@
+package check_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/candor-mcp/candor/candorvet"
+	"github.com/candor-mcp/candor/candorvet/check"
+)
+
+// The command's own scripts hold what is found and written; these tests hold what a script cannot do.
+
+const server = `package server
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func tool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return nil, errors.New("no")
+}
+`
+
+// module writes a server of two files and the stubs it needs, and returns its folder.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	stubs := filepath.Join("..", "testdata", "src", "github.com")
+	for _, name := range []string{"candor-mcp/candor", "modelcontextprotocol/go-sdk"} {
+		target := filepath.Join(dir, "stub", filepath.FromSlash(name))
+		if err := os.CopyFS(target, os.DirFS(filepath.Join(stubs, filepath.FromSlash(name)))); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(target, "go.mod"), "module github.com/"+name+"\n\ngo 1.26\n")
+	}
+	write(t, filepath.Join(dir, "go.mod"), `module example.test/server
+
+go 1.26
+
+require (
+	github.com/candor-mcp/candor v0.0.0
+	github.com/modelcontextprotocol/go-sdk v0.0.0
+)
+
+replace (
+	github.com/candor-mcp/candor => ./stub/candor-mcp/candor
+	github.com/modelcontextprotocol/go-sdk => ./stub/modelcontextprotocol/go-sdk
+)
+`)
+	write(t, filepath.Join(dir, "server.go"), server)
+	return dir
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func analysed(t *testing.T, dir string) *check.Report {
+	t.Helper()
+	report, err := check.Packages(t.Context(), check.Config{Dir: dir, Patterns: []string{"."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Findings) != 1 || report.Findings[0].Rule != candorvet.RawError || report.Findings[0].File != "server.go" {
+		t.Fatalf("%+v", report)
+	}
+	return report
+}
+
+func content(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestInterruptedFixWritesNothing(t *testing.T) {
+	dir := module(t)
+	report := analysed(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := report.Fix(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if content(t, filepath.Join(dir, "server.go")) != server {
+		t.Error("the file was written")
+	}
+}
+
+// TestFixKeepsLinkAndPermissions: a source file may be a link into another folder; the link stays, what it names is replaced.
+func TestFixKeepsLinkAndPermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no links or permissions as on Unix")
+	}
+	dir := module(t)
+	name, target := filepath.Join(dir, "server.go"), filepath.Join(dir, "stub", "kept.txt")
+	if err := errors.Join(os.Rename(name, target), os.Chmod(target, 0o640), os.Symlink(target, name)); err != nil {
+		t.Fatal(err)
+	}
+	done, err := analysed(t, dir).Fix(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(done.Files) != 1 || len(done.After.Findings) != 0 {
+		t.Errorf("%+v", done)
+	}
+	link, err := os.Lstat(name)
+	if err != nil || link.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", link, err)
+	}
+	info, err := os.Stat(target)
+	if err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("permissions: %v, %v", info, err)
+	}
+	if content(t, target) == server {
+		t.Error("nothing was fixed")
+	}
+}
+
+// TestFixThatWouldNotCompileIsNotWritten: the go command may know of a package that the stub of candor lacks.
+func TestFixThatWouldNotCompileIsNotWritten(t *testing.T) {
+	dir := module(t)
+	report := analysed(t, dir)
+	write(t, filepath.Join(dir, "stub", "candor-mcp", "candor", "candor.go"), "package candor\n")
+	var broken *check.BrokenError
+	if _, err := report.Fix(t.Context()); !errors.As(err, &broken) {
+		t.Errorf("%v", err)
+	}
+	if content(t, filepath.Join(dir, "server.go")) != server {
+		t.Error("the file was written")
+	}
+}
+
+func TestFileThatChangedMeanwhileIsNotFixed(t *testing.T) {
+	dir := module(t)
+	report := analysed(t, dir)
+	name := filepath.Join(dir, "server.go")
+	write(t, name, "package server\n")
+	if _, err := report.Fix(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	if content(t, name) != "package server\n" {
+		t.Error("the file was written")
+	}
+}
