@@ -13,7 +13,7 @@ var failureChecks = []check{
 		Want:  "A result with isError true; not a JSON-RPC error, not a success that speaks of an error.",
 		Fix:   "Return the tool's error as a result with isError."},
 		run: failureIsError},
-	{Rule: Rule{ID: "failure-text", Level: Protocol, Needs: "WithFailingTool",
+	{Rule: Rule{ID: "failure-text", Level: Manners, Needs: "WithFailingTool",
 		Title: "The first block of a failing tool's result is a text that says something.",
 		Why:   "Some clients show only the first block; an empty one reaches the model as nothing.",
 		Want:  "content[0] of the type text, not blank.",

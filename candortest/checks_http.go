@@ -18,7 +18,7 @@ var httpChecks = []check{
 		func(v *visit, c *httpConn) ruling {
 			return v.status(c, http.MethodPost, http.Header{"Content-Type": {"text/plain"}}, 415, 400)
 		}),
-	web("http-method", Protocol, "A method other than POST, GET and DELETE is refused with 405.",
+	web("http-method", Manners, "A method other than POST, GET and DELETE is refused with 405.",
 		"A proxy or a person that uses the wrong method must not start anything.",
 		"HTTP 405.", "Refuse every method that the endpoint does not have.",
 		func(v *visit, c *httpConn) ruling { return v.status(c, http.MethodPut, nil, 405) }),

@@ -39,7 +39,7 @@ func parallelFailures(v *visit) ruling {
 	count := 0
 	err = c.hear(v.ctx, c.wait(), func(s said) bool {
 		id := string(s.msg.ID())
-		if !open[id] && len(strange) < parallel {
+		if (!open[id] || s.msg.Err() != nil) && len(strange) < parallel {
 			strange = append(strange, id)
 		}
 		if _, ours := open[id]; ours {
@@ -62,7 +62,7 @@ func parallelFailures(v *visit) ruling {
 		return bad("%d of %d calls were not answered: %v", missing, parallel, err)
 	case len(strange) > 0:
 		slices.Sort(strange)
-		return bad("%d answers carry an id that is not open, such as %s", len(strange), show(wire.ID(strange[0])))
+		return bad("%d answers are malformed or carry an id that is not open, such as %s", len(strange), show(wire.ID(strange[0])))
 	case c.http != nil && !errors.Is(err, ErrQuiet):
 		return bad("%v", err)
 	}

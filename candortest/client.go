@@ -197,7 +197,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bo
 		return answers, err
 	}
 	if !enough(answers) { // a server may answer out of turn
-		_ = c.hear(ctx, c.set.settle, func(s said) bool { //nolint:errcheck // silence is what is looked for
+		_ = c.hear(ctx, c.set.settle, func(s said) bool { // silence is what is looked for
 			answers = keep(answers, s)
 			return enough(answers)
 		})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -64,10 +63,9 @@ func bareServer() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, reason) (*mcp.CallToolResult, any, error) {
 		return nil, nil, errors.New("the printer is out of paper")
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "crash"}, func(context.Context, *mcp.CallToolRequest, reason) (*mcp.CallToolResult, any, error) {
-		var none map[string]int
-		none["x"] = 1 // a real mistake, as people make them
-		return nil, nil, nil
+	mcp.AddTool(s, &mcp.Tool{Name: "crash"}, func(_ context.Context, _ *mcp.CallToolRequest, in reason) (*mcp.CallToolResult, any, error) {
+		letters := strings.Split(in.Reason, "")
+		return nil, letters[len(letters)-1], nil // a real mistake, as people make them: nobody gave a reason
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ reason) (*mcp.CallToolResult, any, error) {
 		select {
@@ -144,30 +142,28 @@ var bareFindings = map[string][]string{
 }
 
 func TestBareGoSDKHasExactlyTheseFaults(t *testing.T) {
-	runs := map[string]candortest.Transport{
-		"stdio":          candortest.StdioFunc(func() *exec.Cmd { return asServer(t, "stdio") }),
-		"http":           bareHTTP(t, "http"),
-		"http-stateless": bareHTTP(t, "http-stateless"),
-	}
-	options := append(everything(), candortest.WithLevel(candortest.Manners), candortest.WithOversize(17<<20),
-		candortest.WithTimeout(4*time.Second), candortest.WithSettle(300*time.Millisecond))
-	for name, tr := range runs {
-		t.Run(name, func(t *testing.T) {
+	for _, column := range bareColumns {
+		t.Run(column, func(t *testing.T) {
 			t.Parallel()
+			kind, era, _ := strings.Cut(column, " ")
+			tr := bareHTTP(t, kind)
+			if kind == "stdio" {
+				tr = candortest.StdioFunc(func() *exec.Cmd { return asServer(t, kind) })
+			}
+			options := append(everything(), candortest.WithLevel(candortest.Manners), candortest.WithOversize(17<<20), candortest.WithEra(candortest.Era(era)),
+				candortest.WithTimeout(3*time.Second), candortest.WithSettle(200*time.Millisecond))
 			findings, err := candortest.Check(t.Context(), tr, options...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string][]string{}
+			var got []string
 			for _, f := range findings {
 				if f.Problem != "" {
-					got[name+" "+string(f.Era)] = append(got[name+" "+string(f.Era)], f.Rule.ID)
+					got = append(got, f.Rule.ID)
 					t.Log(f)
 				}
 			}
-			want := maps.Clone(bareFindings)
-			maps.DeleteFunc(want, func(column string, _ []string) bool { return !strings.HasPrefix(column, name+" ") })
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(bareFindings[column], got); diff != "" {
 				t.Errorf("the findings have changed (-want +got):\n%s", diff)
 			}
 		})

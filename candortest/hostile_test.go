@@ -42,6 +42,7 @@ func TestServerThatCannotBeSpokenToIsOneFinding(t *testing.T) {
 }
 
 func TestServerThatFallsSilentIsFoundOutAndNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	opening := []string{`"initialize"`, `"server/discover"`, `"tools/list","params":{}`, `"tools/list","params":{"_meta"`}
 	silent := inProcess{mutant{hear: func(raw []byte) (string, bool) {
 		return "", !slices.ContainsFunc(opening, func(part string) bool { return strings.Contains(string(raw), part) })
@@ -59,6 +60,7 @@ func TestServerThatFallsSilentIsFoundOutAndNotWaitedFor(t *testing.T) {
 
 // The pipe is held by the server and by the process that it started: its end is the end of both.
 func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
+	t.Parallel()
 	read, held, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -32,8 +32,8 @@ func HTTPHandler(h http.Handler) Transport {
 		}
 		// What the server logs about refused requests would only hide the findings.
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
-		go func() { _ = server.Serve(listener) }()                                      //nolint:errcheck // it ends with Close
-		return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil //nolint:errcheck // nothing is left to lose
+		go func() { _ = server.Serve(listener) }()                                      // it ends with Close
+		return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil // nothing is left to lose
 	})
 }
 

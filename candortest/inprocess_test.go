@@ -118,11 +118,14 @@ type webAnswer struct {
 
 // overHTTP serves the perfect server, or a mutant of it.
 func overHTTP(m mutant) candortest.Transport {
-	server := &perfect{mutant: m, open: map[string]context.CancelFunc{}, initialized: true}
 	return candortest.HTTPHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
 		a := &webAnswer{request: r, body: body, status: http.StatusOK, kind: "application/json"}
+		server := &perfect{mutant: m, open: map[string]context.CancelFunc{}, initialized: r.Header.Get("Mcp-Session-Id") != ""}
 		server.serve(a, err)
+		if string(a.reply) == die {
+			panic(http.ErrAbortHandler)
+		}
 		if m.web != nil {
 			m.web(a)
 		}
@@ -153,7 +156,9 @@ func (p *perfect) serve(a *webAnswer, tooLarge error) {
 	case h.Get("Content-Type") != "application/json":
 		refuse(http.StatusUnsupportedMediaType, candor.CodeMediaTypeUnsupported)
 	case tooLarge != nil:
-		refuse(http.StatusRequestEntityTooLarge, candor.CodeMessageTooLarge)
+		if a.reply = p.receive(a.request.Context(), a.body, nil); string(a.reply) != die {
+			refuse(http.StatusRequestEntityTooLarge, candor.CodeMessageTooLarge)
+		}
 	case session != "" && session != "the-session":
 		refuse(http.StatusNotFound, candor.CodeCommonSessionNotFound)
 	case h.Get("Mcp-Method") != "" && m.Method() != nil && h.Get("Mcp-Method") != string(m.Method()):
@@ -163,7 +168,7 @@ func (p *perfect) serve(a *webAnswer, tooLarge error) {
 		switch answered := wire.Parse(a.reply, wire.Limits{}); {
 		case len(a.reply) == 0:
 			a.status = http.StatusAccepted
-		case answered.ID() == nil:
+		case answered.ID() == nil && answered.Shape() == wire.KindError && m.Kind() == wire.KindMalformed:
 			a.status = http.StatusBadRequest
 		}
 	}

@@ -170,6 +170,7 @@ func status(from, to int) func(*webAnswer) {
 // demands that the check about it turns red and no other does. A check that cannot fail is worse than none. In the era
 // that is not the mutant's turn only the check itself is made: the other checks do not depend on the era.
 func TestEveryCheckCanFail(t *testing.T) {
+	t.Parallel()
 	rules := candortest.Checks()
 	failed := make([][]string, len(rules))
 	var wait sync.WaitGroup
@@ -221,4 +222,23 @@ func redChecks(t *testing.T, rule candortest.Rule, turn int) []string {
 	}
 	slices.Sort(red)
 	return slices.Compact(red)
+}
+
+// TestChecksOfMessagesCanFailOverHTTPToo is the same for checks that are made over HTTP but are not about HTTP.
+func TestChecksOfMessagesCanFailOverHTTPToo(t *testing.T) {
+	for _, rule := range candortest.Checks() {
+		m, ok := mutants[rule.ID]
+		if !ok || !rule.HTTP {
+			continue
+		}
+		findings, err := candortest.Check(t.Context(), overHTTP(m), append(everything(), candortest.Only(rule.ID))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings {
+			if red := f.Problem != ""; red != (f.Rule.ID == rule.ID) {
+				t.Errorf("%s: %s: %q", rule.ID, f.Era, f.Problem)
+			}
+		}
+	}
 }

@@ -84,12 +84,10 @@ func (p *perfect) answer(ctx context.Context, raw []byte, later func([]byte)) []
 	if flaw := m.Malformation().Flaw; flaw != wire.FlawNone && m.Shape() != wire.KindResult {
 		return rpcError(readableID(&m), codeOf(flaw), "")
 	}
-	switch m.Kind() {
-	case wire.KindRequest:
+	if m.Kind() == wire.KindRequest {
 		return p.dispatch(ctx, &m, later)
-	case wire.KindNotification:
-		p.notice(&m)
 	}
+	p.notice(&m)
 	return nil
 }
 

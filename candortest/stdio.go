@@ -50,7 +50,7 @@ func (t stdioTransport) Open(context.Context) (Conn, error) {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", cmd.Path, err), closed, toChild.Close(), fromChild.Close())
 	}
 	go c.read()
-	go func() { _ = cmd.Wait(); close(c.exited) }() //nolint:errcheck // how it ended is told by what it said and by its stderr
+	go func() { _ = cmd.Wait(); close(c.exited) }() // how it ended is told by what it said and by its stderr
 	return c, nil
 }
 

@@ -1,0 +1,25 @@
+package candortest_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/candor-mcp/candor/candortest"
+)
+
+// A tool runs the kit without a test and gets values.
+func ExampleCheck() {
+	findings, err := candortest.Check(context.Background(), inProcess{mutants["id-large-integer"]},
+		candortest.WithEra(candortest.Era2025), candortest.Only("id-echo", "id-large-integer"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range findings {
+		if !f.Passed {
+			fmt.Println(f.Rule.ID+":", f.Problem)
+		}
+	}
+	// Output:
+	// id-large-integer: the answer to the id 9007199254740993 carries the id 9007199254740992
+}
