@@ -170,7 +170,7 @@ func isClean(message []byte) bool {
 // mend settles a message that leaves, if it is an error that nobody has settled, and puts the ids back.
 func (a *answer) mend(message []byte) []byte {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
-	switch m.Shape() {
+	switch m.Kind() { // of what is no JSON-RPC nothing is known
 	case wire.KindError:
 		message = a.seal(&m)
 	case wire.KindResult: // the middleware has settled it: it has left
@@ -257,33 +257,39 @@ func (a *answer) thrown(out outcome) {
 func (a *answer) reject(text string) {
 	text = strings.TrimSpace(text)
 	x := a.exchange()
-	code, known := rejection(a.status, text)
-	options := []candor.Option{candor.WithOrigin(candor.PartyServer, false)}
-	shown := rpcError{code: int64(code.RPCNumber())}
-	id := a.asked.ID()
-	message := ""
-	switch {
-	case code == candor.CodeMethodNotFound, code == candor.CodeInvalidRequestParams:
-		options = append(options, about(code, rpcError{}, &x)...)
-		options = append(options, candor.WithSuggestion(methodHint(x.method)), candor.WithDetails(map[string]any{"method": x.method}))
-	case code == candor.CodeProtocolVersionUnsupported:
-		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
-	case code == candor.CodeCommonSessionNotFound:
-		// The go-sdk's client knows a session that is gone by the status, but only if the body answers no call of its own;
-		// the protocol allows a body without id.
-		id = nil
-	case !known && a.status < 500:
-		message = text // the words of whoever stands inside, for the client
-	case !known:
-		options = append(options, candor.WithCauseText(candor.NewCause(text, "", "")))
-	}
-	e := candor.New(code, message, options...)
+	e := rejected(a.status, text, &x)
 	if after, ok := retryAfter(a.Header()); ok {
 		e = e.With(candor.WithRetry(candor.RetryIn(after)))
 	}
-	shown.message = e.Message()
+	shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+	id := a.asked.ID()
+	switch e.Code() {
+	case candor.CodeProtocolVersionUnsupported:
+		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
+	case candor.CodeCommonSessionNotFound:
+		// The go-sdk's client knows by the status that its session is gone, but only if the body answers no call of its own.
+		// The protocol allows a body without id.
+		id = nil
+	}
 	out := a.l.b.express(a.r.Context(), e, contract.VerdictProtocol, &x, shown)
 	a.send(a.status, "application/json", out.append(nil, id))
+}
+
+// rejected reads a rejection. What the SDK says has better words; what anybody else says to the client is kept.
+func rejected(status int, text string, x *exchange) *candor.Error {
+	code, known := rejection(status, text)
+	server := candor.WithOrigin(candor.PartyServer, false)
+	switch {
+	case code == candor.CodeMethodNotFound:
+		return read(rpcError{code: -32601}, x)
+	case code == candor.CodeInvalidRequestParams:
+		return read(rpcError{message: text}, x)
+	case known:
+		return candor.New(code, "", server)
+	case status < 500:
+		return candor.New(code, text, server)
+	}
+	return candor.New(code, "", server, candor.WithCauseText(candor.NewCause(text, "", "")))
 }
 
 // rejections are the SDK's, which have no number of their own: they are known by status and words.

@@ -1,0 +1,279 @@
+package boundary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// connect opens a session of the go-sdk's own client.
+func connect(t *testing.T, url, version string, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, o)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+type probeParams struct{ mcp.ParamsBase }
+type probeResult struct{ mcp.ResultBase }
+
+// probe sends a method that the server does not know.
+func probe(t *testing.T, url string) (probed, after error) {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
+	mcp.AddSendingCustomMethod[*probeParams, *probeResult](client, "sys/errorStats")
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	_, probed = mcp.CallCustomMethod[*probeParams, *probeResult](t.Context(), session, "sys/errorStats", &probeParams{})
+	_, after = session.ListTools(t.Context(), nil)
+	return probed, after
+}
+
+func TestAnUnknownMethodEndsNoSession(t *testing.T) {
+	bare := httptest.NewServer(streamable(mcp.StreamableHTTPOptions{})(nil, demoServer()))
+	defer bare.Close()
+	if probed, after := probe(t, bare.URL); probed == nil || after == nil {
+		t.Errorf("the stock handler lets the session live now (%v, %v): this layer has one reason less", probed, after)
+	}
+	r := newRig(t, streamable(mcp.StreamableHTTPOptions{}), nil)
+	probed, after := probe(t, r.URL)
+	if e := DecodeError(probed); e == nil || e.Code().Symbol() != "METHOD_NOT_FOUND" || e.Ref() != r.last().Ref() {
+		t.Errorf("%v", probed)
+	}
+	if after != nil {
+		t.Errorf("the session is gone: %v", after)
+	}
+}
+
+func TestAClientLearnsThatItsSessionIsGone(t *testing.T) {
+	r := newRig(t, streamable(mcp.StreamableHTTPOptions{}), nil)
+	session := connect(t, r.URL, "2025-11-25", nil)
+	if res := r.do(t, "DELETE", "", "Mcp-Session-Id", session.ID()); res.status != 204 {
+		t.Fatalf("%d %s", res.status, res.body)
+	}
+	if _, err := session.ListTools(t.Context(), nil); !errors.Is(err, mcp.ErrSessionMissing) {
+		t.Errorf("%v", err)
+	}
+	if e := r.last(); e == nil || e.Code().Symbol() != "E_SESSION_NOT_FOUND" {
+		t.Errorf("%v", e)
+	}
+}
+
+// TestTheSDKsClientWorksThroughIt has a tool report progress and ask the client back before it answers.
+func TestTheSDKsClientWorksThroughIt(t *testing.T) {
+	server := demoServer()
+	mcp.AddTool(server, &mcp.Tool{Name: "asks"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1}); err != nil {
+			return nil, nil, err
+		}
+		sampled, err := req.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1})
+		if err != nil {
+			return nil, nil, err
+		}
+		elicited, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?"})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: sampled.Model + " " + elicited.Action}}}, nil, nil
+	})
+	count := new(tally)
+	srv := httptest.NewServer(Handler(server, Options{Ledger: count, Meter: count, Logger: quiet}))
+	t.Cleanup(srv.Close) // after the sessions
+	progress := make(chan float64, 1)
+	session := connect(t, srv.URL, "2025-11-25", &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params.Progress },
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "x"}}, nil
+		},
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "decline"}, nil
+		},
+	})
+	params := &mcp.CallToolParams{Name: "asks"}
+	params.SetProgressToken("p")
+	result, err := session.CallTool(t.Context(), params)
+	if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "m decline" {
+		t.Fatalf("%v %v", result, err)
+	}
+	if <-progress != 1 {
+		t.Error("progress got lost")
+	}
+	for _, version := range []string{"", "2025-11-25", "2025-06-18"} {
+		s := connect(t, srv.URL, version, nil)
+		if tools, err := s.ListTools(t.Context(), nil); err != nil || len(tools.Tools) == 0 {
+			t.Errorf("%q: %v", version, err)
+		}
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
+		if e := Decode(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" || e.Ref() != count.last().Ref() {
+			t.Errorf("%q: %v %v", version, result, err)
+		}
+		result, err = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "ecco"})
+		if e := Decode(result, err); e == nil || e.Code().Symbol() != "TOOL_NOT_FOUND" {
+			t.Errorf("%q: %v %v", version, result, err)
+		}
+	}
+	if entries, counts, _ := count.totals(); entries != 6 || counts != 6 {
+		t.Errorf("%d entries, %d counts", entries, counts)
+	}
+}
+
+func TestACallOverHTTPCanBeCalledOff(t *testing.T) {
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		server, began, ended := demoServer(), make(chan bool), make(chan error, 1)
+		mcp.AddTool(server, &mcp.Tool{Name: "waits"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			began <- true
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, nil, ctx.Err()
+		})
+		srv := httptest.NewServer(Handler(server, Options{Logger: quiet}))
+		t.Cleanup(srv.Close)
+		session := connect(t, srv.URL, version, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "waits"})
+			failed <- err
+		}()
+		<-began
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", version, err)
+		}
+		<-ended
+		if _, err := session.ListTools(t.Context(), nil); err != nil {
+			t.Errorf("%s: the session is gone: %v", version, err)
+		}
+	}
+}
+
+func TestACallWithALargeIDCanBeCalledOff(t *testing.T) {
+	began, ended := make(chan bool), make(chan bool)
+	server := demoServer()
+	mcp.AddTool(server, &mcp.Tool{Name: "waits"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		close(began)
+		<-ctx.Done()
+		close(ended)
+		return nil, nil, ctx.Err()
+	})
+	r := &rig{tally: new(tally), Server: httptest.NewServer(Handler(server, Options{Logger: quiet}))}
+	defer r.Close()
+	r.initialize(t)
+	done := make(chan reply)
+	go func() { done <- r.call(t, "9007199254740993", "tools/call", `{"name":"waits"}`) }()
+	<-began
+	if res := r.call(t, "", "notifications/cancelled", `{"requestId":9007199254740993}`); res.status != http.StatusAccepted {
+		t.Fatalf("%d %s", res.status, res.body)
+	}
+	<-ended
+	if res := <-done; res.id() != "9007199254740993" || res.failure(t).Code().Symbol() != "CANCELLED" {
+		t.Errorf("%s", res.body)
+	}
+}
+
+// TestWhatIsReplayedIsNotSettledAgain reads a stream of events again, as a client does that has lost its connection.
+func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
+	r := newRig(t, streamable(mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}), nil)
+	r.initialize(t)
+	for _, call := range [][3]string{
+		{"1", "prompts/list", `{"cursor":5}`}, {"9007199254740993", "tools/call", `{"name":"plain"}`}, {"3", "tools/call", `{"name":"numbered"}`},
+		{"4", "resources/read", `{"uri":"file:///missing"}`}, {"1.5", "tools/list", `{}`},
+		{"6", "completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"a","value":"b"}}`},
+	} {
+		res := r.do(t, "POST", request(call[0], call[1], call[2]), "Mcp-Protocol-Version", "2025-11-25")
+		first, _, _ := strings.Cut(string(res.body), "\n\n") // the event that only begins the stream
+		_, from, ok := strings.Cut(first, "id: ")
+		if !ok {
+			t.Fatalf("no event id: %s", res.body)
+		}
+		from, _, _ = strings.Cut(from, "\n")
+		before, _, _ := r.totals()
+		for range 2 {
+			again := r.do(t, "GET", "", "Last-Event-ID", from, "Mcp-Protocol-Version", "2025-11-25", "Accept", "text/event-stream")
+			if string(again.message) != string(res.message) || again.id() != call[0] {
+				t.Errorf("%s: first %s\nthen %s", call[1], res.body, again.body)
+			}
+		}
+		if entries, counts, _ := r.totals(); entries != before || counts != entries {
+			t.Errorf("%s: settled again", call[1])
+		}
+	}
+}
+
+// TestMixedCallsReconcile is the invariant under load: errors written = entries = counts.
+func TestMixedCallsReconcile(t *testing.T) {
+	r := newRig(t, bothEras, nil)
+	r.initialize(t)
+	fresh := &rig{Server: r.Server, tally: r.tally, newEra: true}
+	calls := [][2]string{
+		{"tools/call", `{"name":"echo","arguments":{"text":"x"}}`}, {"tools/call", `{"name":"plain"}`}, {"tools/call", `{"name":"panics"}`},
+		{"foo/bar", `{}`}, {"tools/call", `{"name":"echo","arguments":{}}`}, {"tools/call", `{"name":"ecco"}`}, {"prompts/list", `{"cursor":5}`},
+		{"tools/list", `{}`}, {"tools/call", ""}, {"resources/read", `{"uri":"file:///missing"}`},
+	}
+	var written atomic.Int64
+	var all sync.WaitGroup
+	slots := make(chan bool, 32)
+	for i := range 1000 {
+		slots <- true
+		all.Go(func() {
+			defer func() { <-slots }()
+			rig, call, id := r, calls[i%len(calls)], fmt.Sprintf("%d", i+10)
+			if i%2 == 1 {
+				rig = fresh
+			}
+			res := rig.call(t, id, call[0], call[1])
+			m := wire.Parse(res.message, wire.Limits{})
+			if res.id() != id {
+				t.Errorf("%s: %s", id, res.body)
+			}
+			if failed, _ := m.Result().Path("isError").Bool(); failed || m.Kind() == wire.KindError {
+				written.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if entries, counts, suppressed := r.totals(); int64(entries) != written.Load() || counts != entries || suppressed != 0 || entries != 800 {
+		t.Errorf("%d written, %d entries, %d counts, %d suppressed", written.Load(), entries, counts, suppressed)
+	}
+}
+
+func TestTheLegacyHandlerWorksThroughIt(t *testing.T) {
+	r := newRig(t, func(_ *Boundary, s *mcp.Server) http.Handler {
+		return mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return s }, nil)
+	}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.SSEClientTransport{Endpoint: r.URL}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	before, _, _ := r.totals() // the client asks for something newer first
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
+	if e := Decode(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" {
+		t.Errorf("%v %v", result, err)
+	}
+	_, err = session.ListPrompts(t.Context(), &mcp.ListPromptsParams{Cursor: "%%%"})
+	if e := DecodeError(err); e == nil || e.Code().Symbol() != "INVALID_CURSOR" {
+		t.Errorf("%v", err)
+	}
+	if entries, counts, _ := r.totals(); entries != before+2 || counts != entries {
+		t.Errorf("%d entries, %d counts", entries-before, counts)
+	}
+}

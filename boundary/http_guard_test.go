@@ -1,0 +1,252 @@
+package boundary
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// TestTheDoorIsGuarded is TARGETS R15.
+func TestTheDoorIsGuarded(t *testing.T) {
+	ping := request("7", "ping", "")
+	long := request("7", "tools/call", `{"name":"echo","arguments":{"text":"`+strings.Repeat("x", 5000)+`"}}`)
+	for _, row := range []struct {
+		name, method, body string
+		header             []string
+		status             int
+		code               string
+		id                 string
+	}{
+		{"another host", "POST", ping, []string{"Host", "evil.example"}, 403, "HOST_REFUSED", ""},
+		{"another host, with our port", "POST", ping, []string{"Host", "evil.example:8080"}, 403, "HOST_REFUSED", ""},
+		{"another host to GET", "GET", "", []string{"Host", "evil.example"}, 403, "HOST_REFUSED", ""},
+		{"a host that begins well", "POST", ping, []string{"Host", "localhost.evil.example"}, 403, "HOST_REFUSED", ""},
+		{"an address that is not ours", "POST", ping, []string{"Host", "10.0.0.1"}, 403, "HOST_REFUSED", ""},
+		{"localhost", "POST", ping, []string{"Host", "localhost:1234"}, 200, "", "7"},
+		{"LOCALHOST", "POST", ping, []string{"Host", "LOCALHOST"}, 200, "", "7"},
+		{"an IPv6 loopback", "POST", ping, []string{"Host", "[::1]:80"}, 200, "", "7"},
+		{"a listed host", "POST", ping, []string{"Host", "api.example.com:443"}, 200, "", "7"},
+		{"a listed host and port", "POST", ping, []string{"Host", "mcp.example.com:8443"}, 200, "", "7"},
+		{"a listed host at another port", "POST", ping, []string{"Host", "mcp.example.com:1"}, 403, "HOST_REFUSED", ""},
+		{"another origin", "POST", ping, []string{"Origin", "https://evil.example"}, 403, "ORIGIN_REFUSED", ""},
+		{"no origin of its own", "POST", ping, []string{"Origin", "null"}, 403, "ORIGIN_REFUSED", ""},
+		{"an origin that is a file", "POST", ping, []string{"Origin", "file://localhost"}, 403, "ORIGIN_REFUSED", ""},
+		{"an origin that begins well", "POST", ping, []string{"Origin", "http://localhost.evil.example"}, 403, "ORIGIN_REFUSED", ""},
+		{"a local page", "POST", ping, []string{"Origin", "http://localhost:3000"}, 200, "", "7"},
+		{"its own page", "POST", ping, []string{"Origin", "https://api.example.com", "Host", "api.example.com"}, 200, "", "7"},
+		{"a listed origin", "POST", ping, []string{"Origin", "https://app.example.com"}, 200, "", "7"},
+		{"PUT", "PUT", ping, nil, 405, "METHOD_NOT_ALLOWED", ""},
+		{"OPTIONS", "OPTIONS", "", nil, 405, "METHOD_NOT_ALLOWED", ""},
+		{"a form", "POST", ping, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
+		{"text", "POST", ping, []string{"Content-Type", "text/plain"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
+		{"no type", "POST", ping, []string{"Content-Type", ""}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
+		{"packed", "POST", ping, []string{"Content-Encoding", "gzip"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
+		{"JSON with a charset", "POST", ping, []string{"Content-Type", "application/json; charset=utf-8"}, 200, "", "7"},
+		{"too large", "POST", long, nil, 413, "MESSAGE_TOO_LARGE", "7"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := newRig(t, streamable(mcp.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true}), func(o *Options) {
+				o.Hosts, o.Origins, o.MaxMessage = []string{"api.example.com", "mcp.example.com:8443"}, []string{"https://app.example.com"}, 4096
+			})
+			res := r.do(t, row.method, row.body, row.header...)
+			if res.status != row.status || res.id() != row.id {
+				t.Fatalf("%d %s", res.status, res.body)
+			}
+			entries, counts, _ := r.totals()
+			if row.code == "" {
+				if entries != 0 {
+					t.Errorf("a success was recorded: %v", r.last())
+				}
+				return
+			}
+			if e := res.failure(t); e == nil || e.Code().Symbol() != row.code || entries != 1 || counts != 1 || e.Ref() != r.last().Ref() {
+				t.Errorf("%v: %d entries, %d counts", e, entries, counts)
+			}
+			if row.status == 405 && res.header.Get("Allow") != "GET, POST, DELETE" {
+				t.Errorf("Allow: %q", res.header.Get("Allow"))
+			}
+		})
+	}
+}
+
+func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
+	r := newRig(t, streamable(mcp.StreamableHTTPOptions{Stateless: true}), func(o *Options) { o.MaxMessage = 4096 })
+	body := struct{ *strings.Reader }{strings.NewReader(request(`"big"`, "ping", `{"x":"`+strings.Repeat("y", 1<<20)+`"}`))}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = -1
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if e := r.last(); res.StatusCode != 413 || e == nil || e.Code().Symbol() != "MESSAGE_TOO_LARGE" {
+		t.Errorf("%d %v", res.StatusCode, e)
+	}
+}
+
+func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T) {
+	r := newRig(t, bothEras, func(o *Options) { o.Dialect = mustDialect("problem") })
+	for _, row := range []struct {
+		res    reply
+		status string
+		code   string
+	}{
+		{r.do(t, "POST", "{}", "Host", "evil.example"), "403", "HOST_REFUSED"},
+		{r.do(t, "PATCH", "{}"), "405", "METHOD_NOT_ALLOWED"},
+		{r.do(t, "POST", "{}", "Content-Type", "text/xml"), "415", "MEDIA_TYPE_UNSUPPORTED"},
+	} {
+		v, err := wire.ParseValue(row.res.body, wire.Limits{})
+		if err != nil || row.res.header.Get("Content-Type") != "application/problem+json" {
+			t.Fatalf("%v: %s %s", err, row.res.header.Get("Content-Type"), row.res.body)
+		}
+		e, err := mustDialect("problem").Read(v)
+		if err != nil || e.Code().Symbol() != row.code || string(v.Path("status").Raw()) != row.status {
+			t.Errorf("%v %v: %s", e, err, row.res.body)
+		}
+	}
+	if res := r.do(t, "POST", "nonsense"); res.failure(t) == nil || res.header.Get("Content-Type") != "application/json" {
+		t.Errorf("what answers a message is JSON-RPC: %s", res.body)
+	}
+	if entries, counts, _ := r.totals(); entries != 4 || counts != 4 {
+		t.Errorf("%d entries, %d counts", entries, counts)
+	}
+}
+
+func TestARefusalThatCannotBeRecordedSaysOnlyThat(t *testing.T) {
+	for _, name := range []string{"candor", "problem"} {
+		r := newRig(t, bothEras, func(o *Options) { o.Dialect = mustDialect(name) })
+		r.full = errors.New("no space left")
+		res := r.do(t, "POST", "{}", "Host", "evil.example")
+		if res.status != 403 || !strings.Contains(string(res.body), "AUDIT_LOG_FAILED") || r.unrecorded != 1 {
+			t.Errorf("%s: %d %s", name, res.status, res.body)
+		}
+		if res = r.do(t, "POST", "nonsense"); res.failure(t).Code().Symbol() != "AUDIT_LOG_FAILED" || r.counts != 0 {
+			t.Errorf("%s: %s", name, res.body)
+		}
+	}
+}
+
+func TestWhatGuardsTheDoorPassesByteForByte(t *testing.T) {
+	for _, status := range []int{401, 403, 405} {
+		inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="https://x"`)
+			http.Error(w, "no token, no entry", status)
+		})
+		r := newRig(t, func(*Boundary, *mcp.Server) http.Handler { return inner }, nil)
+		res := r.do(t, "POST", request("1", "ping", ""))
+		if res.status != status || string(res.body) != "no token, no entry\n" || res.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%d %v %s", res.status, res.header, res.body)
+		}
+		if entries, _, _ := r.totals(); entries != 0 {
+			t.Errorf("%d was recorded", status)
+		}
+	}
+}
+
+func TestTheWordsOfAHandlerInsideAreKept(t *testing.T) {
+	for _, row := range []struct {
+		status  int
+		kind    string
+		body    string
+		code    string // "" if it passes as it is
+		message string
+	}{
+		{429, "text/plain", "slow down, tenant 7", "RATE_LIMITED", "slow down, tenant 7"},
+		{400, "text/plain", "which tenant?", "INVALID_REQUEST", "which tenant?"},
+		{503, "text/plain", "db at 10.0.0.3 away", "UNAVAILABLE", "The service is not available at the moment."},
+		{500, "text/plain", "secret stack", "INTERNAL_ERROR", "An unexpected error occurred."},
+		{404, "", "", "NOT_FOUND", "What was asked for does not exist."},
+		{400, "application/json", `{"error":"their own shape"}`, "", ""},
+		{500, "text/html", `<h1>no</h1>`, "", ""},
+	} {
+		inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if row.kind != "" {
+				w.Header().Set("Content-Type", row.kind)
+			}
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(row.status)
+			_, _ = w.Write([]byte(row.body))
+		})
+		r := newRig(t, func(*Boundary, *mcp.Server) http.Handler { return inner }, nil)
+		res := r.do(t, "POST", request("1", "ping", ""))
+		if row.code == "" {
+			if entries, _, _ := r.totals(); string(res.body) != row.body || entries != 0 {
+				t.Errorf("%d: %s", row.status, res.body)
+			}
+			continue
+		}
+		e := res.failure(t)
+		if res.status != row.status || e == nil || e.Code().Symbol() != row.code || e.Message() != row.message || e.Retry().String() == "not_retryable" {
+			t.Errorf("%d: %s", row.status, res.body)
+		}
+	}
+}
+
+func TestAPanicInsideIsAnAnswer(t *testing.T) {
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/abort":
+			panic(http.ErrAbortHandler)
+		case "/late":
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write([]byte(": begun\n\n"))
+			w.(http.Flusher).Flush()
+		}
+		panic("boom")
+	})
+	r := newRig(t, func(*Boundary, *mcp.Server) http.Handler { return inner }, nil)
+	r.Config.ErrorLog = nil
+	res := r.do(t, "POST", request("1", "ping", ""))
+	if e := res.failure(t); res.status != 500 || res.id() != "1" || res.number() != -32603 || e == nil || strings.Contains(string(res.body), "goroutine") {
+		t.Errorf("%d %s", res.status, res.body)
+	}
+	if res := r.do(t, "GET", ""); res.status != 500 || res.failure(t) == nil {
+		t.Errorf("%d %s", res.status, res.body)
+	}
+	for path, more := range map[string]int{"/abort": 0, "/late": 1} {
+		before, _, _ := r.totals()
+		req, _ := http.NewRequestWithContext(t.Context(), "POST", r.URL+path, strings.NewReader(request("1", "ping", "")))
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err == nil {
+			_, err = res.Body.Read(make([]byte, 100))
+			for err == nil {
+				_, err = res.Body.Read(make([]byte, 100))
+			}
+			res.Body.Close()
+		}
+		if err == nil || err.Error() == "EOF" {
+			t.Errorf("%s: the connection ended well", path)
+		}
+		if entries, counts, suppressed := r.totals(); entries != before+more || counts != entries || suppressed != more {
+			t.Errorf("%s: %d entries, %d counts, %d suppressed", path, entries-before, counts, suppressed)
+		}
+	}
+}
+
+func TestTheMarkOfTheLayerCannotBeForged(t *testing.T) {
+	var seen []string
+	var b *Boundary
+	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header[throughHeader] })
+	r := newRig(t, func(own *Boundary, _ *mcp.Server) http.Handler { b = own; return inner }, nil)
+	r.do(t, "POST", request("1", "ping", ""), throughHeader, "forged")
+	if len(seen) != 1 || seen[0] != b.nonce {
+		t.Errorf("%q", seen)
+	}
+	got := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+	got.Header.Set(throughHeader, "mine")
+	b.HTTP(inner).ServeHTTP(httptest.NewRecorder(), got)
+	if got.Header.Get(throughHeader) != "mine" {
+		t.Error("the caller's header was changed")
+	}
+}
