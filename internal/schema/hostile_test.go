@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,11 +122,16 @@ func TestSchemasMadeToTakeForeverDoNot(t *testing.T) {
 		"equal hashes": {`{"uniqueItems":true}`, "[" + words + "1]", schema.RuleTooComplex},
 		"repetition":   {`{"pattern":"^(((a{0,10}){0,10}){0,10})*$"}`, `"` + strings.Repeat("a", 1<<20) + `!"`, schema.RuleTooComplex},
 		"many values":  {`{"items":{"enum":[` + strings.Repeat(`"x",`, 5000) + `"y"]}}`, "[" + strings.Repeat("1,", 100_000) + "1]", schema.RuleTooComplex},
+		"many matches": {`{"contains":{"type":"null"},"minContains":1000000000000000}`, `[1]`, "minContains"},
+		"long names":   {`{"contains":{"required":["` + strings.Repeat("k", 900_000) + `"]}}`, `[{}]`, "contains"},
 		"many faults":  {`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 100_000) + "1]", "type"},
 	} {
 		r := compile(t, c.schema).Explain([]byte(c.value))
 		if len(r.Issues) == 0 || r.Issues[0].Rule != c.rule {
 			t.Errorf("%s: %v and %d more", name, lines(r), r.More)
+		}
+		if text := encode(t, r); len(text) > 64<<10 {
+			t.Errorf("%s: the report has %d bytes", name, len(text))
 		}
 	}
 }
@@ -150,4 +156,26 @@ func TestDeclaredDraftIsHonoured(t *testing.T) {
 	if r := compile(t, `{"format":"date"}`).Explain([]byte(`"x"`)); !r.OK() {
 		t.Errorf("in draft 2020-12 a format only informs: %+v", r.Issues)
 	}
+}
+
+// The drafts' own schemas are built in, and nothing that is done to one compiled schema shows in another.
+func TestSchemaOfSchemasIsBuiltIn(t *testing.T) {
+	t.Parallel()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			s, err := schema.Compile([]byte(`{"properties":{"s":{"$ref":"http://json-schema.org/draft-07/schema#"}}}`))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if r := s.Explain([]byte(`{"s":{"type":"object","pattern":"x"}}`)); !r.OK() {
+				t.Errorf("%+v", r.Issues)
+			}
+			if r := s.Explain([]byte(`{"s":{"minLength":-1}}`)); r.OK() {
+				t.Error("a bad schema passes")
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -45,6 +45,7 @@ func (t *teller) issue(f finding) candor.Issue {
 		out.Expected = t.expected(f, f.rule)
 		out.Got = typeAt(t.value, f.steps)
 	}
+	out.Expected = brief(out.Expected)
 	for _, b := range f.chosen {
 		t.meant.branches[t.parts[b.at]] = b.index
 	}

@@ -48,7 +48,7 @@ var described = []string{
 	"minLength", "maxLength", "minItems", "maxItems", "items", "required", "anyOf", "oneOf", "description",
 }
 
-// described returns what is shown of a key's schema; nil if it says nothing.
+// describe returns what is shown of a key's schema; nil if it says nothing.
 func describe(piece map[string]any) any {
 	shown := map[string]any{}
 	for _, keyword := range described {
@@ -64,6 +64,7 @@ func describe(piece map[string]any) any {
 
 // Bounds of a piece of the schema that is shown.
 const (
+	maxPiece      = 4096 // bytes in all
 	maxPieceText  = 160
 	maxPieceItems = 20
 	maxPieceDepth = 3
@@ -83,7 +84,7 @@ func shorten(v any, depth int) any {
 			if len(short) == maxPieceItems {
 				break
 			}
-			short[name] = shorten(v[name], depth+1)
+			short[candor.Public(name, maxKeyShown)] = shorten(v[name], depth+1)
 		}
 		return short
 	case []any:
@@ -101,4 +102,12 @@ func shorten(v any, depth int) any {
 	default:
 		return v
 	}
+}
+
+// brief returns a piece if it is short enough to be shown.
+func brief(piece any) any {
+	if len(candor.DetailsOf(piece).String()) > maxPiece {
+		return nil
+	}
+	return piece
 }

@@ -124,10 +124,8 @@ func (s *shape) takeOffers(p *jsonschema.Schema) {
 func (s *shape) takeArray(p *jsonschema.Schema) {
 	s.unique = s.unique || p.UniqueItems
 	if p.Contains != nil {
-		for range max(1, larger(0, p.MinContains)) {
-			if len(s.contains) < maxMadeItems {
-				s.contains = append(s.contains, p.Contains)
-			}
+		for range min(max(1, larger(0, p.MinContains)), maxMadeItems) {
+			s.contains = append(s.contains, p.Contains)
 		}
 	}
 	switch items := p.Items.(type) {
