@@ -1,0 +1,201 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// stats are the members of sys/errorStats that these tests look at.
+type stats struct {
+	Total    int
+	ByCode   map[string]int
+	BySymbol map[string]int
+	Lifetime *struct {
+		Total    int
+		BySymbol map[string]int
+		ByTool   map[string]map[string]int
+	}
+}
+
+func statsOf(t *testing.T, raw []byte) (s stats) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	return s
+}
+
+func TestH17CountersAreExportedOnSIGTERM(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	file := home + "/counters.json"
+	p := stdio(t, home, "MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_FILE="+file)
+	p.fail(3)
+	p.ask("no/such/method", "{}")
+	p.signal(syscall.SIGTERM)
+	p.endsWell()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := statsOf(t, raw)
+	if got.Total != 4 || got.BySymbol["INTERNAL_ERROR"] != 3 || got.ByCode["-32601"] != 1 {
+		t.Errorf("the file says %s", raw)
+	}
+	if n := len(recorded(t, ledgerOf(home))); n != got.Total {
+		t.Errorf("%d counted, %d recorded", got.Total, n)
+	}
+}
+
+// TestCountersAreRebuiltFromTheLedger lives twice, the first time to an orderly end or not.
+func TestCountersAreRebuiltFromTheLedger(t *testing.T) {
+	for name, last := range map[string]syscall.Signal{"stopped": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			first := stdio(t, home, "MCP_ERROR_METRICS=1")
+			first.fail(3)
+			first.ask("no/such/method", "{}")
+			first.signal(last)
+			first.ended()
+			second := stdio(t, home, "MCP_ERROR_METRICS=1")
+			second.fail(2)
+			m := second.ask("sys/errorStats", "{}")
+			got := statsOf(t, m.Result().Raw())
+			if got.Total != 2 || got.Lifetime == nil {
+				t.Fatalf("got %s", m.Bytes())
+			}
+			if l := got.Lifetime; l.Total != 6 || l.BySymbol["INTERNAL_ERROR"] != 5 || l.BySymbol["METHOD_NOT_FOUND"] != 1 || l.ByTool["fails"]["tool"] != 5 {
+				t.Errorf("the lifetime is %s", m.Result().Path("lifetime").Raw())
+			}
+			second.stop()
+			verified(t, ledgerOf(home))
+		})
+	}
+}
+
+// TestH18EndOfInputDrainsOpenCalls closes the input while a tool runs, and lets the tool go only then.
+func TestH18EndOfInputDrainsOpenCalls(t *testing.T) {
+	t.Parallel()
+	p := stdio(t, t.TempDir())
+	p.answer(`"hello"`)
+	id := p.request("tools/call", call("held"))
+	p.printed.await(opened, 1)
+	if err := p.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // so that the server has most likely seen the end; if not, the test proves less
+	p.signal(syscall.SIGUSR1)
+	m := p.answer(id)
+	if code, _ := m.Result().Path("_meta", "dev.candor/error", "code").Str(); code != "INTERNAL_ERROR" {
+		t.Errorf("the open call was answered with %s", m.Bytes())
+	}
+	p.endsWell()
+	if refs := recorded(t, ledgerOf(p.home)); refs[refOf(&m)] != 1 || len(refs) != 1 {
+		t.Errorf("recorded %v", refs)
+	}
+}
+
+func TestH18ClosedOutputEndsCleanly(t *testing.T) {
+	t.Parallel()
+	p := stdio(t, t.TempDir())
+	p.answer(`"hello"`)
+	if err := p.out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.request("tools/call", call("fails")) // its answer is what finds the client gone; the input stays open
+	p.endsWell()
+	if refs := recorded(t, ledgerOf(p.home)); len(refs) != 1 {
+		t.Errorf("recorded %v", refs)
+	}
+	verified(t, ledgerOf(p.home))
+}
+
+// TestSIGTERMAnswersAndRecordsOpenCalls stops a server on standard input and output with calls open.
+func TestSIGTERMAnswersAndRecordsOpenCalls(t *testing.T) {
+	t.Parallel()
+	p := stdio(t, t.TempDir())
+	p.answer(`"hello"`)
+	const calls = 8
+	for range calls {
+		p.request("tools/call", call("waits"))
+	}
+	p.printed.await(opened, calls)
+	p.signal(syscall.SIGTERM)
+	answers := p.rest()
+	p.endsWell()
+	checkOpenCalls(t, p.home, answers, calls)
+}
+
+// TestSIGTERMOverHTTPAnswersOrRecordsOpenCalls does the same over HTTP, where the answer may find its connection closed.
+func TestSIGTERMOverHTTPAnswersOrRecordsOpenCalls(t *testing.T) {
+	t.Parallel()
+	p, address := web(t, t.TempDir())
+	const calls = 8
+	var mu sync.Mutex
+	var answers []wire.Message
+	var callers sync.WaitGroup
+	for range calls {
+		callers.Go(func() {
+			m, err := post(t.Context(), httpClient(calls), address, "waits")
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answers = append(answers, m)
+			}
+		})
+	}
+	p.printed.await(opened, calls)
+	p.signal(syscall.SIGTERM)
+	callers.Wait()
+	p.endsWell()
+	if strings.Contains(p.printed.String(), "could not be recorded") {
+		t.Errorf("it printed %s", p.printed)
+	}
+	checkOpenCalls(t, p.home, answers, calls)
+}
+
+// checkOpenCalls asks that each of the calls was recorded once, and that what was answered is on record.
+func checkOpenCalls(t *testing.T, home string, answers []wire.Message, calls int) {
+	t.Helper()
+	refs := recorded(t, ledgerOf(home))
+	if len(refs) != calls {
+		t.Errorf("%d of %d open calls are on record", len(refs), calls)
+	}
+	for _, m := range answers {
+		if refs[refOf(&m)] != 1 {
+			t.Errorf("recorded %d times: %s", refs[refOf(&m)], m.Bytes())
+		}
+	}
+	t.Logf("%d of %d were answered", len(answers), calls)
+	for _, chain := range verified(t, ledgerOf(home)).Chains {
+		if !chain.Closed {
+			t.Errorf("chain %s is not closed", chain.Chain)
+		}
+	}
+}
+
+func TestTwoServersShareALedgerFolder(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	first, second := stdio(t, home), stdio(t, home)
+	first.fail(3)
+	second.fail(4)
+	first.fail(5)
+	first.stop()
+	second.fail(1)
+	second.stop()
+	if refs := recorded(t, ledgerOf(home)); len(refs) != 13 {
+		t.Errorf("%d failures are on record", len(refs))
+	}
+	if report := verified(t, ledgerOf(home)); len(report.Chains) != 2 {
+		t.Errorf("%d chains, want one for each server", len(report.Chains))
+	}
+}

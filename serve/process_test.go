@@ -1,0 +1,405 @@
+package serve_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/serve"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The test binary starts itself as a server. What it serves on is in its environment.
+const (
+	doorVariable    = "SERVE_TEST_DOOR" // "stdio" or "http"
+	addressVariable = "SERVE_TEST_ADDRESS"
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	switch os.Getenv(doorVariable) {
+	case "stdio":
+		err = serve.Stdio(context.Background(), failingServer(), serve.Config{})
+	case "http":
+		err = serve.HTTP(context.Background(), os.Getenv(addressVariable), failingServer(), serve.Config{})
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// opened is what a tool prints to standard error once it runs.
+const opened = "a tool is running"
+
+// failingServer has a tool for each way a call can end, or not end.
+func failingServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "failing", Version: "1"}, nil)
+	tool := func(name string, handle func(ctx context.Context) (*mcp.CallToolResult, error)) {
+		mcp.AddTool(s, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			r, err := handle(ctx)
+			return r, nil, err
+		})
+	}
+	fine := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
+	tool("fine", func(context.Context) (*mcp.CallToolResult, error) { return fine, nil })
+	tool("fails", func(context.Context) (*mcp.CallToolResult, error) { return nil, errors.New("the disk is on fire") })
+	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { deep(5); return fine, nil })
+	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is called off
+		fmt.Fprintln(os.Stderr, opened)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	tool("held", func(ctx context.Context) (*mcp.CallToolResult, error) { // until the test lets it go
+		let := make(chan os.Signal, 1)
+		signal.Notify(let, syscall.SIGUSR1)
+		fmt.Fprintln(os.Stderr, opened)
+		select {
+		case <-let:
+			return nil, errors.New("the disk is on fire")
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	return s
+}
+
+// deep panics with that many frames of its own on the stack.
+//
+//go:noinline
+func deep(n int) {
+	if n == 0 {
+		var none map[string]int
+		none["x"] = 1
+	}
+	deep(n - 1)
+}
+
+// process is a server that was started.
+type process struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	home    string // its HOME; the ledger is in home/ledger unless the environment says otherwise
+	in      io.WriteCloser
+	out     io.ReadCloser
+	lines   *bufio.Scanner // of out
+	printed *prints        // on standard error
+	asked   int
+}
+
+// command prepares a server whose only settings are those in environment.
+func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(name, "MCP_") && !strings.HasPrefix(name, "CANDOR_") &&
+			!strings.HasPrefix(name, "XDG_") && name != "DEBUG_STACK" {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, doorVariable+"="+door, "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home))
+	cmd.Env = append(cmd.Env, environment...)
+	return cmd
+}
+
+func ledgerOf(home string) string { return home + "/ledger" }
+
+// stdio starts a server on standard input and output, and says hello.
+func stdio(t *testing.T, home string, environment ...string) *process {
+	t.Helper()
+	p := launch(t, command(t, "stdio", home, environment...))
+	p.home = home
+	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return p
+}
+
+func launch(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, printed: &prints{more: make(chan struct{}, 1)}}
+	cmd.Stderr = p.printed
+	var err error
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if p.out, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(p.out)
+	p.lines.Buffer(nil, 16<<20)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // has no effect on one that was waited for
+	return p
+}
+
+func (p *process) say(lines ...string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n"); err != nil {
+		p.t.Fatalf("%v; it printed %s", err, p.printed)
+	}
+}
+
+// request asks without waiting and returns the id.
+func (p *process) request(method, params string) string {
+	p.t.Helper()
+	p.asked++
+	id := fmt.Sprint(p.asked)
+	p.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
+	return id
+}
+
+func call(tool string) string { return `{"name":"` + tool + `","arguments":{}}` }
+
+// next reads one answer.
+func (p *process) next() wire.Message {
+	p.t.Helper()
+	if !p.lines.Scan() {
+		p.t.Fatalf("the server says no more (%v); it printed %s", p.lines.Err(), p.printed)
+	}
+	return wire.Parse(bytes.Clone(p.lines.Bytes()), wire.Limits{})
+}
+
+// answer reads until the answer with that id comes.
+func (p *process) answer(id string) wire.Message {
+	p.t.Helper()
+	for {
+		if m := p.next(); string(m.ID()) == id {
+			return m
+		}
+	}
+}
+
+// ask asks and waits.
+func (p *process) ask(method, params string) wire.Message {
+	p.t.Helper()
+	return p.answer(p.request(method, params))
+}
+
+// fail calls the tool that fails, n times.
+func (p *process) fail(n int) {
+	p.t.Helper()
+	for range n {
+		m := p.ask("tools/call", call("fails"))
+		if refOf(&m) == "" {
+			p.t.Errorf("no ref in %s", m.Bytes())
+		}
+	}
+}
+
+// refOf returns the ref of the envelope in an answer of any door, or "".
+func refOf(m *wire.Message) string {
+	if ref, ok := m.Result().Path("_meta", "dev.candor/error", "ref").Str(); ok {
+		return ref
+	}
+	ref, _ := m.Error().Path("data", "dev.candor/error", "ref").Str()
+	return ref
+}
+
+// rest returns the answers that are left, until the server ends its output.
+func (p *process) rest() (all []wire.Message) {
+	for p.lines.Scan() {
+		all = append(all, wire.Parse(bytes.Clone(p.lines.Bytes()), wire.Limits{}))
+	}
+	return all
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ended waits for the end and returns the exit code. What is left of the output is dropped.
+func (p *process) ended() int {
+	p.t.Helper()
+	_, _ = io.Copy(io.Discard, p.out) // Wait wants the output read
+	err := p.cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// endsWell asks for an end without a complaint.
+func (p *process) endsWell() {
+	p.t.Helper()
+	if code := p.ended(); code != 0 {
+		p.t.Errorf("ended with %d: %s", code, p.printed)
+	}
+}
+
+// stop ends the server by closing its input.
+func (p *process) stop() {
+	p.t.Helper()
+	if err := p.in.Close(); err != nil {
+		p.t.Error(err)
+	}
+	p.endsWell()
+}
+
+// prints keeps what a process prints.
+type prints struct {
+	mu   sync.Mutex
+	text []byte
+	more chan struct{}
+}
+
+func (w *prints) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	w.text = append(w.text, b...)
+	w.mu.Unlock()
+	select {
+	case w.more <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (w *prints) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.text)
+}
+
+// await waits until a text was printed that often. The test's own deadline is the only one.
+func (w *prints) await(text string, times int) {
+	for strings.Count(w.String(), text) < times {
+		<-w.more
+	}
+}
+
+// web starts a server over HTTP and returns it with its address, once it listens.
+func web(t *testing.T, home string) (p *process, address string) {
+	t.Helper()
+	for {
+		address = freeAddress(t)
+		p = launch(t, command(t, "http", home, addressVariable+"="+address))
+		p.home = home
+		ended := make(chan struct{})
+		go func() { defer close(ended); _, _ = io.Copy(io.Discard, p.out) }()
+		if listens(address, ended) {
+			return p, address
+		}
+		if code := p.ended(); !strings.Contains(p.printed.String(), "address already in use") {
+			t.Fatalf("ended with %d: %s", code, p.printed)
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it was never used
+	return l.Addr().String()
+}
+
+// listens waits until somebody listens or the process has ended.
+func listens(address string, ended <-chan struct{}) bool {
+	for {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close()
+			return true
+		}
+		select {
+		case <-ended:
+			return false
+		default:
+		}
+	}
+}
+
+// post calls a tool over HTTP in the era without sessions and returns the answer, or why there is none.
+func post(ctx context.Context, client *http.Client, address, tool string) (wire.Message, error) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{},"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/", strings.NewReader(body))
+	if err != nil {
+		return wire.Message{}, err
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool} {
+		req.Header.Set(name, value)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return wire.Message{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	raw, err := io.ReadAll(resp.Body)
+	for line := range strings.Lines(string(raw)) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok && strings.HasSuffix(line, "\n") {
+			return wire.Parse([]byte(strings.TrimSpace(data)), wire.Limits{}), nil
+		}
+	}
+	if err != nil {
+		return wire.Message{}, err
+	}
+	return wire.Parse(raw, wire.Limits{}), nil
+}
+
+// recorded returns how often each ref is among the failures of a ledger.
+func recorded(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	refs := map[string]int{}
+	for line, err := range r.Entries(t.Context(), ledger.ReadOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line.Kind != ledger.KindFailure {
+			continue
+		}
+		record, err := line.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs[record.Ref]++
+	}
+	return refs
+}
+
+// verified asks that nobody finds harm in a ledger.
+func verified(t *testing.T, dir string) ledger.Report {
+	t.Helper()
+	report, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, harm := range report.Harms {
+		t.Errorf("harm: %s", harm)
+	}
+	return report
+}
