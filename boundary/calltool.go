@@ -9,7 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/teach"
 )
 
 // toolCall is one tools/call on its way through.
@@ -134,7 +134,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) (mcp.Result, error, *
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
 	if e.Code() == candor.CodeToolNotFound {
-		e = c.notFound(ctx)
+		e = teach.UnknownTool(c.req.Params.Name, c.g.tools.names(), candor.PartyServer)
 	}
 	return c.g.protocolError(ctx, e.With(candor.WithCause(out.err)), &x, shown.improved(e), false)
 }
@@ -182,17 +182,6 @@ func (c toolCall) sdkRefusal(ctx context.Context, result *mcp.CallToolResult, ca
 		}
 	}
 	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(candor.PartyServer, false), candor.WithCause(cause))
-}
-
-// notFound names the tools that were probably meant.
-func (c toolCall) notFound(ctx context.Context) *candor.Error {
-	name := c.req.Params.Name
-	options := []candor.Option{candor.WithOrigin(candor.PartyServer, false), candor.WithTool(name)}
-	if names := near.Names(name, c.g.tools.names()); len(names) > 0 {
-		options = append(options, candor.WithDetails(map[string]any{"didYouMean": names}),
-			candor.WithSuggestion("Did you mean "+near.Quote(names)+"? tools/list names every tool."))
-	}
-	return candor.New(candor.CodeToolNotFound, "", options...)
 }
 
 // refusal returns what is wrong with the arguments, or nil if nothing is.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/teach"
 )
 
 // tool is what the boundary knows of one tool of the server.
@@ -157,19 +158,7 @@ func (t *tool) explain(arguments []byte) *candor.Error {
 	if t.input == nil {
 		return nil
 	}
-	report := t.input.Explain(arguments)
-	if report.OK() {
-		return nil
-	}
-	details := map[string]any{}
-	if !report.Template.IsZero() {
-		details["correctTemplate"] = report.Template
-	}
-	if report.More > 0 {
-		details["moreIssues"] = report.More
-	}
-	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(candor.PartyServer, false),
-		candor.WithDetails(details), candor.WithIssues(report.Issues...))
+	return teach.Arguments(t.input, arguments, candor.PartyServer)
 }
 
 // checkOutput holds a successful result against the schema that the tool promised. A tool that the server does not list

@@ -1,0 +1,35 @@
+// Package teach builds the errors that tell a caller how to mend a call: which argument, which name, what would pass.
+package teach
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/schema"
+)
+
+// Arguments returns what is wrong with the arguments of a tool, or nil. By says who looked.
+func Arguments(s *schema.Schema, arguments []byte, by candor.Party) *candor.Error {
+	report := s.Explain(arguments)
+	if report.OK() {
+		return nil
+	}
+	details := map[string]any{}
+	if !report.Template.IsZero() {
+		details["correctTemplate"] = report.Template
+	}
+	if report.More > 0 {
+		details["moreIssues"] = report.More
+	}
+	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(by, false),
+		candor.WithDetails(details), candor.WithIssues(report.Issues...))
+}
+
+// UnknownTool names the tools that were probably meant.
+func UnknownTool(name string, known []string, by candor.Party) *candor.Error {
+	options := []candor.Option{candor.WithOrigin(by, false), candor.WithTool(name)}
+	if names := near.Names(name, known); len(names) > 0 {
+		options = append(options, candor.WithDetails(map[string]any{"didYouMean": names}),
+			candor.WithSuggestion("Did you mean "+near.Quote(names)+"? tools/list names every tool."))
+	}
+	return candor.New(candor.CodeToolNotFound, "", options...)
+}
