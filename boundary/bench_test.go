@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/ref"
 )
 
 // The benchmarks of this file compare two ways in turns, round by round, and report the ratio of the medians: machines are noisy,
@@ -71,18 +72,18 @@ func naive(next mcp.MethodHandler) mcp.MethodHandler {
 
 // naiveFailure says what our envelope says, without redaction and bounds.
 func naiveFailure(code, message string) *mcp.CallToolResult {
-	ref := newRef()
+	correlation := ref.New()
 	envelope := map[string]any{
 		"code": code, "class": "internal", "message": message, "retry": map[string]any{"kind": "not_retryable"},
 		"suggestion": "Report it with the reference.", "domain": "candor", "number": 4000,
-		"origin": map[string]any{"by": "server", "inferred": false}, "ref": ref, "tool": "read_file",
+		"origin": map[string]any{"by": "server", "inferred": false}, "ref": correlation, "tool": "read_file",
 		"timestamp": time.Now().UTC().Format(candor.TimeLayout),
 	}
 	raw, err := json.Marshal(envelope)
 	if err != nil {
 		panic(err)
 	}
-	text := fmt.Sprintf("%s: %s\nRetry: do not retry the same call\nNext: %s\nRef: %s", code, message, envelope["suggestion"], ref)
+	text := fmt.Sprintf("%s: %s\nRetry: do not retry the same call\nNext: %s\nRef: %s", code, message, envelope["suggestion"], correlation)
 	return &mcp.CallToolResult{
 		Meta: mcp.Meta{"dev.candor/error": json.RawMessage(raw)}, IsError: true,
 		Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(raw),

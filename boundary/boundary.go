@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/ref"
 )
 
 // Boundary is the edge of one or several servers. It is safe for concurrent use.
@@ -30,7 +31,7 @@ func mustDialect(name string) dialect.Dialect {
 // New returns a boundary for several servers; [Install] is the short way for one.
 func New(o Options) *Boundary {
 	o.fill()
-	return &Boundary{o: o, stream: &mcp.RequestExtra{}, nonce: newRef()}
+	return &Boundary{o: o, stream: &mcp.RequestExtra{}, nonce: ref.New()}
 }
 
 // Install puts a boundary around a server and returns it. Call it after the server's own middleware was added: what is added

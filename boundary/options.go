@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/ref"
 )
 
 // Options says how a boundary behaves. The zero value is safe: the candor dialect, nothing shown that need not be shown,
@@ -95,6 +96,6 @@ func (o *Options) fill() {
 		o.now = time.Now
 	}
 	if o.ref == nil {
-		o.ref = newRef
+		o.ref = ref.New
 	}
 }

@@ -1,12 +1,13 @@
-package boundary
+// Package ref makes correlation ids.
+package ref
 
 import (
 	"encoding/hex"
 	"math/rand/v2"
 )
 
-// newRef returns 80 random bits in hex: enough that two failures of a lifetime never share a ref, short enough to read out.
-func newRef() string {
+// New returns 80 random bits in hex: enough that two failures of a lifetime never share a ref, short enough to read out.
+func New() string {
 	var raw [10]byte
 	a, b := rand.Uint64(), rand.Uint32()
 	for i := range 8 {

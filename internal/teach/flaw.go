@@ -1,0 +1,37 @@
+package teach
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Flaw says what is wrong with bytes that are no message. It never quotes them.
+func Flaw(flaw wire.Malformation, by candor.Party) *candor.Error {
+	return candor.New(flawCode(flaw.Flaw), "", candor.WithOrigin(by, false),
+		candor.WithDetails(map[string]any{"flaw": flaw.Flaw.String(), "offset": flaw.Offset, "reason": flaw.Flaw.Reason()}))
+}
+
+func flawCode(f wire.Flaw) candor.Code {
+	switch f {
+	case wire.FlawTooLarge:
+		return candor.CodeMessageTooLarge
+	case wire.FlawTooDeep:
+		return candor.CodeMessageTooDeep
+	case wire.FlawBatch:
+		return candor.CodeBatchUnsupported
+	case wire.FlawNotJSON, wire.FlawTruncated, wire.FlawTrailingData, wire.FlawBOM, wire.FlawControlCharacter, wire.FlawBadUTF8:
+		return candor.CodeParseError
+	default:
+		return candor.CodeInvalidRequest
+	}
+}
+
+// AnswerID is the id to answer a flawed message with: none to what could not be read, and none to what is itself an answer,
+// whose id is one of ours.
+func AnswerID(m *wire.Message, code candor.Code) wire.ID {
+	answers := m.Method() == nil && (m.Result().Present() || m.Error().Present())
+	if code == candor.CodeParseError || answers || m.ID().IsNull() {
+		return nil
+	}
+	return m.ID()
+}
