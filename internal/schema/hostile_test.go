@@ -115,7 +115,7 @@ func TestSchemasMadeToTakeForeverDoNot(t *testing.T) {
 		fmt.Fprintf(&ladder, `"s%d":{"oneOf":[{"$ref":"#/$defs/s%d"},{"$ref":"#/$defs/s%d"}]},`, i, i+1, i+1)
 	}
 	nested := strings.Repeat(`{"x":`, 60) + `1` + strings.Repeat(`}`, 60)
-	words := strings.Repeat(`["a`+`\u0004b"],["a","b"],`, 20_000)
+	words := strings.Repeat(`["a`+`\u0004b"],["a","b"],`, 8_000)
 	for name, c := range map[string]struct{ schema, value, rule string }{
 		"references":   {`{"$ref":"#/$defs/s0","$defs":{` + ladder.String() + `"s60":{"type":"null"}}}`, `1`, schema.RuleTooComplex},
 		"recursion":    {`{"type":"object","anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}},"required":["y"]}]}`, nested, schema.RuleTooComplex},
@@ -124,7 +124,7 @@ func TestSchemasMadeToTakeForeverDoNot(t *testing.T) {
 		"many values":  {`{"items":{"enum":[` + strings.Repeat(`"x",`, 5000) + `"y"]}}`, "[" + strings.Repeat("1,", 100_000) + "1]", schema.RuleTooComplex},
 		"many matches": {`{"contains":{"type":"null"},"minContains":1000000000000000}`, `[1]`, "minContains"},
 		"long names":   {`{"contains":{"required":["` + strings.Repeat("k", 900_000) + `"]}}`, `[{}]`, "contains"},
-		"many faults":  {`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 100_000) + "1]", "type"},
+		"many faults":  {`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "type"},
 	} {
 		r := compile(t, c.schema).Explain([]byte(c.value))
 		if len(r.Issues) == 0 || r.Issues[0].Rule != c.rule {

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
+func (t *teller) hint(f finding) string {
+	at, has := valueAt(t.value, f.steps)
+	switch k := f.what.(type) {
+	case *kind.Type:
+		return retype(k.Want, at)
+	case *kind.Enum:
+		if text, ok := at.(string); ok {
+			return didYouMean(nearest(text, texts(k.Want)))
+		}
+	default:
+		if f.isUnknownKey() && has {
+			return t.neighbours(f)
+		}
+	}
+	return ""
+}
+
+// neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
+func (t *teller) neighbours(f finding) string {
+	holder := t.parts[f.at]
+	_, unevaluated := f.what.(*kind.FalseSchema)
+	if unevaluated {
+		holder = t.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
+	}
+	if holder == nil {
+		return ""
+	}
+	knowers := []*jsonschema.Schema{holder} // additionalProperties knows only what stands beside it
+	if unevaluated {
+		knowers = together(knowers)
+	}
+	object, _ := valueAt(t.value, f.steps[:len(f.steps)-1])
+	given, _ := object.(map[string]any)
+	free := map[string]*jsonschema.Schema{}
+	for _, part := range knowers {
+		for name := range part.Properties {
+			if _, taken := given[name]; !taken {
+				free[name] = part
+			}
+		}
+	}
+	best := nearest(f.key, slices.Collect(maps.Keys(free)))
+	if len(best) == 0 {
+		return knownKeys(slices.Sorted(maps.Keys(free)))
+	}
+	knower := free[best[0]]
+	t.meant.keys[knower] = append(t.meant.keys[knower], best[0])
+	return didYouMean(best)
+}
+
+// knownKeys lists the keys that are still free, if they are few.
+func knownKeys(names []string) string {
+	const few = 8
+	if len(names) == 0 || len(names) > few {
+		return ""
+	}
+	return "keys that could be meant: " + strings.Join(quotedAll(names), ", ")
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "did you mean " + orList(quotedAll(names)) + "?"
+}
+
+func quotedAll(names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = quoted(name)
+	}
+	return all
+}
+
+func texts(values []any) []string {
+	var all []string
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// retype knows the mistakes that models make with types.
+func retype(want []string, got any) string {
+	text, isText := got.(string)
+	_, notNumber := strconv.ParseFloat(text, 64)
+	switch {
+	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && notNumber == nil:
+		return "write the number without quotes"
+	case isText && slices.Contains(want, "boolean") && (text == "true" || text == "false"):
+		return "write true or false without quotes"
+	case isText && (slices.Contains(want, "object") || slices.Contains(want, "array")) && json.Valid([]byte(text)):
+		return "send the JSON itself, not a text that holds it"
+	case slices.Contains(want, "array") && got != nil:
+		return "put it in a list"
+	default:
+		return ""
+	}
+}
