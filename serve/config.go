@@ -53,7 +53,10 @@ func Open(ctx context.Context, c Config) (*Parts, error) {
 	if err := p.readSettings(c.Getenv); err != nil {
 		return nil, err
 	}
-	dir := c.folder()
+	dir, err := c.folder()
+	if err != nil {
+		return nil, err
+	}
 	if err := p.openMeter(ctx, dir, c.Getenv); err != nil {
 		return nil, err
 	}
@@ -81,19 +84,25 @@ func (p *Parts) readSettings(getenv func(string) string) error {
 	return nil
 }
 
-// folder returns the ledger's folder, or [NoLedger].
-func (c Config) folder() string {
-	switch {
-	case c.Ledger != "":
-		return c.Ledger
-	case c.Getenv(EnvLedger) != "":
-		return c.Getenv(EnvLedger)
+// folder returns the ledger's folder, or [NoLedger]. It guesses none: a ledger in whatever folder the server was started in is one
+// that nobody finds.
+func (c Config) folder() (string, error) {
+	if c.Options.Ledger != nil {
+		return NoLedger, nil // it is open already
 	}
-	state := c.Getenv("XDG_STATE_HOME")
-	if state == "" {
-		state = filepath.Join(c.Getenv("HOME"), ".local", "state")
+	for _, dir := range []string{c.Ledger, c.Getenv(EnvLedger)} {
+		if dir != "" {
+			return dir, nil
+		}
 	}
-	return filepath.Join(state, "candor", "ledger")
+	if state := c.Getenv("XDG_STATE_HOME"); state != "" {
+		return filepath.Join(state, "candor", "ledger"), nil
+	}
+	if home := c.Getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state", "candor", "ledger"), nil
+	}
+	return "", fmt.Errorf("there is no place for a ledger, because neither XDG_STATE_HOME nor HOME is set (hint: set %s to a folder, or to %q)",
+		EnvLedger, NoLedger)
 }
 
 func (p *Parts) openLedger(dir string) error {
@@ -106,10 +115,18 @@ func (p *Parts) openLedger(dir string) error {
 	}
 	trail, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
-		return err
+		return cannotOpen(dir, err)
 	}
 	p.trail, p.Options.Ledger = trail, trail
 	return nil
+}
+
+// cannotOpen says to the operator what the ledger's own error, which may go to a peer, does not say.
+func cannotOpen(dir string, err error) error {
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("the ledger in %s cannot be used: %w (hint: set %s to a folder that can be written, or to %q)", dir, err, EnvLedger, NoLedger)
 }
 
 func (p *Parts) logger() *slog.Logger {
@@ -129,7 +146,7 @@ func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) s
 	if err != nil {
 		return err
 	}
-	if dir != NoLedger && p.Options.Ledger == nil {
+	if dir != NoLedger {
 		if err := restore(ctx, counts, dir); err != nil { // what happened before is no reason not to serve
 			p.logger().Warn("the counters of earlier lives could not be read", "ledger", dir, "error", err)
 		}

@@ -79,6 +79,10 @@ func failingServer() *mcp.Server {
 			return nil, ctx.Err()
 		}
 	})
+	tool("deaf", func(context.Context) (*mcp.CallToolResult, error) { // it never ends
+		fmt.Fprintln(os.Stderr, opened)
+		select {}
+	})
 	return s
 }
 
