@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -160,6 +161,8 @@ var localErrors = []struct {
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.EOF}, // the stream ended while the call was open
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrUnexpectedEOF},
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrClosedPipe},
+	{candor.CodeUpstreamGone, candor.PartyTransport, syscall.EPIPE},
+	{candor.CodeUpstreamGone, candor.PartyTransport, syscall.ECONNRESET},
 }
 
 // readLocal says what happened to a call that was not answered. It is total.
@@ -220,11 +223,13 @@ func statusCode(text string) candor.Code {
 	return candor.Code{}
 }
 
-// isDecoding reports that an answer came and could not be read.
+// isDecoding reports that an answer came and could not be read. The SDK's decoder has errors of several libraries.
 func isDecoding(err error) bool {
-	var (
-		kind   *json.UnmarshalTypeError
-		syntax *json.SyntaxError
-	)
-	return errors.As(err, &kind) || errors.As(err, &syntax) || strings.Contains(err.Error(), "unmarshaling")
+	text := err.Error()
+	for _, part := range []string{"json: ", "unmarshaling", "content type", "nil content"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
 }
