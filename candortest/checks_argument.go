@@ -72,11 +72,11 @@ func (v *visit) refusesViolations(way func(schema, call) (violation, bool), lack
 	if len(broken) == 0 {
 		return lacking("it needs %s: %s", needsTool, lack)
 	}
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
 	for _, b := range broken {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
 		answer, err := c.call(v.ctx, "tools/call", b.params())
 		if err != nil {
 			return bad("%s: the call was not answered: %v", b.tool, err)
@@ -90,14 +90,19 @@ func (v *visit) refusesViolations(way func(schema, call) (violation, bool), lack
 
 // eachRefused judges the answers to broken calls that the server does refuse; the others are another check's matter.
 func (v *visit) eachRefused(way func(schema, call) (violation, bool), judge func(violation, said) string) ruling {
+	var c *client
 	judged := false
 	for _, b := range v.violations(way) {
-		c, err := v.open()
-		if err != nil {
+		var err error
+		if c, err = v.again(c); err != nil {
 			return bad("%v", err)
 		}
 		answer, err := c.call(v.ctx, "tools/call", b.params())
-		if err != nil || !answer.failed() {
+		if err != nil {
+			c = nil
+			continue
+		}
+		if !answer.failed() {
 			continue
 		}
 		judged = true
@@ -116,11 +121,11 @@ func argumentsType(v *visit) ruling {
 	if len(calls) == 0 {
 		return lacking("it needs %s", needsTool)
 	}
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
 	for _, args := range []string{`"hello"`, `5`, `["hello"]`} {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
 		raw, id := c.request("tools/call", call{calls[0].tool, args}.params())
 		answer, err := c.ask(v.ctx, raw, id)
 		switch {

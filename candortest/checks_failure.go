@@ -52,11 +52,11 @@ func failureIsError(v *visit) ruling {
 	if len(v.tour.set.failing) == 0 {
 		return lacking("it needs WithFailingTool")
 	}
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
 	for _, failing := range v.tour.set.failing {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
 		answer, err := c.call(v.ctx, "tools/call", failing.params())
 		switch {
 		case err != nil:

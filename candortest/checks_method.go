@@ -103,11 +103,11 @@ func callWith(params string) func(*client) []byte {
 
 // refuseEach is provokeEach for requests: the answer must be JSON-RPC and carry the id.
 func (v *visit) refuseEach(stimuli []stimulus) ruling {
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
 	for _, s := range stimuli {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
 		raw := s.raw(c)
 		answers, dead := c.provoke(v.ctx, raw, one)
 		sent := wire.Parse(raw, wire.Limits{})

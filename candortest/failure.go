@@ -27,23 +27,28 @@ func (v *visit) failures() []failure {
 			v.keep(c, "a request before initialize", c.era.request(c.id(), "tools/list", ""))
 		}
 	}
+	var c *client
 	for _, attempt := range v.attempts() {
-		c, err := v.open()
-		if err != nil {
+		var err error
+		if c, err = v.again(c); err != nil {
 			continue
 		}
-		v.keep(c, attempt.name, attempt.raw(c))
+		if !v.keep(c, attempt.name, attempt.raw(c)) {
+			c = nil
+		}
 	}
 	v.close()
 	return v.facts.failures
 }
 
-func (v *visit) keep(c *client, name string, raw []byte) {
+// keep asks and keeps the failure. It is false if the connection may be of no more use.
+func (v *visit) keep(c *client, name string, raw []byte) bool {
 	request := wire.Parse(raw, wire.Limits{})
 	answer, err := c.ask(v.ctx, raw, string(request.ID()))
 	if err == nil && (answer.failed() || answer.rejection()) {
 		v.facts.failures = append(v.facts.failures, failure{name, raw, answer})
 	}
+	return err == nil
 }
 
 // attempts are proper requests that must fail.

@@ -207,6 +207,14 @@ func (v *visit) open() (*client, error) {
 	return c, nil
 }
 
+// again returns c if it is still of use, which is what nil says it is not, and else opens a connection.
+func (v *visit) again(c *client) (*client, error) {
+	if c != nil {
+		return c, nil
+	}
+	return v.open()
+}
+
 func (v *visit) close() {
 	for _, conn := range v.conns {
 		err := conn.Close()

@@ -30,13 +30,13 @@ const (
 	badVersion     = -32022
 )
 
-// provokeEach sends each message over a connection of its own. The server must answer each, as it says, and live on.
+// provokeEach sends one message after the other. The server must answer each, as it says, and live on.
 func (v *visit) provokeEach(stimuli ...stimulus) ruling {
+	c, err := v.open()
+	if err != nil {
+		return bad("%v", err)
+	}
 	for _, s := range stimuli {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
 		answers, dead := c.provoke(v.ctx, s.raw(c), one)
 		if problem := s.judge(answers); problem != "" {
 			if dead != nil {
