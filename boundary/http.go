@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -83,7 +84,7 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	m := wire.Parse(body, wire.Limits{MaxBytes: l.max, AllowLoneSurrogates: true})
 	a.asked = &m
 	if e := flawError(&m); e != nil {
-		a.refuse(http.StatusBadRequest, e, contract.VerdictMalformed, answerID(&m, e.Code()))
+		a.refuse(http.StatusBadRequest, e, contract.VerdictMalformed, teach.AnswerID(&m, e.Code()))
 		return nil, false
 	}
 	if hidden := l.b.hideIDs(&m); hidden != nil {

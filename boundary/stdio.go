@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -194,7 +195,7 @@ func brokenAnswer(id wire.ID, text string) jsonrpc.Message {
 // takeMalformed answers what is no message. An answer is never answered, and neither is a notification.
 func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Message {
 	x := exchange{method: contract.Bound(string(m.Method()), maxMethodName)}
-	id := answerID(m, e.Code()).Clone()
+	id := teach.AnswerID(m, e.Code()).Clone()
 	bad := m.Malformation().Flaw
 	switch shape := m.Shape(); {
 	case m.Value().Type() != wire.TypeObject: // what it was to be cannot be told
