@@ -148,7 +148,7 @@ func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) s
 	}
 	if dir != NoLedger {
 		if err := restore(ctx, counts, dir); err != nil { // what happened before is no reason not to serve
-			p.logger().Warn("the counters of earlier lives could not be read", "ledger", dir, "error", err)
+			p.logger().Warn("the counters of earlier lives could not be read", slog.String("ledger", dir), slog.Any("error", err))
 		}
 	}
 	p.counts, p.Options.Meter = counts, counts

@@ -89,12 +89,11 @@ func failingServer() *mcp.Server {
 // deep panics with that many frames of its own on the stack.
 //
 //go:noinline
-func deep(n int) {
+func deep(n int) int {
 	if n == 0 {
-		var none map[string]int
-		none["x"] = 1
+		return 1 / n
 	}
-	deep(n - 1)
+	return deep(n-1) + 1
 }
 
 // process is a server that was started.
