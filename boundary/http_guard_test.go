@@ -2,10 +2,12 @@ package boundary
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -90,6 +92,30 @@ func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if e := r.last(); res.StatusCode != 413 || e == nil || e.Code().Symbol() != "MESSAGE_TOO_LARGE" {
+		t.Errorf("%d %v", res.StatusCode, e)
+	}
+}
+
+func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
+	r := &rig{tally: new(tally)}
+	layer := New(Options{Ledger: r.tally, Meter: r.tally, Logger: quiet}).layer(http.NotFoundHandler())
+	layer.patience = 20 * time.Millisecond
+	r.Server = httptest.NewServer(layer)
+	defer r.Close()
+	body, hold := io.Pipe()
+	defer hold.Close()
+	go func() { _, _ = io.WriteString(hold, `{"jsonrpc":`) }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if e := r.last(); res.StatusCode != http.StatusRequestTimeout || e == nil || e.Code().Symbol() != "TIMEOUT" {
 		t.Errorf("%d %v", res.StatusCode, e)
 	}
 }

@@ -55,8 +55,8 @@ func (a *answer) writeEvent(raw []byte) error {
 	return err
 }
 
-// mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: it is
-// settled once and then looks the same each time.
+// mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: an error
+// in it is settled once and then looks the same each time.
 func (a *answer) mendEvent(raw []byte) []byte {
 	event, err := wire.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
 	if err != nil || len(event.Data) == 0 || event.Unended {
@@ -69,28 +69,31 @@ func (a *answer) mendEvent(raw []byte) []byte {
 			return again
 		}
 	}
-	mended := a.mend(event.Data)
+	mended, failed := a.mend(event.Data)
 	if !bytes.Equal(mended, event.Data) {
 		if out, err := event.AppendWithData(nil, mended); err == nil {
 			raw = out
 		}
 	}
-	if key != "" {
+	if failed && key != "" {
 		a.l.replays.put(key, raw)
 	}
 	return raw
 }
 
-// replays remembers the events that were settled, for when the SDK's event store hands them out again as they were before. It
-// forgets the oldest.
+// replays remembers the errors that were settled, for when the SDK's event store hands them out again as they were before. It
+// forgets the oldest, so that it holds no more than maxReplays events and maxReplayed bytes.
 type replays struct {
 	mu   sync.Mutex
 	sent map[string][]byte // guarded by mu
-	ring []string          // guarded by mu: the keys in the order they came
-	next int               // guarded by mu
+	keys []string          // guarded by mu: in the order they came
+	size int               // guarded by mu: the bytes in sent
 }
 
-const maxReplays = 1024
+const (
+	maxReplays  = 1024
+	maxReplayed = 16 << 20
+)
 
 func (p *replays) get(key string) ([]byte, bool) {
 	p.mu.Lock()
@@ -100,20 +103,20 @@ func (p *replays) get(key string) ([]byte, bool) {
 }
 
 func (p *replays) put(key string, raw []byte) {
-	raw = bytes.Clone(raw)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if _, twice := p.sent[key]; twice {
+		return
+	}
 	if p.sent == nil {
 		p.sent = make(map[string][]byte)
 	}
-	if _, twice := p.sent[key]; !twice {
-		if len(p.ring) < maxReplays {
-			p.ring = append(p.ring, key)
-		} else {
-			delete(p.sent, p.ring[p.next])
-			p.ring[p.next] = key
-			p.next = (p.next + 1) % maxReplays
-		}
+	p.keys = append(p.keys, key)
+	p.sent[key] = bytes.Clone(raw)
+	p.size += len(raw)
+	for len(p.keys) > maxReplays || p.size > maxReplayed && len(p.keys) > 1 {
+		p.size -= len(p.sent[p.keys[0]])
+		delete(p.sent, p.keys[0])
+		p.keys = p.keys[1:]
 	}
-	p.sent[key] = raw
 }

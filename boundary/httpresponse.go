@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -67,6 +68,8 @@ func (a *answer) choose() answerMode {
 	case a.asked == nil || a.Header().Get("Content-Encoding") != "":
 		return answerPassed
 	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden, a.status == http.StatusMethodNotAllowed:
+		return answerPassed
+	case a.status != http.StatusOK && a.status < 400:
 		return answerPassed
 	case a.kind == "application/json", a.status >= 400 && (a.kind == "text/plain" || a.kind == ""):
 		return answerHeld
@@ -133,7 +136,8 @@ func (a *answer) finish() {
 		_, _ = a.ResponseWriter.Write(a.held)
 	case a.mode != answerHeld:
 	case a.kind == "application/json":
-		a.send(a.status, a.kind, a.mend(a.held))
+		body, _ := a.mend(a.held)
+		a.send(a.status, a.kind, body)
 	default:
 		a.reject(string(a.held))
 	}
@@ -167,10 +171,12 @@ func isClean(message []byte) bool {
 	return false
 }
 
-// mend settles a message that leaves, if it is an error that nobody has settled, and puts the ids back.
-func (a *answer) mend(message []byte) []byte {
+// mend settles a message that leaves, if it is an error that nobody has settled, and puts the ids back. It reports whether it
+// was an error.
+func (a *answer) mend(message []byte) ([]byte, bool) {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
-	switch m.Kind() { // of what is no JSON-RPC nothing is known
+	kind := m.Kind() // of what is no JSON-RPC nothing is known
+	switch kind {
 	case wire.KindError:
 		message = a.seal(&m)
 	case wire.KindResult: // the middleware has settled it: it has left
@@ -178,7 +184,7 @@ func (a *answer) mend(message []byte) []byte {
 			settled.take(ref)
 		}
 	}
-	return a.l.b.showIDs(message)
+	return a.l.b.showIDs(message), kind == wire.KindError
 }
 
 func (a *answer) seal(m *wire.Message) []byte {
@@ -199,11 +205,19 @@ func (a *answer) exchange() exchange {
 	if a.asked == nil {
 		return x
 	}
-	x.method, x.params = string(a.asked.Method()), a.asked.Params().Raw()
+	x.method, x.params = contract.Bound(string(a.asked.Method()), maxMethodName), a.asked.Params().Raw()
 	if a.asked.MethodIs("tools/call") {
 		x.tool, _ = a.asked.Params().Path("name").Str()
 	}
 	return x
+}
+
+// id is the id to answer with, nil if there is none.
+func (a *answer) id() wire.ID {
+	if a.asked == nil {
+		return nil
+	}
+	return teach.AnswerID(a.asked, candor.Code{})
 }
 
 // refuse answers a POST in place of the handler.
@@ -242,11 +256,7 @@ func (b *Boundary) document(e *candor.Error, status int) []byte {
 func (a *answer) thrown(out outcome) {
 	e := thrownError(out)
 	if a.mode == answerOpen || a.mode == answerHeld {
-		var id wire.ID
-		if a.asked != nil {
-			id = a.asked.ID()
-		}
-		a.refuse(http.StatusInternalServerError, e, contract.VerdictProtocol, id)
+		a.refuse(http.StatusInternalServerError, e, contract.VerdictProtocol, a.id())
 		return
 	}
 	a.l.b.suppress(a.r.Context(), e, contract.VerdictLost, a.exchange())
@@ -262,7 +272,7 @@ func (a *answer) reject(text string) {
 		e = e.With(candor.WithRetry(candor.RetryIn(after)))
 	}
 	shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
-	id := a.asked.ID()
+	id := a.id()
 	switch e.Code() {
 	case candor.CodeProtocolVersionUnsupported:
 		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))

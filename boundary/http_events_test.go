@@ -1,0 +1,209 @@
+package boundary
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// written sends chunks through the layer, each with one call of Write, and returns what a client would read.
+func written(t *testing.T, b *Boundary, kind string, status int, chunks ...string) string {
+	t.Helper()
+	inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		for _, chunk := range chunks {
+			if n, err := io.WriteString(w, chunk); n != len(chunk) || err != nil {
+				t.Errorf("Write: %d, %v", n, err)
+			}
+			w.(http.Flusher).Flush()
+		}
+	})
+	req := httptest.NewRequest(http.MethodPost, "http://localhost/", strings.NewReader(request("1", "tools/list", "{}")))
+	req.Header.Set("Content-Type", "application/json")
+	res := httptest.NewRecorder()
+	b.HTTP(inner).ServeHTTP(res, req)
+	if n := res.Header().Get("Content-Length"); n != "" && n != slog.IntValue(res.Body.Len()).String() {
+		t.Errorf("Content-Length %s for %d bytes", n, res.Body.Len())
+	}
+	return res.Body.String()
+}
+
+func TestCleanEventsPassByteForByte(t *testing.T) {
+	b := New(Options{Logger: quiet})
+	for _, stream := range []string{
+		": ok\n\n",
+		"event: prime\nid: x_0\ndata: \n\n",
+		"event: message\nid: x_1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"error\":\"only data\",\"isError\":true}}\n\n",
+		"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"data\":{\"error\":{\"code\":1,\"message\":\"x\"}}}}\n\n",
+		"data: {\"error\":{\"code\":1},\"no\":\"JSON-RPC\"}\n\n",
+		"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\"\n\n",
+		"event: x\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n",
+		"retry: 5\n\ndata: 1\n\ndata: cut off",
+		"\n\n\n",
+	} {
+		if got := written(t, b, "text/event-stream", 200, stream); got != stream {
+			t.Errorf("%q became %q", stream, got)
+		}
+		if got := written(t, b, "text/event-stream", 200, strings.Split(stream, "")...); got != stream {
+			t.Errorf("in pieces %q became %q", stream, got)
+		}
+	}
+}
+
+func TestAnErrorInAnEventIsSettledHoweverItIsWritten(t *testing.T) {
+	const before = ": c\n\nevent: message\nid: s_1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"
+	const failed = "event: message\nid: s_2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":0,\"message\":\"method \\\"x\\\" is invalid during session initialization\"}}\n\n"
+	const after = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n"
+	for _, chunks := range [][]string{
+		{before, failed, after}, {before + failed + after}, strings.Split(before+failed+after, ""), {before + failed[:40], failed[40:] + after},
+	} {
+		count := new(tally)
+		got := written(t, New(Options{Ledger: count, Meter: count, Logger: quiet}), "text/event-stream", 200, chunks...)
+		if !strings.HasPrefix(got, before+"event: message\nid: s_2\ndata: {") || !strings.HasSuffix(got, "\n\n"+after) || !strings.Contains(got, "NOT_INITIALIZED") {
+			t.Errorf("%d chunks: %q", len(chunks), got)
+		}
+		if entries, counts, _ := count.totals(); entries != 1 || counts != 1 {
+			t.Errorf("%d chunks: %d entries, %d counts", len(chunks), entries, counts)
+		}
+	}
+}
+
+func TestAPlainJSONAnswerIsHeldOnlyIfItMayBeAnError(t *testing.T) {
+	count := new(tally)
+	b := New(Options{Ledger: count, Meter: count, Logger: quiet})
+	good := `{"jsonrpc":"2.0","id":1,"result":{"error":"only data"}}`
+	for _, chunks := range [][]string{{good}, {good[:20], good[20:]}, {good[:40], good[40:]}, strings.Split(good, "")} {
+		if got := written(t, b, "application/json", 200, chunks...); got != good {
+			t.Errorf("%q", got)
+		}
+	}
+	bad := `{"jsonrpc":"2.0","id":1,"error":{"code":0,"message":"disk on fire"}}`
+	for i, chunks := range [][]string{{bad}, {bad[:20], bad[20:]}, strings.Split(bad, "")} {
+		if got := written(t, b, "application/json", 200, chunks...); !strings.Contains(got, "dev.candor/error") {
+			t.Errorf("%q", got)
+		}
+		if entries, counts, _ := count.totals(); entries != i+1 || counts != i+1 {
+			t.Errorf("%d entries, %d counts", entries, counts)
+		}
+	}
+}
+
+// TestEventsAreNotHeldBack has the tool wait until the client has read the progress it reported.
+func TestEventsAreNotHeldBack(t *testing.T) {
+	server, seen := demoServer(), make(chan bool)
+	mcp.AddTool(server, &mcp.Tool{Name: "steps"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Progress: 1}); err != nil {
+			return nil, nil, err
+		}
+		select {
+		case <-seen:
+		case <-ctx.Done():
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
+	})
+	srv := httptest.NewServer(Handler(server, Options{Logger: quiet}))
+	t.Cleanup(srv.Close)
+	for _, newEra := range []bool{false, true} {
+		header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		params := `{"name":"steps","_meta":{"progressToken":"p"}}`
+		if newEra {
+			header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"] = []string{"2026-07-28"}, []string{"tools/call"}, []string{"steps"}
+			params = `{"name":"steps","_meta":` + strings.Replace(clientMeta, "{", `{"progressToken":"p",`, 1) + `}`
+		} else {
+			r := &rig{Server: srv, tally: new(tally)}
+			r.initialize(t)
+			header.Set("Mcp-Session-Id", r.session)
+		}
+		req, _ := http.NewRequestWithContext(t.Context(), "POST", srv.URL, strings.NewReader(request("1.5", "tools/call", params)))
+		req.Header = header
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := wire.NewEventReader(res.Body, wire.Limits{})
+		first, err := events.Next()
+		if err != nil || !bytes.Contains(first.Data, []byte("notifications/progress")) {
+			t.Fatalf("%v: %s", err, first.Raw)
+		}
+		seen <- true
+		second, err := events.Next()
+		if err != nil || !bytes.Contains(second.Data, []byte(`"id":1.5,`)) || !bytes.Contains(second.Data, []byte("done")) {
+			t.Errorf("%v: %s", err, second.Raw)
+		}
+		res.Body.Close()
+	}
+}
+
+func TestReplaysForgetTheOldest(t *testing.T) {
+	var p replays
+	for i := range 3 * maxReplays {
+		p.put(slog.IntValue(i).String(), []byte("x"))
+	}
+	if _, ok := p.get("0"); ok || len(p.sent) != maxReplays || len(p.keys) != maxReplays {
+		t.Errorf("%d kept", len(p.sent))
+	}
+	if _, ok := p.get(slog.IntValue(3*maxReplays - 1).String()); !ok {
+		t.Error("the newest is gone")
+	}
+	p.put("large", make([]byte, maxReplayed))
+	if _, ok := p.get("large"); !ok || len(p.sent) != 1 || p.size != maxReplayed {
+		t.Errorf("%d kept, %d bytes", len(p.sent), p.size)
+	}
+}
+
+func TestServingEndsInGoodOrder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- serveHTTP(ctx, listener, demoServer(), Options{Logger: quiet}) }()
+	session := connect(t, "http://"+listener.Addr().String(), "2025-11-25", nil) // it also keeps a stream open
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
+	if e := Decode(result, err); e == nil || e.Code() != candor.CodeInternalError {
+		t.Errorf("%v %v", result, err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := ListenAndServe(t.Context(), "256.0.0.1:0", demoServer(), Options{}); err == nil {
+		t.Error("an address that is none was listened on")
+	}
+}
+
+func FuzzHiddenIDsComeBack(f *testing.F) {
+	for _, seed := range []string{`1.5`, `9007199254740993`, `-0`, `1E400`, `"a"`} {
+		f.Add([]byte(`{"jsonrpc":"2.0","id":` + seed + `,"method":"notifications/cancelled","params":{"requestId":` + seed + `}}`))
+	}
+	b := New(Options{Logger: quiet})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := wire.Parse(data, wire.Limits{})
+		if m.Kind() != wire.KindRequest && m.Kind() != wire.KindNotification || bytes.Contains(data, []byte("candor-id:")) {
+			return
+		}
+		hidden := b.hideIDs(&m)
+		if hidden == nil {
+			return
+		}
+		if changed := wire.Parse(hidden, wire.Limits{}); changed.Kind() != m.Kind() {
+			t.Errorf("%s became %s", data, hidden)
+		}
+		if shown := b.showIDs(hidden); !bytes.Equal(shown, data) {
+			t.Errorf("%s came back as %s", data, shown)
+		}
+	})
+}
