@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Call is a request of a client whose answer is pending. Its methods may be called from several goroutines, but only the first
+// end counts: see [Call.Close].
+type Call struct {
+	up      *Upstream
+	request wire.Message // of bytes that are its own
+	id      wire.ID
+	method  string
+	tool    string // of tools/call
+	session string
+	newEra  bool // of protocol version 2026-07-28 or later: every result says that it is complete
+
+	began    time.Time // when it was first forwarded
+	attempt  int       // from 1
+	over     ended
+	passes   bool // a permit of the breaker is held
+	learning bool // its answer lists tools
+}
+
+// ID returns the id as the client wrote it.
+func (c *Call) ID() wire.ID { return c.id }
+
+// Method returns the method that is called.
+func (c *Call) Method() string { return c.method }
+
+// Tool returns the tool that is called, "" for any other method.
+func (c *Call) Tool() string { return c.tool }
+
+// Bytes returns the request as it is to be forwarded: as it came.
+func (c *Call) Bytes() []byte { return c.request.Bytes() }
+
+// ProgressToken returns the token under which progress of this call is reported, nil if there is none.
+func (c *Call) ProgressToken() []byte { return c.request.Params().Path("_meta", "progressToken").Raw() }
+
+// Timeout returns how long the call may take without a sign of progress, 0 for ever.
+func (c *Call) Timeout() time.Duration { return c.up.timeout(c.tool) }
+
+// Attempt returns which attempt this is, from 1.
+func (c *Call) Attempt() int { return c.attempt }
+
+func (u *Upstream) newCall(m *wire.Message, session string) *Call {
+	own := m.Clone()
+	c := &Call{up: u, request: own, id: own.ID(), method: string(own.Method()), session: session, began: u.o.now(), attempt: 1}
+	params := own.Params()
+	switch c.method {
+	case "tools/call":
+		c.tool, _ = params.Path("name").Str()
+	case "tools/list":
+		c.learning = true
+	}
+	if bytes.Contains(params.Raw(), []byte(protocolVersionKey)) {
+		version, _ := params.Path("_meta", protocolVersionKey).Str()
+		c.newEra = version >= "2026-07-28"
+	}
+	return c
+}
+
+const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
+
+// arguments returns the arguments of a tool call as they came.
+func (c *Call) arguments() []byte { return c.request.Params().Path("arguments").Raw() }
+
+// isTool reports a call whose failure is a result, not a protocol error.
+func (c *Call) isTool() bool { return c.method == "tools/call" }
+
+// IsNotification reports that a method is one that nobody answers.
+func IsNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }

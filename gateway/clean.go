@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// clean appends a failing answer to dst with the secrets and control characters in its texts gone. Only the error or the result is
+// looked at; names of members, numbers and everything else stay to the byte.
+func clean(dst []byte, m *wire.Message) []byte {
+	for _, member := range []string{"error", "result"} {
+		v, ok := m.Value().Get(member)
+		if !ok {
+			continue
+		}
+		cleaned, changed := cleanValue(nil, v, false)
+		if !changed {
+			break
+		}
+		out, err := wire.SetMember(dst, m.Bytes(), []string{member}, cleaned)
+		if err != nil {
+			break
+		}
+		return out
+	}
+	return append(dst, m.Bytes()...)
+}
+
+// cleanValue appends v with its texts cleaned; secret says that its name is that of a secret. It reports whether anything changed.
+func cleanValue(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
+	switch v.Type() {
+	case wire.TypeString:
+		text, _ := v.Str()
+		clean := contract.Redact(text)
+		if secret && text != "" {
+			clean = "[redacted]"
+		}
+		if clean == text {
+			return append(dst, v.Raw()...), false
+		}
+		return wire.AppendString(dst, clean), true
+	case wire.TypeArray:
+		return cleanArray(dst, v, secret)
+	case wire.TypeObject:
+		return cleanObject(dst, v)
+	default:
+		return append(dst, v.Raw()...), false
+	}
+}
+
+func cleanArray(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
+	start, changed := len(dst), false
+	dst = append(dst, '[')
+	first := true
+	for element := range v.Elements() {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		var c bool
+		dst, c = cleanValue(dst, element, secret)
+		changed = changed || c
+	}
+	if !changed {
+		return append(dst[:start], v.Raw()...), false
+	}
+	return append(dst, ']'), true
+}
+
+func cleanObject(dst []byte, v wire.Value) ([]byte, bool) {
+	start, changed := len(dst), false
+	dst = append(dst, '{')
+	first := true
+	for name, value := range v.Members() {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		key, _ := name.Str()
+		dst = append(append(dst, name.Raw()...), ':')
+		var c bool
+		dst, c = cleanValue(dst, value, contract.SecretName(key))
+		changed = changed || c
+	}
+	if !changed {
+		return append(dst[:start], v.Raw()...), false
+	}
+	return append(dst, '}'), true
+}

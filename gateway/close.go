@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Reply is what becomes of an answer.
+type Reply struct {
+	// Bytes go to the client; nil if nothing does, because the call had ended already.
+	Bytes []byte
+	// Again says to forward the call once more after Wait, and to send nothing yet.
+	Again bool
+	Wait  time.Duration
+}
+
+// Close ends the call with the upstream's answer: a clean one leaves as the bytes it came in; a failure is classified,
+// normalised, recorded and counted first. The answer is not changed and not kept.
+func (c *Call) Close(ctx context.Context, answer []byte) Reply {
+	if c.over.is() {
+		c.Late(ctx, answer)
+		return Reply{}
+	}
+	x := contract.Exchange{
+		Response: wire.Parse(answer, c.up.o.Limits.Message), Request: &c.request, Dialect: c.up.o.Speaks, At: c.up.o.now(),
+	}
+	found := contract.Classify(&x)
+	ruled := c.up.o.Rules.unmask(c, &x)
+	if found.Verdict == contract.VerdictClean && ruled == nil {
+		return c.succeed(answer, &x)
+	}
+	return c.failed(ctx, answer, &x, found, ruled)
+}
+
+func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
+	if !c.over.claim() {
+		return Reply{}
+	}
+	c.release(nil)
+	if c.isTool() {
+		c.up.repeats.forgive(c)
+	}
+	if c.learning {
+		c.up.tools.learn(x.Response.Result(), c.request.Params().Path("cursor").Present())
+	}
+	return Reply{Bytes: answer}
+}
+
+// failed handles an answer that tells of a failure, or seems to.
+func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
+	x.Ref = c.up.o.ref()
+	reading := contract.Read(x)
+	e := c.stamp(c.up.o.Rules.translate(c, reading.Error))
+	f := failure{err: e, verdict: found.Verdict, said: answer, suspected: found.Certainty == contract.Suspected && ruled == nil}
+	if ruled != nil {
+		f.err, f.verdict, f.flipped = c.stamp(ruled.error(reading.Error)), contract.VerdictMasked, true
+	}
+	if !f.suspected && c.mayRetry(f.err) {
+		if wait, ok := c.up.budget.spend(c, f.err); ok {
+			return c.again(ctx, f, wait)
+		}
+	}
+	if !c.over.claim() {
+		return Reply{}
+	}
+	if f.suspected {
+		return c.suspect(ctx, f)
+	}
+	c.release(f.err)
+	if c.isTool() {
+		c.up.repeats.note(c, f.err)
+	}
+	return Reply{Bytes: c.express(ctx, f, &x.Response)}
+}
+
+// suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
+func (c *Call) suspect(ctx context.Context, f failure) Reply {
+	c.release(nil)
+	c.settle(ctx, f, nil)
+	return Reply{Bytes: f.said}
+}
+
+// again records an attempt that failed and will be made once more.
+func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
+	c.release(f.err)
+	f.retried = true
+	c.settle(ctx, f, nil)
+	c.attempt++
+	return Reply{Again: true, Wait: wait}
+}
+
+// Fail ends the call with an error that the gateway has found itself: the upstream is gone, the time is up, the call was
+// refused. It returns the answer for the client, nil if the call had ended already.
+func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
+	if !c.over.claim() {
+		return nil
+	}
+	c.release(e)
+	if c.isTool() {
+		c.up.repeats.note(c, e)
+	}
+	return c.refuse(ctx, e, lostOr(e))
+}
+
+// Cancelled ends the call because the client called it off: nothing may be answered.
+func (c *Call) Cancelled(ctx context.Context) {
+	if !c.over.claim() {
+		return
+	}
+	c.release(nil)
+	c.suppress(ctx, candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false)), contract.VerdictLost)
+}
+
+// Late counts an answer that came after the call had ended. Nobody is told: the client has had its answer.
+func (c *Call) Late(ctx context.Context, answer []byte) {
+	c.up.o.Logger.DebugContext(ctx, "a late answer was dropped", "upstream", c.up.o.Name, "method", c.method, "tool", c.tool, "bytes", len(answer))
+}
+
+// Ended reports whether the call has had its end.
+func (c *Call) Ended() bool { return c.over.is() }
+
+// release gives the breaker's permit back. Only failures of reliability count against the upstream.
+func (c *Call) release(e *candor.Error) {
+	if !c.passes {
+		return
+	}
+	c.passes = false
+	if e != nil && isReliability(e) {
+		c.up.breaker.RecordFailure()
+		return
+	}
+	c.up.breaker.RecordSuccess()
+}
+
+func isReliability(e *candor.Error) bool {
+	switch e.Class() {
+	case candor.ClassUnavailable, candor.ClassTimeout:
+		return true
+	default:
+		return e.Code() == candor.CodeUpstreamMalformed
+	}
+}
+
+// lostOr is the verdict on a failure that the gateway found: the call was lost, or the protocol's rules refused it.
+func lostOr(e *candor.Error) contract.Verdict {
+	switch e.Class() {
+	case candor.ClassTimeout, candor.ClassUnavailable, candor.ClassCancelled:
+		return contract.VerdictLost
+	default:
+		return contract.VerdictProtocol
+	}
+}

@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// failure is a failed call on its way to the client.
+type failure struct {
+	err       *candor.Error
+	verdict   contract.Verdict
+	said      []byte // what the upstream sent
+	suspected bool   // it is passed on untouched
+	flipped   bool   // a rule says that this success is a failure
+	retried   bool   // another attempt follows
+	silent    bool   // nobody may be answered
+}
+
+// stamp gives an error what only the gateway knows.
+func (c *Call) stamp(e *candor.Error) *candor.Error {
+	options := make([]candor.Option, 0, 4)
+	if e.Ref() == "" {
+		options = append(options, candor.WithRef(c.up.o.ref()))
+	}
+	if e.Time().IsZero() {
+		options = append(options, candor.WithTime(c.up.o.now()))
+	}
+	at := e.Context()
+	if at.Tool == "" && c.tool != "" {
+		options = append(options, candor.WithTool(c.tool))
+	}
+	if at.SessionID == "" && c.session != "" {
+		options = append(options, candor.WithSession(c.session, at.Role, at.WorkspaceRoot))
+	}
+	return e.With(options...)
+}
+
+// express writes the answer of a failed call as the mode says, after it was settled.
+func (c *Call) express(ctx context.Context, f failure, m *wire.Message) []byte {
+	out := c.normalised(f, m)
+	if audit := c.settle(ctx, f, out); audit != nil {
+		return c.made(audit)
+	}
+	return out
+}
+
+// normalised is the failing answer as the client gets it.
+func (c *Call) normalised(f failure, m *wire.Message) []byte {
+	mode := c.up.o.Mode
+	switch {
+	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
+		return c.made(f.err) // there is nothing to keep
+	case mode == ModeObserve:
+		return f.said
+	case mode == ModeStrict:
+		return c.made(c.withheld(f.err))
+	}
+	cleaned := wire.Parse(clean(nil, m), c.up.o.Limits.Message)
+	out, err := contract.Normalise(nil, &cleaned, f.err, candor.JSONOptions{})
+	if err != nil {
+		return c.made(f.err)
+	}
+	return out
+}
+
+// withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.
+func (c *Call) withheld(e *candor.Error) *candor.Error {
+	return candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
+		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithDetails(untold(e)))
+}
+
+// untold keeps of the details what the gateway itself has found.
+func untold(e *candor.Error) any {
+	if e.Origin().By == candor.PartyGateway {
+		return e.Details()
+	}
+	return nil
+}
+
+// made is an answer of the gateway's own.
+func (c *Call) made(e *candor.Error) []byte {
+	o := dialect.Options{ID: c.id, Response: true, Complete: c.newEra, Readable: true, Now: e.Time()}
+	if tool, _ := c.up.tools.find(c.tool); tool != nil {
+		o.NoOutputSchema = !tool.promises
+	}
+	if c.isTool() && e.Code() != candor.CodeToolNotFound && c.id != nil {
+		d := c.up.o.Dialect
+		if d.Carrier() == dialect.CarrierDocument {
+			d = native
+		}
+		return d.Write(nil, e, o)
+	}
+	return rpc.Write(nil, e, o)
+}
+
+var rpc = mustDialect("rpc")
+
+// refuse settles an error of the gateway's own and returns the answer.
+func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) []byte {
+	f := failure{err: c.stamp(e), verdict: v}
+	out := c.made(f.err)
+	if audit := c.settle(ctx, f, out); audit != nil {
+		return c.made(audit)
+	}
+	return out
+}
+
+// suppress settles a failure that nobody may be told of.
+func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict) {
+	c.settle(ctx, failure{err: c.stamp(e), verdict: v, silent: true}, nil)
+}
+
+// settle records a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
+func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error {
+	if c.up.o.Ledger != nil {
+		err := c.up.o.Ledger.Record(context.WithoutCancel(ctx), c.entry(f, sent))
+		if err != nil {
+			return c.unrecorded(ctx, f.err, err)
+		}
+	}
+	if c.up.o.Meter != nil && !f.retried {
+		c.up.o.Meter.Count(f.err, string(f.verdict))
+		if f.silent || f.suspected {
+			c.up.o.Meter.CountSuppressed()
+		}
+	}
+	return nil
+}
+
+func (c *Call) entry(f failure, sent []byte) Entry {
+	return Entry{
+		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.o.Name, Arguments: c.arguments(),
+		Said: f.said, Sent: sent, Attempt: c.attempt, Latency: c.up.o.now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
+	}
+}
+
+// unrecorded is the only error that may leave without an entry.
+func (c *Call) unrecorded(ctx context.Context, e *candor.Error, err error) *candor.Error {
+	refused, ok := errors.AsType[*candor.Error](err)
+	if !ok || refused.Code() != candor.CodeKaizaAuditLockFailed {
+		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
+	}
+	refused = c.stamp(refused.With(candor.WithRef(e.Ref()), candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithDetails(map[string]any{"code": e.Code().String()})))
+	if c.up.o.Meter != nil {
+		c.up.o.Meter.CountUnrecorded(refused)
+	}
+	c.up.o.Logger.ErrorContext(ctx, "a failure could not be recorded", "ref", e.Ref(), "code", e.Code().String(), "error", err)
+	return refused
+}

@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Mode says what the gateway may do to a failing answer.
+type Mode string
+
+// The modes.
+const (
+	ModeObserve  Mode = "observe"  // touch nothing; record and count; only lost calls are answered
+	ModeAnnotate Mode = "annotate" // add the envelope and a readable block, keep the rest, clean secrets and control characters
+	ModeStrict   Mode = "strict"   // withhold the upstream's own text; the ledger keeps it
+)
+
+// Modes returns all of them, the default first.
+func Modes() []Mode { return []Mode{ModeAnnotate, ModeObserve, ModeStrict} }
+
+// Valid reports whether m is one of [Modes].
+func (m Mode) Valid() bool { return m == ModeObserve || m == ModeAnnotate || m == ModeStrict }
+
+// Options says how a gateway treats one upstream. The zero value is good: annotate, no deadline but the default one, validation on,
+// no retries, a breaker, bounded everything.
+type Options struct {
+	Name string // of the upstream, in logs and entries
+	Mode Mode   // "" is annotate
+	// Dialect is the shape of answers that the gateway makes itself; nil is candor.
+	Dialect dialect.Dialect
+	// Speaks is the dialect the upstream speaks, "" if unknown: what it calls a failure is one.
+	Speaks string
+	// Rules are made for this upstream: which answers are failures in disguise, and what codes its errors mean.
+	Rules *Rules
+	// NoValidation forwards arguments without holding them against the tool's own schema.
+	NoValidation bool
+
+	Timeout  time.Duration            // of a call; 0 is [DefaultTimeout], negative none. Progress extends it.
+	Timeouts map[string]time.Duration // by tool
+	Retry    RetryPolicy
+	Breaker  BreakerPolicy
+	Repeats  RepeatPolicy
+	Limits   Limits
+
+	Ledger Ledger
+	Meter  Meter
+	Logger *slog.Logger
+
+	now func() time.Time
+	ref func() string
+}
+
+// DefaultTimeout is the deadline of a call where nobody says otherwise.
+const DefaultTimeout = 5 * time.Minute
+
+// Limits bounds what peers may make the gateway hold. A zero field stands for its default.
+type Limits struct {
+	Message wire.Limits // one frame: 16 MiB, 128 deep
+	Calls   int         // open calls of one connection: 1024
+	Late    int         // calls given up whose answers may still come: 4096
+}
+
+// RepeatPolicy stops a model that makes the same failing call again and again.
+type RepeatPolicy struct {
+	Off    bool
+	After  int           // identical failures in the window before the firm stop; 0 is 5
+	Window time.Duration // 0 is one minute
+}
+
+// BreakerPolicy gives an upstream that keeps failing a rest. Only failures of reliability count, never mistakes of the caller.
+type BreakerPolicy struct {
+	Off      bool
+	Failures int           // in a row; 0 is 10
+	Rest     time.Duration // 0 is 10 seconds
+}
+
+// RetryPolicy says how often a call may be made again. See [Call.MayRetry] for which calls.
+type RetryPolicy struct {
+	Attempts int           // in all; 0 and 1 are no retry
+	MaxWait  time.Duration // the longest pause that is waited for; 0 is 10 seconds
+	Budget   float64       // retries for each call, over time; 0 is 0.2
+}
+
+// Ledger is where failures are recorded before they are sent.
+type Ledger interface {
+	Record(ctx context.Context, e Entry) error
+}
+
+// Entry is what the gateway has to say of a failure, or of one attempt.
+type Entry struct {
+	Error     *candor.Error
+	Verdict   string
+	Method    string
+	Upstream  string        // its name
+	Arguments []byte        // to be digested
+	Said      []byte        // what the upstream sent
+	Sent      []byte        // what goes to the client; nil if nothing does
+	Attempt   int           // from 1
+	Latency   time.Duration // since the call was forwarded
+	Retried   bool          // it is one of several attempts, and another follows
+	Suspected bool          // it looks like a failure, and was not touched
+}
+
+// Meter counts failures.
+type Meter interface {
+	Count(err *candor.Error, verdict string)
+	CountSuppressed()
+	CountUnrecorded(err *candor.Error)
+}
+
+func (o *Options) fill() {
+	if o.Mode == "" {
+		o.Mode = ModeAnnotate
+	}
+	if o.Dialect == nil {
+		o.Dialect = native
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Limits.Calls <= 0 {
+		o.Limits.Calls = 1024
+	}
+	if o.Limits.Late <= 0 {
+		o.Limits.Late = 4096
+	}
+	o.Limits.Message.AllowLoneSurrogates = true // a peer that cuts texts by UTF-16 units sends them, and clean traffic passes
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.ref == nil {
+		o.ref = ref.New
+	}
+}

@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// minRest is the shortest pause that is asked for.
+const minRest = 100 * time.Millisecond
+
+// mayRetry reports whether the call may be made once more: the error says that it may, attempts are left, and a second call can do
+// no harm: the tool says that it only reads, or that twice is as good as once.
+func (c *Call) mayRetry(e *candor.Error) bool {
+	if c.attempt >= c.up.o.Retry.Attempts || !e.Retry().Retryable() || !c.isTool() || c.up.o.Mode == ModeObserve {
+		return false
+	}
+	tool, _ := c.up.tools.find(c.tool)
+	return tool != nil && (tool.readOnly || tool.again)
+}
+
+// budget lets retries be a share of the calls, so that a server in trouble is not drowned in them.
+type budget struct {
+	policy RetryPolicy
+	mu     *sync.Mutex
+	tokens float64
+}
+
+// maxTokens is how many retries a quiet time can save up.
+const maxTokens = 10
+
+func newBudget(p RetryPolicy) budget {
+	if p.MaxWait <= 0 {
+		p.MaxWait = 10 * time.Second
+	}
+	if p.Budget <= 0 {
+		p.Budget = 0.2
+	}
+	return budget{policy: p, mu: new(sync.Mutex), tokens: maxTokens}
+}
+
+func (b *budget) earn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens = min(b.tokens+b.policy.Budget, maxTokens)
+}
+
+// spend takes a retry from the budget and returns how long to wait first: what the error asks for, and at random up to half as
+// much again. A pause longer than the policy waits for is no retry: the client may wait itself.
+func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
+	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
+	if wait == 0 {
+		wait = minRest << min(c.attempt-1, 10)
+	}
+	wait += rand.N(wait/2 + 1)
+	if wait > b.policy.MaxWait {
+		return 0, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tokens < 1 {
+		return 0, false
+	}
+	b.tokens--
+	return wait, true
+}

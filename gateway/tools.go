@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// tool is what the gateway has learnt of a tool from the server's own list.
+type tool struct {
+	input    *schema.Schema // nil if it cannot be used
+	promises bool           // it has an outputSchema
+	readOnly bool
+	again    bool // idempotent: a second call does no more than the first
+	raw      []byte
+}
+
+var schemas schema.Cache
+
+// maxTools bounds what is kept of a server that lists without end.
+const maxTools = 10_000
+
+// toolbox is what tools/list has told so far.
+type toolbox struct {
+	mu    sync.RWMutex
+	known map[string]*tool
+	whole bool // a list without further pages was seen, so that a name which is not in it does not exist
+	pages map[string]*tool
+}
+
+// find returns a tool, and whether the list is complete.
+func (t *toolbox) find(name string) (found *tool, complete bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.known[name], t.whole
+}
+
+func (t *toolbox) names() []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	names := make([]string, 0, len(t.known))
+	for name := range t.known {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// learn takes one page of tools/list. The list counts when its last page has come.
+func (t *toolbox) learn(result wire.Value, further bool) {
+	tools, ok := result.Get("tools")
+	if !ok || tools.Type() != wire.TypeArray {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !further || t.pages == nil {
+		t.pages = map[string]*tool{}
+	}
+	for v := range tools.Elements() {
+		name, ok := v.Path("name").Str()
+		if ok && len(t.pages) < maxTools {
+			t.pages[name] = t.describe(name, v)
+		}
+	}
+	if next := v(result, "nextCursor"); next.Present() && !next.IsNull() {
+		return
+	}
+	t.known, t.whole, t.pages = t.pages, true, nil
+}
+
+// Forget drops what was learnt, because the server says that it has changed.
+func (t *toolbox) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.whole = false
+	t.known = nil
+}
+
+func (t *toolbox) describe(name string, listed wire.Value) *tool {
+	if before := t.known[name]; before != nil && bytes.Equal(before.raw, listed.Raw()) {
+		return before
+	}
+	d := &tool{raw: bytes.Clone(listed.Raw()), promises: v(listed, "outputSchema").Type() == wire.TypeObject}
+	if input := v(listed, "inputSchema"); input.Type() == wire.TypeObject {
+		if s, err := schemas.Get(input.Raw()); err == nil {
+			d.input = s
+		}
+	}
+	d.readOnly, _ = listed.Path("annotations", "readOnlyHint").Bool()
+	d.again, _ = listed.Path("annotations", "idempotentHint").Bool()
+	return d
+}
+
+func v(of wire.Value, name string) wire.Value {
+	got, _ := of.Get(name)
+	return got
+}

@@ -1,0 +1,61 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/failsafe-go/failsafe-go/circuitbreaker"
+
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// Upstream is one server behind the gateway: how it is treated, and what was learnt of it. It is safe for concurrent use, and
+// shared by all connections to that server.
+type Upstream struct {
+	o       Options
+	tools   toolbox
+	breaker circuitbreaker.CircuitBreaker[any] // nil if it is off
+	repeats repeats
+	budget  budget
+}
+
+var native = mustDialect("candor")
+
+func mustDialect(name string) dialect.Dialect {
+	d, err := dialect.Lookup(name)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// New returns an upstream that is treated as the options say.
+func New(o Options) *Upstream {
+	o.fill()
+	u := &Upstream{o: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
+	if !o.Breaker.Off {
+		u.breaker = newBreaker(o.Breaker)
+	}
+	return u
+}
+
+// Name returns the name it was given.
+func (u *Upstream) Name() string { return u.o.Name }
+
+func newBreaker(p BreakerPolicy) circuitbreaker.CircuitBreaker[any] {
+	if p.Failures <= 0 {
+		p.Failures = 10
+	}
+	if p.Rest <= 0 {
+		p.Rest = 10 * time.Second
+	}
+	return circuitbreaker.NewBuilder[any]().WithFailureThreshold(uint(p.Failures)).WithDelay(p.Rest).WithSuccessThreshold(1).Build()
+}
+
+// timeout returns how long a call of a tool may take, 0 for ever.
+func (u *Upstream) timeout(tool string) time.Duration {
+	limit, ok := u.o.Timeouts[tool]
+	if !ok {
+		limit = u.o.Timeout
+	}
+	return max(limit, 0)
+}
