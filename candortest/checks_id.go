@@ -33,7 +33,7 @@ func echoes(v *visit, mayRefuse bool, ids []string) ruling {
 		return bad("%v", err)
 	}
 	for _, id := range ids {
-		answers, dead := c.provoke(v.ctx, c.era.probe(id), one)
+		answers, dead := c.provoke(v.ctx, c.era.probe(id), 1)
 		if dead != nil {
 			return bad("id %s: %v", id, dead)
 		}
@@ -63,7 +63,7 @@ func duplicateID(v *visit) ruling {
 		return bad("%v", err)
 	}
 	second := c.era.probe(id)
-	answers, dead := c.provoke(v.ctx, second, one)
+	answers, dead := c.provoke(v.ctx, second, 1)
 	if dead != nil {
 		return bad("%v", dead)
 	}

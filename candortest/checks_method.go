@@ -109,7 +109,7 @@ func (v *visit) refuseEach(stimuli []stimulus) ruling {
 	}
 	for _, s := range stimuli {
 		raw := s.raw(c)
-		answers, dead := c.provoke(v.ctx, raw, one)
+		answers, dead := c.provoke(v.ctx, raw, 1)
 		sent := wire.Parse(raw, wire.Limits{})
 		switch problem := s.judge(answers); {
 		case problem != "":

@@ -38,7 +38,7 @@ func (v *visit) staysQuiet(messages []string) ruling {
 		return bad("%v", err)
 	}
 	for _, message := range messages {
-		answers, dead := c.provoke(v.ctx, []byte(message), silence)
+		answers, dead := c.provoke(v.ctx, []byte(message), 0)
 		if dead != nil {
 			return bad("%v", dead)
 		}
@@ -68,7 +68,7 @@ func cancelledSilent(v *visit) ruling {
 		return bad("while a call was open: %v", err)
 	}
 	cancel := strings.Replace(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":ID,"reason":"candortest"}}`, "ID", id, 1)
-	answers, dead := c.provoke(v.ctx, []byte(cancel), silence)
+	answers, dead := c.provoke(v.ctx, []byte(cancel), 0)
 	if dead != nil {
 		return bad("%v", dead)
 	}

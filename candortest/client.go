@@ -109,7 +109,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 		case errors.Is(err, io.EOF):
 			return errors.New("the server closed the connection or ended")
 		case errors.Is(err, context.DeadlineExceeded):
-			c.calm.waste(wait, c.set.settle)
+			c.calm.waste(wait, 5*c.set.settle)
 			return fmt.Errorf("nothing more came within %v", wait)
 		case err != nil:
 			return err
@@ -168,8 +168,9 @@ func (c *client) judgeProbe(answer said, err error) error {
 }
 
 // provoke sends a message that may be wrong and then one that is right. It returns what came back for the first and
-// whether the second was answered. enough says that the answers are complete, so that nobody waits for more.
-func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bool) (answers []said, dead error) {
+// whether the second was answered. want is how many answers the first should have, so that nobody waits for more; none is
+// believed after the time to settle, an answer that is missing after some more.
+func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []said, dead error) {
 	if err := c.send(ctx, raw); err != nil {
 		return nil, fmt.Errorf("the message could not be sent: %w", err)
 	}
@@ -196,10 +197,14 @@ func (c *client) provoke(ctx context.Context, raw []byte, enough func([]said) bo
 	if err = c.judgeProbe(probe, errors.Join(dead, err)); err != nil {
 		return answers, err
 	}
-	if !enough(answers) { // a server may answer out of turn
-		_ = c.hear(ctx, c.set.settle, func(s said) bool { // silence is what is looked for
+	if len(answers) < want || want == 0 { // a server may answer out of turn
+		settle := c.set.settle
+		if want > 0 {
+			settle = min(5*settle, c.wait())
+		}
+		_ = c.hear(ctx, settle, func(s said) bool { // if it stays silent, that is the finding
 			answers = keep(answers, s)
-			return enough(answers)
+			return len(answers) == want
 		})
 	}
 	return answers, nil
@@ -212,9 +217,3 @@ func keep(answers []said, s said) []said {
 	}
 	return answers
 }
-
-// silence is for messages that must not be answered: it never has enough.
-func silence([]said) bool { return false }
-
-// one is for messages with one answer.
-func one(answers []said) bool { return len(answers) > 0 }

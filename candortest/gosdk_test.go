@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		child.ExtraFiles = []*os.File{os.NewFile(3, "held")}
 		_ = child.Start()
 		fmt.Fprintln(os.Stderr, "started a child, password=hunter2hunter2")
+		_ = os.Stdout.Close() // nobody has to wait for an answer
 		time.Sleep(time.Hour)
 	case "flood":
 		for {

@@ -70,7 +70,7 @@ func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
 		cmd.ExtraFiles = []*os.File{held}
 		return cmd
 	})
-	findings, err := candortest.Check(t.Context(), tr, append(everything(), candortest.WithTimeout(2*time.Second), candortest.WithEra(candortest.Era2025))...)
+	findings, err := candortest.Check(t.Context(), tr, append(everything(), candortest.WithEra(candortest.Era2025))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (v *visit) provokeEach(stimuli ...stimulus) ruling {
 		return bad("%v", err)
 	}
 	for _, s := range stimuli {
-		answers, dead := c.provoke(v.ctx, s.raw(c), one)
+		answers, dead := c.provoke(v.ctx, s.raw(c), 1)
 		if problem := s.judge(answers); problem != "" {
 			if dead != nil {
 				problem += "; " + dead.Error()
