@@ -142,6 +142,7 @@ type messageBody struct {
 	message []byte
 }
 
+// Close does nothing: there is nothing to release.
 func (*messageBody) Close() error { return nil }
 
 var _ io.ReadCloser = (*messageBody)(nil)

@@ -46,7 +46,7 @@ func BenchmarkHTTPSuccess(b *testing.B) {
 						b.Fatal(res, err)
 					}
 					_, _ = io.Copy(io.Discard, res.Body)
-					res.Body.Close()
+					_ = res.Body.Close()
 				}
 			}
 			compareHTTP(b, 200, run(bare), run(ours))

@@ -35,12 +35,14 @@ type probeResult struct{ mcp.ResultBase }
 func probe(t *testing.T, url string) (probed, after error) {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
-	mcp.AddSendingCustomMethod[*probeParams, *probeResult](client, "sys/errorStats")
+	if err := mcp.AddSendingCustomMethod[*probeParams, *probeResult](client, "sys/errorStats"); err != nil {
+		t.Fatal(err)
+	}
 	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	_, probed = mcp.CallCustomMethod[*probeParams, *probeResult](t.Context(), session, "sys/errorStats", &probeParams{})
 	_, after = session.ListTools(t.Context(), nil)
 	return probed, after
@@ -83,15 +85,11 @@ func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1}); err != nil {
 			return nil, nil, err
 		}
-		sampled, err := req.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1})
-		if err != nil {
-			return nil, nil, err
-		}
 		elicited, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "sure?"})
 		if err != nil {
 			return nil, nil, err
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: sampled.Model + " " + elicited.Action}}}, nil, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: elicited.Action}}}, nil, nil
 	})
 	count := new(tally)
 	srv := httptest.NewServer(Handler(server, Options{Ledger: count, Meter: count, Logger: quiet}))
@@ -99,9 +97,6 @@ func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 	progress := make(chan float64, 1)
 	session := connect(t, srv.URL, "2025-11-25", &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params.Progress },
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "x"}}, nil
-		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "decline"}, nil
 		},
@@ -109,7 +104,7 @@ func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 	params := &mcp.CallToolParams{Name: "asks"}
 	params.SetProgressToken("p")
 	result, err := session.CallTool(t.Context(), params)
-	if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "m decline" {
+	if err != nil || result.IsError || !strings.Contains(fmt.Sprint(result.Content[0]), "decline") {
 		t.Fatalf("%v %v", result, err)
 	}
 	if <-progress != 1 {
@@ -263,7 +258,7 @@ func TestTheLegacyHandlerWorksThroughIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	before, _, _ := r.totals() // the client asks for something newer first
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
 	if e := Decode(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" {

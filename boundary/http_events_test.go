@@ -27,7 +27,7 @@ func written(t *testing.T, b *Boundary, kind string, status int, chunks ...strin
 			if n, err := io.WriteString(w, chunk); n != len(chunk) || err != nil {
 				t.Errorf("Write: %d, %v", n, err)
 			}
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 		}
 	})
 	req := httptest.NewRequest(http.MethodPost, "http://localhost/", strings.NewReader(request("1", "tools/list", "{}")))
@@ -142,7 +142,7 @@ func TestEventsAreNotHeldBack(t *testing.T) {
 		if err != nil || !bytes.Contains(second.Data, []byte(`"id":1.5,`)) || !bytes.Contains(second.Data, []byte("done")) {
 			t.Errorf("%v: %s", err, second.Raw)
 		}
-		res.Body.Close()
+		_ = res.Body.Close()
 	}
 }
 

@@ -87,9 +87,7 @@ func demoServer() *mcp.Server {
 		return nil, nil, errors.New("disk on fire")
 	})
 	typed("panics", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error) {
-		var m map[string]int
-		m["x"] = 1
-		return nil, nil, nil
+		panic("assignment to entry in nil map")
 	})
 	typed("numbered", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error) {
 		return nil, nil, &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: json.RawMessage(`{"domain":"playwright","symbol":"E_PW_NAV","retryable":true}`)}
@@ -186,7 +184,7 @@ func (r *rig) do(t *testing.T, method, body string, header ...string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	out := reply{status: res.StatusCode, header: res.Header}
 	if out.body, err = io.ReadAll(res.Body); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	if e := r.last(); res.StatusCode != 413 || e == nil || e.Code().Symbol() != "MESSAGE_TOO_LARGE" {
 		t.Errorf("%d %v", res.StatusCode, e)
 	}
@@ -103,7 +103,7 @@ func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
 	r.Server = httptest.NewServer(layer)
 	defer r.Close()
 	body, hold := io.Pipe()
-	defer hold.Close()
+	defer func() { _ = hold.Close() }()
 	go func() { _, _ = io.WriteString(hold, `{"jsonrpc":`) }()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, body)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	if e := r.last(); res.StatusCode != http.StatusRequestTimeout || e == nil || e.Code().Symbol() != "TIMEOUT" {
 		t.Errorf("%d %v", res.StatusCode, e)
 	}
@@ -226,7 +226,7 @@ func TestAPanicInsideIsAnAnswer(t *testing.T) {
 		case "/late":
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = w.Write([]byte(": begun\n\n"))
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 		}
 		panic("boom")
 	})
@@ -249,7 +249,7 @@ func TestAPanicInsideIsAnAnswer(t *testing.T) {
 			for err == nil {
 				_, err = res.Body.Read(make([]byte, 100))
 			}
-			res.Body.Close()
+			_ = res.Body.Close()
 		}
 		if err == nil || err.Error() == "EOF" {
 			t.Errorf("%s: the connection ended well", path)

@@ -52,13 +52,12 @@ func (a *answer) WriteHeader(status int) {
 		a.status, a.kind = status, mediaType(a.Header())
 		a.mode = a.choose()
 	}
-	switch a.mode {
-	case answerHeld:
-		return
-	case answerEvents:
+	if a.mode == answerEvents {
 		a.Header().Del("Content-Length")
 	}
-	a.ResponseWriter.WriteHeader(status)
+	if a.mode != answerHeld {
+		a.ResponseWriter.WriteHeader(status)
+	}
 }
 
 func (a *answer) choose() answerMode {
@@ -87,11 +86,11 @@ func (a *answer) Write(p []byte) (int, error) {
 	if a.mode == answerOpen {
 		a.WriteHeader(http.StatusOK)
 	}
-	switch a.mode {
-	case answerEvents:
+	if a.mode == answerEvents {
 		return a.writeEvents(p)
-	case answerHeld:
-		if len(a.held)+len(p) <= maxHeld && (a.hidden || a.status >= 400 || len(a.held) > 0 || !isClean(p)) {
+	}
+	if a.mode == answerHeld {
+		if a.holds(p) {
 			a.held = append(a.held, p...)
 			return len(p), nil
 		}
@@ -100,6 +99,15 @@ func (a *answer) Write(p []byte) (int, error) {
 		}
 	}
 	return a.ResponseWriter.Write(p)
+}
+
+// holds reports that more of the answer is to be kept: all of a rejection, and of a plain answer one that its first bytes do
+// not show to be a success.
+func (a *answer) holds(p []byte) bool {
+	if len(a.held)+len(p) > maxHeld {
+		return false
+	}
+	return a.hidden || a.status >= 400 || len(a.held) > 0 || !isClean(p)
 }
 
 // release sends what was kept as it is, and all that follows.
@@ -175,16 +183,13 @@ func isClean(message []byte) bool {
 // was an error.
 func (a *answer) mend(message []byte) ([]byte, bool) {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
-	kind := m.Kind() // of what is no JSON-RPC nothing is known
-	switch kind {
-	case wire.KindError:
+	failed := m.Kind() == wire.KindError // of what is no JSON-RPC nothing is known
+	if failed {
 		message = a.seal(&m)
-	case wire.KindResult: // the middleware has settled it: it has left
-		if ref, ok := m.Result().Path("_meta", dialect.MetaKey, "ref").Str(); ok {
-			settled.take(ref)
-		}
+	} else if ref, ok := m.Result().Path("_meta", dialect.MetaKey, "ref").Str(); ok {
+		settled.take(ref) // by the middleware, and now it has left
 	}
-	return a.l.b.showIDs(message), kind == wire.KindError
+	return a.l.b.showIDs(message), failed
 }
 
 func (a *answer) seal(m *wire.Message) []byte {
