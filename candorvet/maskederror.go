@@ -21,6 +21,9 @@ var failureWords = regexp.MustCompile(`(?i)^[^\pL\pN]*(error|failed|failure|fata
 
 // maskedIn returns the failure that a return statement with a nil error describes, or nil.
 func (v *vet) maskedIn(ret *ast.ReturnStmt, s scope) *mask {
+	if v.marked(ret, s) { // the client is told by one of the results
+		return nil
+	}
 	for _, result := range ret.Results[:len(ret.Results)-1] {
 		if m := v.maskOf(result, s, ret.Pos(), 0); m != nil {
 			return m
@@ -38,7 +41,7 @@ func (v *vet) maskOf(e ast.Expr, s scope, at token.Pos, depth int) *mask {
 	switch e := e.(type) {
 	case *ast.Ident:
 		obj := v.pass.TypesInfo.ObjectOf(e)
-		if w, ok := v.lastWrite(obj, at); ok && w.value != nil && depth == 0 && !v.marksFailure(s.fn.body, obj) {
+		if w, ok := v.lastWrite(obj, at); ok && w.value != nil && depth == 0 {
 			return v.maskOf(w.value, s, w.at, depth+1)
 		}
 	case *ast.CompositeLit:
@@ -195,7 +198,7 @@ func (v *vet) maskOfCall(call *ast.CallExpr, s scope, at token.Pos, depth int) *
 		return nil
 	case pathOf(fn) == mcpGoPath+"/mcp":
 		return v.maskOfBuilder(fn.Name(), call, s, at, depth)
-	case v.decls[fn] != nil && isResult(v.pass.TypesInfo.TypeOf(call)) && !v.marksFailure(v.decls[fn].Body, nil):
+	case v.decls[fn] != nil && isResult(v.pass.TypesInfo.TypeOf(call)):
 		for _, arg := range call.Args {
 			if m := v.maskOfText(arg, s); m != nil {
 				return m
@@ -219,6 +222,33 @@ func (v *vet) maskOfBuilder(name string, call *ast.CallExpr, s scope, at token.P
 		}
 	}
 	return nil
+}
+
+// marked reports whether a return statement gives out a result that says isError, as far as it can be seen: one of another package is
+// believed if the name of its builder promises it.
+func (v *vet) marked(ret *ast.ReturnStmt, s scope) bool {
+	return v.marksFailure(ret, nil) || found(ret, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if !isResult(v.pass.TypesInfo.TypeOf(n)) {
+				return false
+			}
+			if decl := v.declOf(n); decl != nil {
+				return v.marksFailure(decl.Body, nil)
+			}
+			fn := v.callee(n)
+			return fn != nil && soundsLikeFailure(fn.Name())
+		case *ast.Ident:
+			obj, ok := v.pass.TypesInfo.ObjectOf(n).(*types.Var)
+			return ok && isResult(obj.Type()) && v.marksFailure(s.fn.body, obj)
+		}
+		return false
+	})
+}
+
+func soundsLikeFailure(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "err") || strings.Contains(name, "fail")
 }
 
 // marksFailure reports whether code says isError anywhere: sets the field, calls SetError or NewToolResultError…. With a

@@ -3,7 +3,6 @@ package candorvet
 import (
 	"go/ast"
 	"go/types"
-	"strings"
 )
 
 // returnsSuccess reports a branch that returns a nil error although there is one, and whether it has the form of one.
@@ -37,27 +36,16 @@ func (v *vet) isLogStmt(stmt ast.Stmt) bool {
 	return ok && v.isLog(call)
 }
 
-// tellsFailure reports whether a result says isError, is built by a helper that does, or by one whose name promises it.
+// tellsFailure reports whether a result says isError, or is built by something whose name promises that a failure is told.
 func (v *vet) tellsFailure(ret *ast.ReturnStmt, s scope) bool {
-	return v.marksFailure(ret, nil) || found(ret, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			if decl := v.declOf(n); decl != nil && v.marksFailure(decl.Body, nil) {
-				return true
-			}
-			fn := v.callee(n)
-			return fn != nil && soundsLikeFailure(fn.Name())
-		case *ast.Ident:
-			obj, ok := v.pass.TypesInfo.ObjectOf(n).(*types.Var)
-			return ok && isResult(obj.Type()) && v.marksFailure(s.fn.body, obj)
+	return v.marked(ret, s) || found(ret, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return false
 		}
-		return false
+		fn := v.callee(call)
+		return fn != nil && soundsLikeFailure(fn.Name())
 	})
-}
-
-func soundsLikeFailure(name string) bool {
-	name = strings.ToLower(name)
-	return strings.Contains(name, "err") || strings.Contains(name, "fail")
 }
 
 // checkDropped looks for `_ = f()` and `x, _ := f()` where what is dropped is an error.

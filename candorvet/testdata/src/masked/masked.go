@@ -114,3 +114,15 @@ func listed(ctx context.Context, req *mcp.CallToolRequest, args in) (*mcp.CallTo
 	}
 	return nil, map[string]any{"ok": len(failed) == 0, "error": nil, "failed": failed}, nil
 }
+
+// both tells the client in the result, and says more in the object.
+func both(ctx context.Context, req *mcp.CallToolRequest, args in) (*mcp.CallToolResult, out, error) {
+	if _, err := os.Stat(args.Path); err != nil {
+		more := out{Error: err.Error()}
+		return complain(more.Error), more, nil
+	}
+	if _, err := os.Stat(args.Path); err != nil {
+		return &mcp.CallToolResult{IsError: true}, out{Error: err.Error()}, nil
+	}
+	return nil, out{OK: true}, nil
+}
