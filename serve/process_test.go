@@ -62,7 +62,7 @@ func failingServer() *mcp.Server {
 	fine := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
 	tool("fine", func(context.Context) (*mcp.CallToolResult, error) { return fine, nil })
 	tool("fails", func(context.Context) (*mcp.CallToolResult, error) { return nil, errors.New("the disk is on fire") })
-	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { deep(5); return fine, nil })
+	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { return nil, fmt.Errorf("%d", deep(5)) })
 	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is called off
 		fmt.Fprintln(os.Stderr, opened)
 		<-ctx.Done()
