@@ -1,0 +1,98 @@
+package candortest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/candortest"
+)
+
+func TestValueThatClearlyBreaksItsSchemaIsSeen(t *testing.T) {
+	const person = `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":["integer","null"]},"tags":{"type":"array","items":{"enum":["a","b"]}}},` +
+		`"required":["name"],"additionalProperties":false}`
+	for value, says := range map[string]string{
+		`{"name":"x"}`:                       "",
+		`{"name":"x","age":null}`:            "",
+		`{"name":"x","age":3.0}`:             "",
+		`{"name":"x","tags":["a","\u0062"]}`: "",
+		`[]`:                                 "is of the type array and not object",
+		`{}`:                                 "/name is missing",
+		`{"name":5}`:                         "/name is of the type number and not string",
+		`{"name":"x","age":3.5}`:             "/age is of the type number and not integer or null",
+		`{"name":"x","tags":["c"]}`:          "/tags/- is none of the values in enum",
+		`{"name":"x","size":1}`:              "/size is not declared",
+	} {
+		got := candortest.SchemaMisfit(person, value)
+		if (says == "") != (got == "") || !strings.Contains(got, says) {
+			t.Errorf("%s: %q", value, got)
+		}
+	}
+	for _, unknown := range []string{`true`, `{}`, `{"$ref":"#/x"}`, `{"anyOf":[{"type":"string"}]}`} {
+		if got := candortest.SchemaMisfit(unknown, `5`); got != "" {
+			t.Errorf("what the kit does not understand is taken to fit: %s: %s", unknown, got)
+		}
+	}
+}
+
+func TestWrongValueIsNeverOfAnAllowedType(t *testing.T) {
+	for _, schema := range []string{`{"type":"string"}`, `{"type":"integer"}`, `{"type":["boolean","null"]}`, `{"type":["string","object","integer"]}`, `{"type":"array"}`, `{"type":"object"}`} {
+		if value, ok := candortest.SchemaWrong(schema); ok && candortest.SchemaMisfit(schema, value) == "" {
+			t.Errorf("%s is right for %s", value, schema)
+		}
+	}
+	for _, schema := range []string{`{}`, `true`, `{"type":["string","object"]}`} {
+		if value, ok := candortest.SchemaWrong(schema); ok {
+			t.Errorf("%s has no wrong value, not even %s", schema, value)
+		}
+	}
+}
+
+func TestExampleFitsItsSchema(t *testing.T) {
+	for _, schema := range []string{
+		`{"type":"string"}`, `{"type":"integer","minimum":7}`, `{"enum":["x","y"]}`, `{"const":4}`, `{"type":"boolean"}`, `{"type":"array"}`, `{"type":"null"}`,
+		`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"object","properties":{"c":{"type":"number"}},"required":["c"]}},"required":["a","b"]}`,
+	} {
+		if value, ok := candortest.SchemaExample(schema); !ok || candortest.SchemaMisfit(schema, value) != "" {
+			t.Errorf("%s: %s, %v", schema, value, ok)
+		}
+	}
+	if _, ok := candortest.SchemaExample(`{"type":"string","pattern":"^[0-9]+$"}`); ok {
+		t.Error("a guess is called one")
+	}
+}
+
+func TestLeaksAreToldFromPlainSentences(t *testing.T) {
+	for text, want := range map[string][]string{
+		"The file notes.txt does not exist.":                                                nil,
+		"/left: is missing; expected integer, got string":                                   nil,
+		"unknown tool \"x\" at position 3":                                                  nil,
+		"retry after 2000 ms, ref 01J9":                                                     nil,
+		"see https://example.com/docs/errors":                                               nil,
+		"TypeError: cannot read properties of undefined\n    at run (index.js:10:5)":        {"stack", "type"},
+		"Traceback (most recent call last):\n  File \"app.py\", line 3, in run":             {"stack"},
+		"java.lang.NullPointerException":                                                    {"type"},
+		"open /home/alice/data/x.db: permission denied":                                     {"path"},
+		"json: cannot unmarshal string into Go struct field Params.name of type int":        {"type"},
+		"connecting with postgres://app:s3cretPass@db.internal/main":                        {"secret"},
+		"input schema validation failed: <root>: &{Missing:[path]}":                         {"type"},
+		"panic: runtime error\n\ngoroutine 1 [running]:\nmain.main()\n\tserver.go:12 +0x1d": {"stack"},
+	} {
+		if got := candortest.Leaks(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %v and not %v", text, got, want)
+		}
+	}
+}
+
+func TestWhatCannotBeSeenIsSpelt(t *testing.T) {
+	for raw, want := range map[string]string{
+		"\ufeff{}": `\ufeff{}`, "{}\r": `{}\r`, "a\xffb": `a\xffb`, "{\"password\":\"hunter2hunter2\"}": `{"password":"[redacted:password]"}`,
+	} {
+		if got := candortest.Shown([]byte(raw)); got != want {
+			t.Errorf("%q is shown as %s", raw, got)
+		}
+	}
+	if got := candortest.Shown([]byte(strings.Repeat("a ", 1<<20))); len(got) > 700 || !strings.HasSuffix(got, "(2097152 bytes)") {
+		t.Errorf("%d bytes: …%s", len(got), got[len(got)-20:])
+	}
+}
