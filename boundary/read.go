@@ -16,18 +16,37 @@ var sdkErrors = []struct {
 	is       candor.Code
 }{
 	{0, "is invalid during session initialization", candor.CodeNotInitialized},
-	{0, `duplicate "initialize" received`, candor.CodeInvalidRequest},
-	{0, "validating tool output:", candor.CodeOutputInvalid},
-	{0, "marshaling output:", candor.CodeResultNotEncodable},
 	{-32602, "unknown tool ", candor.CodeToolNotFound},
 	{-32602, "unknown prompt ", candor.CodePromptNotFound},
 	{-32602, "invalid params: unmarshaling ", candor.CodeInvalidRequestParams},
-	{-32602, "missing or invalid _meta field", candor.CodeInvalidRequestParams},
+	{-32602, "invalid _meta field", candor.CodeInvalidRequestParams},
 	{-32600, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{-32600, "already in use", candor.CodeDuplicateRequestId},
 	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestId},
 	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
+}
+
+// sdkInside are those that come out of the SDK's own handlers, where the middleware meets them as Go errors.
+var sdkInside = []struct {
+	begins string
+	is     candor.Code
+	by     candor.Party
+}{
+	{"validating tool output: ", candor.CodeOutputInvalid, candor.PartyTool},
+	{"marshaling output: ", candor.CodeResultNotEncodable, candor.PartyTool},
+	{`duplicate "initialize" received`, candor.CodeInvalidRequest, candor.PartyServer},
+}
+
+// readInside returns what an error of the SDK's own handlers is, or nil.
+func readInside(err error) *candor.Error {
+	text := err.Error()
+	for _, known := range sdkInside {
+		if strings.HasPrefix(text, known.begins) {
+			return candor.New(known.is, "", candor.WithOrigin(known.by, false), candor.WithCause(err))
+		}
+	}
+	return nil
 }
 
 // read turns a JSON-RPC error that the SDK or a handler made into an error.
@@ -67,7 +86,7 @@ func readSDK(r rpcError, x *exchange) *candor.Error {
 }
 
 // about says more of an error than its sentence does.
-func about(code candor.Code, r rpcError, x *exchange) []candor.Option {
+func about(code candor.Code, _ rpcError, x *exchange) []candor.Option {
 	switch code {
 	case candor.CodeInvalidRequestParams:
 		if issues := paramIssues(x.method, x.params); len(issues) > 0 {
@@ -75,8 +94,6 @@ func about(code candor.Code, r rpcError, x *exchange) []candor.Option {
 		}
 	case candor.CodeNotInitialized:
 		return []candor.Option{candor.WithDetails(map[string]any{"method": x.method})}
-	case candor.CodeOutputInvalid, candor.CodeResultNotEncodable:
-		return []candor.Option{candor.WithCauseText(candor.NewCause(r.message, "", ""))}
 	case candor.CodePromptNotFound:
 		if v, err := wire.ParseValue(x.params, wire.Limits{}); err == nil {
 			name, _ := v.Path("name").Str()

@@ -36,6 +36,9 @@ func (b *Boundary) understand(err error) *candor.Error {
 	if e.Code() != candor.CodeInternalError || carriesError(err) {
 		return e
 	}
+	if known := readInside(err); known != nil {
+		return known
+	}
 	if b.o.HideErrorText || isSystems(err) {
 		return e
 	}
