@@ -1,0 +1,256 @@
+package boundary_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+)
+
+var (
+	readOnly   = &mcp.ToolAnnotations{ReadOnlyHint: true}
+	idempotent = &mcp.ToolAnnotations{IdempotentHint: true}
+)
+
+// retryRig is a caller in front of a server with the tool "do", which answers as the script says.
+type retryRig struct {
+	*boundary.Caller
+	server *mcp.Server
+	script func(ctx context.Context, attempt int) error
+	ran    atomic.Int64
+}
+
+// withRig runs a test inside a bubble of its own time, where a wait costs nothing and is exact.
+func withRig(t *testing.T, annotations *mcp.ToolAnnotations, test func(t *testing.T, r *retryRig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &retryRig{Caller: &boundary.Caller{}}
+		r.server = toolServer("do", annotations, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{}}, r.script(ctx, int(r.ran.Add(1)))
+		})
+		boundary.Install(r.server, boundary.Options{Logger: slog.New(slog.DiscardHandler)})
+		near, far := mcp.NewInMemoryTransports()
+		served, err := r.server.Connect(t.Context(), far, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"},
+			&mcp.ClientOptions{ToolListChangedHandler: r.ToolListChanged})
+		r.Session, err = client.Connect(t.Context(), near, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, r)
+		_ = r.Session.Close()
+		_ = served.Close()
+	})
+}
+
+func (r *retryRig) call(ctx context.Context) *candor.Error {
+	_, e := r.CallTool(ctx, &mcp.CallToolParams{Name: "do"})
+	return e
+}
+
+func checkStopped(t *testing.T, r *retryRig, e *candor.Error, ran int64, why string) {
+	t.Helper()
+	if got := e.Details().Get("retryStopped").String(); r.ran.Load() != ran || got != `"`+why+`"` {
+		t.Errorf("ran %d times, stopped because of %s; want %d times, %q (%v)", r.ran.Load(), got, ran, why, e)
+	}
+}
+
+func always(e *candor.Error) func(context.Context, int) error {
+	return func(context.Context, int) error { return e }
+}
+
+func TestTheDelayIsHonouredAndTheCallSucceeds(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		began := time.Now()
+		var gaps []time.Duration
+		r.script = func(_ context.Context, attempt int) error {
+			gaps = append(gaps, time.Since(began))
+			if attempt < 3 {
+				return candor.RetryableAfter(candor.CodeUnavailable, time.Duration(attempt)*time.Second, "")
+			}
+			return nil
+		}
+		if e := r.call(t.Context()); e != nil || r.ran.Load() != 3 {
+			t.Fatalf("after %d attempts: %v", r.ran.Load(), e)
+		}
+		if gaps[1] < time.Second || gaps[1] > time.Second+100*time.Millisecond {
+			t.Errorf("the second attempt came after %v", gaps[1])
+		}
+		if wait := gaps[2] - gaps[1]; wait < 2*time.Second || wait > 2*time.Second+200*time.Millisecond {
+			t.Errorf("the third attempt came after %v more", wait)
+		}
+	})
+}
+
+func TestNotRetryableIsNeverRetried(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.NotRetryable(candor.CodeUnavailable, ""))
+		e := r.call(t.Context())
+		if r.ran.Load() != 1 || !e.Details().IsZero() || e.Context().Tool != "do" {
+			t.Errorf("ran %d times: %v %v", r.ran.Load(), e, e.Details())
+		}
+	})
+}
+
+func TestTheLastErrorTellsItsAttempts(t *testing.T) {
+	withRig(t, idempotent, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.RetryableImmediately(candor.CodeDualDbBusy, "", candor.WithDetails(map[string]any{"table": "t"})))
+		e := r.call(t.Context())
+		checkStopped(t, r, e, 3, "attempts")
+		if e.Code() != candor.CodeDualDbBusy || e.Details().Get("attempts").String() != "3" || e.Details().Get("table").IsZero() {
+			t.Errorf("%v %v", e, e.Details())
+		}
+	})
+}
+
+func TestACallThatMayHaveHadAnEffectIsNeverReplayed(t *testing.T) {
+	withRig(t, nil, func(t *testing.T, r *retryRig) {
+		r.Budget, r.MaxAttempts = 1e6, 2
+		var sent *candor.Error
+		r.script = func(context.Context, int) error { return sent }
+		for code := range candor.Codes() {
+			for _, by := range []candor.Party{candor.PartyTool, candor.PartyServer, candor.PartyGateway} {
+				for _, inferred := range []bool{false, true} {
+					sent = candor.RetryableImmediately(code, "", candor.WithOrigin(by, inferred))
+					r.ran.Store(0)
+					e := r.call(t.Context())
+					if again := r.ran.Load() == 2; again != provesNotRun(code, by, inferred) {
+						t.Errorf("%v by %s (inferred %v) ran %d times: %v", code, by, inferred, r.ran.Load(), e.Details())
+					}
+				}
+			}
+		}
+	})
+}
+
+// provesNotRun is the table in the documentation of Caller, written down a second time.
+func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
+	if inferred {
+		return false
+	}
+	switch code {
+	case candor.CodeKaizaAuditLogFailed, candor.CodeKaizaAuditLockFailed:
+		return true
+	case candor.CodeCircuitOpen, candor.CodeGatewayDraining:
+		return by == candor.PartyGateway
+	case candor.CodeRateLimited, candor.CodeRateLimitRlExceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
+		candor.CodeDualToolLockTimeout:
+		return by == candor.PartyGateway || by == candor.PartyServer
+	}
+	return false
+}
+
+func TestAnUnrecordedFailureOfAToolThatRanIsNotReplayed(t *testing.T) {
+	withRig(t, nil, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.RetryableImmediately(candor.CodeKaizaAuditLogFailed, "",
+			candor.WithDetails(map[string]any{"code": "candor/INTERNAL_ERROR"})))
+		checkStopped(t, r, r.call(t.Context()), 1, "effect")
+	})
+}
+
+func TestATimeoutIsReplayedOnlyIfTheToolIsIdempotent(t *testing.T) {
+	for name, c := range map[string]struct {
+		annotations *mcp.ToolAnnotations
+		ran         int64
+		why         string
+	}{"with effects": {nil, 1, "effect"}, "idempotent": {idempotent, 3, "attempts"}} {
+		t.Run(name, func(t *testing.T) {
+			withRig(t, c.annotations, func(t *testing.T, r *retryRig) {
+				r.Timeout = time.Second
+				r.script = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+				e := r.call(t.Context())
+				checkStopped(t, r, e, c.ran, c.why)
+				if e.Code() != candor.CodeTimeout || e.Origin().By != candor.PartyClient || !errors.Is(e, context.DeadlineExceeded) {
+					t.Errorf("%v by %s", e, e.Origin().By)
+				}
+			})
+		})
+	}
+}
+
+func TestAWaitThatDoesNotFitIsNotBegun(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		began := time.Now()
+		r.script = always(candor.RetryableAfter(candor.CodeUnavailable, time.Minute, ""))
+		checkStopped(t, r, r.call(t.Context()), 1, "wait")
+		within, cancel := context.WithTimeout(t.Context(), 59*time.Second)
+		defer cancel()
+		r.MaxWait = time.Hour
+		r.ran.Store(0)
+		checkStopped(t, r, r.call(within), 1, "wait")
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("waited %v for nothing", waited)
+		}
+	})
+}
+
+func TestACancelledWaitEnds(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		r.script = always(candor.RetryableAfter(candor.CodeUnavailable, 10*time.Second, ""))
+		e := r.call(ctx)
+		checkStopped(t, r, e, 1, "cancelled")
+		if e.Code() != candor.CodeUnavailable {
+			t.Errorf("the server's error became %v", e)
+		}
+	})
+}
+
+func TestADyingServerIsNotHammered(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.RetryableImmediately(candor.CodeUnavailable, ""))
+		const calls int64 = 200
+		var last *candor.Error
+		for range calls {
+			last = r.call(t.Context())
+		}
+		if most := calls + 10 + calls/5; r.ran.Load() > most || r.ran.Load() < most-2 {
+			t.Errorf("%d calls were sent %d times, want about %d", calls, r.ran.Load(), most)
+		}
+		if got := last.Details().Get("retryStopped").String(); got != `"budget"` {
+			t.Errorf("stopped because of %s", got)
+		}
+	})
+}
+
+func TestChangedAnnotationsAreSeen(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.RetryableImmediately(candor.CodeUnavailable, ""))
+		checkStopped(t, r, r.call(t.Context()), 3, "attempts")
+		r.server.AddTool(&mcp.Tool{Name: "do", InputSchema: map[string]any{"type": "object"}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				r.ran.Add(1)
+				return nil, candor.RetryableImmediately(candor.CodeUnavailable, "")
+			})
+		time.Sleep(time.Second) // the notice is on its way; this is the bubble's time
+		r.ran.Store(0)
+		checkStopped(t, r, r.call(t.Context()), 1, "effect")
+	})
+}
+
+func TestAnUnknownToolIsTakenToHaveEffects(t *testing.T) {
+	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
+		r.script = always(candor.RetryableImmediately(candor.CodeUnavailable, ""))
+		r.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				if method == "tools/list" {
+					return nil, errors.New("no list today")
+				}
+				return next(ctx, method, req)
+			}
+		})
+		checkStopped(t, r, r.call(t.Context()), 1, "effect")
+	})
+}
