@@ -1329,19 +1329,19 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "OUTPUT_INVALID", domain: "candor", number: 4014,
-		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The result of the tool breaks its own output schema.",
 		action:  "Report it to the author of the server; the tool may have had its effect already.",
 	},
 	{
 		symbol: "RESULT_NOT_ENCODABLE", domain: "candor", number: 4015,
-		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The result of the tool cannot be written as JSON.",
 		action:  "Report it to the author of the server; the tool may have had its effect already.",
 	},
 	{
 		symbol: "EMPTY_RESULT", domain: "candor", number: 4016,
-		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The tool returned neither a result nor an error.",
 		action:  "Look whether the tool had its effect, and report it to the author of the server.",
 	},
@@ -1365,7 +1365,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "DUPLICATE_REQUEST_ID", domain: "candor", number: 4020, rpc: -32600,
-		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A request with this id is still open.",
 		action:  "Use an id that no open request of this connection has.",
 	},
@@ -1593,7 +1593,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "CALL_TIMEOUT", domain: "candor", number: 4067,
-		class: ClassTimeout, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassTimeout, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The call did not finish before its deadline.",
 		action:  "Look whether the call had its effect before making a new one; ask for less work per call.",
 	},
@@ -1617,7 +1617,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "TOO_MANY_CALLS", domain: "candor", number: 4071,
-		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "Too many calls are open.",
 		action:  "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.",
 	},
@@ -1635,13 +1635,13 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "HOST_REFUSED", domain: "candor", number: 4074,
-		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The Host header is not one this server answers to.",
 		action:  "Connect by a name on the list of allowed hosts, or ask the operator to add this one.",
 	},
 	{
 		symbol: "ORIGIN_REFUSED", domain: "candor", number: 4075,
-		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "Requests from this origin are not allowed.",
 		action:  "Ask the operator to add the origin to the list of allowed ones.",
 	},
@@ -1653,13 +1653,13 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "METHOD_NOT_ALLOWED", domain: "candor", number: 4077,
-		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The HTTP method is not allowed here.",
 		action:  "Use a method listed in the Allow header.",
 	},
 	{
 		symbol: "MEDIA_TYPE_UNSUPPORTED", domain: "candor", number: 4078,
-		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The content type is not supported.",
 		action:  "Send application/json, and accept both application/json and text/event-stream.",
 	},

@@ -1184,19 +1184,19 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "OUTPUT_INVALID", "candor", 4014, 4014, Class.INTERNAL,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The result of the tool breaks its own output schema.",
         "Report it to the author of the server; the tool may have had its effect already.",
     ),
     Code(
         "RESULT_NOT_ENCODABLE", "candor", 4015, 4015, Class.INTERNAL,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The result of the tool cannot be written as JSON.",
         "Report it to the author of the server; the tool may have had its effect already.",
     ),
     Code(
         "EMPTY_RESULT", "candor", 4016, 4016, Class.INTERNAL,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The tool returned neither a result nor an error.",
         "Look whether the tool had its effect, and report it to the author of the server.",
     ),
@@ -1220,7 +1220,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "DUPLICATE_REQUEST_ID", "candor", 4020, -32600, Class.BAD_REQUEST,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A request with this id is still open.",
         "Use an id that no open request of this connection has.",
     ),
@@ -1448,7 +1448,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "CALL_TIMEOUT", "candor", 4067, 4067, Class.TIMEOUT,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The call did not finish before its deadline.",
         "Look whether the call had its effect before making a new one; ask for less work per call.",
     ),
@@ -1472,7 +1472,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "TOO_MANY_CALLS", "candor", 4071, 4071, Class.RATE_LIMITED,
-        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Too many calls are open.",
         "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.",
     ),
@@ -1490,13 +1490,13 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "HOST_REFUSED", "candor", 4074, 4074, Class.DENIED,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The Host header is not one this server answers to.",
         "Connect by a name on the list of allowed hosts, or ask the operator to add this one.",
     ),
     Code(
         "ORIGIN_REFUSED", "candor", 4075, 4075, Class.DENIED,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Requests from this origin are not allowed.",
         "Ask the operator to add the origin to the list of allowed ones.",
     ),
@@ -1508,13 +1508,13 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "METHOD_NOT_ALLOWED", "candor", 4077, 4077, Class.UNSUPPORTED,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The HTTP method is not allowed here.",
         "Use a method listed in the Allow header.",
     ),
     Code(
         "MEDIA_TYPE_UNSUPPORTED", "candor", 4078, 4078, Class.UNSUPPORTED,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The content type is not supported.",
         "Send application/json, and accept both application/json and text/event-stream.",
     ),

@@ -894,19 +894,19 @@ export const codes = [
   },
   {
     symbol: "OUTPUT_INVALID", domain: "candor", number: 4014, rpc: 4014, class: "internal",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The result of the tool breaks its own output schema.",
     action: "Report it to the author of the server; the tool may have had its effect already.",
   },
   {
     symbol: "RESULT_NOT_ENCODABLE", domain: "candor", number: 4015, rpc: 4015, class: "internal",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The result of the tool cannot be written as JSON.",
     action: "Report it to the author of the server; the tool may have had its effect already.",
   },
   {
     symbol: "EMPTY_RESULT", domain: "candor", number: 4016, rpc: 4016, class: "internal",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The tool returned neither a result nor an error.",
     action: "Look whether the tool had its effect, and report it to the author of the server.",
   },
@@ -930,7 +930,7 @@ export const codes = [
   },
   {
     symbol: "DUPLICATE_REQUEST_ID", domain: "candor", number: 4020, rpc: -32600, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A request with this id is still open.",
     action: "Use an id that no open request of this connection has.",
   },
@@ -1158,7 +1158,7 @@ export const codes = [
   },
   {
     symbol: "CALL_TIMEOUT", domain: "candor", number: 4067, rpc: 4067, class: "timeout",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The call did not finish before its deadline.",
     action: "Look whether the call had its effect before making a new one; ask for less work per call.",
   },
@@ -1182,7 +1182,7 @@ export const codes = [
   },
   {
     symbol: "TOO_MANY_CALLS", domain: "candor", number: 4071, rpc: 4071, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "Too many calls are open.",
     action: "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.",
   },
@@ -1200,13 +1200,13 @@ export const codes = [
   },
   {
     symbol: "HOST_REFUSED", domain: "candor", number: 4074, rpc: 4074, class: "denied",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The Host header is not one this server answers to.",
     action: "Connect by a name on the list of allowed hosts, or ask the operator to add this one.",
   },
   {
     symbol: "ORIGIN_REFUSED", domain: "candor", number: 4075, rpc: 4075, class: "denied",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "Requests from this origin are not allowed.",
     action: "Ask the operator to add the origin to the list of allowed ones.",
   },
@@ -1218,13 +1218,13 @@ export const codes = [
   },
   {
     symbol: "METHOD_NOT_ALLOWED", domain: "candor", number: 4077, rpc: 4077, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The HTTP method is not allowed here.",
     action: "Use a method listed in the Allow header.",
   },
   {
     symbol: "MEDIA_TYPE_UNSUPPORTED", domain: "candor", number: 4078, rpc: 4078, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The content type is not supported.",
     action: "Send application/json, and accept both application/json and text/event-stream.",
   },

@@ -1,0 +1,158 @@
+package boundary
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+//go:embed testdata/emits.txt
+var emitsText string
+
+// emitsServer has a tool for each way to break a promise.
+func emitsServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "emits", Version: "1"}, nil)
+	tool := func(name, output string, h mcp.ToolHandler) {
+		t := &mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}
+		if output != "" {
+			t.OutputSchema = json.RawMessage(output)
+		}
+		s.AddTool(t, h)
+	}
+	tool("lies", `{"type":"object","required":["n"]}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: map[string]any{"m": 1}}, nil
+	})
+	tool("garbles", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{StructuredContent: func() {}}, nil
+	})
+	tool("nothing", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+	tool("sleeps", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		select {} // and ignores its context
+	})
+	return s
+}
+
+// emitsLines sends lines and returns the code of the first failure that comes back.
+func emitsLines(t *testing.T, o Options, lines ...string) string {
+	t.Helper()
+	server := emitsServer()
+	b := Install(server, o)
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	go func() { _ = server.Run(t.Context(), b.Transport(fromClient, toClient)) }()
+	go func() {
+		_, _ = io.WriteString(toServer, goldenHello+"\n"+strings.Join(lines, "\n")+"\n")
+	}()
+	answers := bufio.NewReaderSize(fromServer, 1<<20)
+	for {
+		line, err := answers.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := codeIn(line); code != "" {
+			return code
+		}
+	}
+}
+
+// codeIn returns the identity of the canonical error in a message, "" if there is none.
+func codeIn(message []byte) string {
+	m := wire.Parse(message, wire.Limits{})
+	own, ok := dialect.Embedded(m.Value())
+	if !ok {
+		return ""
+	}
+	e, err := dialect.ReadCandor(own)
+	if err != nil {
+		return err.Error()
+	}
+	return e.Code().String()
+}
+
+func emitsHTTP(t *testing.T, method string, header map[string]string) string {
+	t.Helper()
+	at := httptest.NewServer(Handler(emitsServer(), Options{}))
+	defer at.Close()
+	req, err := http.NewRequestWithContext(t.Context(), method, at.URL, strings.NewReader(goldenHello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for name, value := range header {
+		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return codeIn(body)
+}
+
+func emitsCall(id int, tool string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, id, tool)
+}
+
+// TestEveryCodeOfTheBoundaryIsEmitted makes a server emit each code of testdata/emits.txt over its transport. The catalogue holds
+// a code active only if it is in such a list, or if reading other servers' answers can lead to it.
+func TestEveryCodeOfTheBoundaryIsEmitted(t *testing.T) {
+	many := make([]string, maxInFlight+1)
+	for i := range many {
+		many[i] = emitsCall(i+1, "sleeps")
+	}
+	emit := map[string]func() string{
+		"candor/OUTPUT_INVALID":         func() string { return emitsLines(t, Options{}, emitsCall(1, "lies")) },
+		"candor/RESULT_NOT_ENCODABLE":   func() string { return emitsLines(t, Options{}, emitsCall(1, "garbles")) },
+		"candor/EMPTY_RESULT":           func() string { return emitsLines(t, Options{}, emitsCall(1, "nothing")) },
+		"candor/DUPLICATE_REQUEST_ID":   func() string { return emitsLines(t, Options{}, emitsCall(1, "sleeps"), emitsCall(1, "sleeps")) },
+		"candor/CALL_TIMEOUT":           func() string { return emitsLines(t, Options{Timeout: time.Millisecond}, emitsCall(1, "sleeps")) },
+		"candor/TOO_MANY_CALLS":         func() string { return emitsLines(t, Options{}, many...) },
+		"candor/HOST_REFUSED":           func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Host": "evil.example"}) },
+		"candor/ORIGIN_REFUSED":         func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Origin": "https://evil.example"}) },
+		"candor/METHOD_NOT_ALLOWED":     func() string { return emitsHTTP(t, http.MethodPut, nil) },
+		"candor/MEDIA_TYPE_UNSUPPORTED": func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Content-Type": "text/csv"}) },
+	}
+	listed := 0
+	for line := range strings.Lines(emitsText) {
+		name := strings.TrimSpace(line)
+		if name == "" || strings.HasPrefix(name, "#") {
+			continue
+		}
+		listed++
+		code, err := candor.ParseCode(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := emit[name](); got != name {
+			t.Errorf("%s is not emitted, but %q", name, got)
+		}
+		if code.Status() != candor.StatusActive {
+			t.Errorf("%s is emitted and %s in the catalogue", name, code.Status())
+		}
+	}
+	if listed != len(emit) {
+		t.Errorf("%d codes are listed, %d can be emitted here", listed, len(emit))
+	}
+}
