@@ -24,6 +24,9 @@ var argumentChecks = []check{
 		Want:  "A result with isError true.",
 		Fix:   "Turn validation errors into tool results."},
 		run: func(v *visit) ruling {
+			if v.facts.older("2025-11-25") {
+				return lacking("version %s does not have this rule yet", v.facts.version)
+			}
 			return v.eachRefused(withoutRequired, func(_ violation, a said) string {
 				if !a.isError() {
 					return "the call was refused with a protocol error"

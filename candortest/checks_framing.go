@@ -43,7 +43,7 @@ func unsupportedVersion(v *visit) ruling {
 	}
 	id := c.id()
 	raw := bytes.Replace(c.era.opening(id), []byte(`"`+string(c.era)+`"`), []byte(`"2099-01-01"`), 1)
-	header := c.era.header(raw)
+	header := c.era.header(raw, c.version)
 	if c.era == Era2026 {
 		header.Set("Mcp-Protocol-Version", "2099-01-01") // the two must agree, or that is the fault found
 	}
@@ -120,11 +120,11 @@ var framingChecks = []check{
 		stimulus{name: "null", raw: fixed(`null`), codes: []int64{invalidRequest}},
 		stimulus{name: "a number", raw: fixed(`5`), codes: []int64{invalidRequest}},
 		stimulus{name: "a string", raw: fixed(`"tools/list"`), codes: []int64{invalidRequest}}),
-	framing("batch", "A batch is refused with -32600: MCP has none since 2025-06-18.",
-		"A server that carries out half of a batch, or ends, leaves the client guessing what has happened.",
-		"One error -32600 without an id.",
-		stimulus{name: "an empty batch", raw: fixed(`[]`), codes: []int64{invalidRequest}},
-		stimulus{name: "a batch of one", raw: func(c *client) []byte { return fmt.Appendf(nil, "[%s]", c.era.probe(`"batched"`)) }, codes: []int64{invalidRequest}}),
+	{Rule: Rule{ID: "batch", Level: Protocol, Fix: framingFix,
+		Title: "A batch is refused with -32600: MCP has none since 2025-06-18.",
+		Why:   "A server that carries out half of a batch, or ends, leaves the client guessing what has happened.",
+		Want:  "One error -32600 without an id."},
+		run: batch},
 	framing("jsonrpc-version", "A message without jsonrpc \"2.0\" is refused with -32600.",
 		"Other versions mean other rules; carrying them out is guessing.",
 		"The error -32600.",
@@ -205,6 +205,16 @@ func withID(id string) func(*client) []byte {
 func deep(c *client) []byte {
 	const depth = 10_000
 	return c.era.request(`"deep"`, "tools/list", `{"candortest":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
+}
+
+func batch(v *visit) ruling {
+	if v.facts.older("2025-06-18") {
+		return lacking("version %s may have batches", v.facts.version)
+	}
+	ofOne := func(c *client) []byte { return fmt.Appendf(nil, "[%s]", c.era.probe(`"batched"`)) }
+	return v.provokeEach(
+		stimulus{name: "an empty batch", raw: fixed(`[]`), codes: []int64{invalidRequest}},
+		stimulus{name: "a batch of one", raw: ofOne, codes: []int64{invalidRequest}})
 }
 
 func badUTF8(v *visit) ruling {

@@ -70,7 +70,7 @@ func only(era Era, c check) check { c.Eras = []Era{era}; return c }
 
 // post makes one HTTP request with a good message and writes it down with the header that is not.
 func (v *visit) post(c *httpConn, method string, body []byte, odd http.Header) (reply, error) {
-	header := v.era.header(body)
+	header := v.era.header(body, v.facts.version)
 	for name, values := range odd {
 		header[name] = values
 	}

@@ -21,6 +21,8 @@ type client struct {
 	log  *transcript
 	ids  int // the last id given out
 	calm *patience
+
+	version string // agreed on, or that of the era
 }
 
 // patience is how much waiting in vain a run has left. A server that answers nothing would otherwise cost the whole time
@@ -89,7 +91,7 @@ func (c *client) request(method, params string) (raw []byte, id string) {
 }
 
 func (c *client) send(ctx context.Context, raw []byte) error {
-	return c.sendWith(ctx, raw, c.era.header(raw))
+	return c.sendWith(ctx, raw, c.era.header(raw, c.version))
 }
 
 func (c *client) sendWith(ctx context.Context, raw []byte, header http.Header) error {

@@ -7,11 +7,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Era is a generation of the protocol, named by the version that the kit speaks of it.
+// Era is a generation of the protocol, named by the version that the kit asks for.
 type Era string
 
-// The eras. The first opens with initialize and keeps a session; the second is stateless, and every request says who
-// asks and in which version.
+// The eras. The first opens with initialize and keeps a session; a server may answer with an older version, and rules that
+// are younger than that are then skipped. The second is stateless, and every request says who asks and in which version.
 const (
 	Era2025 Era = "2025-11-25"
 	Era2026 Era = "2026-07-28"
@@ -64,12 +64,12 @@ func (e Era) opening(id string) []byte {
 	return e.request(id, "initialize", `{"protocolVersion":"`+string(e)+`","capabilities":{},"clientInfo":{"name":"candortest","version":"1"}}`)
 }
 
-// header returns what the era wants beside the message over HTTP.
-func (e Era) header(message []byte) http.Header {
+// header returns what the era wants beside the message over HTTP, if version was agreed on.
+func (e Era) header(message []byte, version string) http.Header {
 	m := wire.Parse(message, wire.Limits{})
 	h := http.Header{}
 	if !m.MethodIs("initialize") {
-		h.Set("Mcp-Protocol-Version", string(e))
+		h.Set("Mcp-Protocol-Version", version)
 	}
 	if e != Era2026 {
 		return h

@@ -13,6 +13,7 @@ type facts struct {
 	handshake    ruling
 	log          transcript
 	stderr       string
+	version      string // agreed on
 	capabilities wire.Value
 	tools        []tool
 	failures     []failure // see visit.failures
@@ -47,6 +48,7 @@ func (t *tour) learn(ctx context.Context, era Era) *facts {
 		f.handshake = bad("%v", err)
 		return f
 	}
+	f.version = c.version
 	f.capabilities, _ = opened.msg.Result().Get("capabilities")
 	if f.offers("tools") {
 		f.tools = c.list(ctx)
@@ -59,6 +61,9 @@ func (f *facts) offers(capability string) bool {
 	_, ok := f.capabilities.Get(capability)
 	return ok
 }
+
+// older reports whether the agreed version is from before another.
+func (f *facts) older(version string) bool { return f.version < version }
 
 // tool returns the tool of that name as it was listed.
 func (f *facts) tool(name string) (tool, bool) {
@@ -89,9 +94,11 @@ func (c *client) shake(ctx context.Context) (said, error) {
 		}
 		return answer, fmt.Errorf("supportedVersions does not hold %s: %w", c.era, errNotSpoken)
 	}
-	if !result.Path("protocolVersion").Is(string(c.era)) {
-		return answer, fmt.Errorf("the server wants another version than %s: %w", c.era, errNotSpoken)
+	version, _ := result.Path("protocolVersion").Str()
+	if version == "" || version > string(c.era) { // versions are dates
+		return answer, fmt.Errorf("the server names no version up to %s: %w", c.era, errNotSpoken)
 	}
+	c.version = version
 	if err := c.send(ctx, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)); err != nil {
 		return answer, err
 	}

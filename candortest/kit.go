@@ -188,7 +188,7 @@ func (v *visit) bare() (*client, error) {
 		return nil, fmt.Errorf("the server could not be reached: %w", err)
 	}
 	v.conns = append(v.conns, conn)
-	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log, calm: &v.tour.calm}
+	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log, calm: &v.tour.calm, version: string(v.era)}
 	c.http, _ = conn.(*httpConn)
 	return c, nil
 }

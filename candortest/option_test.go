@@ -3,6 +3,7 @@ package candortest_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,26 @@ func TestCheckThatLacksSomethingIsSkippedAndNeverPasses(t *testing.T) {
 		if f.Rule.Needs != "" && !strings.Contains(f.Skipped, f.Rule.Needs) {
 			t.Errorf("%s: passed %v, skipped %q", f.Rule.ID, f.Passed, f.Skipped)
 		}
+	}
+}
+
+func TestOlderServerIsNotHeldToYoungerRules(t *testing.T) {
+	older := inProcess{mutant{say: replace(`"initialize"`, "2025-11-25", "2025-03-26"), hear: answers(`[{"jsonrpc"`, `[{"jsonrpc":"2.0","id":"batched","result":{}}]`)}}
+	findings, err := candortest.Check(t.Context(), older, append(everything(), candortest.WithEra(candortest.Era2025))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skipped []string
+	for _, f := range findings {
+		if f.Problem != "" {
+			t.Error(f)
+		}
+		if f.Skipped != "" {
+			skipped = append(skipped, f.Rule.ID)
+		}
+	}
+	if want := []string{"batch", "violation-channel"}; !slices.Equal(skipped, want) {
+		t.Errorf("%v were skipped and not %v", skipped, want)
 	}
 }
 
