@@ -39,8 +39,8 @@ type Fixed struct {
 }
 
 // Fix applies the first fix of every finding that has one. Before anything is written the packages are compiled and analysed as they
-// would be: if they do not compile it writes nothing and returns a [*BrokenError]. A file is replaced in one step and is whole
-// at every moment; if ctx ends, files that were not reached stay as they were.
+// would be: if they do not compile it writes nothing and returns a [*BrokenError], and if ctx ends until then it writes nothing
+// either. A file is replaced in one step and is whole at every moment. If one cannot be written, Fixed names those before it.
 func (r *Report) Fix(ctx context.Context) (*Fixed, error) {
 	fresh, err := r.fixed()
 	if err != nil {
@@ -55,9 +55,6 @@ func (r *Report) Fix(ctx context.Context) (*Fixed, error) {
 	}
 	done := &Fixed{After: after}
 	for _, name := range slices.Sorted(maps.Keys(fresh)) {
-		if err := ctx.Err(); err != nil {
-			return done, context.Cause(ctx)
-		}
 		if err := replaceFile(name, fresh[name]); err != nil {
 			return done, fmt.Errorf("writing %s: %w", name, err)
 		}

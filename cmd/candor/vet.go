@@ -109,7 +109,7 @@ func lower(words []string) []string {
 	return out
 }
 
-// writeFixes returns what is left. An interrupt lets the file at hand be finished: nothing is left broken.
+// writeFixes returns what is left. An interrupt before the first file is written ends it, and after that it waits for the last.
 func (c *vetCommand) writeFixes(w *world, cmd *cobra.Command, report *check.Report) (*check.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
@@ -122,7 +122,7 @@ func (c *vetCommand) writeFixes(w *world, cmd *cobra.Command, report *check.Repo
 	case err == nil:
 		return done.After, nil
 	case errors.Is(err, context.Canceled):
-		return nil, bad("run it again; what was written is whole", "interrupted")
+		return nil, bad("run it again", "interrupted: nothing was written")
 	case errors.As(err, &broken) && strings.Contains(broken.Error(), "provides package "+candorPath):
 		return nil, bad("go get "+candorPath+", then run it again", "nothing was written: the fixes need a module that is not in go.mod")
 	case errors.As(err, &broken):
