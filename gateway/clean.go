@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -10,7 +11,7 @@ import (
 func clean(dst []byte, m *wire.Message) []byte {
 	for _, member := range []string{"error", "result"} {
 		v, ok := m.Value().Get(member)
-		if !ok {
+		if !ok || isMissingResource(v) {
 			continue
 		}
 		cleaned, changed := cleanValue(nil, v, false)
@@ -26,12 +27,21 @@ func clean(dst []byte, m *wire.Message) []byte {
 	return append(dst, m.Bytes()...)
 }
 
+// isMissingResource reports the one error that clients know by the exact shape of its data.
+func isMissingResource(e wire.Value) bool {
+	data := e.Path("data")
+	return data.Len() == 1 && data.Path("uri").Present()
+}
+
+// ownWords keeps paths: the upstream said them to its own client, who may have named them first.
+var ownWords = redact.Policy{KeepPaths: true}
+
 // cleanValue appends v with its texts cleaned; secret says that its name is that of a secret. It reports whether anything changed.
 func cleanValue(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
 	switch v.Type() {
 	case wire.TypeString:
 		text, _ := v.Str()
-		clean := contract.Redact(text)
+		clean := ownWords.Text(text)
 		if secret && text != "" {
 			clean = "[redacted]"
 		}

@@ -53,11 +53,14 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
 	x.Ref = c.up.o.ref()
-	reading := contract.Read(x)
-	e := c.stamp(c.up.o.Rules.translate(c, reading.Error))
-	f := failure{err: e, verdict: found.Verdict, said: answer, suspected: found.Certainty == contract.Suspected && ruled == nil}
-	if ruled != nil {
-		f.err, f.verdict, f.flipped = c.stamp(ruled.error(reading.Error)), contract.VerdictMasked, true
+	f := failure{verdict: found.Verdict, said: answer, suspected: found.Certainty == contract.Suspected && ruled == nil}
+	switch {
+	case ruled != nil:
+		f.err, f.verdict = c.stamp(ruled.error(asFailure(x))), contract.VerdictMasked
+	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
+		f.err = c.stamp(unreadable(x, found))
+	default:
+		f.err = c.stamp(c.up.o.Rules.translate(c, contract.Read(x).Error))
 	}
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.up.budget.spend(c, f.err); ok {
@@ -75,6 +78,37 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		c.up.repeats.note(c, f.err)
 	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
+}
+
+// asFailure reads a success in the way it would be read if it said that it is none.
+func asFailure(x *contract.Exchange) *candor.Error {
+	if e := contract.Read(x).Error; e != nil {
+		return e
+	}
+	flipped, err := wire.SetMember(nil, x.Response.Bytes(), []string{"result", "isError"}, []byte("true"))
+	if err != nil {
+		return nil
+	}
+	y := *x
+	y.Response = wire.Parse(flipped, wire.Limits{AllowLoneSurrogates: true})
+	return contract.Read(&y).Error
+}
+
+// unreadable is the error of an answer that is none: what is wrong with it is the upstream's fault, not the caller's.
+func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
+	reason := "the answer has another id than the call"
+	if found.Verdict == contract.VerdictMalformed {
+		reason = x.Response.Malformation().Flaw.Reason()
+	}
+	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithRef(x.Ref), candor.WithDetails(map[string]any{"reason": reason}))
+}
+
+// Stray records an answer of the upstream that belongs to no call. Nobody can be told.
+func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
+	c := &Call{up: u, session: session, attempt: 1, began: u.o.now()}
+	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
+	c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: answer, silent: true}, nil)
 }
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.

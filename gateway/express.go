@@ -16,7 +16,6 @@ type failure struct {
 	verdict   contract.Verdict
 	said      []byte // what the upstream sent
 	suspected bool   // it is passed on untouched
-	flipped   bool   // a rule says that this success is a failure
 	retried   bool   // another attempt follows
 	silent    bool   // nobody may be answered
 }
