@@ -10,7 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/wire"
@@ -209,6 +211,30 @@ func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 		if entries, counts, _ := r.totals(); entries != before || counts != entries {
 			t.Errorf("%s: settled again", call[1])
 		}
+	}
+}
+
+// TestAnErrorReachesAClientThatHadToComeBack has the tool end the stream of its own call before it fails.
+func TestAnErrorReachesAClientThatHadToComeBack(t *testing.T) {
+	server, count := demoServer(), new(tally)
+	for name, failure := range map[string]error{"tool": errors.New("disk on fire"), "rpc": &jsonrpc.Error{Code: 2100, Message: "Navigation failed"}} {
+		mcp.AddTool(server, &mcp.Tool{Name: "drops " + name}, func(_ context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			req.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: time.Millisecond})
+			return nil, nil, failure
+		})
+	}
+	b := Install(server, Options{Ledger: count, Meter: count, Logger: quiet})
+	srv := httptest.NewServer(b.HTTP(streamable(mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)})(b, server)))
+	t.Cleanup(srv.Close)
+	session := connect(t, srv.URL, "2025-11-25", nil)
+	for name, code := range map[string]string{"tool": "INTERNAL_ERROR", "rpc": "E_PW_NAV"} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "drops " + name})
+		if e := Decode(result, err); e == nil || e.Code().Symbol() != code || e.Ref() != count.last().Ref() {
+			t.Errorf("%s: %v %v", name, result, err)
+		}
+	}
+	if entries, counts, _ := count.totals(); entries != 2 || counts != 2 {
+		t.Errorf("%d entries, %d counts", entries, counts)
 	}
 }
 

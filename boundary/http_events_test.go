@@ -50,6 +50,7 @@ func TestCleanEventsPassByteForByte(t *testing.T) {
 		"data: {\"error\":{\"code\":1},\"no\":\"JSON-RPC\"}\n\n",
 		"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\"\n\n",
 		"event: x\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n",
+		"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\r\rdata: 2\n\r\ndata: 3\r\n\n",
 		"retry: 5\n\ndata: 1\n\ndata: cut off",
 		"\n\n\n",
 	} {
@@ -67,16 +68,24 @@ func TestAnErrorInAnEventIsSettledHoweverItIsWritten(t *testing.T) {
 	const failed = "event: message\nid: s_2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":0,\"message\":\"method \\\"x\\\" is invalid during session initialization\"}}\n\n"
 	const after = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n"
 	for _, chunks := range [][]string{
-		{before, failed, after}, {before + failed + after}, strings.Split(before+failed+after, ""), {before + failed[:40], failed[40:] + after},
+		{before, failed, after}, {"data: 1\r\r", before, failed, after}, {before + failed + after}, strings.Split(before+failed+after, ""), {before + failed[:40], failed[40:] + after},
 	} {
 		count := new(tally)
 		got := written(t, New(Options{Ledger: count, Meter: count, Logger: quiet}), "text/event-stream", 200, chunks...)
-		if !strings.HasPrefix(got, before+"event: message\nid: s_2\ndata: {") || !strings.HasSuffix(got, "\n\n"+after) || !strings.Contains(got, "NOT_INITIALIZED") {
+		if !strings.Contains(got, before+"event: message\nid: s_2\ndata: {") || !strings.HasSuffix(got, "\n\n"+after) || !strings.Contains(got, "NOT_INITIALIZED") {
 			t.Errorf("%d chunks: %q", len(chunks), got)
 		}
 		if entries, counts, _ := count.totals(); entries != 1 || counts != 1 {
 			t.Errorf("%d chunks: %d entries, %d counts", len(chunks), entries, counts)
 		}
+	}
+}
+
+func TestAnEventKeepsItsLineEnds(t *testing.T) {
+	got := written(t, New(Options{Logger: quiet}), "text/event-stream", 200,
+		"id: 1\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":0,\"message\":\"x\"}}\r\n\r\n: next\r\n\r\n")
+	if !strings.HasPrefix(got, "id: 1\r\ndata: {") || !strings.HasSuffix(got, "}}}}\r\n\r\n: next\r\n\r\n") {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -204,6 +213,25 @@ func FuzzHiddenIDsComeBack(f *testing.F) {
 		}
 		if shown := b.showIDs(hidden); !bytes.Equal(shown, data) {
 			t.Errorf("%s came back as %s", data, shown)
+		}
+	})
+}
+
+func FuzzCleanEventsPassInAnyPieces(f *testing.F) {
+	f.Add([]byte(": c\n\ndata: 1\r\rdata: 2\r\n\r\nid: x\ndata: cut"), uint16(3))
+	f.Add([]byte("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"), uint16(1))
+	b := New(Options{Logger: quiet})
+	f.Fuzz(func(t *testing.T, stream []byte, size uint16) {
+		if bytes.Contains(stream, []byte("error")) {
+			return
+		}
+		var chunks []string
+		for rest := stream; len(rest) > 0; {
+			n := min(len(rest), int(size%64)+1)
+			chunks, rest = append(chunks, string(rest[:n])), rest[n:]
+		}
+		if got := written(t, b, "text/event-stream", 200, chunks...); got != string(stream) {
+			t.Errorf("%q became %q", stream, got)
 		}
 	})
 }

@@ -35,13 +35,36 @@ func (a *answer) writeEvents(p []byte) (int, error) {
 
 // eventEnd returns the length of the first event with the blank line that ends it, -1 if it has no end.
 func eventEnd(p []byte) int {
-	end := -1
-	for _, blank := range []string{"\n\n", "\r\n\r\n"} {
-		if at := bytes.Index(p, []byte(blank)); at >= 0 && (end < 0 || at+len(blank) < end) {
-			end = at + len(blank)
+	for at := 0; ; {
+		text, whole := lineEnd(p[at:])
+		if whole < 0 {
+			return -1
+		}
+		at += whole
+		if text == 0 {
+			return at
 		}
 	}
-	return end
+}
+
+// lineEnd returns the length of the first line without its end and with it; the latter is -1 if it has none, or one that
+// may go on: a stream ends lines with LF, CRLF or CR.
+func lineEnd(p []byte) (text, whole int) {
+	text = bytes.IndexByte(p, '\n')
+	whole = text + 1
+	if text < 0 {
+		text, whole = len(p), -1
+	}
+	cr := bytes.IndexByte(p[:text], '\r')
+	switch {
+	case cr < 0:
+		return text, whole
+	case cr+1 == len(p):
+		return cr, -1
+	case p[cr+1] == '\n':
+		return cr, cr + 2
+	}
+	return cr, cr + 1
 }
 
 // writeEvent sends one event, and changes it only if it holds an error that nobody has settled or an id that was hidden.
@@ -72,7 +95,7 @@ func (a *answer) mendEvent(raw []byte) []byte {
 	mended, failed := a.mend(event.Data)
 	if !bytes.Equal(mended, event.Data) {
 		if out, err := event.AppendWithData(nil, mended); err == nil {
-			raw = out
+			raw = append(out, raw[len(event.Raw):]...) // the reader leaves the LF of a last CRLF
 		}
 	}
 	if failed && key != "" {
