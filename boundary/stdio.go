@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -184,12 +185,13 @@ func takeAnswer(m *wire.Message) jsonrpc.Message {
 	return r
 }
 
-// brokenAnswer is what the SDK gets for an answer that cannot be read, so that nobody waits for it.
-func brokenAnswer(id wire.ID, text string) jsonrpc.Message {
+// brokenAnswer is what the SDK gets for an answer that cannot be read, so that nobody waits for it. It is no JSON-RPC error,
+// because a handler that returns it must not seem to have chosen one.
+func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 	if id == nil || id.IsNull() {
 		return nil
 	}
-	return &jsonrpc.Response{ID: sdkID(id), Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: text}}
+	return &jsonrpc.Response{ID: sdkID(id), Error: errors.New("the client's answer cannot be read: " + reason)}
 }
 
 // takeMalformed answers what is no message. An answer is never answered, and neither is a notification.
@@ -224,7 +226,7 @@ func (c *streamConn) takeOversize(line wire.Line) jsonrpc.Message {
 	case method == "":
 		// It may be an answer, and its id one of ours.
 		c.refuse(e, nil, x, contract.VerdictMalformed)
-		return brokenAnswer(id, "the answer is larger than the server accepts")
+		return brokenAnswer(id, "it is larger than the server accepts")
 	default:
 		c.refuse(e, id, x, contract.VerdictMalformed)
 	}

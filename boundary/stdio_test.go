@@ -88,7 +88,7 @@ func (s *session) collect() []string {
 }
 
 // talk opens a session, sends the lines and returns all answers by their id token.
-func (s *session) talk(e era, before bool, lines ...string) map[string]wire.Message {
+func (s *session) talk(e era, before bool, lines ...string) replies {
 	s.t.Helper()
 	go func() {
 		if !before {
@@ -102,10 +102,19 @@ func (s *session) talk(e era, before bool, lines ...string) map[string]wire.Mess
 	return answers(s.t, s.collect())
 }
 
+// replies are answers by their id token.
+type replies map[string]wire.Message
+
+// at returns an answer; the zero message, which is malformed, if there is none.
+func (r replies) at(id string) *wire.Message {
+	m := r[id]
+	return &m
+}
+
 // answers reads lines, each of which must be a valid JSON-RPC message. An answer without an id is under "".
-func answers(t testing.TB, lines []string) map[string]wire.Message {
+func answers(t testing.TB, lines []string) replies {
 	t.Helper()
-	found := map[string]wire.Message{}
+	found := replies{}
 	for _, l := range lines {
 		m := wire.Parse([]byte(l), wire.Limits{})
 		if err := m.Err(); err != nil {
@@ -170,7 +179,7 @@ func (r row) check(t *testing.T, e era) {
 	r.checkBooks(t, s)
 }
 
-func (r row) checkAnswer(t *testing.T, got map[string]wire.Message) {
+func (r row) checkAnswer(t *testing.T, got replies) {
 	m, ok := got[r.id]
 	if !ok || len(got) != 1 {
 		t.Fatalf("the answers are %v", got)
