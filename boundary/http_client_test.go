@@ -190,9 +190,9 @@ func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}), nil)
 	r.initialize(t)
 	for _, call := range [][3]string{
-		{"1", "prompts/list", `{"cursor":5}`}, {"9007199254740993", "tools/call", `{"name":"plain"}`}, {"3", "tools/call", `{"name":"numbered"}`},
+		{"1", "prompts/list", `{"cursor":5}`}, {"9007199254740993", "tools/call", `{"name":"plain"}`}, {"3", "tools/call", `{"name":"rpc"}`},
 		{"4", "resources/read", `{"uri":"file:///missing"}`}, {"1.5", "tools/list", `{}`},
-		{"6", "completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"a","value":"b"}}`},
+		{"6", "completion/complete", `{"ref":{"type":"ref/prompt","name":"broken"},"argument":{"name":"a","value":"b"}}`},
 	} {
 		res := r.do(t, "POST", request(call[0], call[1], call[2]), "Mcp-Protocol-Version", "2025-11-25")
 		first, _, _ := strings.Cut(string(res.body), "\n\n") // the event that only begins the stream

@@ -4,17 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -22,48 +19,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tally is a ledger and a meter that remember.
+// tally is a ledger and a meter in one.
 type tally struct {
-	mu         sync.Mutex
-	entries    []*candor.Error
-	methods    []string
-	counts     int
-	suppressed int
-	unrecorded int
-	full       error // what the ledger refuses with
-}
-
-func (l *tally) RecordFailure(_ context.Context, e *candor.Error, _, method string, _, _ []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.full != nil {
-		return l.full
-	}
-	l.entries, l.methods = append(l.entries, e), append(l.methods, method)
-	return nil
-}
-
-func (l *tally) Count(*candor.Error, string) { l.mu.Lock(); defer l.mu.Unlock(); l.counts++ }
-func (l *tally) CountSuppressed()            { l.mu.Lock(); defer l.mu.Unlock(); l.suppressed++ }
-func (l *tally) CountUnrecorded(*candor.Error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.unrecorded++
+	fakeLedger
+	fakeMeter
 }
 
 func (l *tally) totals() (entries, counts, suppressed int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.entries), l.counts, l.suppressed
+	counts, suppressed, _ = l.counts()
+	return len(l.all()), counts, suppressed
 }
 
 func (l *tally) last() *candor.Error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.entries) == 0 {
+	entries := l.all()
+	if len(entries) == 0 {
 		return nil
 	}
-	return l.entries[len(l.entries)-1]
+	return entries[len(entries)-1].err
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -72,50 +44,16 @@ type echoIn struct {
 	Text string `json:"text"`
 }
 
-// demoServer has a tool for each way to fail.
+// demoServer is the server of the stream's tests, and two tools more.
 func demoServer() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "demo", Version: "1"}, &mcp.ServerOptions{Logger: quiet})
-	typed := func(name string, f func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error)) {
-		mcp.AddTool(s, &mcp.Tool{Name: name}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-			return f(ctx, r)
-		})
-	}
+	s := rowServer()
 	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
+		return text(in.Text), nil, nil
 	})
-	typed("plain", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error) {
-		return nil, nil, errors.New("disk on fire")
-	})
-	typed("panics", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error) {
-		panic("assignment to entry in nil map")
-	})
-	typed("numbered", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, any, error) {
-		return nil, nil, &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: json.RawMessage(`{"domain":"playwright","symbol":"E_PW_NAV","retryable":true}`)}
-	})
-	raw := func(name string, f mcp.ToolHandler) {
-		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, f)
-	}
-	raw("raw", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, errors.New("disk on fire")
-	})
-	raw("nothing", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
-	raw("wrapped", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, fmt.Errorf("while navigating: %w", &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: json.RawMessage(`{"a":1}`)})
-	})
-	raw("unencodable", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Meta: mcp.Meta{"x": func() {}}}, nil
-	})
-	s.AddTool(&mcp.Tool{Name: "liar", InputSchema: json.RawMessage(`{"type":"object"}`),
-		OutputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`)},
+	s.AddTool(&mcp.Tool{Name: "wrapped", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{StructuredContent: map[string]any{"id": 7}}, nil
+			return nil, fmt.Errorf("while navigating: %w", navigation())
 		})
-	s.AddResource(&mcp.Resource{URI: "file:///broken", Name: "broken"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return nil, errors.New("backend exploded")
-	})
-	s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return nil, errors.New("backend exploded")
-	})
 	return s
 }
 

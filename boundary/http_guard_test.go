@@ -151,12 +151,12 @@ func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T
 func TestARefusalThatCannotBeRecordedSaysOnlyThat(t *testing.T) {
 	for _, name := range []string{"candor", "problem"} {
 		r := newRig(t, bothEras, func(o *Options) { o.Dialect = mustDialect(name) })
-		r.full = errors.New("no space left")
+		r.refuse = errors.New("no space left")
 		res := r.do(t, "POST", "{}", "Host", "evil.example")
 		if res.status != 403 || !strings.Contains(string(res.body), "AUDIT_LOG_FAILED") || r.unrecorded != 1 {
 			t.Errorf("%s: %d %s", name, res.status, res.body)
 		}
-		if res = r.do(t, "POST", "nonsense"); res.failure(t).Code().Symbol() != "AUDIT_LOG_FAILED" || r.counts != 0 {
+		if res = r.do(t, "POST", "nonsense"); res.failure(t).Code().Symbol() != "AUDIT_LOG_FAILED" || r.total != 0 {
 			t.Errorf("%s: %s", name, res.body)
 		}
 	}

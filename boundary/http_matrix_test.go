@@ -31,14 +31,16 @@ var httpMatrix = []struct {
 	number               int64 // of the JSON-RPC error, 0 for a result that says isError
 	status, newStatus    int   // in the old era and in the new one
 }{
-	{"plain error, typed", "tools/call", `{"name":"plain"}`, "INTERNAL_ERROR", 0, 200, 200},
-	{"plain error, raw", "tools/call", `{"name":"raw"}`, "INTERNAL_ERROR", 0, 200, 200},
+	{"plain error, typed", "tools/call", `{"name":"typed","arguments":{"path":"fire","mode":"r"}}`, "INTERNAL_ERROR", 0, 200, 200},
+	{"plain error, raw", "tools/call", `{"name":"plain"}`, "INTERNAL_ERROR", 0, 200, 200},
 	{"nil, nil", "tools/call", `{"name":"nothing"}`, "EMPTY_RESULT", 0, 200, 200},
 	{"panic", "tools/call", `{"name":"panics"}`, "INTERNAL_ERROR", 0, 200, 200},
-	{"numbered", "tools/call", `{"name":"numbered"}`, "E_PW_NAV", 2100, 200, 200},
-	{"wrapped", "tools/call", `{"name":"wrapped"}`, "E_PW_NAV", 2100, 200, 200},
-	{"not encodable", "tools/call", `{"name":"unencodable"}`, "RESULT_NOT_ENCODABLE", 0, 200, 200},
-	{"output schema", "tools/call", `{"name":"liar"}`, "OUTPUT_INVALID", 0, 200, 200},
+	{"numbered", "tools/call", `{"name":"rpc"}`, "E_PW_NAV", 2100, 200, 200},
+	{"wrapped, typed", "tools/call", `{"name":"typed","arguments":{"path":"navigate","mode":"r"}}`, "E_PW_NAV", 0, 200, 200},
+	{"wrapped, raw", "tools/call", `{"name":"wrapped"}`, "E_PW_NAV", 2100, 200, 200},
+	{"not encodable", "tools/call", `{"name":"unwritable"}`, "RESULT_NOT_ENCODABLE", 0, 200, 200},
+	{"not a number", "tools/call", `{"name":"nan"}`, "RESULT_NOT_ENCODABLE", 0, 200, 200},
+	{"output schema", "tools/call", `{"name":"promises"}`, "OUTPUT_INVALID", 0, 200, 200},
 	{"unknown tool", "tools/call", `{"name":"ecco"}`, "TOOL_NOT_FOUND", -32602, 200, 400},
 	{"unknown method", "foo/bar", `{}`, "METHOD_NOT_FOUND", -32601, 400, 404},
 	{"schema violation", "tools/call", `{"name":"echo","arguments":{"text":5,"more":1}}`, "INVALID_ARGUMENTS", 0, 200, 200},
@@ -48,9 +50,9 @@ var httpMatrix = []struct {
 	{"unknown resource", "resources/read", `{"uri":"file:///missing"}`, "RESOURCE_NOT_FOUND", -32602, 200, 400},
 	{"resource handler", "resources/read", `{"uri":"file:///broken"}`, "INTERNAL_ERROR", -32603, 200, 200},
 	{"unknown prompt", "prompts/get", `{"name":"zzz"}`, "PROMPT_NOT_FOUND", -32602, 200, 400},
-	{"prompt handler", "prompts/get", `{"name":"greet"}`, "INTERNAL_ERROR", -32603, 200, 200},
+	{"prompt handler", "prompts/get", `{"name":"broken"}`, "INTERNAL_ERROR", -32603, 200, 200},
 	{"bad cursor", "tools/list", `{"cursor":"%%%"}`, "INVALID_CURSOR", -32602, 200, 400},
-	{"completion unsupported", "completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"a","value":"b"}}`,
+	{"completion unsupported", "completion/complete", `{"ref":{"type":"ref/prompt","name":"broken"},"argument":{"name":"a","value":"b"}}`,
 		"METHOD_NOT_FOUND", -32601, 200, 404},
 }
 
