@@ -21,10 +21,11 @@ import (
 //
 //	raw, masked, logged, swallowed  one rule each: what is found, and under "What follows" what is not
 //	mcpgo                           the other SDK
+//	guarded                         handlers behind a boundary, whose plain errors are fine
 //	noimport, taken                 files in which it is hard to import candor, or its name is taken
 func TestEveryRuleFindsAndFixesWhatThePackagesSay(t *testing.T) {
 	analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), candorvet.Analyzer,
-		"raw", "masked", "logged", "swallowed", "mcpgo", "noimport", "taken")
+		"raw", "masked", "logged", "swallowed", "mcpgo", "noimport", "taken", "guarded")
 }
 
 func TestEveryFunctionIsLookedAtWhenAsked(t *testing.T) {

@@ -256,9 +256,20 @@ func (v *vet) reportAllow(c *ast.Comment, what string) {
 		Message: fmt.Sprintf("%s: %s, so it allows nothing; %s", badAllow, what, NextStep(badAllow))})
 }
 
+// hasBoundary reports a package that serves its handlers through a boundary, past which no plain error gets.
+func (v *vet) hasBoundary() bool {
+	for _, p := range v.pass.Pkg.Imports() {
+		switch p.Path() {
+		case candorPath + "/boundary", candorPath + "/boundary/mcpgo", candorPath + "/serve":
+			return true
+		}
+	}
+	return false
+}
+
 // report adds a finding, unless its rule is not chosen or is allowed on the line of n or of the statement that it belongs to.
 func (v *vet) report(rule string, n, stmt ast.Node, what string, fixes ...analysis.SuggestedFix) {
-	if !v.options.wants(rule) || v.allows(rule, n.Pos(), stmt.Pos()) {
+	if !v.options.wants(rule) || v.allows(rule, n.Pos(), stmt.Pos()) || rule == RawError && v.hasBoundary() {
 		return
 	}
 	v.pass.Report(analysis.Diagnostic{Pos: n.Pos(), End: n.End(), Category: rule, SuggestedFixes: fixes,
