@@ -224,13 +224,14 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	return m.result, nil, e
 }
 
-// keep settles a failure whose author has written the envelope: it leaves as it is.
+// keep settles a failure whose author has written the envelope: it leaves as it is, but for secrets.
 func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
 	if e.Ref() == "" {
 		return c.fail(ctx, e, result)
 	}
 	x := c.exchange()
 	c.declared(e)
+	result = redactedResult(result)
 	if audit := c.g.b.settle(ctx, c.g.b.stamp(e, &x), contract.VerdictTool, &x, envelopeOf(result)); audit != nil {
 		m := emission{b: c.g.b, tool: c.tool, complete: isNewEra(c.req)}
 		m.write(audit)

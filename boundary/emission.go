@@ -6,7 +6,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -134,11 +133,11 @@ func (m *emission) keepContent() {
 	}
 	for key, value := range m.from.Meta {
 		if _, ours := m.result.Meta[key]; !ours && plain(value, 0) {
-			m.result.Meta[key] = value
+			m.result.Meta[key] = redactedValue(value)
 		}
 	}
-	if m.from.StructuredContent != nil && m.keepsStructure() {
-		m.result.StructuredContent = m.from.StructuredContent
+	if structure := redactedValue(m.from.StructuredContent); structure != nil && m.keeps(structure) {
+		m.result.StructuredContent = structure
 	}
 }
 
@@ -152,25 +151,11 @@ func (m *emission) onlyErrorText() bool {
 	return ok && text != nil && text.Text == err.Error()
 }
 
-// keepsStructure reports that the tool's structured content may stay: it can be written, and it is what was promised.
-func (m *emission) keepsStructure() bool {
-	raw, err := json.Marshal(m.from.StructuredContent)
+// keeps reports that the tool's structured content may stay: it can be written, and it is what was promised.
+func (m *emission) keeps(structure any) bool {
+	raw, err := json.Marshal(structure)
 	if err != nil {
 		return false
 	}
 	return m.tool == nil || m.tool.output == nil || m.tool.output.Explain(raw).OK()
-}
-
-func redactedBlock(block mcp.Content) mcp.Content {
-	text, ok := block.(*mcp.TextContent)
-	if !ok || text == nil {
-		return block
-	}
-	clean := contract.Redact(text.Text)
-	if clean == text.Text {
-		return block
-	}
-	out := *text
-	out.Text = clean
-	return &out
 }

@@ -51,6 +51,7 @@ func readInside(err error) *candor.Error {
 
 // read turns a JSON-RPC error that the SDK or a handler made into an error.
 func read(r rpcError, x *exchange) *candor.Error {
+	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
 	if e := readSDK(r, x); e != nil {
 		return e
 	}

@@ -95,10 +95,14 @@ func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verd
 		envelope = candorDialect.Encode(nil, audit, b.options())
 		return rpcError{code: int64(audit.Code().RPCNumber()), message: audit.Message(), data: b.data(audit, envelope)}
 	}
-	if len(shown.data) == 0 {
+	switch {
+	case len(shown.data) == 0:
 		shown.data = b.data(e, envelope)
-	} else if data, ok := withEnvelope(shown.data, envelope); ok {
-		shown.data = data
+	case !isResourceURI(shown.data):
+		shown.data = redactedJSON(shown.data)
+		if data, ok := withEnvelope(shown.data, envelope); ok {
+			shown.data = data
+		}
 	}
 	return shown
 }
@@ -119,14 +123,21 @@ func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
 	return own
 }
 
-// withEnvelope adds the canonical error to data. It leaves alone what is no object, and the one shape by which clients know a
-// missing resource.
+// isResourceURI reports the one shape by which clients know a missing resource: nothing in it may change. It names what the client
+// has asked for.
+func isResourceURI(data []byte) bool {
+	v, err := wire.ParseValue(data, wire.Limits{})
+	if err != nil || v.Type() != wire.TypeObject || v.Len() != 1 {
+		return false
+	}
+	_, ok := v.Get("uri")
+	return ok
+}
+
+// withEnvelope adds the canonical error to data. It leaves alone what is no object.
 func withEnvelope(data, envelope []byte) ([]byte, bool) {
 	v, err := wire.ParseValue(data, wire.Limits{})
 	if err != nil || v.Type() != wire.TypeObject {
-		return nil, false
-	}
-	if _, ok := v.Get("uri"); ok && v.Len() == 1 {
 		return nil, false
 	}
 	out, err := wire.SetMember(nil, data, []string{dialect.MetaKey}, envelope)

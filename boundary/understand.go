@@ -67,7 +67,7 @@ func isSystems(err error) bool {
 
 // readText reads the text of a failed tool, as the gateway would read it.
 func readText(text string) *candor.Error {
-	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":{"isError":true,"content":[{"type":"text","text":`), quoted(text)...)
+	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":{"isError":true,"content":[{"type":"text","text":`), quoted(contract.Redact(text))...)
 	return readLine(append(line, `}]}}`...))
 }
 
@@ -77,7 +77,7 @@ func readResult(result *mcp.CallToolResult) *candor.Error {
 	if err != nil {
 		return notEncodable(err)
 	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...)
+	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), redactedJSON(raw)...)
 	if e := readLine(append(line, '}')); e != nil {
 		return e
 	}

@@ -1,0 +1,325 @@
+package boundary_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/internal/planted"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/meter"
+	"github.com/candor-mcp/candor/meter/prom"
+)
+
+// way is a place where a secret slips into a failure: in what a tool does, or in what a client sends.
+type way struct {
+	name string
+	fail func(text, secret string) (*mcp.CallToolResult, error) // nil: the tool is not reached
+	line string                                                 // a request with $id, $secret and $meta; "" calls the tool
+}
+
+// toolWays are the ways in which a tool fails. Text holds the secret somewhere in it.
+var toolWays = []way{
+	{name: "error", fail: func(text, _ string) (*mcp.CallToolResult, error) { return nil, errors.New(text) }},
+	{name: "wrapped cause", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		return nil, fmt.Errorf("loading the settings: %w", fmt.Errorf("asking the vault: %w", errors.New(text)))
+	}},
+	{name: "joined errors", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		return nil, errors.Join(fs.ErrNotExist, errors.New(text))
+	}},
+	{name: "error with a code", fail: func(text, secret string) (*mcp.CallToolResult, error) {
+		return nil, candor.New(candor.CodeUnavailable, text, candor.WithSuggestion("Try "+text), candor.WithCause(errors.New(text)),
+			candor.WithDetails(map[string]any{"said": text, "nested": []any{map[string]any{"text": secret}}}))
+	}},
+	{name: "url", fail: func(_, secret string) (*mcp.CallToolResult, error) {
+		return nil, &url.Error{Op: "Get", URL: "https://bot:" + secret + "@api.example.com/v1?access_token=" + secret, Err: errors.New("connection refused")}
+	}},
+	{name: "header dump", fail: func(_, secret string) (*mcp.CallToolResult, error) {
+		return nil, fmt.Errorf("401 for %v", http.Header{"Authorization": {"Bearer " + secret}, "X-Api-Key": {secret}})
+	}},
+	{name: "panic with a text", fail: func(text, _ string) (*mcp.CallToolResult, error) { panic(text) }},
+	{name: "panic with an error", fail: func(text, _ string) (*mcp.CallToolResult, error) { panic(errors.New(text)) }},
+	{name: "panic with a value", fail: func(_, secret string) (*mcp.CallToolResult, error) {
+		panic(struct{ Host, Token string }{"db", secret})
+	}},
+	{name: "text of a failed result", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}, &mcp.TextContent{Text: "more: " + text}}}, nil
+	}},
+	{name: "structured content of a failed result", fail: func(text, secret string) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "it failed"}},
+			StructuredContent: map[string]any{"error": text, "nested": []any{secret}}}, nil
+	}},
+	{name: "meta of a failed result", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		r := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "it failed"}}}
+		r.Meta = mcp.Meta{"com.example/debug": map[string]any{"said": text}}
+		return r, nil
+	}},
+	{name: "resource in a failed result", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "it failed"},
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "log:///last", MIMEType: "text/plain", Text: text}}}}, nil
+	}},
+	{name: "failed result with an envelope", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		r := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+		r.Meta = mcp.Meta{"dev.candor/error": map[string]any{"code": "UNAVAILABLE", "class": "unavailable", "domain": "candor", "message": text,
+			"retry": map[string]any{"kind": "not_retryable"}, "ref": "r-1"}}
+		return r, nil
+	}},
+	{name: "message of a JSON-RPC error", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		return nil, &jsonrpc.Error{Code: 2100, Message: text}
+	}},
+	{name: "data of a JSON-RPC error", fail: func(text, secret string) (*mcp.CallToolResult, error) {
+		data, _ := json.Marshal(map[string]any{"domain": "playwright", "symbol": "E_PW_NAV", "said": text, "nested": []any{secret}})
+		return nil, &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: data}
+	}},
+	{name: "text data of a JSON-RPC error", fail: func(text, _ string) (*mcp.CallToolResult, error) {
+		data, _ := json.Marshal(text)
+		return nil, &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: data}
+	}},
+}
+
+// clientWays are the ways in which a request holds one, and a refusal might quote it.
+var clientWays = []way{
+	{name: "bad value of an argument", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"$secret","n":"$secret","key":"$secret"},$meta}}`},
+	{name: "unknown argument", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"r","n":1,"key":"k","$secret":1},$meta}}`},
+	{name: "arguments of a wrong type", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":"$secret",$meta}}`},
+	{name: "name of a tool", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"$secret","arguments":{},$meta}}`},
+	{name: "name of a method", line: `{"jsonrpc":"2.0","id":$id,"method":"$secret","params":{$meta}}`},
+	{name: "name of a prompt", line: `{"jsonrpc":"2.0","id":$id,"method":"prompts/get","params":{"name":"$secret",$meta}}`},
+	{name: "params of a wrong type", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":"$secret"}`},
+	{name: "params of a wrong inner type", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":{"x":"$secret"},$meta}}`},
+	{name: "version", line: `{"jsonrpc":"$secret","id":$id,"method":"tools/list","params":{$meta}}`},
+	{name: "duplicate member", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/list","params":{"$secret":1,"$secret":2,$meta}}`},
+}
+
+// plant is one secret in one failure.
+type plant struct {
+	way          way
+	kind, secret string
+	text         string
+}
+
+// The bound at which messages are cut.
+const edge = candor.MaxMessage
+
+// plants returns every kind of secret in every way, in each of the known places by turns, and across the edge at which texts are cut.
+func plants(r *rand.Rand) (all []plant) {
+	for i, maker := range planted.Makers {
+		if testing.Short() && i%4 != 0 {
+			continue
+		}
+		for j, w := range toolWays {
+			secret := maker.Make(r)
+			all = append(all, plant{w, maker.Kind, secret, planted.Places[(i+j)%len(planted.Places)].Text(secret)})
+			if w.name == "error" || w.name == "text of a failed result" || w.name == "message of a JSON-RPC error" {
+				secret := maker.Make(r)
+				inside := []int{9, 12, len(secret) / 2, len(secret) - 1}[(i+j)%4] // bytes of it before the edge
+				text := strings.Repeat("word ", edge/5+1)[:edge-1-inside] + " " + secret + " and more"
+				all = append(all, plant{w, maker.Kind, secret, text})
+			}
+		}
+		for _, w := range clientWays {
+			all = append(all, plant{w, maker.Kind, maker.Make(r), ""})
+		}
+	}
+	return all
+}
+
+// leakyServer has a tool that fails as a plant says, and one with a schema.
+func leakyServer(all []plant, logger *slog.Logger) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "leaky", Version: "1"}, &mcp.ServerOptions{Logger: logger})
+	s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	s.AddTool(&mcp.Tool{Name: "leak", InputSchema: &jsonschema.Schema{Type: "object"}},
+		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var in struct{ N int }
+			if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
+				return nil, err
+			}
+			return all[in.N].way.fail(all[in.N].text, all[in.N].secret)
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "strict", InputSchema: &jsonschema.Schema{Type: "object", Required: []string{"mode"},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+		Properties: map[string]*jsonschema.Schema{"mode": {Type: "string", Enum: []any{"r", "w"}}, "n": {Type: "integer"},
+			"key": {Type: "string", MaxLength: new(3)}}}},
+		func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, any, error) {
+			return nil, nil, nil
+		})
+	return s
+}
+
+// requests returns the line of each plant; its id is its number.
+func requests(all []plant) []string {
+	lines := make([]string, len(all))
+	for i, p := range all {
+		line := p.way.line
+		if line == "" {
+			line = fmt.Sprintf(`{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"leak","arguments":{"n":%d},$meta}}`, i)
+		}
+		lines[i] = strings.NewReplacer("$id", fmt.Sprint(i), "$secret", p.secret, "$meta", statelessMeta).Replace(line)
+	}
+	return lines
+}
+
+const statelessMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// overPipes sends lines to a guarded server and returns its answers by their id; answers without one are under -1.
+func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []string) map[int]string {
+	t.Helper()
+	fromClient, in := io.Pipe()
+	fromServer, out := io.Pipe()
+	ended := make(chan error, 1)
+	b := boundary.Install(server, o)
+	go func() { ended <- server.Run(context.Background(), b.Transport(fromClient, out)) }()
+	go func() {
+		for _, line := range lines {
+			if _, err := io.WriteString(in, line+"\n"); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		in.Close() //nolint:errcheck // a pipe in memory
+	}()
+	answers := map[int]string{}
+	scan := bufio.NewScanner(fromServer)
+	scan.Buffer(nil, 16<<20)
+	for scan.Scan() {
+		m := struct{ ID *int }{}
+		if err := json.Unmarshal(scan.Bytes(), &m); err != nil {
+			t.Errorf("%v in %s", err, scan.Bytes())
+		}
+		id := -1
+		if m.ID != nil {
+			id = *m.ID
+		}
+		answers[id] += scan.Text() + "\n"
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the session ended with %v", err)
+	}
+	return answers
+}
+
+// page is a buffer that many may write to.
+type page struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+// TestR12NoPlantedSecretGetsOut looks for every planted secret where anybody could see it.
+func TestR12NoPlantedSecretGetsOut(t *testing.T) {
+	all := plants(rand.New(rand.NewPCG(7, 8)))
+	dir := t.TempDir()
+	trail, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := meter.New(meter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &page{}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	answers := overPipes(t, leakyServer(all, logger), boundary.Options{Ledger: trail, Meter: counts, Logger: logger}, requests(all))
+	if err := trail.Close(); err != nil {
+		t.Error(err)
+	}
+	kinds := map[string]bool{}
+	leaks := map[string]int{}
+	for i, p := range all {
+		kinds[p.kind] = true
+		if answers[i] == "" {
+			t.Fatalf("%s: no answer", p.way.name)
+		}
+		if piece := planted.Leaked(answers[i], p.secret); piece != "" {
+			if leaks[p.way.name]++; leaks[p.way.name] == 1 {
+				t.Errorf("%s (%s): the client sees %q of %q in %s", p.way.name, p.kind, piece, p.secret, answers[i])
+			}
+		}
+	}
+	for name, n := range leaks {
+		t.Errorf("%s: %d secrets reached the client", name, n)
+	}
+	text, err := prom.Text(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep := newSweep(all)
+	sweep.over(t, "the metrics", text+string(counts.AppendStats(nil)))
+	sweep.over(t, "the log", log.text.String())
+	sweep.over(t, "the ledger", filesOf(t, dir))
+	t.Logf("%d secrets of %d kinds in %d ways; %d bytes in the ledger, %d in the log", len(all), len(kinds), len(toolWays)+len(clientWays),
+		len(filesOf(t, dir)), log.text.Len())
+	if !testing.Short() && (len(all) < 1000 || len(kinds) < 40) {
+		t.Error("too few secrets to mean anything")
+	}
+}
+
+// sweep finds pieces of many secrets in one pass. They are longer than those of [planted.Leaked], because a ledger is full of digests.
+type sweep map[string]plant
+
+const sweepWindow = 12
+
+func newSweep(all []plant) sweep {
+	s := sweep{}
+	for _, p := range all {
+		for i := 0; i+sweepWindow <= len(p.secret); i++ {
+			s[p.secret[i:i+sweepWindow]] = p
+		}
+	}
+	return s
+}
+
+func (s sweep) over(t *testing.T, where, text string) {
+	t.Helper()
+	found := map[string]int{}
+	for i := 0; i+sweepWindow <= len(text); i++ {
+		if p, ok := s[text[i:i+sweepWindow]]; ok {
+			if found[p.way.name]++; found[p.way.name] == 1 {
+				t.Errorf("%s (%s): %s has %q of %q: %s", p.way.name, p.kind, where, text[i:i+sweepWindow], p.secret,
+					text[max(0, i-200):min(len(text), i+200)])
+			}
+		}
+	}
+}
+
+// filesOf returns the bytes of all files below a folder.
+func filesOf(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(dir + "/" + name)
+		all.Write(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
