@@ -1,0 +1,42 @@
+package mcpgo
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// HTTP returns the handler that serves the server over streamable HTTP, with mcp-go's own options. The boundary stands around it as
+// [boundary.Boundary.HTTP] says.
+func (s *Server) HTTP(options ...server.StreamableHTTPOption) http.Handler {
+	return s.b.HTTP(s.stats(server.NewStreamableHTTPServer(s.inner, options...)))
+}
+
+// stats answers the one method that mcp-go cannot be taught. The layer around it has bounded the body, and it holds a message.
+func (s *Server) stats(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "the body cannot be read", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if m := wire.Parse(body, wire.Limits{AllowLoneSurrogates: true}); m.MethodIs(boundary.StatsMethod) && m.Shape() == wire.KindRequest {
+			if stats, ok := s.b.Stats(); ok {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(response(m.ID(), s.complete(stats, &m))) // who does not listen any more cannot be told
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}

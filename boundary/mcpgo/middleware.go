@@ -1,0 +1,244 @@
+package mcpgo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Middleware returns a tool middleware for a server that is served by mcp-go itself: panics are recovered, arguments and results
+// are checked, and every failure of a tool is a result with isError and the envelope. What mcp-go answers by itself, such as
+// an unknown tool, does not pass through it; see [Wrap].
+func Middleware(o boundary.Options) server.ToolHandlerMiddleware {
+	return (&guard{b: boundary.New(o), o: o}).tool
+}
+
+// guard is the middleware of one server.
+type guard struct {
+	b       *boundary.Boundary
+	o       boundary.Options
+	layered bool // the answer leaves through another layer of the boundary
+}
+
+func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c := toolCall{guard: g, next: next, req: req, promised: promisedBy(ctx, req.Params.Name)}
+		c.known = boundary.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output,
+			Complete: mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)), Layered: g.layered}
+		if session := server.ClientSessionFromContext(ctx); session != nil {
+			c.known.Session = session.SessionID()
+		}
+		began := time.Now()
+		end := func(*candor.Error) {}
+		if g.o.Tracer != nil {
+			ctx, end = g.o.Tracer.StartCall(ctx, "tools/call", req.Params.Name, metaOf(req))
+		}
+		result, err, e := c.handle(ctx)
+		if e == nil && err == nil {
+			c.succeeded(ctx, time.Since(began))
+		}
+		end(e)
+		return result, err
+	}
+}
+
+// toolCall is one tools/call on its way through.
+type toolCall struct {
+	*guard
+	next     server.ToolHandlerFunc
+	req      mcp.CallToolRequest
+	promised schemas
+	known    boundary.Call
+}
+
+// handle checks the arguments, runs the tool and checks what it returned. The third value is the failure, if there was one.
+func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, error, *candor.Error) {
+	if e := boundary.CheckArguments(c.promised.input, c.req.Params.RawArguments); e != nil {
+		return c.fail(ctx, e, nil)
+	}
+	result, err := c.run(ctx)
+	switch {
+	case err != nil && wantsURL(err):
+		return nil, err, nil // not a failure: the protocol has a number of its own for it
+	case err != nil:
+		return c.fail(ctx, err, nil)
+	case result == nil:
+		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
+	case !result.IsError && len(c.promised.output) == 0 && isPlain(result):
+		return result, nil, nil
+	}
+	raw, err := encode(result)
+	if err != nil {
+		return c.fail(ctx, candor.New(candor.CodeResultNotEncodable, "",
+			candor.WithOrigin(candor.PartyTool, false), candor.WithCause(err)), nil)
+	}
+	if result.IsError {
+		return c.fail(ctx, nil, raw)
+	}
+	if len(result.InputRequests) == 0 {
+		if e := boundary.CheckOutput(c.promised.output, structured(raw)); e != nil {
+			return c.fail(ctx, e, nil)
+		}
+	}
+	return result, nil, nil
+}
+
+// fail settles a failure and makes the result that tells of it.
+func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage) (*mcp.CallToolResult, error, *candor.Error) {
+	raw, e := c.b.FailCall(ctx, c.known, err, returned)
+	result := new(mcp.CallToolResult)
+	if err := json.Unmarshal(raw, result); err != nil {
+		return nil, e, e
+	}
+	// The envelope leaves as it was recorded, byte for byte.
+	if v, err := wire.ParseValue(raw, wire.Limits{}); err == nil && result.Meta != nil {
+		if own := v.Path("_meta", dialect.MetaKey); own.Present() {
+			result.Meta.AdditionalFields[dialect.MetaKey] = json.RawMessage(own.Raw())
+		}
+	}
+	return result, nil, e
+}
+
+// run calls the tool within its time, and survives it. A handler that does not notice that its time is up is left behind,
+// because a caller that waits for ever is worse.
+func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
+	limit := c.o.Timeout
+	if limit <= 0 {
+		return c.call(ctx)
+	}
+	type outcome struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	done := make(chan outcome, 1)
+	go func() {
+		defer cancel()
+		result, err := c.call(within)
+		done <- outcome{result, err}
+	}()
+	var out outcome
+	select {
+	case out = <-done:
+	case <-within.Done():
+		select {
+		case out = <-done:
+		case <-time.After(grace):
+			out.err = context.Cause(within)
+		}
+	}
+	if errors.Is(out.err, context.DeadlineExceeded) && ctx.Err() == nil {
+		out.err = candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyServer, false),
+			candor.WithDetails(map[string]any{"limitMs": limit.Milliseconds()}))
+	}
+	return out.result, out.err
+}
+
+// grace is how long a handler may take to notice that its time is up, before it is left behind.
+const grace = 50 * time.Millisecond
+
+func (c *toolCall) call(ctx context.Context) (result *mcp.CallToolResult, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, err = nil, c.b.Recovered(v)
+		}
+	}()
+	return c.next(ctx, c.req)
+}
+
+func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
+	trail, ok := c.o.Ledger.(boundary.SuccessLedger)
+	if !ok || !c.o.Successes {
+		return
+	}
+	err := trail.RecordSuccess(context.WithoutCancel(ctx), c.known.Tool, c.known.Session, c.known.Arguments, latency)
+	if err != nil && c.o.Logger != nil {
+		c.o.Logger.ErrorContext(ctx, "a success could not be recorded", "tool", c.known.Tool, "error", err)
+	}
+}
+
+// wantsURL reports the error by which a handler asks the client to send its user somewhere.
+func wantsURL(err error) bool {
+	var (
+		value   mcp.URLElicitationRequiredError
+		pointer *mcp.URLElicitationRequiredError
+	)
+	return errors.As(err, &value) || errors.As(err, &pointer)
+}
+
+// isPlain reports a result that can certainly be encoded.
+func isPlain(r *mcp.CallToolResult) bool {
+	if r.Meta != nil || r.StructuredContent != nil || r.RawStructuredContent != nil || len(r.InputRequests) > 0 {
+		return false
+	}
+	for _, block := range r.Content {
+		if text, ok := block.(mcp.TextContent); !ok || text.Meta != nil || text.Annotations != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// encode writes a result as mcp-go will, which sends nothing at all if it cannot. A marshaller may panic, too.
+func encode(r *mcp.CallToolResult) (raw json.RawMessage, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("encoding the result panicked: %v", v)
+		}
+	}()
+	return json.Marshal(r)
+}
+
+func structured(result json.RawMessage) json.RawMessage {
+	v, err := wire.ParseValue(result, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return nil
+	}
+	return v.Path("structuredContent").Raw()
+}
+
+func metaOf(req mcp.CallToolRequest) map[string]any {
+	if req.Params.Meta == nil {
+		return nil
+	}
+	return req.Params.Meta.AdditionalFields
+}
+
+// schemas are what a tool promises.
+type schemas struct{ input, output json.RawMessage }
+
+// promisedBy looks up the tool, a session's own before the server's, as mcp-go does.
+func promisedBy(ctx context.Context, name string) schemas {
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithTools); ok {
+		if t, ok := session.GetSessionTools()[name]; ok {
+			return schemasOf(t.Tool)
+		}
+	}
+	if s := server.ServerFromContext(ctx); s != nil {
+		if t := s.GetTool(name); t != nil {
+			return schemasOf(t.Tool)
+		}
+	}
+	return schemas{}
+}
+
+func schemasOf(t mcp.Tool) schemas {
+	s := schemas{input: t.RawInputSchema, output: t.RawOutputSchema}
+	if s.input == nil && t.InputSchema.Type != "" {
+		s.input, _ = json.Marshal(t.InputSchema)
+	}
+	if s.output == nil && t.OutputSchema.Type != "" {
+		s.output, _ = json.Marshal(t.OutputSchema)
+	}
+	return s
+}

@@ -1,0 +1,261 @@
+package mcpgo_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/boundary/mcpgo"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// rows are what mcp-go answers badly, or not at all.
+var rows = []struct {
+	name, message string
+	code          candor.Code
+	rpc           bool // the answer is a JSON-RPC error
+}{
+	{"a handler error", call(1, "plain", `{}`), candor.CodeInternalError, false},
+	{"a typed error", call(1, "typed", `{}`), candor.CodeKaizaFileNotFound, false},
+	{"an error with a number", call(1, "coded", `{}`), candor.CodePlaywrightPwNav, false},
+	{"a panic", call(1, "panics", `{}`), candor.CodeInternalError, false},
+	{"no result", call(1, "empty", `{}`), candor.CodeEmptyResult, false},
+	{"a deadline", call(1, "late", `{}`), candor.CodeTimeout, false},
+	{"a result that is not JSON", call(1, "nan", `{}`), candor.CodeResultNotEncodable, false},
+	{"a result that says isError", call(1, "reports", `{}`), candor.CodeNotFound, false},
+	{"a broken promise", call(1, "liar", `{}`), candor.CodeOutputInvalid, false},
+	{"bad arguments", call(1, "strict", `{"mode":"x"}`), candor.CodeInvalidArguments, false},
+	{"an unknown tool", call(1, "nope", `{}`), candor.CodeToolNotFound, true},
+	{"an unknown method", `{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`, candor.CodeMethodNotFound, true},
+	{"params of the wrong type", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, candor.CodeInvalidRequestParams, true},
+	{"an unknown prompt", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"zzz"}}`, candor.CodePromptNotFound, true},
+	{"a prompt that panics", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"explodes"}}`, candor.CodeInternalError, true},
+	{"an unknown resource", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///x"}}`, candor.CodeResourceNotFound, true},
+	{"no JSON", `hello world`, candor.CodeParseError, true},
+	{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, candor.CodeBatchUnsupported, true},
+}
+
+func TestEveryFailureIsOneEnvelopeOneEntryOneCount(t *testing.T) {
+	for name, connect := range paths() {
+		t.Run(name, func(t *testing.T) {
+			s, b := open(t, boundary.Options{})
+			ask := connect(t, s)
+			for i, row := range rows {
+				t.Run(row.name, func(t *testing.T) {
+					answer := ask(row.message)
+					e := envelope(t, answer)
+					if got, _ := e.Path("code").Str(); got != row.code.Symbol() {
+						t.Fatalf("%s, want %s: %s", got, row.code, answer)
+					}
+					if ref, _ := e.Path("ref").Str(); len(ref) < 10 {
+						t.Errorf("no ref: %s", answer)
+					}
+					m := wire.Parse([]byte(answer), wire.Limits{})
+					if (m.Shape() == wire.KindError) != row.rpc {
+						t.Errorf("on the wrong channel: %s", answer)
+					}
+					shown, _ := m.Error().Path("message").Str()
+					text, _ := m.Result().Path("content", 0, "text").Str()
+					for _, leak := range []string{"secret state", "json:", "mcp.", "goroutine"} {
+						if strings.Contains(shown+text, leak) {
+							t.Errorf("shows %q: %s", leak, answer)
+						}
+					}
+					if m.ID().IsNull() {
+						t.Errorf("the id is null: %s", answer)
+					}
+					if entries, counts, _ := b.totals(); entries != i+1 || counts != i+1 {
+						t.Errorf("after %d failures there are %d entries and %d counts", i+1, entries, counts)
+					}
+					b.mu.Lock()
+					defer b.mu.Unlock()
+					if !row.rpc && !strings.Contains(answer, b.envelopes[len(b.envelopes)-1]) {
+						t.Errorf("what was recorded is not what was sent:\n%s\n%s", b.envelopes[len(b.envelopes)-1], answer)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestASuccessPassesAndIsNotCounted(t *testing.T) {
+	for name, connect := range paths() {
+		t.Run(name, func(t *testing.T) {
+			s, b := open(t, boundary.Options{Successes: true})
+			answer := connect(t, s)(call(9, "fine", `{}`))
+			if !strings.Contains(answer, `"text":"ok"`) || strings.Contains(answer, "isError") {
+				t.Errorf("%s", answer)
+			}
+			if entries, counts, _ := b.totals(); entries+counts != 0 || b.success != 1 {
+				t.Errorf("%d entries, %d counts, %d successes", entries, counts, b.success)
+			}
+		})
+	}
+}
+
+func TestTheCountsAreOfferedAndAnnounced(t *testing.T) {
+	for name, connect := range paths() {
+		t.Run(name, func(t *testing.T) {
+			s, _ := open(t, boundary.Options{})
+			ask := connect(t, s)
+			ask(call(1, "plain", `{}`))
+			if answer := ask(`{"jsonrpc":"2.0","id":2,"method":"sys/errorStats"}`); answer != `{"jsonrpc":"2.0","id":2,"result":{"total":1}}` {
+				t.Errorf("%s", answer)
+			}
+			if name == "http" {
+				return // mcp-go writes that answer itself
+			}
+			answer := ask(strings.Replace(hello, `"hello"`, "3", 1))
+			m := wire.Parse([]byte(answer), wire.Limits{})
+			if stats, _ := m.Result().Path("capabilities", "extensions", boundary.Extension, "stats").Str(); stats != boundary.StatsMethod {
+				t.Errorf("not announced: %s", answer)
+			}
+		})
+	}
+}
+
+func TestBadArgumentsAreTaught(t *testing.T) {
+	s, _ := open(t, boundary.Options{})
+	answer := paths()["stdio"](t, s)(call(1, "strict", `{"mode":"x"}`))
+	issues := envelope(t, answer).Path("details", "issues")
+	if issues.Len() != 2 {
+		t.Fatalf("%s", answer)
+	}
+	if first, _ := issues.Path(0, "path").Str(); first != "/mode" {
+		t.Errorf("the first issue is at %q", first)
+	}
+}
+
+func TestACancelledCallIsRecordedAndNotAnswered(t *testing.T) {
+	s, b := open(t, boundary.Options{})
+	send, receive := stdio(t, s)
+	send(hello)
+	receive()
+	send(call(7, "waits", `{}`))
+	send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	send(call(8, "fine", `{}`))
+	if answer := receive(); !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":8,`) {
+		t.Errorf("%s", answer)
+	}
+	waitFor(t, func() bool {
+		entries, counts, suppressed := b.totals()
+		return entries == 1 && counts == 1 && suppressed == 1
+	})
+}
+
+func TestIDsComeBackAsTheyWereWritten(t *testing.T) {
+	s, _ := open(t, boundary.Options{})
+	ask := paths()["stdio"](t, s)
+	for _, id := range []string{"9007199254740993", "1.5", `"a\u0062"`, "-0"} {
+		answer := ask(strings.Replace(call(0, "plain", `{}`), `"id":0`, `"id":`+id, 1))
+		if m := wire.Parse([]byte(answer), wire.Limits{}); string(m.ID()) != id {
+			t.Errorf("%s came back as %s", id, m.ID())
+		}
+	}
+}
+
+func TestAHandlerThatIgnoresItsTimeIsLeftBehind(t *testing.T) {
+	inner := server.NewMCPServer("test", "1")
+	release := make(chan struct{})
+	defer close(release)
+	inner.AddTool(mcp.NewTool("stuck"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		<-release
+		return nil, nil
+	})
+	s := mcpgo.Wrap(inner, boundary.Options{Timeout: time.Millisecond})
+	answer := string(s.HandleMessage(t.Context(), json.RawMessage(call(1, "stuck", `{}`))))
+	if code, _ := envelope(t, answer).Path("code").Str(); code != candor.CodeCallTimeout.Symbol() {
+		t.Errorf("%s", answer)
+	}
+}
+
+func TestALedgerThatRefusesIsToldInstead(t *testing.T) {
+	for name, connect := range paths() {
+		t.Run(name, func(t *testing.T) {
+			s, b := open(t, boundary.Options{})
+			ask := connect(t, s)
+			b.full = true
+			e := envelope(t, ask(call(1, "plain", `{}`)))
+			code, _ := e.Path("code").Str()
+			original, _ := e.Path("details", "code").Str()
+			if code != candor.CodeKaizaAuditLogFailed.Symbol() || original != "candor/INTERNAL_ERROR" {
+				t.Errorf("%s for %s", code, original)
+			}
+		})
+	}
+}
+
+func TestEveryDialectIsSpoken(t *testing.T) {
+	for _, name := range dialect.Names() {
+		for way, connect := range paths() {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				d, err := dialect.Lookup(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, b := open(t, boundary.Options{Dialect: d})
+				answer := connect(t, s)(call(1, "typed", `{}`))
+				m := wire.Parse([]byte(answer), wire.Limits{})
+				if rpc := d.Carrier() == dialect.CarrierRPCError && way != "http"; rpc != (m.Shape() == wire.KindError) {
+					t.Errorf("on the wrong channel: %s", answer)
+				}
+				if code, _ := envelope(t, answer).Path("code").Str(); code != candor.CodeKaizaFileNotFound.Symbol() {
+					t.Errorf("%s", answer)
+				}
+				if entries, counts, _ := b.totals(); entries != 1 || counts != 1 {
+					t.Errorf("%d entries, %d counts", entries, counts)
+				}
+			})
+		}
+	}
+}
+
+func TestTheMiddlewareAloneCoversTools(t *testing.T) {
+	b := &books{}
+	inner := demo()
+	inner.Use(mcpgo.Middleware(boundary.Options{Ledger: b, Meter: b}))
+	raw, err := json.Marshal(inner.HandleMessage(t.Context(), json.RawMessage(call(1, "panics", `{}`))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := envelope(t, string(raw)).Path("code").Str(); code != candor.CodeInternalError.Symbol() {
+		t.Errorf("%s", raw)
+	}
+	if entries, counts, _ := b.totals(); entries != 1 || counts != 1 {
+		t.Errorf("%d entries, %d counts", entries, counts)
+	}
+}
+
+func TestMCPGosOwnValidationIsSettledToo(t *testing.T) {
+	b := &books{}
+	inner := server.NewMCPServer("test", "1", server.WithInputSchemaValidation())
+	inner.AddTool(mcp.NewToolWithRawSchema("strict", "", schema), tools()["fine"])
+	s := mcpgo.Wrap(inner, boundary.Options{Ledger: b, Meter: b})
+	answer := string(s.HandleMessage(t.Context(), json.RawMessage(call(1, "strict", `{"mode":"x"}`))))
+	if !envelope(t, answer).Present() {
+		t.Errorf("%s", answer)
+	}
+	if entries, counts, _ := b.totals(); entries != 1 || counts != 1 {
+		t.Errorf("%d entries, %d counts", entries, counts)
+	}
+}
+
+// waitFor waits for something that has no sign of its own.
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 500 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("it has not come to pass")
+}

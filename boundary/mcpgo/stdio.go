@@ -1,0 +1,166 @@
+package mcpgo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// ServeStdio serves the client at the other end of two streams of lines, as a rule os.Stdin and os.Stdout, until the client
+// closes its end or ctx is done. It closes both streams. A line that is no message is answered and the session goes on; what the
+// client has called off is not answered; ids come back as they were written.
+//
+// mcp-go has one session on standard streams for the whole process: do not serve two at once.
+func (s *Server) ServeStdio(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
+	conn, err := s.b.Transport(r, w).Connect(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	stdio := server.NewStdioServer(s.inner)
+	stdio.SetErrorLogger(s.log())
+	p := &pump{s: s, conn: conn, toServer: toServer, asked: map[jsonrpc.ID]*jsonrpc.Request{}}
+
+	var work sync.WaitGroup
+	work.Go(func() {
+		_ = out.CloseWithError(stdio.Listen(ctx, in, out))
+		_ = in.Close()
+	})
+	work.Go(func() {
+		p.outward(ctx, fromServer)
+		_ = fromServer.Close()
+	})
+	err = p.inward(ctx)
+	_ = toServer.Close()
+	cancel()
+	work.Wait()
+	_ = conn.Close()
+	if errors.Is(err, io.EOF) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (s *Server) log() *log.Logger {
+	l := s.o.Logger
+	if l == nil {
+		l = slog.Default()
+	}
+	return slog.NewLogLogger(l.Handler(), slog.LevelError)
+}
+
+// pump carries messages between the boundary's end of the stream and mcp-go's. The boundary's end has seen to it that what
+// arrives here is a message, that its id is open only once, and that what is called off is not answered.
+type pump struct {
+	s        *Server
+	conn     sdk.Connection
+	toServer io.Writer
+
+	mu    sync.Mutex
+	asked map[jsonrpc.ID]*jsonrpc.Request // under mu; no more than the boundary lets in
+}
+
+// inward passes on what the client says, until it says no more.
+func (p *pump) inward(ctx context.Context) error {
+	for {
+		m, err := p.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+			if done, err := p.answerStats(ctx, r); done || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			p.mu.Lock()
+			p.asked[r.ID] = r
+			p.mu.Unlock()
+		}
+		line, err := jsonrpc.EncodeMessage(m)
+		if err != nil {
+			return err
+		}
+		if _, err := p.toServer.Write(wire.AppendLine(nil, line)); err != nil {
+			return err
+		}
+	}
+}
+
+// answerStats answers the one method that mcp-go cannot be taught.
+func (p *pump) answerStats(ctx context.Context, r *jsonrpc.Request) (bool, error) {
+	if r.Method != boundary.StatsMethod {
+		return false, nil
+	}
+	stats, ok := p.s.b.Stats()
+	if !ok {
+		return false, nil
+	}
+	request, err := jsonrpc.EncodeMessage(r)
+	if err != nil {
+		return false, err
+	}
+	m := wire.Parse(request, wire.Limits{})
+	return true, p.conn.Write(ctx, &jsonrpc.Response{ID: r.ID, Result: p.s.complete(stats, &m)})
+}
+
+// outward passes on what mcp-go says, until it says no more.
+func (p *pump) outward(ctx context.Context, r io.Reader) {
+	lines := wire.NewLineReader(r, wire.Limits{MaxBytes: maxAnswer})
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			return
+		}
+		m, err := jsonrpc.DecodeMessage(p.finished(ctx, line.Bytes))
+		if err != nil {
+			p.s.log().Printf("the server wrote what is no message: %v", err)
+			continue
+		}
+		if p.conn.Write(context.WithoutCancel(ctx), m) != nil {
+			return
+		}
+	}
+}
+
+// maxAnswer bounds a message of the server: beyond it there is no memory for it anyway.
+const maxAnswer = 1 << 30
+
+// finished returns what is to be sent instead of an answer of mcp-go.
+func (p *pump) finished(ctx context.Context, line []byte) []byte {
+	m, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return line
+	}
+	r, ok := m.(*jsonrpc.Response)
+	if !ok {
+		return line
+	}
+	p.mu.Lock()
+	request := p.asked[r.ID]
+	delete(p.asked, r.ID)
+	p.mu.Unlock()
+	if request == nil || r.Error != nil {
+		return line
+	}
+	raw, err := jsonrpc.EncodeMessage(request)
+	if err != nil {
+		return line
+	}
+	asked := wire.Parse(raw, wire.Limits{AllowLoneSurrogates: true})
+	return p.s.finish(ctx, line, &asked)
+}
