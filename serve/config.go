@@ -6,25 +6,25 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
 
 // The settings that are read besides those of package meter.
 const (
-	EnvLedger  = "CANDOR_LEDGER"      // the ledger's folder, or "none"
+	EnvLedger  = plug.EnvLedger       // the ledger's folder, or "none"
 	EnvDialect = "CANDOR_DIALECT"     // the name of a dialect
 	EnvDebug   = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
 	EnvVerbose = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
 )
 
 // NoLedger is the folder name that stands for no ledger. It is a choice, and it is logged.
-const NoLedger = "none"
+const NoLedger = plug.NoLedger
 
 // Config says what a server is served with. The zero value follows the environment.
 type Config struct {
@@ -84,49 +84,24 @@ func (p *Parts) readSettings(getenv func(string) string) error {
 	return nil
 }
 
-// folder returns the ledger's folder, or [NoLedger]. It guesses none: a ledger in whatever folder the server was started in is one
-// that nobody finds.
+// folder returns the ledger's folder, or [NoLedger].
 func (c Config) folder() (string, error) {
 	if c.Options.Ledger != nil {
 		return NoLedger, nil // it is open already
 	}
-	for _, dir := range []string{c.Ledger, c.Getenv(EnvLedger)} {
-		if dir != "" {
-			return dir, nil
-		}
-	}
-	if state := c.Getenv("XDG_STATE_HOME"); state != "" {
-		return filepath.Join(state, "candor", "ledger"), nil
-	}
-	if home := c.Getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "candor", "ledger"), nil
-	}
-	return "", fmt.Errorf("there is no place for a ledger, because neither XDG_STATE_HOME nor HOME is set (hint: set %s to a folder, or to %q)",
-		EnvLedger, NoLedger)
+	return plug.Folder(c.Ledger, c.Getenv)
 }
 
 func (p *Parts) openLedger(dir string) error {
-	switch {
-	case p.Options.Ledger != nil:
-		return nil
-	case dir == NoLedger:
-		p.logger().Warn("failures are not recorded: the server runs without a ledger")
+	if p.Options.Ledger != nil {
 		return nil
 	}
-	trail, err := ledger.Open(dir, ledger.Options{})
-	if err != nil {
-		return cannotOpen(dir, err)
+	trail, err := plug.Ledger(dir, ledger.Options{}, p.logger())
+	if err != nil || trail == nil {
+		return err
 	}
 	p.trail, p.Options.Ledger = trail, trail
 	return nil
-}
-
-// cannotOpen says to the operator what the ledger's own error, which may go to a peer, does not say.
-func cannotOpen(dir string, err error) error {
-	if cause := errors.Unwrap(err); cause != nil {
-		err = cause
-	}
-	return fmt.Errorf("the ledger in %s cannot be used: %w (hint: set %s to a folder that can be written, or to %q)", dir, err, EnvLedger, NoLedger)
 }
 
 func (p *Parts) logger() *slog.Logger {
@@ -136,20 +111,15 @@ func (p *Parts) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// openMeter makes a meter if the environment asks for one, with the counts of earlier lives.
+// openMeter makes a meter if the environment asks for one and the caller has brought none.
 func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) string) error {
-	options, on, err := meter.FromEnv(getenv)
-	if err != nil || !on || p.Options.Meter != nil {
+	if p.Options.Meter != nil {
+		_, _, err := meter.FromEnv(getenv) // a mistyped setting is refused all the same
 		return err
 	}
-	counts, err := meter.New(options)
-	if err != nil {
+	counts, err := plug.Meter(ctx, dir, getenv, p.logger())
+	if err != nil || counts == nil {
 		return err
-	}
-	if dir != NoLedger {
-		if err := restore(ctx, counts, dir); err != nil { // what happened before is no reason not to serve
-			p.logger().Warn("the counters of earlier lives could not be read", slog.String("ledger", dir), slog.Any("error", err))
-		}
 	}
 	p.counts, p.Options.Meter = counts, counts
 	return nil

@@ -1,4 +1,4 @@
-package serve
+package plug
 
 import (
 	"context"
