@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,7 +42,8 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && e == nil && c.g.b.o.Successes {
 		x := c.exchange()
 		if lost := trail.RecordSuccess(context.WithoutCancel(ctx), x.tool, x.session, x.params, c.g.b.o.now().Sub(began)); lost != nil {
-			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded", "tool", x.tool, "error", lost)
+			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded",
+				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
 		}
 	}
 	end(e)

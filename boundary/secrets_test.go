@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -322,4 +323,39 @@ func filesOf(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// brokenLedger refuses in words of its own.
+type brokenLedger struct{ text string }
+
+func (l brokenLedger) RecordFailure(context.Context, *candor.Error, string, string, []byte, []byte) error {
+	return errors.New(l.text)
+}
+
+func (l brokenLedger) RecordSuccess(context.Context, string, string, []byte, time.Duration) error {
+	return errors.New(l.text)
+}
+
+// TestR12RefusalOfALedgerIsLoggedWithoutSecrets has somebody else's ledger name its credentials.
+func TestR12RefusalOfALedgerIsLoggedWithoutSecrets(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for i, maker := range planted.Makers {
+		secret := maker.Make(r)
+		text := planted.Places[i%len(planted.Places)].Text(secret)
+		fine := way{fail: func(string, string) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
+		}}
+		all := []plant{{way: toolWays[0], text: "it failed"}, {way: fine}}
+		log := &page{}
+		o := boundary.Options{Ledger: brokenLedger{text}, Successes: true, Logger: slog.New(slog.NewJSONHandler(log, nil))}
+		answers := overPipes(t, leakyServer(all, slog.New(slog.DiscardHandler)), o, requests(all))
+		if !strings.Contains(answers[0], "AUDIT_LOG_FAILED") || strings.Count(log.text.String(), "could not be recorded") != 2 {
+			t.Fatalf("answered %s, logged %s", answers[0], log.text.String())
+		}
+		for where, text := range map[string]string{"answer": answers[0], "log": log.text.String()} {
+			if piece := planted.Leaked(text, secret); piece != "" {
+				t.Errorf("%s: the %s has %q of %q: %s", maker.Kind, where, piece, secret, text)
+			}
+		}
+	}
 }

@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -70,7 +71,8 @@ func (b *Boundary) unrecorded(ctx context.Context, e *candor.Error, x *exchange,
 	if b.o.Meter != nil {
 		b.o.Meter.CountUnrecorded(refused)
 	}
-	b.o.Logger.ErrorContext(ctx, "a failure could not be recorded", "ref", e.Ref(), "code", e.Code().String(), "error", err)
+	b.o.Logger.ErrorContext(ctx, "a failure could not be recorded",
+		slog.String("ref", e.Ref()), slog.String("code", e.Code().String()), slog.Any("error", refused)) // not err: its text may hold anything
 	return refused
 }
 
