@@ -77,6 +77,19 @@ func TestTheDoorIsGuarded(t *testing.T) {
 	}
 }
 
+func TestAServerAnswersToTheNamesItWasGiven(t *testing.T) {
+	server := httptest.NewServer(Handler(demoServer(), Options{Hosts: []string{"api.example.com"}, Logger: quiet}))
+	defer server.Close()
+	r := &rig{Server: server, tally: new(tally)}
+	body := request("1", "ping", "")
+	if res := r.do(t, "POST", body, "Host", "api.example.com"); res.status != 200 {
+		t.Errorf("%d %s", res.status, res.body)
+	}
+	if res := r.do(t, "POST", body, "Host", "evil.example"); res.status != 403 {
+		t.Errorf("%d %s", res.status, res.body)
+	}
+}
+
 func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{Stateless: true}), func(o *Options) { o.MaxMessage = 4096 })
 	body := struct{ *strings.Reader }{strings.NewReader(request(`"big"`, "ping", `{"x":"`+strings.Repeat("y", 1<<20)+`"}`))}

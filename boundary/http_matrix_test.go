@@ -76,6 +76,9 @@ func TestEveryFailureOverHTTPIsReadableRecordedAndCountedOnce(t *testing.T) {
 					if res.status != status {
 						t.Errorf("status %d, want %d", res.status, status)
 					}
+					if kind := mediaType(res.header); status >= 400 && kind != "application/json" {
+						t.Errorf("Content-Type %s", kind)
+					}
 					if res.number() != row.number {
 						t.Errorf("number %d, want %d", res.number(), row.number)
 					}

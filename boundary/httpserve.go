@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -21,8 +22,9 @@ func Handler(server *mcp.Server, o Options) http.Handler {
 	return b.HTTP(b.eras(server))
 }
 
-// ListenAndServe serves a server over HTTP until ctx ends, then lets open calls finish for a moment and returns nil. An empty
-// address is 127.0.0.1:8080. It answers on every path; see [Handler], and [Options.Hosts] before serving any but this machine.
+// ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish and returns nil, or
+// an error if some had to be cut off. An empty address is 127.0.0.1:8080. It answers on every path; see [Handler], and
+// [Options.Hosts] before serving any but this machine.
 func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
 	if addr == "" {
 		addr = "127.0.0.1:8080"
@@ -62,11 +64,10 @@ func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
 	defer cancel()
-	err := srv.Shutdown(drain)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = srv.Close()
+	if err := srv.Shutdown(drain); err != nil {
+		return errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
 	}
-	return err
+	return nil
 }
 
 // untilDone ends the streams that only wait for news, so that a server can stop.
