@@ -95,10 +95,6 @@ type rowIn struct {
 	N    int    `json:"n"`
 }
 
-type rowOut struct {
-	ID string `json:"id"`
-}
-
 // rowServer is a server whose tools fail in every way there is.
 func rowServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "rows", Version: "1"}, &mcp.ServerOptions{
@@ -148,10 +144,8 @@ func addRawTools(s *mcp.Server) {
 		return nil, errors.New("disk on fire")
 	})
 	raw("nothing", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
-	raw("panics", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var m map[string]int
-		m["x"] = 1
-		return text("never"), nil
+	raw("panics", func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return text([]string{"a", "b"}[len(req.Params.Name)]), nil
 	})
 	raw("rpc", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, navigation() })
 	raw("unwritable", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -167,7 +161,7 @@ func addRawTools(s *mcp.Server) {
 		return nil, ctx.Err()
 	})
 	raw("asks", func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		roots, err := req.Session.ListRoots(ctx, nil)
+		roots, err := req.Session.ListRoots(ctx, nil) //nolint:staticcheck // deprecated, and still a request of the server
 		if err != nil {
 			return nil, err
 		}

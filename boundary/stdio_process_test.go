@@ -119,7 +119,7 @@ func TestOneProcessLivesThroughTheWholeMatrix(t *testing.T) {
 			delete(got, `"alive"`)
 			r.checkAnswer(t, got)
 		}
-		c.in.Close()
+		shut(t, c.in)
 		c.wait()
 	}
 }
@@ -132,7 +132,7 @@ func TestWhatAHandlerPrintsIsKeptOutOfTheProtocol(t *testing.T) {
 	if got := c.read(1); got.at("7").Kind() != wire.KindResult {
 		t.Errorf("%v", got)
 	}
-	c.in.Close()
+	shut(t, c.in)
 	c.wait()
 	if !strings.Contains(c.stderr.String(), "this would tear the protocol") {
 		t.Errorf("standard error holds %q", c.stderr.String())
@@ -143,7 +143,7 @@ func TestH18AClosedOutputEndsTheProcessCleanly(t *testing.T) {
 	c := startChild(t)
 	c.send(eras[0].preamble...)
 	c.read(1)
-	c.pipe.Close()
+	shut(t, c.pipe)
 	c.send("hello world")
 	c.wait()
 }
@@ -170,7 +170,7 @@ func TestH18TheEndOfTheInputIsTheEndOfTheProcess(t *testing.T) {
 	c := startChild(t)
 	c.send(eras[0].preamble...)
 	io.WriteString(c.in, alivePing) //nolint:errcheck // seen by what is read
-	c.in.Close()
+	shut(t, c.in)
 	if got := c.read(2); got.at(`"ping"`).Kind() != wire.KindResult {
 		t.Errorf("a last line that nothing ends was not served: %v", got)
 	}

@@ -71,7 +71,7 @@ func TestH6OnlyTheOversizeLineIsLost(t *testing.T) {
 	huge := `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":"` + strings.Repeat("x", 3000)
 	go func() {
 		s.send(ping("1"), huge+`"}}`, ping("3"), huge+"\\", ping("4"))
-		s.in.Close()
+		shut(t, s.in)
 	}()
 	var told []string
 	for _, l := range s.collect() {
@@ -116,7 +116,7 @@ func TestH7PartialUTF8AndCRLFAcrossChunks(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		s.in.Close()
+		shut(t, s.in)
 	}()
 	if got := s.collect(); !slices.Equal(got, []string{`{"jsonrpc":"2.0","id":"ü€😀","result":{}}`}) {
 		t.Errorf("got %q", got)
@@ -199,7 +199,7 @@ func TestK6AnythingThatIsThrownBecomesAnEnvelope(t *testing.T) {
 		"coded": candor.New(candor.CodeRateLimited, ""), "number": 7, "nil": nil}
 	for name, v := range thrown {
 		server.AddTool(&mcp.Tool{Name: "throw-" + name, InputSchema: &jsonschema.Schema{Type: "object"}},
-			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic(v) }) //nolint:forbidigo // that is the test
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic(v) })
 	}
 	s := begin(t, server, eras[0], Options{Dialect: mustDialect("system-error")})
 	for name := range thrown {

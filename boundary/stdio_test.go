@@ -43,7 +43,7 @@ func converse(t testing.TB, server *mcp.Server, o Options) *session {
 	t.Cleanup(stop)
 	go func() {
 		s.ended <- Install(server, o).serve(ctx, server, fromClient, out)
-		out.Close()
+		shut(t, out)
 	}()
 	return s
 }
@@ -55,6 +55,13 @@ func (s *session) send(lines ...string) {
 	}
 	if _, err := io.WriteString(s.in, strings.Join(lines, "\n")+"\n"); err != nil {
 		s.t.Error(err)
+	}
+}
+
+func shut(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -70,7 +77,7 @@ func (s *session) next() string {
 // rest ends the input and returns all lines that come.
 func (s *session) rest() []string {
 	s.t.Helper()
-	s.in.Close()
+	shut(s.t, s.in)
 	return s.collect()
 }
 
@@ -97,7 +104,7 @@ func (s *session) talk(e era, before bool, lines ...string) replies {
 		for _, l := range lines {
 			s.send(e.say(l))
 		}
-		s.in.Close()
+		shut(s.t, s.in)
 	}()
 	return answers(s.t, s.collect())
 }
@@ -226,7 +233,7 @@ func TestIDsComeBackAsTheyWereWritten(t *testing.T) {
 			for _, l := range lines {
 				s.send(e.say(l))
 			}
-			s.in.Close()
+			shut(t, s.in)
 		}()
 		var got []string
 		for _, l := range s.collect() {

@@ -26,7 +26,7 @@ func FuzzStream(f *testing.F) {
 		go func() {
 			s.in.Write(data)                                                                 //nolint:errcheck // seen by what is read
 			io.WriteString(s.in, "\n"+`{"jsonrpc":"2.0","id":"fuzz-alive","method":"ping"}`) //nolint:errcheck // same
-			s.in.Close()
+			shut(t, s.in)
 		}()
 		lives := false
 		for _, l := range s.collect() {

@@ -121,7 +121,7 @@ func TestTheEndOfTheInputWaitsForOpenCalls(t *testing.T) {
 		s := begin(t, server, e, Options{})
 		s.send(e.say(request7("gate", "7")))
 		<-begun
-		s.in.Close()
+		shut(t, s.in)
 		go close(open)
 		if rest := answers(t, s.collect()); rest.at("7").Kind() != wire.KindResult {
 			t.Errorf("%s: %v", e.name, rest)
@@ -188,7 +188,7 @@ func TestAHandlerThatIgnoresTheEndIsLeftBehind(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 		close(open)
-		s.in.Close()
+		shut(t, s.in)
 	})
 }
 
@@ -199,7 +199,7 @@ func TestAClientThatHasGoneEndsTheSessionCleanly(t *testing.T) {
 		server := rowServer()
 		ended := make(chan error, 1)
 		go func() { ended <- Install(server, Options{Logger: quiet}).serve(t.Context(), server, fromClient, out) }()
-		fromServer.Close()
+		shut(t, fromServer)
 		go io.WriteString(in, line+"\n") //nolint:errcheck // the other end may be closed already
 		if err := <-ended; err != nil {
 			t.Errorf("%s: ended with %v", name, err)
