@@ -16,6 +16,7 @@ type Boundary struct {
 	guarded sync.Map          // weak.Pointer[mcp.Server]: installing twice must not count twice
 	stream  *mcp.RequestExtra // marks a request that came through the stream wrapper
 	nonce   string            // marks one that came through the HTTP wrapper
+	running running
 }
 
 var candorDialect = mustDialect("candor")

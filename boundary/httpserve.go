@@ -65,7 +65,11 @@ func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
 	defer cancel()
 	if err := srv.Shutdown(drain); err != nil {
-		return errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
+		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
+		if !b.running.awaitRest(leaveTime) { // those whose caller is gone now are recorded
+			err = errors.Join(err, errLeftBehind)
+		}
+		return err
 	}
 	return nil
 }
