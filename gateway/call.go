@@ -24,6 +24,7 @@ type Call struct {
 	over     ended
 	passes   bool // a permit of the breaker is held
 	learning bool // its answer lists tools
+	final    bool // the client has seen some of the answer, so that there is no other attempt
 }
 
 // ID returns the id as the client wrote it.

@@ -1,0 +1,302 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// httpExchange is one request of a client on its way there and back. It belongs to the goroutine that serves the request.
+type httpExchange struct {
+	d       *httpDoor
+	w       http.ResponseWriter
+	r       *http.Request
+	ctx     context.Context // of the client's connection; with the deadline of the call, once there is one
+	session string
+	target  *url.URL
+
+	call   *Call // nil if nothing is asked
+	giveUp context.CancelCauseFunc
+	timer  *time.Timer // nil if the call has no deadline
+
+	begun  bool // the status has been sent
+	stream bool // and what follows are events
+}
+
+// errDeadline is why an exchange is given up when the call's time is over.
+var errDeadline = errors.New("the deadline of the call has passed")
+
+// post takes one message of a client to the upstream.
+func (x *httpExchange) post() {
+	if key := x.r.URL.Query().Get(legacyKey); x.r.URL.RawQuery != "" && key != "" {
+		x.postLegacy(key)
+		return
+	}
+	body, ok := x.readBody()
+	if !ok {
+		return
+	}
+	m := wire.Parse(body, x.d.up.o.Limits.Message)
+	switch m.Kind() {
+	case wire.KindMalformed:
+		x.answer(http.StatusBadRequest, x.d.up.Malformed(x.ctx, &m, x.session))
+	case wire.KindRequest:
+		x.ask(&m)
+	default:
+		x.relay(body)
+	}
+}
+
+// ask forwards a request, if it may go, and sees to it that it is answered once.
+func (x *httpExchange) ask(m *wire.Message) {
+	if x.d.calls.Add(1); x.d.calls.Load() > int64(x.d.o.Calls) {
+		x.d.calls.Add(-1)
+		x.overrun(m, candor.CodeTooManyCalls)
+		return
+	}
+	defer x.d.calls.Add(-1)
+	if m.MethodIs("initialize") && !x.d.sessions.room(x.d.o.Rest) {
+		x.overrun(m, candor.CodeTooManySessions)
+		return
+	}
+	call, refusal := x.d.up.Admit(x.ctx, m, x.session)
+	if call == nil {
+		x.answer(http.StatusOK, refusal)
+		return
+	}
+	x.call = call
+	x.setDeadline()
+	defer x.dropDeadline()
+	for {
+		reply := x.attempt()
+		if !reply.Again || !x.rest(reply.Wait) {
+			return
+		}
+	}
+}
+
+// overrun refuses a call because there are too many already.
+func (x *httpExchange) overrun(m *wire.Message, code candor.Code) {
+	c := x.d.up.newCall(m, x.session)
+	x.answer(http.StatusOK, c.Fail(x.ctx, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))))
+}
+
+// attempt forwards the call once and brings the answer home, or asks for another attempt.
+func (x *httpExchange) attempt() Reply {
+	res, err := x.send(http.MethodPost, x.call.Bytes())
+	if err != nil {
+		return x.lost(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	x.noteSession(res)
+	switch {
+	case encoded(res.Header):
+		return x.say(x.call.Lose(x.ctx, errEncoded(res.Header), nil, true))
+	case res.StatusCode == http.StatusOK && mediaType(res.Header) == "text/event-stream":
+		return x.events(res)
+	case isRedirect(res.StatusCode):
+		return x.say(x.call.Lose(x.ctx, errRedirect(res.StatusCode), nil, true))
+	default:
+		return x.whole(res)
+	}
+}
+
+// setDeadline gives the call its time, and dropDeadline ends what is left of it.
+func (x *httpExchange) setDeadline() {
+	ctx, giveUp := context.WithCancelCause(x.ctx)
+	x.ctx, x.giveUp = ctx, giveUp
+	if limit := x.call.Timeout(); limit > 0 {
+		x.timer = time.AfterFunc(limit, func() { giveUp(errDeadline) })
+	}
+}
+
+func (x *httpExchange) dropDeadline() {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.giveUp(nil)
+}
+
+// extend begins the call's time anew: the upstream has reported progress.
+func (x *httpExchange) extend() {
+	if x.timer != nil && x.timer.Stop() {
+		x.timer.Reset(x.call.Timeout())
+	}
+}
+
+// rest waits before the next attempt; false if the call ended meanwhile.
+func (x *httpExchange) rest(wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-x.ctx.Done():
+		x.lost(x.ctx.Err())
+		return false
+	}
+}
+
+// lost ends a call whose answer will not come, or asks for another attempt.
+func (x *httpExchange) lost(err error) Reply {
+	switch {
+	case errors.Is(context.Cause(x.ctx), errDeadline):
+		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), errTimeout(x.call)))
+		x.callOff()
+		return Reply{}
+	case x.r.Context().Err() != nil:
+		x.call.Cancelled(x.ctx)
+		return Reply{}
+	case errors.Is(err, errTooLarge):
+		return x.say(x.call.Lose(x.ctx, errOversize(x.d.up.maxBytes()), nil, true))
+	default:
+		e, reached := errBroken(err)
+		return x.say(x.call.Lose(x.ctx, e, nil, reached))
+	}
+}
+
+// callOff tells a server of the old era that nobody waits any longer; of the new one the connection's end does. Nobody
+// waits for it to be heard.
+func (x *httpExchange) callOff() {
+	if x.call.newEra {
+		return
+	}
+	note := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), x.call.ID()...),
+		`,"reason":"deadline"}}`...)
+	aside := &httpExchange{d: x.d, r: x.r, session: x.session, target: x.target}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), x.d.o.Patience)
+	aside.ctx = ctx
+	go func() {
+		defer cancel()
+		if res, err := aside.send(http.MethodPost, note); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+}
+
+// relay forwards what asks for nothing: a notification, or the client's answer to the server.
+func (x *httpExchange) relay(body []byte) {
+	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
+	defer cancel()
+	x.ctx = ctx
+	res, err := x.send(http.MethodPost, body)
+	x.pass(res, err)
+}
+
+// end closes a session.
+func (x *httpExchange) end() {
+	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
+	defer cancel()
+	x.ctx = ctx
+	res, err := x.send(http.MethodDelete, nil)
+	if err == nil && res.StatusCode < 300 {
+		x.d.sessions.forget(x.session)
+	}
+	x.pass(res, err)
+}
+
+// pass hands an answer to no call on as it is.
+func (x *httpExchange) pass(res *http.Response, err error) {
+	if err != nil {
+		if x.r.Context().Err() == nil {
+			e, _ := errBroken(err)
+			x.turnAway(&httpRefusal{http.StatusBadGateway, e})
+		}
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	if isRedirect(res.StatusCode) {
+		x.turnAway(&httpRefusal{http.StatusBadGateway, errRedirect(res.StatusCode)})
+		return
+	}
+	x.begin(res, int(res.ContentLength))
+	if _, err := io.Copy(x.w, res.Body); err != nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to show that an answer broke off
+	}
+}
+
+// say sends what a reply holds, if it holds anything.
+func (x *httpExchange) say(reply Reply) Reply {
+	if reply.Bytes != nil {
+		x.tell(reply.Bytes)
+	}
+	return reply
+}
+
+// tell sends an answer of our own in whatever way is still open.
+func (x *httpExchange) tell(answer []byte) {
+	switch {
+	case answer == nil:
+	case x.stream:
+		out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+		if err == nil {
+			_ = x.write(out)
+		}
+	case !x.begun:
+		x.answer(http.StatusOK, answer)
+	}
+}
+
+// answer writes a whole answer of our own.
+func (x *httpExchange) answer(status int, body []byte) {
+	h := x.w.Header()
+	if len(body) > 0 {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.begun = true
+	x.w.WriteHeader(status)
+	_ = x.write(body)
+}
+
+// begin sends the upstream's status and headers; length is that of the body, negative if it is not known.
+func (x *httpExchange) begin(res *http.Response, length int) {
+	h := x.w.Header()
+	copyHeader(h, res.Header)
+	h.Del("Content-Length")
+	if length >= 0 && res.StatusCode != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(length))
+	}
+	x.begun = true
+	x.w.WriteHeader(res.StatusCode)
+}
+
+// write gives the client only so long to take what it asked for.
+func (x *httpExchange) write(p []byte) error {
+	rc := http.NewResponseController(x.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(x.d.o.Patience))
+	if _, err := x.w.Write(p); err != nil {
+		return err
+	}
+	if !x.stream {
+		return nil // net/http sends it when the handler returns
+	}
+	return rc.Flush()
+}
+
+// send makes a request to the upstream.
+func (x *httpExchange) send(method string, body []byte) (*http.Response, error) {
+	target := *x.target
+	if x.r.URL.RawQuery != "" && x.target == x.d.target {
+		if target.RawQuery != "" {
+			target.RawQuery += "&"
+		}
+		target.RawQuery += x.r.URL.RawQuery
+	}
+	out := (&http.Request{
+		Method: method, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: x.d.onward(x.r.Header),
+	}).WithContext(x.ctx)
+	if body != nil {
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return x.d.o.Transport.RoundTrip(out)
+}

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"crypto/subtle"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// httpRefusal is a request that is turned away before anybody reads it.
+type httpRefusal struct {
+	status int
+	err    *candor.Error
+}
+
+const httpMethods = "GET, POST, DELETE"
+
+func httpRefuse(status int, code candor.Code, options ...candor.Option) *httpRefusal {
+	return &httpRefusal{status, candor.New(code, "", append(options, candor.WithOrigin(candor.PartyGateway, false))...)}
+}
+
+// refuses looks at what a browser cannot forge, then at the token, then at the form of the request. It returns nil if the
+// request may be read.
+func (d *httpDoor) refuses(r *http.Request) *httpRefusal {
+	switch {
+	case !d.guard.KnowsHost(r.Host):
+		return httpRefuse(http.StatusForbidden, candor.CodeHostRefused)
+	case !d.guard.KnowsOrigin(r):
+		return httpRefuse(http.StatusForbidden, candor.CodeOriginRefused)
+	case d.o.Token != "" && !bears(r.Header, d.o.Token):
+		return httpRefuse(http.StatusUnauthorized, candor.CodeTokenRequired)
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodDelete:
+		return nil
+	case http.MethodPost:
+		if !isPlainJSON(r.Header) {
+			return httpRefuse(http.StatusUnsupportedMediaType, candor.CodeMediaTypeUnsupported)
+		}
+		return nil
+	}
+	return httpRefuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed,
+		candor.WithDetails(map[string]any{"allowed": strings.Split(httpMethods, ", ")}))
+}
+
+// bears compares in constant time, so that nobody can find a token letter by letter.
+func bears(h http.Header, token string) bool {
+	said := h["Authorization"]
+	if len(said) != 1 {
+		return false
+	}
+	scheme, got, _ := strings.Cut(said[0], " ")
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
+}
+
+func isPlainJSON(h http.Header) bool {
+	said := h.Get("Content-Type")
+	if said != "application/json" {
+		kind, _, err := mime.ParseMediaType(said)
+		if err != nil || kind != "application/json" {
+			return false
+		}
+	}
+	coding := h.Get("Content-Encoding")
+	return coding == "" || strings.EqualFold(coding, "identity")
+}
+
+// turnAway answers a request that was not read: nobody knows whose call it is.
+func (x *httpExchange) turnAway(no *httpRefusal) {
+	switch no.status {
+	case http.StatusMethodNotAllowed:
+		x.w.Header().Set("Allow", httpMethods)
+	case http.StatusUnauthorized:
+		x.w.Header().Set("WWW-Authenticate", `Bearer realm="candor"`)
+	case http.StatusServiceUnavailable:
+		x.w.Header().Set("Retry-After", "1")
+	}
+	c := &Call{up: x.d.up, session: x.session, attempt: 1}
+	x.answer(no.status, c.refuse(x.ctx, no.err, contract.VerdictMalformed))
+}
+
+const (
+	firstRead = 64 << 10 // what is set aside before a body has proved its length
+	peekBytes = 4 << 10
+)
+
+// readBody reads the message of a POST. What is wrong with it was answered if ok is false.
+func (x *httpExchange) readBody() (body []byte, ok bool) {
+	rc := http.NewResponseController(x.w)
+	_ = rc.SetReadDeadline(time.Now().Add(x.d.o.Patience))
+	limit, said := int64(x.d.up.maxBytes()), x.r.ContentLength
+	if said > limit {
+		limit = peekBytes // enough for the id: the rest is refused unread
+	}
+	body, err := readBounded(x.r.Body, said, limit)
+	_ = rc.SetReadDeadline(time.Time{}) // or the stream that follows would end with it
+	switch {
+	case errors.Is(err, errTooLarge):
+		x.w.Header().Set("Connection", "close")
+		head, tail := body[:min(len(body), peekBytes)], body[max(0, len(body)-256):]
+		if said > limit {
+			tail = nil
+		}
+		x.answer(http.StatusRequestEntityTooLarge, x.d.up.Oversize(x.ctx, max(said, int64(len(body))), head, tail, x.session))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		x.w.Header().Set("Connection", "close")
+		x.turnAway(httpRefuse(http.StatusRequestTimeout, candor.CodeTimeout))
+	case err != nil:
+		x.w.Header().Set("Connection", "close")
+		x.turnAway(httpRefuse(http.StatusBadRequest, candor.CodeParseError))
+	default:
+		return body, true
+	}
+	return nil, false
+}
+
+var errTooLarge = errors.New("a message is too large")
+
+// readBounded reads no more than limit and one byte, and sets no more memory aside than was really sent. The error is
+// errTooLarge if there was more; then the bytes are the start.
+func readBounded(r io.Reader, said, limit int64) ([]byte, error) {
+	buf := make([]byte, 0, min(max(said, 512), firstRead)+1)
+	for {
+		n, err := r.Read(buf[len(buf):min(int64(cap(buf)), limit+1)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)) > limit:
+			return buf[:limit], errTooLarge
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return buf, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
+}
+
+// maxBytes is what one message may take.
+func (u *Upstream) maxBytes() int {
+	if u.o.Limits.Message.MaxBytes > 0 {
+		return u.o.Limits.Message.MaxBytes
+	}
+	return wire.DefaultMaxBytes
+}

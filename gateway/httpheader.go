@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+)
+
+// hopByHop are the headers that concern one connection and are never passed on (RFC 9110, 7.6.1).
+var hopByHop = map[string]bool{
+	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+}
+
+// notOnward are the headers of a request that are ours to set: its body has been read, and an answer that was packed could
+// not be looked at.
+var notOnward = map[string]bool{"Accept-Encoding": true, "Content-Length": true, "Expect": true, "Host": true}
+
+// onward is what the upstream gets of the headers of a request.
+func (d *httpDoor) onward(h http.Header) http.Header {
+	out := make(http.Header, len(h)+1)
+	copyHeader(out, h)
+	for name := range notOnward {
+		delete(out, name)
+	}
+	if d.o.Token != "" {
+		delete(out, "Authorization") // it was meant for us
+	}
+	out["Accept-Encoding"] = identity
+	for name, values := range d.o.Header {
+		out[http.CanonicalHeaderKey(name)] = values
+	}
+	return out
+}
+
+var identity = []string{"identity"} // shared, never changed
+
+// copyHeader copies what is not meant for one connection alone. The values are shared.
+func copyHeader(to, from http.Header) {
+	for name, values := range from {
+		if !hopByHop[name] {
+			to[name] = values
+		}
+	}
+	for _, list := range from["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			delete(to, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+}
+
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// encoded reports a body that is packed, though nobody asked for that. It may be a bomb, and is not opened.
+func encoded(h http.Header) bool {
+	coding := h.Get("Content-Encoding")
+	return coding != "" && !strings.EqualFold(coding, "identity")
+}
+
+func isRedirect(status int) bool {
+	return status >= 300 && status < 400 && status != http.StatusNotModified
+}

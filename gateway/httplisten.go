@@ -1,0 +1,257 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// httpStream is a stream that a client has opened by GET. Deadlines write to it too, so it has a lock.
+type httpStream struct {
+	x      *httpExchange
+	s      *httpSession // nil if the session is not known
+	legacy string       // the key that was given out, of a legacy server
+
+	mu     sync.Mutex
+	closed bool // guarded by mu: the request is over
+}
+
+// write sends an event.
+func (o *httpStream) write(event []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return io.ErrClosedPipe
+	}
+	return o.x.write(event)
+}
+
+// tell sends an answer of our own.
+func (o *httpStream) tell(answer []byte) {
+	if answer == nil {
+		return
+	}
+	event, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+	if err == nil {
+		_ = o.write(event) // who does not listen any more cannot be told
+	}
+}
+
+func (o *httpStream) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+}
+
+// listen opens the stream on which a server speaks by itself, takes up one that broke off, or begins a legacy session.
+func (x *httpExchange) listen() {
+	if x.d.streams.Add(1) > int64(x.d.o.Streams) {
+		x.d.streams.Add(-1)
+		x.turnAway(httpRefuse(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		return
+	}
+	defer x.d.streams.Add(-1)
+	res, err := x.send(http.MethodGet, nil)
+	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" || encoded(res.Header) {
+		x.pass(res, err)
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	o := &httpStream{x: x, s: x.d.sessions.get(x.session)}
+	x.beginStream(res)
+	if o.s != nil {
+		o.s.attach(o)
+	}
+	err = o.follow(wire.NewEventReader(res.Body, x.d.up.o.Limits.Message))
+	o.leave()
+	if !errors.Is(err, io.EOF) && x.r.Context().Err() == nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off
+	}
+}
+
+// follow moves events until there are no more, and returns why.
+func (o *httpStream) follow(events *wire.EventReader) error {
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		out := o.hear(&e)
+		if out == nil {
+			continue
+		}
+		if err := o.write(out); err != nil {
+			return err
+		}
+	}
+}
+
+// leave ends what depends on the stream. A legacy session ends with it, and its open calls: while the client still listens it
+// is told.
+func (o *httpStream) leave() {
+	if o.s != nil && o.legacy != "" {
+		o.x.d.legacy.forget(o.legacy)
+		gone := o.x.r.Context().Err() != nil
+		for _, call := range o.s.takeAll() {
+			if gone {
+				call.Cancelled(o.x.ctx)
+				continue
+			}
+			o.tell(call.Fail(o.x.ctx, fault(candor.CodeUpstreamGone, "reason", "connection closed")))
+		}
+	}
+	if o.s != nil {
+		o.s.detach(o)
+	}
+	o.close()
+}
+
+// hear returns what the client gets of an event.
+func (o *httpStream) hear(e *wire.Event) []byte {
+	if string(e.Type) == "endpoint" && o.s == nil && !e.Unended && e.Flaw == wire.FlawNone {
+		return o.beginLegacy(e)
+	}
+	if out, settled := o.x.d.hearAside(o.x.ctx, e); settled {
+		return out
+	}
+	if e.Flaw != wire.FlawNone {
+		return o.answered(e, wire.PeekID(e.Head, e.Tail), func(c *Call) Reply {
+			return c.Lose(o.x.ctx, errOversize(o.x.d.up.maxBytes()), nil, true)
+		})
+	}
+	m := wire.Parse(e.Data, o.x.d.up.o.Limits.Message)
+	switch {
+	case isAsked(&m):
+		if token := o.x.d.up.heeds(&m); token != nil && o.s != nil {
+			o.s.extend(token)
+		}
+		return e.Raw
+	case m.Kind() == wire.KindMalformed && (e.Unended || m.Method() != nil || m.ID() == nil):
+		o.x.d.up.Stray(o.x.ctx, e.Data, o.x.session)
+		return nil
+	}
+	return o.answered(e, m.ID(), func(c *Call) Reply { return c.Close(o.x.ctx, e.Data) })
+}
+
+// answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
+// be one that is sent again to a client which has missed it.
+func (o *httpStream) answered(e *wire.Event, id wire.ID, end func(*Call) Reply) []byte {
+	var call *Call
+	if o.s != nil {
+		call = o.s.take(id)
+	}
+	if call != nil {
+		out, _ := onStream(e, end(call))
+		return out
+	}
+	if o.legacy == "" {
+		return e.Raw
+	}
+	o.x.d.up.Stray(o.x.ctx, e.Data, o.legacy)
+	return nil
+}
+
+// legacyKey is the parameter that names a legacy session in the address which we give out for messages.
+const legacyKey = "candor"
+
+// beginLegacy gives the client an address of ours for the one that a legacy server gave. It is relative, so that it leads
+// through this door wherever that is. An address at another host is refused: nothing a server says may send a client's
+// words to a third party.
+func (o *httpStream) beginLegacy(e *wire.Event) []byte {
+	d := o.x.d
+	endpoint, err := d.target.Parse(string(e.Data))
+	if err != nil || endpoint.Scheme != d.target.Scheme || endpoint.Host != d.target.Host {
+		d.up.Stray(o.x.ctx, e.Data, o.x.session)
+		return nil
+	}
+	endpoint.User, endpoint.Fragment = d.target.User, ""
+	key := ref.New()
+	d.legacy.room(d.o.Rest)
+	o.s = d.legacy.note(key, &httpSession{up: d.up, endpoint: endpoint})
+	if o.s == nil {
+		return nil
+	}
+	o.legacy = key
+	o.s.attach(o)
+	out, err := e.AppendWithData(nil, []byte("?"+url.Values{legacyKey: {key}}.Encode()))
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// postLegacy takes a message to a legacy server, whose answer will come on the stream.
+func (x *httpExchange) postLegacy(key string) {
+	s := x.d.legacy.get(key)
+	if s == nil {
+		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
+		return
+	}
+	x.session, x.target = key, s.endpoint
+	body, ok := x.readBody()
+	if !ok {
+		return
+	}
+	m := wire.Parse(body, x.d.up.o.Limits.Message)
+	switch m.Kind() {
+	case wire.KindMalformed:
+		x.answer(http.StatusBadRequest, x.d.up.Malformed(x.ctx, &m, x.session))
+	case wire.KindRequest:
+		x.askLegacy(s, &m)
+	default:
+		x.relay(body)
+	}
+}
+
+// askLegacy forwards a request of a legacy client. Whatever becomes of it is told on the stream.
+func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
+	call, refusal := x.d.up.Admit(x.ctx, m, x.session)
+	if call == nil {
+		x.accepted(s, refusal)
+		return
+	}
+	if !s.park(call) {
+		x.answer(http.StatusBadRequest, call.Fail(x.ctx, candor.New(candor.CodeInvalidRequest, "",
+			candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{"reason": "a call with this id is open"}))))
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
+	defer cancel()
+	x.ctx = ctx
+	res, err := x.send(http.MethodPost, call.Bytes())
+	if err == nil && res.StatusCode < 300 {
+		x.pass(res, nil)
+		return
+	}
+	e, said := (*candor.Error)(nil), []byte(nil)
+	if err != nil {
+		e, _ = errBroken(err)
+	} else {
+		said, _ = readBounded(res.Body, res.ContentLength, firstRead)
+		_ = res.Body.Close()
+		e = rejected(res.StatusCode, res.Header, said)
+	}
+	if s.take(call.ID()) == nil {
+		x.accepted(s, nil)
+		return
+	}
+	x.accepted(s, call.Lose(context.WithoutCancel(x.ctx), e, said, true).Bytes)
+}
+
+// accepted answers a legacy POST, and tells the client on its stream what became of the call.
+func (x *httpExchange) accepted(s *httpSession, answer []byte) {
+	if out := s.stream(); out != nil {
+		out.tell(answer)
+	} else if answer != nil {
+		x.d.up.o.Logger.DebugContext(x.ctx, "nobody listens to an answer", "upstream", contract.Bound(x.d.up.o.Name, maxMethod))
+	}
+	x.answer(http.StatusAccepted, nil)
+}

@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// httpSessions is what a door knows of the sessions of its upstream. It forgets those that nobody uses.
+type httpSessions struct {
+	most int
+	mu   sync.Mutex
+	byID map[string]*httpSession // guarded by mu
+}
+
+// maxSessionID bounds the ids that are remembered; longer ones pass all the same.
+const maxSessionID = 256
+
+// httpSession is one of them.
+type httpSession struct {
+	up       *Upstream
+	endpoint *url.URL // where a legacy server takes messages; nil for others
+
+	mu    sync.Mutex
+	used  time.Time              // guarded by mu
+	calls map[string]*parkedCall // guarded by mu: open, and answered on another connection than they came by
+	out   *httpStream            // guarded by mu: the newest stream of the client, nil if there is none
+}
+
+// parkedCall is a call whose answer will come on some stream of its session.
+type parkedCall struct {
+	call  *Call
+	timer *time.Timer // nil if it has no deadline
+}
+
+// room reports whether another session may begin, after forgetting those that have rested too long.
+func (t *httpSessions) room(rest time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.byID) < t.most {
+		return true
+	}
+	old := time.Now().Add(-rest)
+	for id, s := range t.byID {
+		if s.idleSince(old) {
+			delete(t.byID, id)
+		}
+	}
+	return len(t.byID) < t.most
+}
+
+func (s *httpSession) idleSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out == nil && len(s.calls) == 0 && s.used.Before(t)
+}
+
+// get returns a session, nil if it is not known.
+func (t *httpSessions) get(id string) *httpSession {
+	if id == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// note remembers that a session is used. It returns nil if there are too many.
+func (t *httpSessions) note(id string, s *httpSession) *httpSession {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known := t.byID[id]; known != nil {
+		s = known
+	} else {
+		if len(t.byID) >= t.most || len(id) > maxSessionID {
+			return nil
+		}
+		if t.byID == nil {
+			t.byID = map[string]*httpSession{}
+		}
+		t.byID[id] = s
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now()
+	return s
+}
+
+func (t *httpSessions) forget(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byID, id)
+}
+
+// noteSession remembers the session that an answer speaks of.
+func (x *httpExchange) noteSession(res *http.Response) {
+	if id := res.Header.Get(sessionHeader); id != "" {
+		x.session = id
+	}
+	if x.session != "" && res.StatusCode < 300 {
+		x.d.sessions.note(x.session, &httpSession{up: x.d.up})
+	}
+}
+
+// park keeps a call open whose answer will come by another way; false if one with that id is open already.
+func (s *httpSession) park(c *Call) bool {
+	c.commit()
+	key := httpKey(c.ID())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.o.Limits.Calls {
+		return false
+	}
+	p := &parkedCall{call: c}
+	if limit := c.Timeout(); limit > 0 {
+		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
+	}
+	if s.calls == nil {
+		s.calls = map[string]*parkedCall{}
+	}
+	s.calls[key] = p
+	return true
+}
+
+// take removes the call that an id names; nil if none is open.
+func (s *httpSession) take(id wire.ID) *Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := httpKey(id)
+	p := s.calls[key]
+	if p == nil {
+		return nil
+	}
+	delete(s.calls, key)
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	return p.call
+}
+
+// takeAll removes all open calls.
+func (s *httpSession) takeAll() []*Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*Call, 0, len(s.calls))
+	for key, p := range s.calls {
+		delete(s.calls, key)
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		all = append(all, p.call)
+	}
+	return all
+}
+
+// extend gives the calls that a token names their time anew.
+func (s *httpSession) extend(token []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.calls {
+		if p.timer != nil && string(p.call.ProgressToken()) == string(token) && p.timer.Stop() {
+			p.timer.Reset(p.call.Timeout())
+		}
+	}
+}
+
+// expire ends a call whose time is over.
+func (s *httpSession) expire(key string) {
+	s.mu.Lock()
+	p, out := s.calls[key], s.out
+	delete(s.calls, key)
+	s.mu.Unlock()
+	if p != nil {
+		s.fail(out, p.call, errTimeout(p.call))
+	}
+}
+
+// fail ends a call on a stream of the client's, or in silence if there is none.
+func (s *httpSession) fail(out *httpStream, c *Call, e *candor.Error) {
+	ctx := context.Background()
+	if out == nil {
+		c.passOn(ctx, e, nil)
+		return
+	}
+	out.tell(c.Fail(ctx, e))
+}
+
+func (s *httpSession) attach(out *httpStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out, s.used = out, time.Now()
+}
+
+func (s *httpSession) detach(out *httpStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out == out {
+		s.out = nil
+	}
+	s.used = time.Now()
+}
+
+// stream returns the newest stream of the client, nil if there is none.
+func (s *httpSession) stream() *httpStream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out
+}
+
+// httpKey is an id as the key of a table.
+func httpKey(id wire.ID) string { return string(id.AppendKey(nil)) }

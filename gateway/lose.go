@@ -1,0 +1,57 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Lose is [Call.Fail] for a failure that another attempt may mend: the upstream could not be reached, or rejected the call
+// before any answer. What it said, if anything, is evidence. Reached says that the call may have had its effect.
+func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
+	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
+	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
+		if wait, ok := c.up.budget.spend(c, f.err); ok {
+			return c.again(ctx, f, wait)
+		}
+	}
+	if !c.over.claim() {
+		return Reply{}
+	}
+	c.blame(f.err)
+	shown := f.err
+	if c.up.o.Mode == ModeStrict {
+		shown = c.withheld(f.err)
+	}
+	out := c.made(shown)
+	if audit := c.settle(ctx, f, out); audit != nil {
+		out = c.made(audit)
+	}
+	return Reply{Bytes: out}
+}
+
+// passOn ends the call with a failure that the client is not told by us: it sees what the upstream said, as it is, or nobody
+// is there to be told.
+func (c *Call) passOn(ctx context.Context, e *candor.Error, said []byte) {
+	if !c.over.claim() {
+		return
+	}
+	c.blame(e)
+	c.settle(ctx, failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}, nil)
+}
+
+// commit says that the client has seen some of the answer: there will be no other attempt.
+func (c *Call) commit() { c.final = true }
+
+// mayResend reports whether a call that never reached the upstream may be made once more, whatever it does.
+func (c *Call) mayResend(e *candor.Error) bool {
+	return !c.final && c.attempt < c.up.o.Retry.Attempts && e.Retry().Retryable() && c.up.o.Mode != ModeObserve
+}
+
+// blame counts a failure against the upstream and against the caller who repeats it.
+func (c *Call) blame(e *candor.Error) {
+	c.release(e)
+	if c.isTool() {
+		c.up.repeats.note(c, e)
+	}
+}
