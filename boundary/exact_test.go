@@ -121,9 +121,9 @@ func mixedClient(r io.Reader, w io.Writer, n int, seed uint64) (failed int, err 
 	return failed, nil
 }
 
-// TestMessagesEqualEntriesEqualCounts makes many calls from many clients at once: the failures they were told of, and those
+// TestH9MessagesEqualEntriesEqualCounts makes many calls from many clients at once: the failures they were told of, and those
 // nobody may be told of, are the failures in the ledger and in the counters, one for one.
-func TestMessagesEqualEntriesEqualCounts(t *testing.T) {
+func TestH9MessagesEqualEntriesEqualCounts(t *testing.T) {
 	calls := *mixedCalls
 	if testing.Short() {
 		calls = 4000
