@@ -123,14 +123,16 @@ func TestEveryCodeOfTheBoundaryIsEmitted(t *testing.T) {
 		many[i] = emitsCall(i+1, "sleeps")
 	}
 	emit := map[string]func() string{
-		"candor/OUTPUT_INVALID":         func() string { return emitsLines(t, Options{}, emitsCall(1, "lies")) },
-		"candor/RESULT_NOT_ENCODABLE":   func() string { return emitsLines(t, Options{}, emitsCall(1, "garbles")) },
-		"candor/EMPTY_RESULT":           func() string { return emitsLines(t, Options{}, emitsCall(1, "nothing")) },
-		"candor/DUPLICATE_REQUEST_ID":   func() string { return emitsLines(t, Options{}, emitsCall(1, "sleeps"), emitsCall(1, "sleeps")) },
-		"candor/CALL_TIMEOUT":           func() string { return emitsLines(t, Options{Timeout: time.Millisecond}, emitsCall(1, "sleeps")) },
-		"candor/TOO_MANY_CALLS":         func() string { return emitsLines(t, Options{}, many...) },
-		"candor/HOST_REFUSED":           func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Host": "evil.example"}) },
-		"candor/ORIGIN_REFUSED":         func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Origin": "https://evil.example"}) },
+		"candor/OUTPUT_INVALID":       func() string { return emitsLines(t, Options{}, emitsCall(1, "lies")) },
+		"candor/RESULT_NOT_ENCODABLE": func() string { return emitsLines(t, Options{}, emitsCall(1, "garbles")) },
+		"candor/EMPTY_RESULT":         func() string { return emitsLines(t, Options{}, emitsCall(1, "nothing")) },
+		"candor/DUPLICATE_REQUEST_ID": func() string { return emitsLines(t, Options{}, emitsCall(1, "sleeps"), emitsCall(1, "sleeps")) },
+		"candor/CALL_TIMEOUT":         func() string { return emitsLines(t, Options{Timeout: time.Millisecond}, emitsCall(1, "sleeps")) },
+		"candor/TOO_MANY_CALLS":       func() string { return emitsLines(t, Options{}, many...) },
+		"candor/HOST_REFUSED":         func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Host": "evil.example"}) },
+		"candor/ORIGIN_REFUSED": func() string {
+			return emitsHTTP(t, http.MethodPost, map[string]string{"Origin": "https://evil.example"})
+		},
 		"candor/METHOD_NOT_ALLOWED":     func() string { return emitsHTTP(t, http.MethodPut, nil) },
 		"candor/MEDIA_TYPE_UNSUPPORTED": func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Content-Type": "text/csv"}) },
 	}
