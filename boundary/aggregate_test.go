@@ -167,3 +167,21 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 		}
 	})
 }
+
+func TestAWindowThatEndsWhileFlushingIsToldOnce(t *testing.T) {
+	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+		for range 200 {
+			a.Add(failure(candor.CodeTimeout, "read", 0))
+			a.Add(failure(candor.CodeTimeout, "read", 1))
+			time.Sleep(time.Minute) // wakes in the same instant
+			a.Flush()
+		}
+		total := 0
+		for _, g := range r.take() {
+			total += g.Count
+		}
+		if total != 400 {
+			t.Errorf("400 errors were added, %d reported", total)
+		}
+	})
+}

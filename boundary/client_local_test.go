@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,14 +79,20 @@ func TestAServerThatGoesAwayIsGone(t *testing.T) {
 }
 
 func TestAPeerThatUsesTheNumbersOfTheSDKIsStillHeard(t *testing.T) {
-	for _, number := range []int64{-32003, -32004, -32005} {
-		server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, &jsonrpc.Error{Code: number, Message: "429 Too Many Requests"}
-		})
-		session := clientPaths["pipe"](t, server)
+	var said jsonrpc.Error
+	session := clientPaths["pipe"](t, toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		sent := said
+		return nil, &sent
+	}))
+	for _, said = range []jsonrpc.Error{
+		{Code: -32003, Message: "429 Too Many Requests"},
+		{Code: -32004, Message: "429 Too Many Requests"},
+		{Code: -32005, Message: "429 Too Many Requests"},
+		{Code: -32005, Message: "rejected by transport"}, // even its words
+	} {
 		e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
-		if e.Class() != candor.ClassRateLimited || e.Origin().By != candor.PartyServer {
-			t.Errorf("%d is read as %v of %q", number, e, e.Origin().By)
+		if e.Origin().By != candor.PartyServer || !strings.HasPrefix(e.Message(), said.Message) {
+			t.Errorf("%+v is read as %v of %q", said, e, e.Origin().By)
 		}
 	}
 }

@@ -148,6 +148,10 @@ func TestAMaskedFailureIsOnlySuspected(t *testing.T) {
 	if !e.Origin().Inferred {
 		t.Error("what was guessed is said to have been said")
 	}
+	masked.Meta = mcp.Meta{dialect.MetaKey: "anybody may write under our name"}
+	if e := boundary.Decode(masked, nil); e != nil {
+		t.Errorf("a guess decided: %v", e)
+	}
 	if e, confidence := boundary.DecodeSuspected(&mcp.CallToolResult{Content: []mcp.Content{}}, nil); e != nil || confidence != 0 {
 		t.Errorf("a clean result is suspected: %v, %v", e, confidence)
 	}

@@ -219,7 +219,7 @@ func FailedEnvelope(result json.RawMessage) *candor.Error {
 
 // What mark3labs/mcp-go says by itself, beside what the go-sdk says.
 func init() {
-	for _, known := range []struct {
+	sdkErrors = append(sdkErrors, []struct {
 		code     int64
 		contains string
 		is       candor.Code
@@ -228,7 +228,5 @@ func init() {
 		{-32602, "not found: prompt not found", candor.CodePromptNotFound},
 		{-32600, "unparsable ", candor.CodeInvalidRequestParams},
 		{-32603, "internal panic: ", candor.CodeInternalError},
-	} {
-		sdkErrors = append(sdkErrors, known)
-	}
+	}...)
 }

@@ -150,7 +150,7 @@ func (c *Caller) plan(ctx context.Context, e *candor.Error, name string, attempt
 		return 0, "budget"
 	}
 	jitter := min(orDefault(c.MaxJitter, 2*time.Second), firstJitter<<min(attempt-1, 20), left-delay)
-	return delay + rand.N(jitter+1), ""
+	return delay + rand.N(jitter+1), "" //nolint:gosec // it spreads callers, it keeps no secret
 }
 
 func orDefault[T int | float64 | time.Duration](v, otherwise T) T {

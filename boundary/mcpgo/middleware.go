@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -43,7 +44,7 @@ func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		if g.o.Tracer != nil {
 			ctx, end = g.o.Tracer.StartCall(ctx, "tools/call", req.Params.Name, metaOf(req))
 		}
-		result, err, e := c.handle(ctx)
+		result, e, err := c.handle(ctx)
 		if e == nil && err == nil {
 			c.succeeded(ctx, time.Since(began))
 		}
@@ -61,15 +62,15 @@ type toolCall struct {
 	known    boundary.Call
 }
 
-// handle checks the arguments, runs the tool and checks what it returned. The third value is the failure, if there was one.
-func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, error, *candor.Error) {
+// handle checks the arguments, runs the tool and checks what it returned. The second value is the failure, if there was one.
+func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Error, error) {
 	if e := boundary.CheckArguments(c.promised.input, c.req.Params.RawArguments); e != nil {
 		return c.fail(ctx, e, nil)
 	}
 	result, err := c.run(ctx)
 	switch {
 	case err != nil && wantsURL(err):
-		return nil, err, nil // not a failure: the protocol has a number of its own for it
+		return nil, nil, err // not a failure: the protocol has a number of its own for it
 	case err != nil:
 		return c.fail(ctx, err, nil)
 	case result == nil:
@@ -94,7 +95,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, error, *can
 }
 
 // fail settles a failure and makes the result that tells of it.
-func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage) (*mcp.CallToolResult, error, *candor.Error) {
+func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage) (*mcp.CallToolResult, *candor.Error, error) {
 	raw, e := c.b.FailCall(ctx, c.known, err, returned)
 	result := new(mcp.CallToolResult)
 	if err := json.Unmarshal(raw, result); err != nil {
@@ -163,7 +164,7 @@ func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
 	}
 	err := trail.RecordSuccess(context.WithoutCancel(ctx), c.known.Tool, c.known.Session, c.known.Arguments, latency)
 	if err != nil && c.o.Logger != nil {
-		c.o.Logger.ErrorContext(ctx, "a success could not be recorded", "tool", c.known.Tool, "error", err)
+		c.o.Logger.ErrorContext(ctx, "a success could not be recorded", slog.String("tool", c.known.Tool), slog.Any("error", err))
 	}
 }
 
