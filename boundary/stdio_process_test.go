@@ -56,7 +56,7 @@ type child struct {
 func startChild(t *testing.T) *child {
 	t.Helper()
 	c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildServer$")}
-	c.cmd.Env = append(os.Environ(), childEnv+"=1")
+	c.cmd.Env = append(os.Environ(), childEnv+"=1", "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stderr = &c.stderr
 	var err, err2 error
 	c.in, err = c.cmd.StdinPipe()

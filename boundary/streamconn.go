@@ -267,7 +267,8 @@ func forget(result []byte) bool {
 // ask writes a request or a notification of the server. Once the client is silent its requests are refused at once.
 func (c *streamConn) ask(r *jsonrpc.Request) error {
 	if n, ok := r.ID.Raw().(int64); ok {
-		c.asked.Store(max(n, c.asked.Load()))
+		for old := c.asked.Load(); n > old && !c.asked.CompareAndSwap(old, n); old = c.asked.Load() {
+		}
 		if c.hungUp.Load() {
 			go c.deliver(goneAnswer(n))
 			return nil
