@@ -147,7 +147,8 @@ func (b *Boundary) RefuseMessage(ctx context.Context, message []byte) (answer []
 	}
 }
 
-// RefuseRequest records and counts the failure of a request and returns the answer, nil if it was a notification.
+// RefuseRequest records and counts the failure of a request and returns the answer, nil if it was a notification. The answer has
+// to leave through [Boundary.Transport], [Boundary.HTTP] or [Boundary.SealAnswer], which know that it is settled.
 func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.Error) []byte {
 	m := wire.Parse(request, wire.Limits{AllowLoneSurrogates: true})
 	o := openCall{method: string(m.Method()), params: paramsOf(&m)}
@@ -155,7 +156,9 @@ func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.
 		b.suppress(ctx, e, contract.VerdictProtocol, o.exchange())
 		return nil
 	}
-	return b.refuse(ctx, e, contract.VerdictProtocol, o.exchange()).append(nil, m.ID())
+	shown := b.refuse(ctx, e, contract.VerdictProtocol, o.exchange())
+	settled.add(shown.key())
+	return shown.append(nil, m.ID())
 }
 
 // SealAnswer returns the answer to a request as it may leave. A JSON-RPC error that nobody has recorded is recorded, counted

@@ -107,7 +107,7 @@ func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage
 			result.Meta.AdditionalFields[dialect.MetaKey] = json.RawMessage(own.Raw())
 		}
 	}
-	return result, nil, e
+	return result, e, nil
 }
 
 // run calls the tool within its time, and survives it. A handler that does not notice that its time is up is left behind,

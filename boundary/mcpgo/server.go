@@ -16,12 +16,16 @@ package mcpgo
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -54,7 +58,7 @@ func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []b
 	}
 	answer, failure := s.answer(ctx, message)
 	if failure != nil {
-		return s.b.RefuseRequest(ctx, message, failure)
+		answer = s.b.RefuseRequest(ctx, message, failure)
 	}
 	if answer == nil || asked.Shape() != wire.KindRequest {
 		return nil
@@ -81,11 +85,12 @@ func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byt
 }
 
 // finish does with an answer of mcp-go what is left to do: results that say isError and came past the middleware are settled,
-// the rpc dialect is spoken, and the extension is announced.
+// the rpc dialect is spoken, the extension is announced, and an
+// unknown tool is told its neighbours.
 func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message) []byte {
 	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindResult {
-		return answer
+		return s.finishError(ctx, &m, asked)
 	}
 	result := m.Result().Raw()
 	switch method := string(asked.Method()); {
@@ -106,6 +111,17 @@ func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message)
 		return d.Write(nil, e, dialect.Options{ID: asked.ID(), Response: true, Stack: s.o.Stack})
 	}
 	return response(asked.ID(), result)
+}
+
+// finishError tells of an unknown tool which one was probably meant. All else is left to the layer outside.
+func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) []byte {
+	text, _ := m.Error().Path("message").Str()
+	if !asked.MethodIs("tools/call") || !strings.HasSuffix(text, server.ErrToolNotFound.Error()) {
+		return m.Bytes()
+	}
+	name, _ := asked.Params().Path("name").Str()
+	known := slices.Sorted(maps.Keys(s.inner.ListTools()))
+	return s.b.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer))
 }
 
 // complete adds what protocol version 2026-07-28 wants of every result.

@@ -154,7 +154,7 @@ func (p *pump) finished(ctx context.Context, line []byte) []byte {
 	request := p.asked[r.ID]
 	delete(p.asked, r.ID)
 	p.mu.Unlock()
-	if request == nil || r.Error != nil {
+	if request == nil {
 		return line
 	}
 	raw, err := jsonrpc.EncodeMessage(request)
