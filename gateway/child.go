@@ -1,0 +1,236 @@
+package gateway
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Child says which server is started, and how it is kept.
+type Child struct {
+	Command string   // a path, or a name that is looked up in PATH
+	Args    []string // without the command itself
+	Env     []string // nil is that of the gateway
+	Dir     string   // "" is that of the gateway
+
+	// Stderr gets what the server writes to its standard error, as it comes; nil is nobody.
+	Stderr io.Writer
+	// RedactStderr takes secrets, directories and control characters out of it, line by line.
+	RedactStderr bool
+
+	// Guard is the command line that runs [Guard], without the server's own. With it nothing that the server has started outlives
+	// the gateway, however either ends. Without it, and where there are no guards, only the server itself and its process group are seen to.
+	Guard []string
+
+	Restart RestartPolicy
+	Grace   time.Duration // between asking the server to end and killing it; 0 is 5 seconds
+	Drain   time.Duration // how long open calls may take after the client has hung up; 0 is 10 seconds
+}
+
+// RestartPolicy says whether a server that dies is started again. The zero value is no.
+type RestartPolicy struct {
+	Tries   int           // in the window; 0 is never
+	Window  time.Duration // 0 is one minute
+	Wait    time.Duration // before the first try, doubled for each that follows; 0 is 100 milliseconds
+	MaxWait time.Duration // 0 is 10 seconds
+}
+
+func (c *Child) fill() {
+	c.Grace = cmp.Or(c.Grace, 5*time.Second)
+	c.Drain = cmp.Or(c.Drain, 10*time.Second)
+	c.Restart.Window = cmp.Or(c.Restart.Window, time.Minute)
+	c.Restart.Wait = cmp.Or(c.Restart.Wait, 100*time.Millisecond)
+	c.Restart.MaxWait = cmp.Or(c.Restart.MaxWait, 10*time.Second)
+}
+
+// StartError says that a server could not be started, and what to do about it.
+type StartError struct {
+	Command string
+	Hint    string
+	Err     error
+}
+
+// Error returns one line with the hint.
+func (e *StartError) Error() string {
+	return fmt.Sprintf("starting %q: %v (hint: %s)", e.Command, e.Err, e.Hint)
+}
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// process is a server that runs.
+type process struct {
+	stdin  *os.File
+	stdout *os.File
+	stderr *stderrTail
+	cmd    *exec.Cmd
+	guard  *guardLine    // nil without a guard
+	quiet  chan struct{} // closed when nobody can write to stderr any more
+	done   chan struct{} // closed when it has ended; then status is known
+	status Status
+}
+
+// start starts the server.
+func (c *Child) start() (*process, error) {
+	cmd, err := c.command()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr}, quiet: make(chan struct{}), done: make(chan struct{})}
+	theirs := make([]*os.File, 0, 5)
+	closeTheirs := func() {
+		for _, f := range theirs {
+			_ = f.Close()
+		}
+	}
+	defer closeTheirs() // the server has its own copies
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	stdinR, stdinW := pipe()
+	stdoutR, stdoutW := pipe()
+	stderrR, stderrW := pipe()
+	if err == nil && c.guarded() {
+		p.guard, err = newGuardLine(cmd)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making pipes for the server: %w", err)
+	}
+	theirs = append(theirs, stdinR, stdoutW, stderrW)
+	theirs = append(theirs, cmd.ExtraFiles...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdinR, stdoutW, stderrW
+	p.stdin, p.stdout = stdinW, stdoutR
+	started := make(chan error)
+	go p.live(started)
+	if err := <-started; err != nil {
+		p.close()
+		_ = stderrR.Close()
+		return nil, c.explain(err)
+	}
+	go func() {
+		defer close(p.quiet)
+		defer func() { _ = stderrR.Close() }()
+		p.stderr.drain(stderrR)
+	}()
+	return p, nil
+}
+
+// command is the command line as it is executed: nothing that a peer says is part of it.
+func (c *Child) command() (*exec.Cmd, error) {
+	path, err := exec.LookPath(c.Command)
+	if err != nil && !(errors.Is(err, exec.ErrDot) || c.Dir != "" && strings.ContainsRune(c.Command, os.PathSeparator)) {
+		return nil, c.explain(err)
+	}
+	if path == "" {
+		path = c.Command
+	}
+	line := append([]string{path}, c.Args...)
+	if c.guarded() {
+		line = append(append([]string{}, c.Guard...), line...)
+	}
+	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended in stages, see stop
+	if !c.guarded() {
+		cmd.Args[0] = c.Command
+	}
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	cmd.SysProcAttr = attributes(c.guarded())
+	return cmd, nil
+}
+
+func (c *Child) guarded() bool { return guardsWork && len(c.Guard) > 0 }
+
+// explain says why a command cannot be started, and what would help.
+func (c *Child) explain(err error) error {
+	hint := "try the same command in a shell"
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		hint = "install it, check the spelling, or give its full path"
+	case errors.Is(err, os.ErrNotExist):
+		hint = "check the path; the file does not exist"
+	case errors.Is(err, os.ErrPermission):
+		hint = "make the file executable, or start it with its interpreter"
+	}
+	if inner := new(exec.Error); errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &StartError{Command: c.Command, Hint: hint, Err: err}
+}
+
+// live starts the process and waits for its end, all on one thread: the kernel takes the death of the thread that started a child
+// for the death of its parent.
+func (p *process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := p.cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	started <- nil
+	_ = p.cmd.Wait() // the state says more
+	p.status = statusOf(p.cmd.ProcessState)
+	if p.guard != nil {
+		p.status = p.guard.report(p.status)
+	}
+	p.sweep()
+	close(p.done)
+	_ = p.stdout.SetReadDeadline(time.Now().Add(afterlife))
+}
+
+// afterlife is how long the output of a server that has ended may stay silent while somebody holds it open.
+const afterlife = 250 * time.Millisecond
+
+// Read reads what the server says. Whoever has inherited its output cannot hold it open for ever.
+func (p *process) Read(b []byte) (int, error) {
+	select {
+	case <-p.done:
+		_ = p.stdout.SetReadDeadline(time.Now().Add(afterlife))
+	default:
+	}
+	n, err := p.stdout.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// stop ends the process: its input ends, it is asked, it is killed. It returns when it has ended.
+func (p *process) stop(grace time.Duration) {
+	_ = p.stdin.Close()
+	ask := time.NewTimer(min(grace, stopPatience))
+	defer ask.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-ask.C:
+	}
+	p.terminate()
+	kill := time.NewTimer(grace)
+	defer kill.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-kill.C:
+	}
+	p.kill()
+	<-p.done
+}
+
+// stopPatience is how long a server has to notice that its input has ended before it is asked in other ways.
+const stopPatience = 500 * time.Millisecond
+
+func (p *process) close() {
+	_ = p.stdin.Close()
+	_ = p.stdout.Close()
+	if p.guard != nil {
+		p.guard.close()
+	}
+}

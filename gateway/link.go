@@ -1,0 +1,288 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// link is a connection to a server over one stream: the table of the calls that are open on it, and the door to it.
+//
+// A call is ended by whoever takes it out of the table: its answer, its deadline, its cancellation or the end of the link. So each
+// has one end, and nobody else touches the [Call] meanwhile.
+type link struct {
+	up      *Upstream
+	ctx     context.Context //nolint:containedctx // it is that of the connection, and timers have no other
+	session string
+	client  *outlet
+	server  *outlet
+	hello   *handshake
+	noise   noise
+
+	mu       sync.Mutex // guards all below
+	open     map[string]*pending
+	progress map[string]*pending // those whose progress is reported, by token
+	held     int                 // bytes of the open requests
+	late     *lateIDs
+	asked    map[string]struct{} // what the server has asked the client
+	crowded  bool                // it has asked too much to be remembered: anything may be an answer
+	over     *candor.Error       // why no call can be opened any more
+	empty    chan struct{}       // closed when the last call ends, if somebody waits for that
+	lates    int64               // late answers that were dropped
+	strays   int64               // answers to nothing
+}
+
+// pending is a request in the table.
+type pending struct {
+	call    *Call               // nil if the gateway itself asks
+	own     func(*wire.Message) // takes the answer to the gateway itself, nil if none will come
+	key     string
+	token   string // of its progress
+	timer   *time.Timer
+	limit   time.Duration // how long it may go without a sign of progress, 0 for ever
+	began   time.Time
+	due     time.Time // when its time is up
+	waiting bool      // for another attempt: no answer can be its own
+}
+
+const (
+	// maxHeld bounds the bytes of all open requests of one connection.
+	maxHeld = 64 << 20
+	// maxExtension is how many times its timeout a call may take if it keeps reporting progress.
+	maxExtension = 12
+	// maxStrays bounds the entries that answers to nothing can make.
+	maxStrays = 1000
+)
+
+// newLink returns a link from the pump's client to a server.
+func (p *pump) newLink(server *outlet) *link {
+	u := p.up
+	return &link{
+		up: u, ctx: p.ctx, session: p.session, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
+		open: map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]struct{}{},
+	}
+}
+
+// objection is why a request cannot be opened here, nil if it can.
+func (l *link) objection(m *wire.Message) *candor.Error {
+	key := idKey(m.ID())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.over != nil:
+		return l.over
+	case l.open[key] != nil, l.late.awaits(key): // an answer to the earlier call would be taken for one to this
+		return candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
+	case len(l.open) >= l.up.o.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
+		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
+			candor.WithDetails(map[string]any{"open": len(l.open), "openBytes": l.held}))
+	default:
+		return nil
+	}
+}
+
+// forward opens a call and sends it on.
+func (l *link) forward(c *Call) {
+	p := &pending{call: c, key: idKey(c.ID()), limit: c.Timeout(), began: time.Now()}
+	p.due = p.began.Add(p.limit)
+	if token := c.ProgressToken(); token != nil {
+		p.token = idKey(wire.ID(token))
+	}
+	if e := l.put(p); e != nil {
+		l.client.queue(c.Fail(l.ctx, e))
+		return
+	}
+	l.server.queue(c.Bytes())
+}
+
+// put enters a request into the table and starts its clock. It returns why not if the link is over.
+func (l *link) put(p *pending) *candor.Error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over != nil {
+		return l.over
+	}
+	l.open[p.key] = p
+	if p.call != nil {
+		l.held += len(p.call.Bytes())
+	}
+	if p.token != "" {
+		l.progress[p.token] = p
+	}
+	if p.limit > 0 {
+		p.timer = time.AfterFunc(time.Until(p.due), func() { l.expire(p) })
+	}
+	return nil
+}
+
+// take removes the request with that id from the table, so that the caller may end it. It is nil if there is none.
+func (l *link) take(key string) *pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[key]
+	if p == nil || p.waiting {
+		return nil
+	}
+	l.remove(p)
+	return p
+}
+
+// giveUp removes p itself from the table and reports whether it was still there. Its answer, if the server is at work on one, will
+// be late.
+func (l *link) giveUp(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[p.key] != p {
+		return false
+	}
+	l.remove(p)
+	if !p.waiting {
+		l.late.add(p.key)
+	}
+	return true
+}
+
+// remove is called with the lock held.
+func (l *link) remove(p *pending) {
+	delete(l.open, p.key)
+	if p.call != nil {
+		l.held -= len(p.call.Bytes())
+	}
+	if l.progress[p.token] == p {
+		delete(l.progress, p.token)
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if l.empty != nil && len(l.open) == 0 {
+		close(l.empty)
+		l.empty = nil
+	}
+}
+
+// expire ends a call whose time is up, tells the client first and then the server.
+func (l *link) expire(p *pending) {
+	if !l.giveUp(p) {
+		return
+	}
+	if p.call == nil {
+		p.own(nil)
+		return
+	}
+	l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithDetails(map[string]any{"timeoutMs": p.limit.Milliseconds(), "attempts": p.call.Attempt()}))))
+	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids to call off the former, and nobody works on the latter
+		l.server.send(cancellation(p.call.ID(), "the call did not finish before its deadline"))
+	}
+}
+
+// cancellation is the notification that a request is called off.
+func cancellation(id wire.ID, reason string) []byte {
+	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
+	line = wire.AppendString(append(line, `,"reason":`...), reason)
+	return append(line, `}}`...)
+}
+
+// extend gives a call that shows progress its whole time anew, but not for ever.
+func (l *link) extend(token wire.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.progress[idKey(token)]
+	if p == nil || p.timer == nil || p.waiting {
+		return
+	}
+	if p.due = time.Now().Add(p.limit); p.due.After(p.began.Add(maxExtension * p.limit)) {
+		p.due = p.began.Add(maxExtension * p.limit)
+	}
+	p.timer.Reset(time.Until(p.due))
+}
+
+// again makes a call once more after a pause, unless its deadline or the end of the link comes first.
+func (l *link) again(p *pending, wait time.Duration) {
+	p.waiting = true
+	if e := l.put(p); e != nil {
+		l.client.queue(p.call.Fail(l.ctx, e))
+		return
+	}
+	time.AfterFunc(wait, func() {
+		l.mu.Lock()
+		still := l.open[p.key] == p
+		if still {
+			p.waiting = false // and whoever ends it now may find its answer late
+		}
+		l.mu.Unlock()
+		if still {
+			l.server.send(p.call.Bytes())
+		}
+	})
+}
+
+// cancel ends a call that the client calls off.
+func (l *link) cancel(id wire.ID) {
+	l.mu.Lock()
+	p := l.open[idKey(id)]
+	l.mu.Unlock()
+	if p != nil && p.call != nil && l.giveUp(p) {
+		p.call.Cancelled(l.ctx)
+	}
+}
+
+// mayAnswer reports whether the server has asked for this answer of the client, and forgets that it has.
+func (l *link) mayAnswer(id wire.ID) bool {
+	key := idKey(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.asked[key]
+	delete(l.asked, key)
+	return ok || l.crowded
+}
+
+// end closes the table: every call that is open is answered with e, and so is every later one.
+func (l *link) end(e *candor.Error) {
+	l.mu.Lock()
+	l.over = e
+	left := make([]*pending, 0, len(l.open))
+	for _, p := range l.open {
+		left = append(left, p)
+		l.remove(p)
+	}
+	l.mu.Unlock()
+	for _, p := range left {
+		if p.call == nil {
+			p.own(nil)
+			continue
+		}
+		l.client.send(p.call.Fail(l.ctx, e))
+	}
+	l.tell()
+}
+
+// drained returns a channel that is closed when no call is open.
+func (l *link) drained() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.empty != nil {
+		return l.empty
+	}
+	empty := make(chan struct{})
+	if len(l.open) == 0 {
+		close(empty)
+		return empty
+	}
+	l.empty = empty
+	return empty
+}
+
+// tell logs what was dropped in the life of the link.
+func (l *link) tell() {
+	l.mu.Lock()
+	lates, strays := l.lates, l.strays
+	l.mu.Unlock()
+	if lines := l.noise.lines.Load(); lines+lates+strays > 0 {
+		l.up.o.Logger.InfoContext(l.ctx, "dropped from the server",
+			"upstream", l.up.o.Name, "noise", lines, "lateAnswers", lates, "strayAnswers", strays)
+	}
+}

@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// read moves what the server says to the client until the stream ends, and returns why it did.
+func (l *link) read(server io.Reader) error {
+	lines := wire.NewLineReader(eager{server, l.client.flush}, l.up.o.Limits.Message)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			l.client.flush()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		l.fromServer(line)
+	}
+}
+
+// fromServer handles one line of the server.
+func (l *link) fromServer(line wire.Line) {
+	if line.Flaw != wire.FlawNone {
+		l.oversize(line)
+		return
+	}
+	m := wire.Parse(line.Bytes, l.up.o.Limits.Message)
+	switch m.Kind() {
+	case wire.KindResult, wire.KindError:
+		l.answer(&m)
+	case wire.KindNotification:
+		l.heed(&m)
+		l.client.queue(m.Bytes())
+	case wire.KindRequest:
+		l.remember(m.ID())
+		l.client.queue(m.Bytes())
+	default:
+		if !line.Unended { // half a line is part of a death, and the end of the link says more about that
+			l.malformed(&m)
+		}
+	}
+}
+
+// answer ends the call that is answered.
+func (l *link) answer(m *wire.Message) {
+	p := l.take(idKey(m.ID()))
+	switch {
+	case p == nil:
+		l.dropped(m.ID())
+	case p.call == nil:
+		p.own(m)
+	default:
+		if p.call.Method() == "initialize" {
+			l.hello.response(m)
+		}
+		l.close(p, m.Bytes())
+	}
+}
+
+// close ends a call that was taken from the table with what the server said, or makes it once more.
+func (l *link) close(p *pending, answer []byte) {
+	reply := p.call.Close(l.ctx, answer)
+	if reply.Again {
+		l.again(p, reply.Wait)
+		return
+	}
+	l.client.queue(reply.Bytes)
+}
+
+// heed looks at a notification of the server on its way to the client.
+func (l *link) heed(m *wire.Message) {
+	switch {
+	case m.MethodIs("notifications/progress"):
+		if token := m.Params().Path("progressToken").Raw(); token != nil {
+			l.extend(token)
+		}
+	case m.MethodIs("notifications/tools/list_changed"):
+		l.up.tools.forget()
+		l.hello.relist()
+	}
+}
+
+// remember notes that the server asks the client something, so that an answer is let through.
+func (l *link) remember(id wire.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.asked) >= l.up.o.Limits.Calls {
+		l.crowded = true
+		return
+	}
+	l.asked[idKey(id)] = struct{}{}
+}
+
+// dropped is the fate of an answer to no open call: it came late, or it answers nothing that was asked.
+func (l *link) dropped(id wire.ID) {
+	l.mu.Lock()
+	late := l.late.arrived(idKey(id))
+	if late {
+		l.lates++
+	} else {
+		l.strays++
+	}
+	strays := l.strays
+	l.mu.Unlock()
+	if !late && strays <= maxStrays {
+		l.up.stray(l.ctx, l.session)
+	}
+}
+
+// malformed handles a line that is no message. If it was meant as an answer the call is over; if not it is noise.
+func (l *link) malformed(m *wire.Message) {
+	if units, ok := m.SplitBatch(); ok {
+		for _, unit := range units {
+			part := wire.Parse(unit, l.up.o.Limits.Message)
+			l.spoil(&part, badAnswer(wire.FlawBatch))
+		}
+		return
+	}
+	if p := l.takeAnswered(m); p != nil {
+		l.close(p, m.Bytes()) // classified as malformed, with what the server said as evidence
+		return
+	}
+	l.noise.hear(l.ctx, m.Bytes())
+}
+
+// oversize handles a line that was too long to be kept.
+func (l *link) oversize(line wire.Line) {
+	id := wire.PeekID(line.Head, line.Tail)
+	if id == nil {
+		l.noise.hear(l.ctx, line.Head)
+		return
+	}
+	if p := l.take(idKey(id)); p != nil {
+		l.fail(p, badAnswer(wire.FlawTooLarge).With(candor.WithDetails(map[string]any{
+			"flaw": wire.FlawTooLarge.String(), "bytes": line.Size, "limit": l.up.o.Limits.Message.MaxBytes})))
+	}
+}
+
+// spoil ends the call that a message was meant to answer, if there is one.
+func (l *link) spoil(m *wire.Message, e *candor.Error) {
+	if p := l.takeAnswered(m); p != nil {
+		l.fail(p, e)
+	}
+}
+
+// takeAnswered takes the call that a message looks like an answer to.
+func (l *link) takeAnswered(m *wire.Message) *pending {
+	if shape := m.Shape(); m.ID() == nil || shape == wire.KindRequest || shape == wire.KindNotification {
+		return nil
+	}
+	return l.take(idKey(m.ID()))
+}
+
+func (l *link) fail(p *pending, e *candor.Error) {
+	if p.call == nil {
+		p.own(nil)
+		return
+	}
+	l.client.queue(p.call.Fail(l.ctx, e))
+}
+
+// badAnswer is the error for an answer that cannot be delivered.
+func badAnswer(flaw wire.Flaw) *candor.Error {
+	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
+}

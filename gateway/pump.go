@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Streams are the two ends of a connection that moves one message a line.
+type Streams struct {
+	In  io.Reader // what the peer says
+	Out io.Writer // what it is told
+}
+
+// pump moves messages between one client and one server, or several one after the other. Clean ones leave as the bytes they came
+// in. It holds no queue: a peer that does not read slows down the one that writes.
+type pump struct {
+	up      *Upstream
+	ctx     context.Context //nolint:containedctx // it is that of the connection
+	session string
+	client  *outlet
+	hello   handshake
+	heard   atomic.Int64 // lines of the client
+
+	mu      sync.Mutex // guards all below
+	link    *link      // nil while there is no server
+	since   time.Time  // when the last one was lost
+	changed chan struct{}
+	over    *candor.Error // why there will be none any more
+}
+
+// patience is how long a call waits for a server that is being started again.
+const patience = 5 * time.Second
+
+func newPump(ctx context.Context, u *Upstream, out io.Writer) *pump {
+	return &pump{up: u, ctx: ctx, session: ref.New(), client: newOutlet(out, 0), since: time.Now(), changed: make(chan struct{})}
+}
+
+// readClient moves what the client says to the server until the client hangs up.
+func (p *pump) readClient(client io.Reader) {
+	lines := wire.NewLineReader(eager{client, p.flush}, p.up.o.Limits.Message)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			p.flush()
+			return
+		}
+		p.heard.Add(1)
+		p.fromClient(line)
+	}
+}
+
+// fromClient handles one line of the client.
+func (p *pump) fromClient(line wire.Line) {
+	if line.Flaw != wire.FlawNone {
+		p.client.queue(p.up.Oversize(p.ctx, line.Size, line.Head, line.Tail, p.session))
+		return
+	}
+	m := wire.Parse(line.Bytes, p.up.o.Limits.Message)
+	switch m.Kind() {
+	case wire.KindRequest:
+		p.request(&m)
+	case wire.KindNotification:
+		p.notification(&m)
+	case wire.KindResult, wire.KindError:
+		if l, _ := p.server(); l != nil && l.mayAnswer(m.ID()) {
+			l.server.queue(m.Bytes())
+		}
+	default:
+		p.client.queue(p.up.Malformed(p.ctx, &m, p.session))
+	}
+}
+
+// request admits a request and forwards it, or answers it.
+func (p *pump) request(m *wire.Message) {
+	l, e := p.server()
+	if e == nil {
+		e = l.objection(m)
+	}
+	if e != nil {
+		p.client.queue(p.up.newCall(m, p.session).Fail(p.ctx, e))
+		return
+	}
+	p.learn(l, m)
+	c, refusal := p.up.Admit(p.ctx, m, p.session)
+	if c == nil {
+		p.client.queue(refusal)
+		return
+	}
+	p.hello.request(c)
+	l.forward(c)
+}
+
+func (p *pump) notification(m *wire.Message) {
+	l, _ := p.server()
+	switch {
+	case m.MethodIs("notifications/initialized"):
+		p.hello.initialized(m)
+	case m.MethodIs("notifications/cancelled"):
+		if id := m.Params().Path("requestId").Raw(); id != nil && l != nil {
+			l.cancel(id)
+		}
+	}
+	if l != nil {
+		l.server.queue(m.Bytes())
+	}
+}
+
+// server returns the link to the server. While there is none it waits a little: then the error says why there still is none.
+func (p *pump) server() (*link, *candor.Error) {
+	for {
+		p.mu.Lock()
+		l, over, changed, left := p.link, p.over, p.changed, patience-time.Since(p.since)
+		p.mu.Unlock()
+		switch {
+		case l != nil:
+			return l, nil
+		case over != nil:
+			return nil, over
+		case left <= 0:
+			return nil, candor.New(candor.CodeUpstreamUnavailable, "", candor.WithOrigin(candor.PartyGateway, false))
+		}
+		p.client.flush()
+		select {
+		case <-changed:
+		case <-p.ctx.Done():
+			return nil, draining()
+		case <-time.After(left):
+		}
+	}
+}
+
+// connect makes l the link that calls go to; nil if there is none for the moment.
+func (p *pump) connect(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l == nil && p.link != nil {
+		p.since = time.Now()
+	}
+	p.link = l
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// finish says that there will be no server any more: e is what every later call is answered.
+func (p *pump) finish(e *candor.Error) {
+	p.mu.Lock()
+	p.over = e
+	p.mu.Unlock()
+	p.connect(nil)
+}
+
+// flush writes what waits for either side.
+func (p *pump) flush() {
+	p.mu.Lock()
+	l := p.link
+	p.mu.Unlock()
+	if l != nil {
+		l.server.flush()
+	}
+	p.client.flush()
+}
+
+// draining is the answer to calls while the gateway ends.
+func draining() *candor.Error {
+	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
+}

@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// outlet is the one door through which messages leave to a peer. Lines are never torn. It is safe for concurrent use.
+type outlet struct {
+	stall time.Duration // how long a peer may refuse to take what is written, 0 for ever
+	to    io.Writer
+
+	mu     sync.Mutex // guards all below
+	w      *bufio.Writer
+	err    error         // the first that a write returned; nothing leaves after it
+	broken chan struct{} // closed when there is one
+}
+
+// outletSize is what is collected before it is written. A larger message is not copied.
+const outletSize = 64 << 10
+
+func newOutlet(w io.Writer, stall time.Duration) *outlet {
+	return &outlet{stall: stall, to: w, w: bufio.NewWriterSize(w, outletSize), broken: make(chan struct{})}
+}
+
+// queue takes a message that leaves with the next flush at the latest. Nil is nothing.
+func (o *outlet) queue(message []byte) {
+	if message == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.put(message)
+}
+
+// send writes a message and all that is queued before it.
+func (o *outlet) send(message []byte) {
+	if message == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.put(message)
+	o.push()
+}
+
+// flush writes what is queued.
+func (o *outlet) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.push()
+}
+
+func (o *outlet) put(message []byte) {
+	if o.err != nil {
+		return
+	}
+	if bytes.IndexByte(message, '\n') >= 0 {
+		message = wire.AppendLine(nil, message)
+		message = message[:len(message)-1]
+	}
+	if o.w.Available() <= len(message) {
+		o.arm()
+	}
+	_, err := o.w.Write(message)
+	if err == nil {
+		err = o.w.WriteByte('\n')
+	}
+	o.note(err)
+}
+
+func (o *outlet) push() {
+	if o.err != nil || o.w.Buffered() == 0 {
+		return
+	}
+	o.arm()
+	o.note(o.w.Flush())
+}
+
+// arm gives the write that follows its time, where the peer's end can be given one.
+func (o *outlet) arm() {
+	if d, ok := o.to.(interface{ SetWriteDeadline(time.Time) error }); ok && o.stall > 0 {
+		_ = d.SetWriteDeadline(time.Now().Add(o.stall)) // what has no deadlines waits as long as it must
+	}
+}
+
+func (o *outlet) note(err error) {
+	if err != nil && o.err == nil {
+		o.err = err
+		close(o.broken)
+	}
+}
+
+// failure returns the first error of a write.
+func (o *outlet) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// eager flushes what was queued before it waits for more to read: messages that came together leave together, and none waits for
+// a clock.
+type eager struct {
+	r     io.Reader
+	flush func()
+}
+
+func (e eager) Read(p []byte) (int, error) {
+	e.flush()
+	return e.r.Read(p)
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// handshake is how the client and the server met: what to say again to a server that was started anew, so that the client need
+// not notice. It is safe for concurrent use.
+type handshake struct {
+	mu     sync.Mutex // guards all below
+	hello  []byte     // the request initialize
+	ready  []byte     // the notification that follows it
+	id     wire.ID
+	answer greeting
+	met    bool  // the server has answered
+	listed *link // the link on which the tools were asked for
+}
+
+// greeting is what a server says of itself that a client relies on.
+type greeting struct{ version, capabilities []byte }
+
+// maxHello bounds what is kept to be said again. A handshake that is longer is not.
+const maxHello = 1 << 20
+
+// greetTimeout is how long a server that was started anew may take to answer.
+const greetTimeout = 30 * time.Second
+
+// request notes the client's initialize.
+func (h *handshake) request(c *Call) {
+	if c.Method() != "initialize" || len(c.Bytes()) > maxHello {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), c.ID().Clone(), nil, false
+}
+
+// response notes what the server answered to initialize.
+func (h *handshake) response(m *wire.Message) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m.Kind() == wire.KindResult {
+		h.answer, h.met = readGreeting(m), true
+	}
+}
+
+func (h *handshake) initialized(m *wire.Message) {
+	if len(m.Bytes()) > maxHello {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ready = bytes.Clone(m.Bytes())
+}
+
+// mayList reports whether the server may be asked for its tools now, once on each link: it is initialised, or needs not to be.
+func (h *handshake) mayList(l *link, m *wire.Message) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	stateless := m.Params().Path("_meta", protocolVersionKey).Present()
+	offered := h.met && h.ready != nil && v(h.capabilities(), "tools").Present()
+	if h.listed == l || !stateless && !offered {
+		return false
+	}
+	h.listed = l
+	return true
+}
+
+func (h *handshake) capabilities() wire.Value {
+	value, err := wire.ParseValue(h.answer.capabilities, wire.Limits{})
+	if err != nil {
+		return wire.Value{}
+	}
+	return value
+}
+
+// relist lets the tools be asked for again.
+func (h *handshake) relist() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listed = nil
+}
+
+var errNoGreeting = errors.New("the server was started again and did not answer initialize")
+
+// replay says to a new server what the client said to the old one. The client sees none of it. It reports whether the new one is
+// as the old one was.
+func (h *handshake) replay(ctx context.Context, l *link) (same bool, err error) {
+	h.mu.Lock()
+	hello, ready, id, before, met := h.hello, h.ready, h.id, h.answer, h.met
+	h.mu.Unlock()
+	if !met {
+		return true, nil // the client has not got so far
+	}
+	now := make(chan *greeting, 1)
+	p := &pending{key: idKey(id), began: time.Now(), limit: greetTimeout}
+	p.due = p.began.Add(p.limit)
+	p.own = func(m *wire.Message) {
+		if m == nil || m.Kind() != wire.KindResult {
+			now <- nil
+			return
+		}
+		g := readGreeting(m)
+		now <- &g
+	}
+	if l.put(p) != nil {
+		return false, errNoGreeting
+	}
+	l.server.send(hello)
+	select {
+	case g := <-now:
+		if g == nil {
+			return false, errNoGreeting
+		}
+		l.server.send(ready)
+		return bytes.Equal(g.version, before.version) && bytes.Equal(g.capabilities, before.capabilities), nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+func readGreeting(m *wire.Message) greeting {
+	return greeting{
+		version:      bytes.Clone(m.Result().Path("protocolVersion").Raw()),
+		capabilities: bytes.Clone(m.Result().Path("capabilities").Raw()),
+	}
+}

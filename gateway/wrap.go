@@ -1,0 +1,254 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Exit is how a wrapped session ended.
+type Exit struct {
+	// Code is what the process should end with: 0 if the client hung up first or the context ended, otherwise the server's own.
+	Code   int
+	HungUp bool   // the client ended the session
+	Server Status // how the last server ended
+}
+
+// Wrap starts a server and stands between it and a client until one of them ends, or the context does. Every request that it
+// has read is answered once. When it returns, the server and all that it has started are gone.
+//
+// It does not close the client's streams. A read of client.In that cannot be interrupted is left behind; what it brings is dropped.
+// The error is a [*StartError] if the server could not be started for the first time.
+func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit, error) {
+	child.fill()
+	server, err := child.start()
+	if err != nil {
+		return Exit{Code: startCode(err)}, err
+	}
+	w := &wrapping{up: u, ctx: ctx, child: child, pump: newPump(ctx, u, client.Out), hungUp: make(chan struct{})}
+	go func() {
+		defer close(w.hungUp)
+		w.pump.readClient(client.In)
+	}()
+	exit := w.supervise(server)
+	if in, ok := client.In.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
+	}
+	return exit, nil
+}
+
+// startCode is the exit code that shells use for a command that cannot be started.
+func startCode(err error) int {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return 127
+	}
+	return 126
+}
+
+// wrapping is one session of a client with one server, started as often as its policy allows.
+type wrapping struct {
+	up     *Upstream
+	ctx    context.Context //nolint:containedctx // it is that of the session
+	child  Child
+	pump   *pump
+	hungUp chan struct{} // closed when the client has
+	starts []time.Time   // of the servers that were started anew, in the window
+}
+
+// supervise serves with one server after another, and returns how it ended.
+func (w *wrapping) supervise(server *process) Exit {
+	again := false
+	for {
+		died := w.serve(server, again)
+		if !died || w.finished() {
+			return Exit{HungUp: w.clientGone(), Server: server.status}
+		}
+		w.up.o.Logger.ErrorContext(w.ctx, "the server ended", "upstream", w.up.o.Name, "status", server.status.String())
+		next := w.restart()
+		if next == nil {
+			w.linger(gone(server, w.up.o.Mode))
+			return Exit{Code: server.status.Code, Server: server.status}
+		}
+		server, again = next, true
+	}
+}
+
+// serve moves messages until the server ends, and reports whether it did so by itself. Then it has ended, whatever happened.
+func (w *wrapping) serve(server *process, again bool) (died bool) {
+	l := w.pump.newLink(newOutlet(server.stdin, w.up.timeout("")))
+	silent := make(chan struct{})
+	go func() {
+		defer close(silent)
+		if err := l.read(server); err != nil {
+			w.up.o.Logger.ErrorContext(w.ctx, "reading from the server", "upstream", w.up.o.Name, "error", err)
+		}
+	}()
+	defer server.close()
+	if err := w.greet(l, again); err != nil {
+		w.up.o.Logger.ErrorContext(w.ctx, "the server cannot take over", "upstream", w.up.o.Name, "error", err)
+		server.kill()
+		died = true
+	} else {
+		w.pump.connect(l)
+		died = w.watch(l, server, silent)
+	}
+	server.stop(w.child.Grace)
+	within(w.child.Grace, func() { <-silent })
+	within(afterlife, func() { <-server.quiet })
+	w.pump.connect(nil)
+	e := gone(server, w.up.o.Mode)
+	if !died {
+		e = draining()
+	}
+	within(w.child.Grace, func() { l.end(e) }) // a client that does not read cannot hold us
+	return died
+}
+
+// greet replays the handshake to a server that was started anew.
+func (w *wrapping) greet(l *link, again bool) error {
+	if !again {
+		return nil
+	}
+	w.up.tools.forget()
+	same, err := w.pump.hello.replay(w.ctx, l)
+	if err == nil && !same {
+		w.up.o.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", "upstream", w.up.o.Name)
+	}
+	return err
+}
+
+// watch waits for the end of a session, and reports whether it was the server's doing.
+func (w *wrapping) watch(l *link, server *process, silent <-chan struct{}) (died bool) {
+	select {
+	case <-w.ctx.Done():
+		return false
+	case <-w.pump.client.broken:
+		return false
+	case <-w.hungUp:
+		select {
+		case <-l.drained():
+		case <-server.done:
+		case <-w.pump.client.broken:
+		case <-w.ctx.Done():
+		case <-time.After(w.child.Drain):
+		}
+		return false
+	case <-l.server.broken: // it closed its input, or has not read it for the time that a call may take
+		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
+			w.up.o.Logger.ErrorContext(w.ctx, "the server does not read its input", "upstream", w.up.o.Name)
+			server.kill()
+		}
+		return true
+	case <-silent: // it closed its output: nothing that is asked of it can be answered
+		return true
+	case <-server.done:
+		return true
+	}
+}
+
+// restart starts another server after a pause. It is nil if the policy or the session ends first.
+func (w *wrapping) restart() *process {
+	policy := w.child.Restart
+	for {
+		now := time.Now()
+		for len(w.starts) > 0 && now.Sub(w.starts[0]) > policy.Window {
+			w.starts = w.starts[1:]
+		}
+		if len(w.starts) >= policy.Tries {
+			return nil
+		}
+		pause := min(policy.Wait<<min(len(w.starts), 20), policy.MaxWait)
+		if !w.pause(pause + rand.N(pause/4+1)) {
+			return nil
+		}
+		w.starts = append(w.starts, time.Now())
+		server, err := w.child.start()
+		if err == nil {
+			w.up.o.Logger.WarnContext(w.ctx, "the server was started again", "upstream", w.up.o.Name, "try", len(w.starts))
+			return server
+		}
+		w.up.o.Logger.ErrorContext(w.ctx, "the server could not be started again", "upstream", w.up.o.Name, "error", err)
+	}
+}
+
+// pause waits, and reports false if the session has ended meanwhile.
+func (w *wrapping) pause(d time.Duration) bool {
+	select {
+	case <-w.ctx.Done():
+	case <-w.hungUp:
+	case <-w.pump.client.broken:
+	case <-time.After(d):
+		return true
+	}
+	return false
+}
+
+const (
+	lingerQuiet = 250 * time.Millisecond
+	lingerTimes = 12
+)
+
+// linger answers what the client has sent before it could know that the server is gone: until it is quiet, but not for long.
+func (w *wrapping) linger(e *candor.Error) {
+	w.pump.finish(e)
+	for range lingerTimes {
+		heard := w.pump.heard.Load()
+		if !w.pause(lingerQuiet) || w.pump.heard.Load() == heard {
+			return
+		}
+	}
+}
+
+// finished reports that the session is over, whatever the server does.
+func (w *wrapping) finished() bool {
+	select {
+	case <-w.ctx.Done():
+		return true
+	default:
+		return w.clientGone()
+	}
+}
+
+func (w *wrapping) clientGone() bool {
+	select {
+	case <-w.hungUp:
+		return true
+	case <-w.pump.client.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// gone is what open calls are told of the end of their server.
+func gone(server *process, mode Mode) *candor.Error {
+	details := map[string]any{"status": server.status.String()}
+	if server.status.Signal != "" {
+		details["signal"] = server.status.Signal
+	} else {
+		details["exitCode"] = server.status.Code
+	}
+	if tail := server.stderr.text(); tail != "" && mode != ModeStrict {
+		details["stderr"] = tail
+	}
+	return candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(details))
+}
+
+// within waits for f, but no longer than d.
+func within(d time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,164 @@
+//go:build unix
+
+// Package badserver is an MCP server over stdin and stdout that misbehaves on demand, for tests of whoever stands in front of it.
+// Each of its tools is a fault, named after it; see [Faults]. It writes raw bytes, so that it can do what no library would.
+//
+// A test binary becomes this server when it is started anew with [Env] set; its TestMain begins with
+//
+//	if badserver.Wanted() {
+//		os.Exit(badserver.Main())
+//	}
+package badserver
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Env is the variable that makes a binary this server: "server", or "sleeper" for a process that only stays.
+const Env = "CANDOR_BAD_SERVER"
+
+// Wanted reports that this process is to be the server.
+func Wanted() bool { return os.Getenv(Env) != "" }
+
+// Main serves until stdin ends, and returns the exit code.
+func Main() int {
+	if os.Getenv(Env) == "sleeper" {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+		time.Sleep(time.Minute)
+		return 0
+	}
+	s := &server{out: os.Stdout, answers: map[string]chan json.RawMessage{}, cancelled: map[string]bool{}}
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 1 {
+			s.receive(line)
+		}
+		if err != nil {
+			if s.stubborn() {
+				time.Sleep(time.Minute)
+			}
+			return 0
+		}
+	}
+}
+
+// server is the well-behaved part.
+type server struct {
+	mu        sync.Mutex // guards all below
+	out       io.Writer
+	answers   map[string]chan json.RawMessage // to what the server has asked
+	asked     int
+	cancelled map[string]bool
+	deaf      bool // it ignores every wish to end
+}
+
+// request is what a client sends, as far as it matters.
+type request struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Name      string
+		Arguments arguments
+		RequestID json.RawMessage
+		Meta      struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+}
+
+// arguments say how often or how long a fault goes on.
+type arguments struct {
+	N    int
+	Ms   int
+	Text string
+}
+
+func (s *server) receive(line []byte) {
+	var r request
+	if err := json.Unmarshal(line, &r); err != nil {
+		fmt.Fprintln(os.Stderr, "badserver: not understood:", err)
+		return
+	}
+	switch {
+	case r.Method == "":
+		s.mu.Lock()
+		if answer := s.answers[string(r.ID)]; answer != nil {
+			answer <- slices.Clone(line)
+			delete(s.answers, string(r.ID))
+		}
+		s.mu.Unlock()
+	case r.Method == "initialize":
+		s.write(result(r.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"badserver","version":"1"}}`))
+	case r.Method == "tools/list":
+		s.write(result(r.ID, `{"tools":[`+strings.Join(listed(), ",")+`]}`))
+	case r.Method == "tools/call":
+		s.call(r)
+	case r.Method == "notifications/cancelled":
+		s.mu.Lock()
+		s.cancelled[string(r.Params.RequestID)] = true
+		s.mu.Unlock()
+	case r.ID != nil:
+		s.write(result(r.ID, `{}`))
+	}
+}
+
+func (s *server) call(r request) {
+	fault, ok := faults[r.Params.Name]
+	if !ok {
+		s.write([]byte(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":{"code":-32602,"message":"unknown tool"}}` + "\n"))
+		return
+	}
+	if fault.blocks {
+		fault.do(s, r)
+		return
+	}
+	go fault.do(s, r)
+}
+
+// write writes raw bytes at once.
+func (s *server) write(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(b)
+}
+
+func (s *server) stubborn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deaf
+}
+
+// result is a line that answers with a result.
+func result(id json.RawMessage, result string) []byte {
+	return []byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + result + "}\n")
+}
+
+// text is a line that answers a tool call with a text.
+func text(id json.RawMessage, words string) []byte {
+	quoted, _ := json.Marshal(words)
+	return result(id, `{"content":[{"type":"text","text":`+string(quoted)+`}]}`)
+}
+
+func listed() []string {
+	tools := make([]string, 0, len(faults))
+	for _, name := range Faults() {
+		hints := ""
+		if faults[name].idempotent {
+			hints = `,"annotations":{"idempotentHint":true}`
+		}
+		tools = append(tools, `{"name":"`+name+`","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},`+
+			`"ms":{"type":"integer"},"text":{"type":"string"}},"additionalProperties":false}`+hints+`}`)
+	}
+	return tools
+}
