@@ -122,7 +122,8 @@ func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, doorVariable+"="+door, "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home))
+	cmd.Env = append(cmd.Env, doorVariable+"="+door, "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home),
+		"GORACE=atexit_sleep_ms=0") // the race detector would let each of them sleep for a second
 	cmd.Env = append(cmd.Env, environment...)
 	return cmd
 }

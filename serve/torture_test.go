@@ -30,8 +30,11 @@ func httpClient(callers int) *http.Client {
 func TestR1SigkillLosesNothingThatWasSent(t *testing.T) {
 	t.Parallel()
 	const callers, perFolder = 16, 10
-	total := 0
-	for left := *kills; left > 0 && !t.Failed(); {
+	count, total := *kills, 0
+	if testing.Short() {
+		count = 3
+	}
+	for left := count; left > 0 && !t.Failed(); {
 		home := t.TempDir()
 		told := map[string]int{}
 		for i := 1; i <= perFolder && left > 0; i++ {
@@ -43,9 +46,9 @@ func TestR1SigkillLosesNothingThatWasSent(t *testing.T) {
 		}
 		total += len(told)
 	}
-	t.Logf("%d kills, %d envelopes received", *kills, total)
-	if total < *kills*callers {
-		t.Error("most servers died before they said anything: this proves little")
+	t.Logf("%d kills, %d envelopes received", count, total)
+	if total < 2*count {
+		t.Error("most servers died with their first word: this proves little")
 	}
 }
 
