@@ -2,51 +2,30 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/meter"
 )
 
-// demoLedger records the failures in a folder of its own, verifies it, changes one word and verifies it again. The folder is removed.
-func demoLedger(w *world, p paint, cases []demoCase) (err error) {
-	dir, err := os.MkdirTemp("", "candor-demo-")
-	if err != nil {
-		return fmt.Errorf("making a folder for the demo: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := demoRecord(dir, cases); err != nil {
-		return err
-	}
-	fmt.Fprintf(w.out, "\n%s\n", p.bold("On the record before it is sent, and nobody changes that unseen:"))
+// demoProof verifies the ledger of the story, changes one word in it and verifies it again.
+func demoProof(w *world, p paint, dir string, counts *meter.Meter) error {
+	fmt.Fprintf(w.out, "%s\n", p.bold(fmt.Sprintf("%d Every failure was on the record before it was sent, and nobody changes that unseen", len(demoScenes)+1)))
+	stats := counts.Stats()
+	fmt.Fprintf(w.out, "  %s %s\n", p.name(pad("counted", 17)), fmt.Sprintf("%d failures, %d codes", stats.Total, len(stats.BySymbol)))
 	if err := demoVerify(w, p, dir, "as written"); err != nil {
 		return err
 	}
 	if err := demoTamper(dir); err != nil {
 		return err
 	}
-	return demoVerify(w, p, dir, "one word changed")
-}
-
-// demoRecord appends every failure; each is durable when Append returns.
-func demoRecord(dir string, cases []demoCase) (err error) {
-	l, err := ledger.Open(dir, ledger.Options{Instance: "demo"})
-	if err != nil {
+	if err := demoVerify(w, p, dir, "one byte flipped"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	for _, c := range cases {
-		_, r, err := demoRead(c)
-		if err != nil {
-			return err
-		}
-		if _, err := l.Append(context.Background(), ledger.EntryOf(r.Error)); err != nil {
-			return err
-		}
-	}
+	fmt.Fprintf(w.out, "\n%s candor wrap -- YOUR SERVER, in place of your server in the agent's configuration\n", p.bold("Now yours:"))
 	return nil
 }
 
@@ -64,7 +43,7 @@ func demoVerify(w *world, p paint, dir, state string) error {
 	return nil
 }
 
-// demoTamper makes another code of one in the middle, as somebody would who has something to hide.
+// demoTamper flips one bit of a code in the middle, as a bad disk would, or somebody who has something to hide.
 func demoTamper(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "audit-log.jsonl"))
 	if err != nil || len(files) != 1 {
@@ -74,6 +53,10 @@ func demoTamper(dir string) error {
 	if err != nil {
 		return err
 	}
-	changed := bytes.Replace(raw, []byte("PLAN_NOT_APPROVED"), []byte("PLAN_WAS_APPROVED"), 1)
-	return os.WriteFile(files[0], changed, 0o600)
+	at := bytes.Index(raw, []byte("UPSTREAM_GONE"))
+	if at < 0 {
+		return errors.New("the demo's ledger lacks an entry")
+	}
+	raw[at] ^= 1
+	return os.WriteFile(files[0], raw, 0o600)
 }

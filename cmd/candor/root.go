@@ -32,7 +32,7 @@ translates them between the shapes that clients understand.`,
 	root.SetOut(w.out)
 	root.SetErr(w.err)
 	root.SetFlagErrorFunc(noSuchFlag)
-	root.AddCommand(newDemo(w), newDecode(w), newTranslate(w), newCodes(w), newExplain(w), newLedger(w), newVet(w), newVersion(w), newMan(w))
+	root.AddCommand(newDemo(w), newDemoServer(w), newDecode(w), newTranslate(w), newCodes(w), newExplain(w), newLedger(w), newVet(w), newVersion(w), newMan(w))
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd(programName)
 	refuseShells(root)
