@@ -1,0 +1,91 @@
+package config
+
+import (
+	"net/http"
+	"net/textproto"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+var envForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// token is never written into the file: files are copied, committed and mailed.
+func (d *draft) token() value {
+	const words = "${NAME} of an environment variable, or none"
+	return value{words: words, schema: map[string]any{"type": "string", "pattern": `^(\$\{[A-Za-z_][A-Za-z0-9_]*\}|none)$`}, read: func(r *reader, n ast.Node) {
+		text, ok := word(n)
+		if !ok {
+			r.hide(n, mistake("give "+words, "this is %s", describe(n)))
+			return
+		}
+		if text == None {
+			d.f.NoToken = true
+			return
+		}
+		if envForm.FindString(text) != text || text == "" {
+			r.hide(n, mistake("put it into the environment and write token: ${CANDOR_TOKEN}", "a token is never written into the file"))
+			return
+		}
+		d.f.Token = r.expand(n, text)
+	}}
+}
+
+// expand replaces each ${NAME} by the variable of that name, which must be there.
+func (r *reader) expand(n ast.Node, text string) string {
+	return envForm.ReplaceAllStringFunc(text, func(ref string) string {
+		name := ref[2 : len(ref)-1]
+		v := r.getenv(name)
+		if v == "" {
+			r.fail(n, mistake("set it where the gateway is started", "the environment variable %s is not set", name))
+		}
+		return v
+	})
+}
+
+// headers are set on requests to the upstream. What looks like a secret must come from the environment.
+func headers(into http.Header) value {
+	return named("header", "headers by name", func(name string) (value, error) {
+		if !isHeaderName(name) {
+			return value{}, mistake("such as Authorization or X-Api-Key", "%s is no name of a header that may be set", quote(name))
+		}
+		return value{words: "a text", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
+			text, ok := word(n)
+			switch {
+			case !ok:
+				r.hide(n, mistake("give a text", "this is %s", describe(n)))
+			case strings.ContainsAny(text, "\r\n\x00"):
+				r.hide(n, mistake("give one line", "a header is one line"))
+			case !envForm.MatchString(text) && isSecretHeader(name):
+				r.hide(n, mistake("put it into the environment and write "+name+": ${NAME}", "a secret is never written into the file"))
+			default:
+				into.Set(name, r.expand(n, text))
+			}
+		}}, nil
+	})
+}
+
+// isSecretHeader reports a header whose value is what lets somebody in.
+func isSecretHeader(name string) bool {
+	switch textproto.CanonicalMIMEHeaderKey(name) {
+	case "Authorization", "Proxy-Authorization", "Cookie":
+		return true
+	default:
+		return contract.SecretName(name)
+	}
+}
+
+var headerForm = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
+
+// isHeaderName refuses what is no name, and what belongs to the connection and not to its user.
+func isHeaderName(name string) bool {
+	switch textproto.CanonicalMIMEHeaderKey(name) {
+	case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Keep-Alive":
+		return false
+	default:
+		return headerForm.MatchString(name)
+	}
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"math"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/hostguard"
+)
+
+// The readers of single values are exported for command lines, which speak of the same things. Their errors are [*Mistake].
+
+// ParseDuration reads a duration above zero with its unit: 250ms, 30s, 5m, 1h30m.
+func ParseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil && isNumber(text):
+		return 0, mistake("write the unit: "+text+"s, "+text+"ms or "+text+"m", "the duration %s has no unit", quote(text))
+	case err != nil:
+		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "%s is no duration", quote(text))
+	case d <= 0:
+		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "the duration %s is not above zero", quote(text))
+	}
+	return d, nil
+}
+
+// ParseDeadline reads a duration, or [None], which is less than zero.
+func ParseDeadline(text string) (time.Duration, error) {
+	if text == None {
+		return -1, nil
+	}
+	return ParseDuration(text)
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
+
+var sizeUnits = map[string]float64{
+	"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9,
+}
+
+// The bounds of what a message may be allowed to take.
+const (
+	leastSize = 1 << 10
+	mostSize  = 1 << 30
+)
+
+// ParseSize reads a number of bytes with its unit: 512KiB, 16MiB, 1GiB, from 1 KiB to 1 GiB.
+func ParseSize(text string) (int, error) {
+	parts := sizeForm.FindStringSubmatch(text)
+	if parts == nil && isNumber(text) {
+		return 0, mistake("write the unit: "+text+"B, "+text+"KiB or "+text+"MiB", "the size %s has no unit", quote(text))
+	}
+	if parts == nil || sizeUnits[strings.ToLower(parts[2])] == 0 {
+		return 0, mistake("such as 512KiB, 16MiB or 1GiB", "%s is no size", quote(text))
+	}
+	number, err := strconv.ParseFloat(parts[1], 64)
+	bytes := math.Round(number * sizeUnits[strings.ToLower(parts[2])])
+	if err != nil || bytes < leastSize || bytes > mostSize {
+		return 0, mistake("from 1KiB to 1GiB", "the size %s is out of bounds", quote(text))
+	}
+	return int(bytes), nil
+}
+
+// ParseListen reads HOST:PORT. The host may be left out for every address of the machine.
+func ParseListen(text string) (string, error) {
+	const hint = "such as " + DefaultListen + ", or :8765 for every address of this machine"
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return "", mistake(hint, "%s is no address with a port", quote(text))
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", mistake(hint, "%s is no port", quote(port))
+	}
+	if strings.ContainsAny(host, " /\t\n") {
+		return "", mistake(hint, "%s is no host", quote(host))
+	}
+	return text, nil
+}
+
+// ParseAdmin reads an address of this machine: counters are for its operator alone.
+func ParseAdmin(text string) (string, error) {
+	if _, err := ParseListen(text); err != nil {
+		return "", err
+	}
+	if !IsLocal(text) {
+		return "", mistake("such as 127.0.0.1:8766; use a tunnel to reach it from elsewhere", "%s can be reached from other machines", quote(text))
+	}
+	return text, nil
+}
+
+// IsLocal reports whether an address that [ParseListen] has accepted can be reached from this machine alone.
+func IsLocal(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && hostguard.IsLoopback(host)
+}
+
+// ParseURL reads the address of a server.
+func ParseURL(text string) (*url.URL, error) {
+	const hint = "such as http://127.0.0.1:3000/mcp"
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, mistake(hint, "this is no address of a server")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, mistake(hint, "the address %s begins neither with http:// nor with https://", quote(u.Redacted()))
+	case u.Hostname() == "":
+		return nil, mistake(hint, "the address %s names no host", quote(u.Redacted()))
+	case u.User != nil:
+		return nil, mistake("use headers: {Authorization: \"Bearer ${NAME}\"}", "a password does not belong into an address")
+	case u.Fragment != "":
+		return nil, mistake("leave out #"+u.Fragment, "a server is never told what follows #")
+	case !validPort(u):
+		return nil, mistake(hint, "%s is no port", quote(u.Port()))
+	}
+	return u, nil
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return true
+	}
+	_, err := netip.ParseAddrPort("127.0.0.1:" + u.Port())
+	return err == nil
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckName refuses a name of an upstream that would be no part of a path.
+func CheckName(name string) error {
+	if !nameForm.MatchString(name) {
+		return mistake("letters, digits, . _ and -, at most 64, such as github", "%s cannot be the name of an upstream", quote(name))
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/gateway"
+)
+
+// upstream begins an upstream of that name and returns how it is read.
+func (d *draft) upstream(name string) (value, error) {
+	if err := CheckName(name); err != nil {
+		return value{}, err
+	}
+	u := &Upstream{Name: name, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+	whole := mapping("an upstream", func() []key { return d.upstreamKeys(u) })
+	read := whole.read
+	whole.read = func(r *reader, n ast.Node) {
+		before := len(r.problems)
+		read(r, n)
+		if len(r.problems) > before {
+			return
+		}
+		if (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == "") {
+			all, _ := pairs(n)
+			r.fail(first(all, n), mistake("give url: http://… for a server that runs, or command: [npx, …] for one to be started",
+				"the upstream %s needs one of url and command", name))
+			return
+		}
+		d.upstreams = append(d.upstreams, u)
+	}
+	return whole, nil
+}
+
+func (d *draft) upstreamKeys(u *Upstream) []key {
+	o := &u.Options
+	return []key{
+		{name: "url", value: parsed(&u.URL, "an address such as http://127.0.0.1:3000/mcp", ParseURL), about: "the server's streamable HTTP or legacy SSE end"},
+		{name: "command", value: words(&u.Command, "a list of words such as [npx, -y, some-mcp-server]"),
+			about: "a server on standard input and output, started by the gateway"},
+		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "what may be done to failing answers"},
+		{name: "dialect", value: dialectValue(&o.Dialect), about: "the shape of answers that the gateway makes itself"},
+		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
+		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
+		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
+		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice may be made; default once"},
+		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server is given; off turns it off"},
+		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a model that repeats a failing call is stopped; off turns it off"},
+		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
+		{name: "headers", value: headers(u.HTTP.Header), about: "set on every request to the server; a value may hold `${NAME}`"},
+		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
+		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
+		{name: "codes", value: codes(o), about: "what the server's errors mean"},
+	}
+}
+
+func tool(o *gateway.Options, name string) value {
+	return mapping("a tool", func() []key {
+		return []key{{name: "timeout", about: "how long a call of this tool may take", value: toolDeadline(o, name)}}
+	})
+}
+
+func toolDeadline(o *gateway.Options, name string) value {
+	return scalar(deadlineWords, durationSchema, func(text string) error {
+		d, err := ParseDeadline(text)
+		if o.Timeouts == nil {
+			o.Timeouts = map[string]time.Duration{}
+		}
+		o.Timeouts[name] = d
+		return err
+	})
+}
+
+const deadlineWords = "a duration such as 30s, or none"
+
+var durationSchema = map[string]any{"type": "string"}
+
+func deadline(into *time.Duration) value { return parsed(into, deadlineWords, ParseDeadline) }
+
+func dialectValue(into *dialect.Dialect) value {
+	var name string
+	v := choice(&name, "dialect", dialect.Names())
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		if read(r, n); name != "" {
+			*into, _ = dialect.Lookup(name) // it is one of Names
+		}
+	}
+	return v
+}
+
+func retryPolicy(p *gateway.RetryPolicy) value {
+	attempts := integer(&p.Attempts, 1, 10)
+	return either(attempts, mapping("retry", func() []key {
+		return []key{
+			{name: "attempts", value: attempts, about: "in all; 1 is no retry"},
+			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest pause that is waited for; default 10s"},
+			{name: "budget", value: share(&p.Budget, 1), about: "retries for each call, over time; default 0.2"},
+		}
+	}))
+}
+
+func breakerPolicy(p *gateway.BreakerPolicy) value {
+	return either(off(&p.Off), mapping("breaker", func() []key {
+		return []key{
+			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "failures of reliability in a row; default 10"},
+			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "how long nothing is forwarded; default 10s"},
+		}
+	}))
+}
+
+func repeatPolicy(p *gateway.RepeatPolicy) value {
+	return either(off(&p.Off), mapping("repeats", func() []key {
+		return []key{
+			{name: "after", value: integer(&p.After, 2, 100_000), about: "identical failures before the firm stop; default 5"},
+			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the time in which they count; default 1m"},
+		}
+	}))
+}
+
+// off is the word that turns something off.
+func off(into *bool) value {
+	return scalar("off", map[string]any{"enum": []any{"off", false}}, func(text string) error {
+		if text != "off" && text != "false" {
+			return mistake("give off, or a mapping", "%s is not off", quote(text))
+		}
+		*into = true
+		return nil
+	})
+}
