@@ -2,11 +2,13 @@ package mcpgo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -34,19 +36,18 @@ func (s *Server) ServeStdio(ctx context.Context, r io.ReadCloser, w io.WriteClos
 	stdio.SetErrorLogger(s.log())
 	p := &pump{s: s, conn: conn, toServer: toServer, asked: map[jsonrpc.ID]*jsonrpc.Request{}}
 
-	var work sync.WaitGroup
-	work.Go(func() {
+	p.work.Go(func() {
 		_ = out.CloseWithError(stdio.Listen(ctx, in, out))
 		_ = in.Close()
 	})
-	work.Go(func() {
+	p.work.Go(func() {
 		p.outward(ctx, fromServer)
 		_ = fromServer.Close()
 	})
 	err = p.inward(ctx)
 	_ = toServer.Close()
 	cancel()
-	work.Wait()
+	p.work.Wait()
 	_ = conn.Close()
 	if errors.Is(err, io.EOF) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -68,6 +69,7 @@ type pump struct {
 	s        *Server
 	conn     sdk.Connection
 	toServer io.Writer
+	work     sync.WaitGroup // what goes on beside inward
 
 	mu    sync.Mutex
 	asked map[jsonrpc.ID]*jsonrpc.Request // under mu; no more than the boundary lets in
@@ -95,10 +97,52 @@ func (p *pump) inward(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.toServer.Write(wire.AppendLine(nil, line)); err != nil {
+		line = wire.AppendLine(nil, line)
+		if _, err := p.toServer.Write(line); err != nil {
 			return err
 		}
+		if r, ok := m.(*jsonrpc.Request); ok && r.Method == cancelledMethod {
+			p.work.Go(func() { p.insist(ctx, r, line) })
+		}
 	}
+}
+
+const (
+	cancelledMethod = "notifications/cancelled"
+	insistPause     = 100 * time.Millisecond
+)
+
+// insist repeats that a call is called off until it has ended. mcp-go keeps calls in a queue and forgets a cancellation that
+// comes before the call has begun, which would then run for nobody.
+func (p *pump) insist(ctx context.Context, r *jsonrpc.Request, line []byte) {
+	var params struct {
+		RequestID any `json:"requestId"`
+	}
+	if json.Unmarshal(r.Params, &params) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(params.RequestID)
+	if err != nil {
+		return
+	}
+	again := time.NewTicker(insistPause)
+	defer again.Stop()
+	for p.isOpen(id) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		if _, err := p.toServer.Write(line); err != nil {
+			return
+		}
+	}
+}
+
+func (p *pump) isOpen(id jsonrpc.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[id] != nil
 }
 
 // answerStats answers the one method that mcp-go cannot be taught.
