@@ -19,7 +19,7 @@ import (
 
 // saidRPC returns the JSON-RPC error in the chain of an error. An error of ours in front of it wins.
 func saidRPC(err error) (rpcError, bool) {
-	if carriesError(err) {
+	if carriesError(err) || askedClient(err) {
 		return rpcError{}, false
 	}
 	said, ok := errors.AsType[*jsonrpc.Error](err)
@@ -29,9 +29,25 @@ func saidRPC(err error) (rpcError, bool) {
 	return rpcError{code: said.Code, message: err.Error(), data: said.Data}, true
 }
 
+// askedClient reports the error of a request that a handler made of the client. Its number is the client's, about that request,
+// and says nothing about the call.
+func askedClient(err error) bool { return strings.Contains(err.Error(), `calling "`) }
+
+// refusedByClient is the error of a handler that needs something its client does not offer, nil for any other.
+func refusedByClient(err error) *candor.Error {
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || said == nil || said.Code != jsonrpc.CodeMethodNotFound || !askedClient(err) {
+		return nil
+	}
+	return candor.New(candor.CodeCapabilityRequired, "", candor.WithOrigin(candor.PartyClient, false), candor.WithCause(err))
+}
+
 // understand turns the Go error of a handler into an error. An error that says what it is keeps that; a text is read by the
 // rules that are applied to any other server's texts; what is left is INTERNAL_ERROR.
 func (b *Boundary) understand(err error) *candor.Error {
+	if e := refusedByClient(err); e != nil {
+		return e
+	}
 	e := candor.From(err)
 	if e.Code() != candor.CodeInternalError || carriesError(err) {
 		return e
