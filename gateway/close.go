@@ -25,15 +25,28 @@ func (c *Call) Close(ctx context.Context, answer []byte) Reply {
 		c.Late(ctx, answer)
 		return Reply{}
 	}
-	x := contract.Exchange{
-		Response: wire.Parse(answer, c.up.o.Limits.Message), Request: &c.request, Dialect: c.up.o.Speaks, At: c.up.o.now(),
-	}
-	found := contract.Classify(&x)
-	ruled := c.up.o.Rules.unmask(c, &x)
+	m := wire.Parse(answer, c.up.o.Limits.Message)
+	x, found, ruled := c.judge(&m)
 	if found.Verdict == contract.VerdictClean && ruled == nil {
 		return c.succeed(answer, &x)
 	}
 	return c.failed(ctx, answer, &x, found, ruled)
+}
+
+// pass ends the call if the answer is clean, and reports whether it is. It does not wait for anything.
+func (c *Call) pass(m *wire.Message) (Reply, bool) {
+	x, found, ruled := c.judge(m)
+	if found.Verdict != contract.VerdictClean || ruled != nil || c.over.is() {
+		return Reply{}, false
+	}
+	return c.succeed(m.Bytes(), &x), true
+}
+
+// judge says what an answer is.
+func (c *Call) judge(m *wire.Message) (x contract.Exchange, found contract.Conclusion, ruled *unmasked) {
+	x = contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.o.Speaks, At: c.up.o.now()}
+	found = contract.Classify(&x)
+	return x, found, c.up.o.Rules.unmask(c, &x)
 }
 
 func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {

@@ -54,6 +54,8 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	switch {
 	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
 		return c.made(f.err) // there is nothing to keep
+	case m.Kind() == wire.KindMalformed:
+		return c.made(f.err) // its words are understood, but a client that is strict would never see them
 	case mode == ModeObserve:
 		return f.said
 	case mode == ModeStrict:
