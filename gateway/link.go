@@ -22,6 +22,9 @@ type link struct {
 	hello   *handshake
 	noise   noise
 
+	recording chan struct{}  // held by each failure that is being recorded
+	work      sync.WaitGroup // of the same
+
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending
 	progress map[string]*pending // those whose progress is reported, by token
@@ -53,6 +56,9 @@ const (
 	maxHeld = 64 << 20
 	// maxExtension is how many times its timeout a call may take if it keeps reporting progress.
 	maxExtension = 12
+	// maxRecordings is how many failures are recorded at a time, and maxRecording how large an answer may be that waits for it.
+	maxRecordings = 256
+	maxRecording  = 64 << 10
 	// maxStrays bounds the entries that answers to nothing can make.
 	maxStrays = 1000
 )
@@ -62,7 +68,8 @@ func (p *pump) newLink(server *outlet) *link {
 	u := p.up
 	return &link{
 		up: u, ctx: p.ctx, session: p.session, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
-		open: map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]struct{}{},
+		recording: make(chan struct{}, maxRecordings),
+		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]struct{}{},
 	}
 }
 
@@ -257,6 +264,7 @@ func (l *link) end(e *candor.Error) {
 		}
 		l.client.send(p.call.Fail(l.ctx, e))
 	}
+	l.work.Wait()
 	l.tell()
 }
 

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -59,18 +62,47 @@ func (l *link) answer(m *wire.Message) {
 		if p.call.Method() == "initialize" {
 			l.hello.response(m)
 		}
-		l.close(p, m.Bytes())
+		l.close(p, m)
 	}
 }
 
-// close ends a call that was taken from the table with what the server said, or makes it once more.
-func (l *link) close(p *pending, answer []byte) {
+// close ends a call that was taken from the table with what the server said, or makes it once more. A clean answer leaves at once.
+// A failure is recorded first: several at a time, because a ledger that syncs takes many as quickly as one, and what follows in the
+// stream does not wait for it.
+func (l *link) close(p *pending, m *wire.Message) {
+	defer l.rescue(p)
+	if reply, clean := p.call.pass(m); clean {
+		l.client.queue(reply.Bytes)
+		return
+	}
+	if l.up.o.Ledger == nil || len(m.Bytes()) > maxRecording {
+		l.settle(p, m.Bytes(), l.client.queue)
+		return
+	}
+	answer := bytes.Clone(m.Bytes())
+	l.recording <- struct{}{}
+	l.work.Go(func() {
+		defer func() { <-l.recording }()
+		defer l.rescue(p)
+		l.settle(p, answer, l.client.send)
+	})
+}
+
+func (l *link) settle(p *pending, answer []byte, write func([]byte)) {
 	reply := p.call.Close(l.ctx, answer)
 	if reply.Again {
 		l.again(p, reply.Wait)
 		return
 	}
-	l.client.queue(reply.Bytes)
+	write(reply.Bytes)
+}
+
+// rescue answers a call that a mistake of ours would lose.
+func (l *link) rescue(p *pending) {
+	if r := recover(); r != nil {
+		l.up.o.Logger.ErrorContext(l.ctx, "a panic while a call was closed", "upstream", l.up.o.Name, "panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes))
+		l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))))
+	}
 }
 
 // heed looks at a notification of the server on its way to the client.
@@ -122,11 +154,24 @@ func (l *link) malformed(m *wire.Message) {
 		}
 		return
 	}
-	if p := l.takeAnswered(m); p != nil {
-		l.close(p, m.Bytes()) // classified as malformed, with what the server said as evidence
+	p := l.takeAnswered(m)
+	switch {
+	case p == nil:
+		l.noise.hear(l.ctx, m.Bytes())
+	case p.call == nil:
+		p.own(nil)
+	default:
+		l.closeBadly(p, m)
+	}
+}
+
+// closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none.
+func (l *link) closeBadly(p *pending, m *wire.Message) {
+	if _, found, _ := p.call.judge(m); found.Verdict == contract.VerdictClean {
+		l.fail(p, badAnswer(m.Malformation().Flaw))
 		return
 	}
-	l.noise.hear(l.ctx, m.Bytes())
+	l.close(p, m)
 }
 
 // oversize handles a line that was too long to be kept.

@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -88,13 +90,24 @@ func (p *pump) request(m *wire.Message) {
 		return
 	}
 	p.learn(l, m)
-	c, refusal := p.up.Admit(p.ctx, m, p.session)
+	c, refusal := p.admit(m)
 	if c == nil {
 		p.client.queue(refusal)
 		return
 	}
 	p.hello.request(c)
 	l.forward(c)
+}
+
+// admit is [Upstream.Admit], and an answer in its place if a mistake of ours would lose the request.
+func (p *pump) admit(m *wire.Message) (c *Call, refusal []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", "upstream", p.up.o.Name, "panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes))
+			c, refusal = nil, p.up.newCall(m, p.session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
+		}
+	}()
+	return p.up.Admit(p.ctx, m, p.session)
 }
 
 func (p *pump) notification(m *wire.Message) {

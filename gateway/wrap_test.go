@@ -1,54 +1,259 @@
 package gateway
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/badserver"
 )
 
 // The faults of R9 over stdio: what each call is told, "" for a clean answer.
 var faultCodes = map[string]string{
 	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "",
-	"fail": "FILE_NOT_FOUND", "flaky": "UPSTREAM_UNAVAILABLE",
-	"hang": "CALL_TIMEOUT", "wrongid": "CALL_TIMEOUT", "nullid": "CALL_TIMEOUT", "late": "CALL_TIMEOUT", "halfline": "UPSTREAM_MALFORMED",
+	"fail": "NOT_FOUND", "flaky": "UPSTREAM_UNAVAILABLE", "baderror": "INTERNAL_ERROR",
+	"hang": "CALL_TIMEOUT", "wrongid": "CALL_TIMEOUT", "nullid": "CALL_TIMEOUT", "late": "CALL_TIMEOUT", "deaf": "CALL_TIMEOUT",
 	"exit": "UPSTREAM_GONE", "exitzero": "UPSTREAM_GONE", "crash": "UPSTREAM_GONE", "killed": "UPSTREAM_GONE", "half": "UPSTREAM_GONE",
 	"mute": "UPSTREAM_GONE", "secret": "UPSTREAM_GONE",
-	"both": "UPSTREAM_MALFORMED", "neither": "UPSTREAM_MALFORMED", "request": "UPSTREAM_MALFORMED", "version": "UPSTREAM_MALFORMED",
-	"twice": "UPSTREAM_MALFORMED", "baderror": "UPSTREAM_MALFORMED", "batch": "UPSTREAM_MALFORMED", "deep": "UPSTREAM_MALFORMED",
-	"utf8": "UPSTREAM_MALFORMED", "control": "UPSTREAM_MALFORMED", "bom": "UPSTREAM_MALFORMED", "huge": "UPSTREAM_MALFORMED",
+	"halfline": "UPSTREAM_MALFORMED",
+	"both":     "UPSTREAM_MALFORMED", "neither": "UPSTREAM_MALFORMED", "request": "UPSTREAM_MALFORMED", "version": "UPSTREAM_MALFORMED",
+	"twice": "UPSTREAM_MALFORMED", "batch": "UPSTREAM_MALFORMED", "deep": "UPSTREAM_MALFORMED", "utf8": "UPSTREAM_MALFORMED",
+	"control": "UPSTREAM_MALFORMED", "bom": "UPSTREAM_MALFORMED", "huge": "UPSTREAM_MALFORMED",
 }
 
-func TestEveryFaultOfAServerGivesOneAnswer(t *testing.T) {
+// elsewhere are the faults that have a test of their own.
+var elsewhere = []string{"ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
+
+func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
+	if got, want := len(badserver.Faults()), len(faultCodes)+len(elsewhere); got != want {
+		t.Errorf("%d faults, %d are tested", got, want)
+	}
 	for fault, code := range faultCodes {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			s := wrapped(t, Options{Timeout: 700 * time.Millisecond}, badChild())
+			short := map[string]time.Duration{}
+			switch {
+			case fault == "halfline": // the next answer is lost in the same line
+				short["echo"] = 300 * time.Millisecond
+			case fault == "deaf":
+				short["deaf"], short["echo"] = 300*time.Millisecond, 300*time.Millisecond
+			case code == "CALL_TIMEOUT":
+				short[fault] = 300 * time.Millisecond
+			}
+			s := wrapped(t, Options{Timeouts: short}, badChild())
 			s.greet()
-			s.call(1, fault, `{"ms":5}`)
+			pause := `{"ms":5}`
 			if fault == "late" {
-				s.call(2, fault, `{"ms":1000}`)
-				if got := codeOf(s.answer("1")); got != "" {
-					t.Errorf("in time: %s", got)
+				pause = `{"ms":600}`
+			}
+			s.call(1, fault, pause)
+			s.call(2, "echo", `{"text":"others live"}`)
+			told := 0
+			for _, id := range []string{"1", "2"} {
+				answer := s.answer(id)
+				got := codeOf(answer)
+				if got != "" {
+					told++
 				}
-			} else {
-				s.call(2, "echo", `{"text":"others live"}`)
-			}
-			id := "1"
-			if fault == "late" {
-				id = "2"
-			}
-			if fault == "halfline" { // its end is the beginning of the next line
-				s.answer("2")
-			}
-			answer := s.answer(id)
-			if got := codeOf(answer); got != code {
-				t.Errorf("%s, want %s: %.300s", got, code, answer)
-			}
-			s.hangUp()
-			for line := range s.lines {
-				if got, isAnswer := idOf(line); isAnswer && got == id {
-					t.Errorf("answered twice: %s", line)
+				if id == "1" && got != code {
+					t.Errorf("%s, want %s: %.300s", got, code, answer)
 				}
 			}
+			if fault == "late" { // so that the first answer has come
+				s.call(3, "slow", `{"ms":6}`)
+				s.answer("3")
+			}
+			_ = s.stdin.Close()
+			for _, line := range s.rest() {
+				if id, isAnswer := idOf(line); isAnswer {
+					t.Errorf("%s was answered twice: %.200s", id, line)
+				}
+			}
+			s.wait()
+			s.balanced(told)
 		})
+	}
+}
+
+func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "crash", `{}`)
+	for _, id := range []string{"1", "2"} {
+		answer := s.answer(id)
+		for _, want := range []string{`"exitCode":2`, "panic: runtime error", "UPSTREAM_GONE"} {
+			if !strings.Contains(answer, want) {
+				t.Errorf("%s lacks %q: %s", id, want, answer)
+			}
+		}
+		if strings.Contains(answer, "hunter2secret") || strings.Contains(answer, "/home/somebody") {
+			t.Errorf("a secret: %s", answer)
+		}
+	}
+	if exit := s.wait(); exit.Code != 2 || exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+	s.balanced(2)
+}
+
+func TestASecretThatTheBorderCutsIsNotShown(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "secret", `{}`)
+	if answer := s.answer("1"); strings.Contains(answer, "0123456789abcdef") || !strings.Contains(answer, "was refused") {
+		t.Error(answer)
+	}
+}
+
+func TestASignalIsTold(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "killed", `{}`)
+	if answer := s.answer("1"); !strings.Contains(answer, `"signal":"SIGKILL"`) {
+		t.Error(answer)
+	}
+	if exit := s.wait(); exit.Code != 137 {
+		t.Errorf("%+v", exit)
+	}
+}
+
+func TestRequestsOnTheirWayWhenTheServerDiesAreAnswered(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "exit", `{}`)
+	for id := 2; id <= 50; id++ {
+		s.call(id, "echo", `{}`)
+	}
+	s.wait()
+	answered := 0
+	for _, line := range s.rest() {
+		if codeOf(line) == "UPSTREAM_GONE" {
+			answered++
+		}
+	}
+	if answered != 50 {
+		t.Errorf("%d of 50 were answered", answered)
+	}
+	s.balanced(50)
+}
+
+func TestAClientThatHangsUpGetsItsOpenAnswers(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "late", `{"ms":300}`)
+	_ = s.stdin.Close()
+	if answer := s.answer("1"); codeOf(answer) != "" {
+		t.Error(answer)
+	}
+	if exit := s.wait(); exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+}
+
+func TestAServerThatIgnoresEveryWishIsKilled(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "ignoreterm", `{}`)
+	s.answer("1")
+	if exit := s.hangUp(); exit.Code != 0 || exit.Server.Signal != "SIGKILL" {
+		t.Errorf("%+v", exit)
+	}
+}
+
+func TestACommandThatCannotBeStartedIsExplained(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("no program"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]struct {
+		code int
+		hint string
+	}{
+		"no-such-command-anywhere": {127, "check the spelling"},
+		"/no/such/file":            {127, "does not exist"},
+		plain:                      {126, "make the file executable"},
+	} {
+		exit, err := New(Options{}).Wrap(t.Context(), Streams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}}, Child{Command: command})
+		var start *StartError
+		if !errors.As(err, &start) || !strings.Contains(err.Error(), want.hint) || exit.Code != want.code {
+			t.Errorf("%s: %+v, %v", command, exit, err)
+		}
+	}
+}
+
+func TestStderrPassesAsItCame(t *testing.T) {
+	child, seen := badChild(), &lockedBuffer{}
+	child.Stderr = seen
+	s := wrapped(t, Options{}, child)
+	s.greet()
+	s.call(1, "crash", `{}`)
+	s.wait()
+	if !strings.Contains(seen.String(), "/home/somebody/src/server/main.go:12 +0x1d\nconnecting with password=hunter2secret failed\n") {
+		t.Errorf("%q", seen)
+	}
+	child, seen = badChild(), &lockedBuffer{}
+	child.Stderr, child.RedactStderr = seen, true
+	s = wrapped(t, Options{}, child)
+	s.greet()
+	s.call(1, "crash", `{}`)
+	s.wait()
+	if strings.Contains(seen.String(), "hunter2secret") || !strings.Contains(seen.String(), "goroutine 1 [running]:\n") {
+		t.Errorf("%q", seen)
+	}
+}
+
+func TestTheServersOwnQuestionsAndTheirAnswersPass(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(7, "ask", `{}`)
+	for !strings.Contains(s.next(), "roots/list") {
+	}
+	s.send(`{"jsonrpc":"2.0","id":99,"result":{"never":"asked"}}`)
+	s.send(`{ "id":1, "jsonrpc":"2.0" ,"result":{"roots":[],"big":9007199254740993}}`)
+	if answer := s.answer("7"); !strings.Contains(answer, `{ \"id\":1, \"jsonrpc\":\"2.0\" ,\"result\":{\"roots\":[],\"big\":9007199254740993}}`) {
+		t.Error(answer)
+	}
+}
+
+func TestAGatewayThatIsToldToEndAnswersFirst(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "echo", `{}`)
+	s.answer("2")
+	s.stop()
+	if answer := s.answer("1"); codeOf(answer) != "GATEWAY_DRAINING" {
+		t.Error(answer)
+	}
+	s.wait()
+	s.balanced(1)
+}
+
+func TestAClientThatClosesItsEarsEndsTheServer(t *testing.T) {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _, _ = inR.Close(), inW.Close(), outW.Close() }()
+	_ = outR.Close()
+	done := make(chan Exit)
+	go func() {
+		exit, _ := New(Options{}).Wrap(t.Context(), Streams{In: inR, Out: outW}, badChild())
+		done <- exit
+	}()
+	if _, err := inW.WriteString(toolCall(1, "echo", `{}`) + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if exit := <-done; exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
 	}
 }

@@ -45,7 +45,7 @@ func gatewayMain() int {
 // badChild is the bad server behind a guard.
 func badChild() Child {
 	return Child{
-		Command: os.Args[0], Env: append(os.Environ(), badserver.Env+"=server"), Guard: []string{os.Args[0], "guard"},
+		Command: os.Args[0], Env: append(os.Environ(), badserver.Env+"=server", "GORACE=atexit_sleep_ms=0"), Guard: []string{os.Args[0], "guard"},
 		Grace: 500 * time.Millisecond,
 	}
 }
@@ -267,6 +267,19 @@ func codeOf(line string) string {
 		panic(err)
 	}
 	return m.Result.Meta.E.Code + m.Error.Data.E.Code
+}
+
+// rest returns what the client is sent until the gateway ends.
+func (s *session) rest() []string {
+	s.t.Helper()
+	var all []string
+	for _, line := range s.held {
+		all = append(all, line)
+	}
+	for line := range s.lines {
+		all = append(all, line)
+	}
+	return all
 }
 
 // hangUp ends the client's side and waits for the gateway.
