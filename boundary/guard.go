@@ -21,8 +21,8 @@ type guard struct {
 // receive is the receiving middleware.
 func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		g.b.running.begin()
-		defer g.b.running.end()
+		ctx, end := g.b.running.begin(ctx)
+		defer end()
 		if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
 			return g.callTool(ctx, next, call)
 		}

@@ -22,8 +22,8 @@ func Handler(server *mcp.Server, o Options) http.Handler {
 	return b.HTTP(b.eras(server))
 }
 
-// ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish and returns nil, or
-// an error if some had to be cut off. An empty address is 127.0.0.1:8080. It answers on every path; see [Handler], and
+// ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish, calls off those that
+// have not, which are answered as CANCELLED, and returns nil, or an error if some had to be cut off all the same. An empty address is 127.0.0.1:8080. It answers on every path; see [Handler], and
 // [Options.Hosts] before serving any but this machine.
 func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
 	if addr == "" {
@@ -46,7 +46,11 @@ const (
 )
 
 func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
-	b := Install(server, o)
+	b := New(o)
+	stopping, callOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer callOff()
+	b.running.stopping = stopping
+	b.Install(server)
 	layer := b.layer(b.eras(server))
 	layer.patience = bodyPatience
 	srv := &http.Server{
@@ -62,16 +66,25 @@ func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o
 		return err
 	case <-ctx.Done():
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
-	defer cancel()
-	if err := srv.Shutdown(drain); err != nil {
-		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
-		if !b.running.awaitRest(leaveTime) { // those whose caller is gone now are recorded
-			err = errors.Join(err, errLeftBehind)
-		}
-		return err
+	if drain(ctx, srv, drainPatience) == nil {
+		return nil
 	}
-	return nil
+	callOff()
+	err := drain(ctx, srv, leaveTime)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
+	}
+	if !b.running.awaitRest(leaveTime) {
+		err = errors.Join(err, errLeftBehind)
+	}
+	return err
+}
+
+// drain lets the open requests of a server end. It takes no new ones.
+func drain(ctx context.Context, srv *http.Server, limit time.Duration) error {
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	return srv.Shutdown(within)
 }
 
 // untilDone ends the streams that only wait for news, so that a server can stop.

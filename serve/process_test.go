@@ -130,13 +130,15 @@ func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
 
 func ledgerOf(home string) string { return home + "/ledger" }
 
+const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+	`"clientInfo":{"name":"t","version":"1"}}}`
+
 // stdio starts a server on standard input and output, and says hello.
 func stdio(t *testing.T, home string, environment ...string) *process {
 	t.Helper()
 	p := launch(t, command(t, "stdio", home, environment...))
 	p.home = home
-	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	p.say(hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return p
 }
 
@@ -345,29 +347,50 @@ func post(ctx context.Context, client *http.Client, address, tool string) (wire.
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{},"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/", strings.NewReader(body))
+	m, _, err := send(ctx, client, address, body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+	return m, err
+}
+
+// postInSession does the same in a session of the older era.
+func postInSession(ctx context.Context, client *http.Client, address, tool string) (wire.Message, error) {
+	_, session, err := send(ctx, client, address, hello)
 	if err != nil {
 		return wire.Message{}, err
 	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool} {
-		req.Header.Set(name, value)
+	headers := []string{"Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", session}
+	if _, _, err := send(ctx, client, address, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers...); err != nil {
+		return wire.Message{}, err
+	}
+	m, _, err := send(ctx, client, address, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+call(tool)+`}`, headers...)
+	return m, err
+}
+
+// send posts a message and returns the answer and the session, if there is one.
+func send(ctx context.Context, client *http.Client, address, body string, headers ...string) (m wire.Message, session string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/", strings.NewReader(body))
+	if err != nil {
+		return m, "", err
+	}
+	headers = append(headers, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return wire.Message{}, err
+		return m, "", err
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	raw, err := io.ReadAll(resp.Body)
+	session = resp.Header.Get("Mcp-Session-Id")
 	for line := range strings.Lines(string(raw)) {
 		if data, ok := strings.CutPrefix(line, "data: "); ok && strings.HasSuffix(line, "\n") {
-			return wire.Parse([]byte(strings.TrimSpace(data)), wire.Limits{}), nil
+			return wire.Parse([]byte(strings.TrimSpace(data)), wire.Limits{}), session, nil
 		}
 	}
 	if err != nil {
-		return wire.Message{}, err
+		return m, "", err
 	}
-	return wire.Parse(raw, wire.Limits{}), nil
+	return wire.Parse(raw, wire.Limits{}), session, nil
 }
 
 // recorded returns how often each ref is among the failures of a ledger.
