@@ -13,6 +13,9 @@ import (
 // nothing is to be forwarded. The message must be a request; it is copied.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
 	c := u.newCall(m, session)
+	if u.ending.Load() {
+		return nil, c.Fail(ctx, draining())
+	}
 	if e := c.objection(); e != nil {
 		return nil, c.Fail(ctx, e)
 	}

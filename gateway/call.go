@@ -51,6 +51,9 @@ func (c *Call) Attempt() int { return c.attempt }
 func (u *Upstream) newCall(m *wire.Message, session string) *Call {
 	own := m.Clone()
 	c := &Call{up: u, request: own, id: own.ID(), method: string(own.Method()), session: session, began: u.o.now(), attempt: 1}
+	c.over.open = &u.open
+	u.open.Add(1)
+	u.calls.Add(1)
 	params := own.Params()
 	switch c.method {
 	case "tools/call":

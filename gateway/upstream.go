@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go/circuitbreaker"
@@ -16,6 +17,10 @@ type Upstream struct {
 	breaker circuitbreaker.CircuitBreaker[any] // nil if it is off
 	repeats repeats
 	budget  budget
+
+	ending atomic.Bool   // no call is admitted any more
+	calls  atomic.Uint64 // that were made so far
+	open   atomic.Int64  // of these, those that have no end yet
 }
 
 var native = mustDialect("candor")
@@ -40,6 +45,15 @@ func New(o Options) *Upstream {
 
 // Name returns the name it was given.
 func (u *Upstream) Name() string { return u.o.Name }
+
+// Drain lets open calls finish and refuses new ones with GATEWAY_DRAINING. There is no way back.
+func (u *Upstream) Drain() { u.ending.Store(true) }
+
+// Calls returns how many calls clients have made so far, refused ones included.
+func (u *Upstream) Calls() uint64 { return u.calls.Load() }
+
+// Open returns how many of them have no end yet.
+func (u *Upstream) Open() int { return int(u.open.Load()) }
 
 func newBreaker(p BreakerPolicy) circuitbreaker.CircuitBreaker[any] {
 	if p.Failures <= 0 {
