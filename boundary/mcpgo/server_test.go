@@ -122,6 +122,24 @@ func TestTheCountsAreOfferedAndAnnounced(t *testing.T) {
 	}
 }
 
+func TestAnEnvelopeOfTheAuthorsOwnLeavesAsItIs(t *testing.T) {
+	own := candor.New(candor.CodeConflict, "The page has changed.", candor.WithRef("the-authors-ref"))
+	inner := server.NewMCPServer("test", "1")
+	inner.AddTool(mcp.NewTool("own"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{mcp.NewTextContent("mine")},
+			Result: mcp.Result{Meta: &mcp.Meta{AdditionalFields: map[string]any{dialect.MetaKey: own}}}}, nil
+	})
+	b := &books{}
+	s := mcpgo.Wrap(inner, boundary.Options{Ledger: b, Meter: b})
+	answer := string(s.HandleMessage(t.Context(), json.RawMessage(call(1, "own", `{}`))))
+	if ref, _ := envelope(t, answer).Path("ref").Str(); ref != own.Ref() || strings.Count(answer, `"type":"text"`) != 1 {
+		t.Errorf("%s", answer)
+	}
+	if entries, counts, _ := b.totals(); entries != 1 || counts != 1 || !strings.Contains(b.envelopes[0], own.Ref()) {
+		t.Errorf("%d entries, %d counts, %q", entries, counts, b.envelopes)
+	}
+}
+
 func TestBadArgumentsAreTaught(t *testing.T) {
 	s, _ := open(t, boundary.Options{})
 	answer := paths()["stdio"](t, s)(call(1, "strict", `{"mode":"x"}`))
@@ -188,6 +206,9 @@ func TestALedgerThatRefusesIsToldInstead(t *testing.T) {
 			original, _ := e.Path("details", "code").Str()
 			if code != candor.CodeKaizaAuditLogFailed.Symbol() || original != "candor/INTERNAL_ERROR" {
 				t.Errorf("%s for %s", code, original)
+			}
+			if answer := ask(call(2, "reports", `{}`)); strings.Contains(answer, "page not found") {
+				t.Errorf("what was not recorded is told: %s", answer)
 			}
 		})
 	}
