@@ -31,12 +31,13 @@ type Call struct {
 
 // FailCall records and counts the failure of a tool call and returns the result that tells of it, with the error as it is told.
 // The failure is err; result is what the tool returned, or nil. Without err the result itself is the failure, and is read: one
-// that holds a whole envelope already leaves as it is.
+// that holds a whole envelope already leaves as it is, but for secrets.
 //
 // The result is always one with isError. Where the server's dialect is rpc it is in the candor dialect, and whoever sends it
 // has to write the error as JSON-RPC.
 func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.RawMessage) (json.RawMessage, *candor.Error) {
 	x := exchange{method: "tools/call", tool: c.Tool, session: c.Session, params: c.Arguments}
+	result = redactedJSON(result)
 	var from *mcp.CallToolResult
 	if len(result) > 0 {
 		from = new(mcp.CallToolResult)

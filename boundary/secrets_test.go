@@ -79,8 +79,7 @@ var toolWays = []way{
 	}},
 	{name: "failed result with an envelope", fail: func(text, _ string) (*mcp.CallToolResult, error) {
 		r := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
-		r.Meta = mcp.Meta{"dev.candor/error": map[string]any{"code": "UNAVAILABLE", "class": "unavailable", "domain": "candor", "message": text,
-			"retry": map[string]any{"kind": "not_retryable"}, "ref": "r-1"}}
+		r.Meta = mcp.Meta{"dev.candor/error": ownEnvelope(text)}
 		return r, nil
 	}},
 	{name: "message of a JSON-RPC error", fail: func(text, _ string) (*mcp.CallToolResult, error) {
@@ -94,6 +93,19 @@ var toolWays = []way{
 		data, _ := json.Marshal(text)
 		return nil, &jsonrpc.Error{Code: 2100, Message: "Navigation failed", Data: data}
 	}},
+}
+
+// ownEnvelope is an envelope that somebody has written by hand, with a text that package candor would not have let in.
+func ownEnvelope(text string) (envelope map[string]any) {
+	raw, err := json.Marshal(candor.New(candor.CodeUnavailable, "", candor.WithRef("r-1")))
+	if err == nil {
+		err = json.Unmarshal(raw, &envelope)
+	}
+	if err != nil {
+		return nil
+	}
+	envelope["message"], envelope["suggestion"] = text, text
+	return envelope
 }
 
 // clientWays are the ways in which a request holds one, and a refusal might quote it.
@@ -323,6 +335,25 @@ func filesOf(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants them where [boundary.Boundary.FailCall] gets them.
+func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
+	b := boundary.New(boundary.Options{Logger: slog.New(slog.DiscardHandler)})
+	for _, p := range plants(rand.New(rand.NewPCG(11, 12))) {
+		if p.way.fail == nil || strings.HasPrefix(p.way.name, "panic") {
+			continue
+		}
+		result, err := p.way.fail(p.text, p.secret)
+		var raw json.RawMessage
+		if result != nil {
+			raw, _ = json.Marshal(result)
+		}
+		out, _ := b.FailCall(t.Context(), boundary.Call{Tool: "leak"}, err, raw)
+		if piece := planted.Leaked(string(out), p.secret); piece != "" {
+			t.Fatalf("%s (%s): the client sees %q of %q in %s", p.way.name, p.kind, piece, p.secret, out)
+		}
+	}
 }
 
 // brokenLedger refuses in words of its own.
