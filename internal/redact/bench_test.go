@@ -15,6 +15,38 @@ func cleanText(n int) string {
 	return strings.Repeat(cleanMessage+" ", n/len(cleanMessage)+1)[:n]
 }
 
+// cleanEnvelope is an answer with an error in it, as a ledger entry holds it: JSON within JSON.
+const cleanEnvelope = `{"jsonrpc":"2.0","id":42,"result":{"content":[{"type":"text","text":"Tool \"search_issues\" failed with status 422: field \"labels[2]\" must be one of ` +
+	`bug, feature, docs; got \"enhance\".\nRequest 7c1e5a60-0b1f-4d0e-9a57-2f6b1c2d3e4f at 2026-01-02T03:04:05.678Z, fix the call and try again."}],"structuredContent":{"error":` +
+	`{"code":"INVALID_ARGUMENT","message":"labels[2] must be one of bug, feature, docs","retry":"never","origin":"peer","details":[{"path":"/labels/2","got":"enhance",` +
+	`"want":["bug","feature","docs"],"hint":"see the tool's schema; \"docs\" is nearest"}],"cause":"unexpected status: 422 Unprocessable Entity\n\tattempt 1 of 3, 128 ms\n\t` +
+	`attempt 2 of 3, 131 ms\n\tgiving up on \"search_issues\": the answer is final"}},"isError":true,"_meta":{"candor/version":"1","candor/trace":` +
+	`"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","server":"issues/1.4.2","elapsedMs":391,"upstream":{"name":"issues","transport":"stdio","restarts":0}}}}`
+
+const cleanProse = "The gateway stands between a client and a server and looks at every message that passes. Where a server answers with an error that nobody can act upon, it says in " +
+	"plain words what went wrong, whose turn it is, and whether trying again makes sense. It never invents a reason: what it does not know, it says it does not know. A call that is lost, " +
+	"because the process behind it died or the line was cut, is answered as well, so that no client waits for ever. "
+
+// cleanLog is what servers write to their standard error.
+func cleanLog(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "2026-01-02T03:04:%02d.%03dZ INFO  server/handler.go:%d request finished method=tools/call tool=search_issues status=%d elapsed=%dms id=req_%06d\n",
+			i%60, i%1000, 100+i%50, 200+i%3, i%97, i)
+		if i%7 == 0 {
+			fmt.Fprintf(&b, "    at Object.handle (internal/process/task_queues:%d:%d)\n", i%200, i%40)
+		}
+	}
+	return b.String()[:n]
+}
+
+// cleanSamples are the texts on which speed counts.
+func cleanSamples() map[string]string {
+	return map[string]string{
+		"message": cleanMessage, "envelope": cleanEnvelope, "prose": strings.Repeat(cleanProse, 4<<10/len(cleanProse)), "log": cleanLog(64 << 10),
+	}
+}
+
 // bigRegexp holds the same prefixes and the most important of the other rules.
 func bigRegexp() *regexp.Regexp {
 	var alts []string
@@ -34,13 +66,16 @@ func TestBenchmarkTextIsClean(t *testing.T) {
 	if len(cleanMessage) != 232 {
 		t.Errorf("%d bytes", len(cleanMessage))
 	}
-	for _, n := range []int{232, 4 << 10, 64 << 10} {
-		s := cleanText(n)
+	list := []string{cleanText(4 << 10), cleanText(64 << 10)}
+	for _, s := range cleanSamples() {
+		list = append(list, s)
+	}
+	for _, s := range list {
 		if out := Text(s); out != s {
 			t.Errorf("changed: %q", around(out, s))
 		}
 		if got := testing.AllocsPerRun(20, func() { Text(s) }); got != 0 {
-			t.Errorf("%v allocations for clean text of %d bytes", got, n)
+			t.Errorf("%v allocations for clean text of %d bytes", got, len(s))
 		}
 	}
 }
@@ -60,6 +95,24 @@ func BenchmarkClean(b *testing.B) {
 			b.SetBytes(int64(n))
 			for b.Loop() {
 				re.MatchString(s)
+			}
+		})
+	}
+}
+
+// BenchmarkPrefilter tells what the prefilter saves: each sample with it, and shown to the rules alone.
+func BenchmarkPrefilter(b *testing.B) {
+	for name, s := range cleanSamples() {
+		b.Run(name+"/with", func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				Text(s)
+			}
+		})
+		b.Run(name+"/without", func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				rulesAlone(Policy{}, s)
 			}
 		})
 	}

@@ -41,21 +41,36 @@ func clean(s string) string {
 // beginning of a rune that is not printable.
 func suspect(s string, i int) int {
 	for i < len(s) {
-		c := s[i]
-		if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
-			i++
-			continue
+		for i+8 <= len(s) && printable(s[i:i+8]) {
+			i += 8
 		}
-		if c < utf8.RuneSelf {
-			return i
+		for end := min(len(s), i+8); i < end; {
+			c := s[i]
+			if c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+				i++
+				continue
+			}
+			if c < utf8.RuneSelf {
+				return i
+			}
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size < 2 || unsafeRune(r) || isSelector(r) {
+				return i
+			}
+			i += size
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size < 2 || unsafeRune(r) || isSelector(r) {
-			return i
-		}
-		i += size
 	}
 	return i
+}
+
+// printable reports whether all of eight bytes are printable ASCII, which most of most texts is. It does so at once: the
+// highest bit of a byte is set already, by adding one to DEL, or by taking the least printable from a lesser one.
+func printable(s string) bool {
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	const each = 0x0101010101010101
+	return (w|(w+each)|(w-' '*each))&(0x80*each) == 0
 }
 
 // character returns how many bytes at i go and what takes their place; 0 bytes for a character

@@ -38,6 +38,11 @@ func hasJWTHead(s string) bool {
 	return false
 }
 
+const (
+	discordID  = 23 // the least length of the user id of a Discord token
+	telegramID = 8  // and of a Telegram token
+)
+
 // discord cuts a bot token: a user id in base64 (which begins with M, N or O because the id is
 // a number), a time stamp of six characters, a signature.
 func (x *scanner) discord() bool {
@@ -46,7 +51,7 @@ func (x *scanner) discord() bool {
 		return false
 	}
 	id := token.run(s, i, 30)
-	if id-i < 23 || id >= len(s) || s[id] != '.' || !hasDigit(s[i:id]) {
+	if id-i < discordID || id >= len(s) || s[id] != '.' || !hasDigit(s[i:id]) {
 		return false
 	}
 	stamp := token.run(s, id+1, 8)
@@ -86,7 +91,7 @@ func (x *scanner) airtable() bool {
 func (x *scanner) telegram(from, to int) bool {
 	s := x.s
 	start := digit.back(s, from, 12)
-	if n := from - start; n < 8 || n > 11 || start < x.done {
+	if n := from - start; n < telegramID || n > 11 || start < x.done {
 		return false
 	}
 	end := token.run(s, to, 64)

@@ -17,19 +17,16 @@ type scanner struct {
 	noWeak int // no bare value behind a weak name begins before this index
 }
 
-// run looks closer at two kinds of places only: the first byte of a word whose first two bytes
-// may begin a known shape, and trigger bytes.
+// run tries the rules wherever the prefilter sees a reason to.
 func (x *scanner) run() {
 	s := x.s
-	for x.i < len(s) {
-		k := classes[s[x.i]]
-		switch {
-		case k&alnum != 0:
-			if !starts.has(s, x.i) || !x.word() {
-				x.i = alnum.run(s, x.i, all)
+	for x.i = next(s, 0); x.i < len(s); x.i = next(s, x.i) {
+		if !alnum.in(s[x.i]) {
+			if !x.trigger() {
+				x.i++
 			}
-		case k&trigger == 0 || !x.trigger():
-			x.i++
+		} else if !x.word() {
+			x.i = alnum.run(s, x.i, all)
 		}
 	}
 }

@@ -1,0 +1,233 @@
+package redact
+
+// The prefilter. Most words and punctuation of a text have nothing to do with a secret, and the rules take long to find that
+// out. The looks here are short and lean to one side: they may let through what no rule wants, and must never hold back a
+// place at which [scanner.word] or [scanner.trigger] would have done anything, be it only to move on by more than they do.
+// FuzzPrefilter holds them against the rules alone.
+
+// next returns the first place at or behind i at which a rule may have something to do: the first byte of a word, or a
+// trigger byte. i itself counts as the first byte of a word whatever stands in front of it.
+func next(s string, i int) int {
+	for i < len(s) {
+		k := classes[s[i]]
+		if k&alnum != 0 {
+			if mayBegin(s, i) {
+				return i
+			}
+			for i++; i < len(s) && classes[s[i]]&alnum != 0; i++ {
+			}
+			continue
+		}
+		if k&trigger != 0 && mayTrigger(s, i) {
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// mayBegin reports whether a rule may begin with the word at i: all that such a rule looks for has three bytes at least, and
+// they are found by these.
+func mayBegin(s string, i int) bool {
+	if i+2 >= len(s) {
+		return false
+	}
+	if c := s[i]; c >= 'M' && c <= 'O' && token.run(s, i, discordID)-i == discordID {
+		return true
+	}
+	return beginnings.has(s[i], s[i+1], s[i+2]) && starts.has(s, i)
+}
+
+// mayTrigger reports whether a rule may begin at the trigger byte at i.
+func mayTrigger(s string, i int) bool {
+	switch s[i] {
+	case '[': // a placeholder
+		return i+1 < len(s) && s[i+1] == opening[1]
+	case '/':
+		return mayBePath(s, i)
+	case '-': // --name, -----BEGIN, -u name:password, -ppassword
+		return i+1 < len(s) && (s[i+1] == '-' || s[i+1] == 'u' || s[i+1] == 'p')
+	case ':':
+		return mayBeColon(s, i) || mayBeNamed(s, i)
+	case '=':
+		return mayBeNamed(s, i)
+	case ',': // 'name', 'value'
+		return i > 0 && quote.in(s[i-1]) && mayBeNamed(s, i)
+	case '>': // name => value, name -> value, <name>value
+		return mayBeNamed(s, i) || i > 0 && (s[i-1] == '=' || s[i-1] == '-') && mayBeNamed(s, i-1)
+	}
+	return true // an escape is stepped over as a whole, so that no word begins within it; ~ is rare
+}
+
+// mayBeColon reports whether the colon at i may be one of the forms that need no name: scheme://, a drive, or the middle of a
+// Telegram token.
+func mayBeColon(s string, i int) bool {
+	if i == 0 || i+1 == len(s) || !(alnum | plus | dash | dot).in(s[i-1]) {
+		return false
+	}
+	switch s[i+1] {
+	case '/', '\\', '%':
+		return true
+	}
+	return i >= telegramID && digit.in(s[i-1]) && digit.in(s[i-telegramID])
+}
+
+// mayBePath reports whether an absolute path may begin with the slash at i: not behind a byte that pathBoundary refuses,
+// unless that byte may be the end of an escape.
+func mayBePath(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	c := s[i-1]
+	if !(alnum | dash | under | dot | slash).in(c) {
+		return true
+	}
+	if !escapeEnd(c) {
+		return false
+	}
+	for n := 2; n <= 6 && n <= i; n++ {
+		if b := s[i-n]; b == '\\' || b == '%' {
+			return true
+		}
+	}
+	return false
+}
+
+// escapeEnd reports whether an escape may end in the letter or digit c.
+func escapeEnd(c byte) bool {
+	return hex.in(lowerByte(c)) || c == 'n' || c == 'r' || c == 't'
+}
+
+// wordsLimit is the length from which a name may have more words than nameWords holds, so that its end is not what counts.
+const wordsLimit = 3 * nameLimit / 4
+
+// mayBeNamed reports whether what ends at i may be a name that means something: whether it ends in the last three letters of a
+// word that does. White space, brackets, quotes and what [nameWords] drops from the end of a name are stepped over.
+func mayBeNamed(s string, i int) bool {
+	j := i
+	for j > 0 && (s[j-1] == ' ' || s[j-1] == ']' || s[j-1] == '[') {
+		j--
+	}
+	if j == 0 {
+		return false
+	}
+	if c := s[j-1]; c == ';' { // &quot;
+		return true
+	} else if quote.in(c) {
+		for j--; j > 0 && s[j-1] == '\\'; j-- {
+		}
+	}
+	end := (digit | dash | under | dot).back(s, j, nameLimit)
+	if end < 4 {
+		return end > 0
+	}
+	if !(upper | lower).in(s[end-1]) {
+		return s[end-1] == '%' // %22
+	}
+	return mayMean(s, end) || s[end-2] == '\\' || ident.back(s, j, wordsLimit) == j-wordsLimit
+}
+
+// mayMean reports whether the letters that end at end, of which there are four bytes at least, may be the end of a word that
+// gives a name its meaning.
+func mayMean(s string, end int) bool {
+	a, b, c, d := s[end-4], s[end-3], s[end-2], s[end-1]
+	if headEnds.has(a, b, c, d) || shortEnds.has(b, c, d) {
+		return true
+	}
+	if c|0x20 == 'i' && d|0x20 == 'd' { // secret_id, keyId
+		return (digit | dash | under | dot).in(b) || b|0x20 == 't' || b|0x20 == 'y'
+	}
+	if !tailEnds.has(a, b, c, d) {
+		return false
+	}
+	start := lower.back(s, end, nameLimit)
+	return start > 0 && ident.in(s[start-1]) // alone, such a word is a name like any other
+}
+
+// triples is a set of three bytes in a row, of which five bits count: they are the same for both cases of a letter.
+type triples [1 << 15 / 64]uint64
+
+func (t *triples) has(a, b, c byte) bool {
+	n := uint(a&31)<<10 | uint(b&31)<<5 | uint(c&31)
+	return t[n/64]&(1<<(n%64)) != 0
+}
+
+func (t *triples) add(a, b, c byte) {
+	n := uint(a&31)<<10 | uint(b&31)<<5 | uint(c&31)
+	t[n/64] |= 1 << (n % 64)
+}
+
+// beginnings holds the first three bytes of everything that scanner.word may cut, but for what begins like a Discord token.
+var beginnings = buildBeginnings()
+
+func buildBeginnings() *triples {
+	t := new(triples)
+	for _, sh := range shapes {
+		p := sh.prefix
+		if len(p) > 2 {
+			t.add(p[0], p[1], p[2])
+			continue
+		}
+		for c := range 256 { // the tail, which is never empty, has the third
+			if sh.set.in(byte(c)) {
+				t.add(p[0], p[1], byte(c))
+			}
+		}
+	}
+	for _, w := range []string{"eyJ", "ewo", "pat"} {
+		t.add(w[0], w[1], w[2])
+	}
+	for w := range nouns {
+		t.add(w[0], w[1], w[2])
+	}
+	for _, sc := range freeSchemes {
+		t.add(sc.word[0], sc.word[1], sc.word[2])
+	}
+	return t
+}
+
+// quads is a set of four letters in a row, in any case. Some that are not in it may seem to be.
+type quads [1 << 12 / 64]uint64
+
+func quad(a, b, c, d byte) uint32 {
+	fold := (uint32(a) | uint32(b)<<8 | uint32(c)<<16 | uint32(d)<<24) | 0x20202020
+	return fold * 0x9E3779B1 >> 20
+}
+
+func (q *quads) has(a, b, c, d byte) bool {
+	n := quad(a, b, c, d)
+	return q[n/64]&(1<<(n%64)) != 0
+}
+
+// The ends of the words that meaningOf and siblingName know: of those that mean something as the last of a name, and of those
+// that leave it to the word in front of them.
+var headEnds, tailEnds, shortEnds = buildEnds()
+
+func buildEnds() (headEnds, tailEnds *quads, shortEnds *triples) {
+	headEnds, tailEnds, shortEnds = new(quads), new(quads), new(triples)
+	add := func(q *quads, w string) {
+		n := len(w)
+		if n == 3 {
+			shortEnds.add(w[0], w[1], w[2])
+			return
+		}
+		h := quad(w[n-4], w[n-3], w[n-2], w[n-1])
+		q[h/64] |= 1 << (h % 64)
+	}
+	for w := range heads {
+		add(headEnds, w)
+	}
+	for w := range siblings {
+		add(headEnds, w)
+	}
+	for _, f := range fused {
+		add(headEnds, f.ending)
+	}
+	for _, w := range []string{"tokens", "string", "str", "uri"} { // see nameWords.other
+		add(headEnds, w)
+	}
+	for w := range tails {
+		add(tailEnds, w)
+	}
+	return headEnds, tailEnds, shortEnds
+}
