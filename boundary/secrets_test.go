@@ -24,6 +24,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/planted"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -335,6 +336,30 @@ func filesOf(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// TestR12NoDialectLetsASecretOut shows all that may be shown, in every dialect.
+func TestR12NoDialectLetsASecretOut(t *testing.T) {
+	var some []plant
+	for i, p := range plants(rand.New(rand.NewPCG(13, 14))) {
+		if i%5 == 0 {
+			some = append(some, p)
+		}
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for _, name := range dialect.Names() {
+		d, err := dialect.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := boundary.Options{Dialect: d, Sep3313: true, Stack: candor.StackPolicy{Debug: true, Verbose: -1}, Logger: quiet}
+		answers := overPipes(t, leakyServer(some, quiet), o, requests(some))
+		for i, p := range some {
+			if piece := planted.Leaked(answers[i], p.secret); piece != "" || answers[i] == "" {
+				t.Errorf("%s, %s (%s): the client sees %q of %q in %q", name, p.way.name, p.kind, piece, p.secret, answers[i])
+			}
+		}
+	}
 }
 
 // TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants them where [boundary.Boundary.FailCall] gets them.
