@@ -1,0 +1,123 @@
+//go:build linux
+
+package gateway
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A gateway is killed, and a second later nothing that its server has started may live, even if it ignores signals and has left
+// the process group.
+func TestNothingOutlivesAKilledGateway(t *testing.T) {
+	for _, fault := range []string{"ignoreterm", "fork", "forkaway"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			gateway, pids := startGateway(t, fault)
+			if err := gateway.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = gateway.Wait()
+			allEnd(t, pids)
+		})
+	}
+}
+
+func TestNothingOutlivesASessionThatEnds(t *testing.T) {
+	for _, fault := range []string{"fork", "forkaway"} {
+		for _, guarded := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/guarded=%v", fault, guarded), func(t *testing.T) {
+				t.Parallel()
+				child := badChild()
+				if !guarded {
+					child.Guard = nil
+				}
+				s := wrapped(t, Options{}, child)
+				s.greet()
+				s.call(1, fault, `{}`)
+				pids := pidsIn(t, s.answer("1"))
+				s.hangUp()
+				if fault == "forkaway" && !guarded {
+					_ = syscall.Kill(pids[1], syscall.SIGKILL) // that is what a guard is for
+				}
+				allEnd(t, pids)
+			})
+		}
+	}
+}
+
+func startGateway(t *testing.T, fault string) (*exec.Cmd, []int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), gatewayEnv+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if _, err := fmt.Fprintln(stdin, toolCall(1, fault, `{}`)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, pidsIn(t, answer)
+}
+
+func pidsIn(t *testing.T, answer string) []int {
+	t.Helper()
+	_, text, _ := strings.Cut(answer, `"text":"`)
+	text, _, _ = strings.Cut(text, `"`)
+	var pids []int
+	for _, word := range strings.Fields(text) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("%s: %v", answer, err)
+		}
+		if syscall.Kill(pid, 0) != nil {
+			t.Fatalf("%d does not live", pid)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// allEnd waits as long as R11 allows.
+func allEnd(t *testing.T, pids []int) {
+	t.Helper()
+	end := time.Now().Add(time.Second)
+	for _, pid := range pids {
+		for alive(pid) {
+			if time.Now().After(end) {
+				t.Fatalf("%d is an orphan", pid)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// alive tells a process from a zombie that nobody has reaped: the latter holds nothing.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(after, "Z")
+}

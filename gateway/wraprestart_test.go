@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func restarting() Child {
+	child := badChild()
+	child.Restart = RestartPolicy{Tries: 3, Wait: time.Millisecond}
+	return child
+}
+
+func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
+	s := wrapped(t, Options{}, restarting())
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "exit", `{}`)
+	for _, id := range []string{"1", "2"} {
+		if answer := s.answer(id); codeOf(answer) != "UPSTREAM_GONE" {
+			t.Error(answer)
+		}
+	}
+	s.call(3, "echo", `{"text":"again"}`)
+	if answer := s.answer("3"); !strings.Contains(answer, "again") || codeOf(answer) != "" {
+		t.Error(answer)
+	}
+	s.call(4, "echo", `{"wrong":1}`)
+	if answer := s.answer("4"); codeOf(answer) != "INVALID_ARGUMENTS" {
+		t.Errorf("the new server's tools are not known: %s", answer)
+	}
+	exit := s.hangUp()
+	if exit.Code != 0 {
+		t.Errorf("%+v", exit)
+	}
+	for _, line := range s.rest() {
+		t.Errorf("the client has noticed: %s", line)
+	}
+	s.balanced(3)
+}
+
+func TestAnAnswerToTheOldServerIsNotGivenToTheNewOne(t *testing.T) {
+	s := wrapped(t, Options{}, restarting())
+	s.greet()
+	s.call(1, "ask", `{}`)
+	for !strings.Contains(s.next(), "roots/list") {
+	}
+	s.call(2, "exit", `{}`)
+	s.answer("1")
+	s.answer("2")
+	s.call(3, "ask", `{}`)
+	for !strings.Contains(s.next(), "roots/list") {
+	}
+	s.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`) // the new server counts from 1 too
+	if answer := s.answer("3"); codeOf(answer) != "" {
+		t.Error(answer)
+	}
+}
+
+func TestAServerThatKeepsDyingIsGivenUp(t *testing.T) {
+	s := wrapped(t, Options{}, restarting())
+	s.greet()
+	for id := range 4 {
+		s.call(id, "exit", `{}`)
+		if answer := s.answer(string(rune('0' + id))); codeOf(answer) != "UPSTREAM_GONE" {
+			t.Error(answer)
+		}
+	}
+	if exit := s.wait(); exit.Code != 3 {
+		t.Errorf("%+v", exit)
+	}
+	s.balanced(4)
+}
+
+func TestAServerThatDoesNotReadIsKilledInTime(t *testing.T) {
+	child := restarting()
+	s := wrapped(t, Options{Timeout: 300 * time.Millisecond}, child)
+	s.greet()
+	s.call(0, "deaf", `{}`)
+	const calls = 100
+	padding := strings.Repeat("x", 4000) // more than a pipe holds
+	go func() {
+		for id := 1; id <= calls; id++ {
+			s.call(id, "echo", `{"text":"`+padding+`"}`)
+		}
+		s.call(calls+1, "echo", `{}`)
+	}()
+	for id := range calls + 2 {
+		s.answer(strconv.Itoa(id))
+	}
+}
