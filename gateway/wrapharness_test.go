@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/badserver"
+	"github.com/candor-mcp/candor/internal/load"
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 		os.Exit(gatewayMain())
 	case badserver.Wanted():
 		os.Exit(badserver.Main())
+	case load.Wanted():
+		os.Exit(load.Main())
 	}
 	os.Exit(m.Run())
 }
@@ -71,7 +74,7 @@ func (b *books) Record(_ context.Context, e Entry) error {
 	if b.codes == nil {
 		b.codes = map[string]int{}
 	}
-	b.codes[e.Error.Code().String()]++
+	b.codes[e.Error.Code().Symbol()]++
 	return nil
 }
 

@@ -1,0 +1,256 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// desk is a pump whose two peers are played by the test, line by line.
+type desk struct {
+	t                  *testing.T
+	books              *books
+	pump               *pump
+	link               *link
+	toClient, toServer *lockedBuffer
+	seenC, seenS       int
+}
+
+func newDesk(t *testing.T, o Options) *desk {
+	d := &desk{t: t, books: &books{}, toClient: &lockedBuffer{}, toServer: &lockedBuffer{}}
+	o.Ledger, o.Meter = d.books, d.books
+	o.Breaker.Off, o.Repeats.Off = true, true
+	d.pump = newPump(t.Context(), New(o), d.toClient)
+	d.link = d.pump.newLink(newOutlet(d.toServer, 0))
+	d.pump.connect(d.link)
+	return d
+}
+
+func (d *desk) client(lines ...string) {
+	d.say(lines...)
+	synctest.Wait()
+}
+
+// say is client without waiting for what follows from it.
+func (d *desk) say(lines ...string) {
+	for _, line := range lines {
+		d.pump.fromClient(wire.Line{Bytes: []byte(line), Size: int64(len(line))})
+	}
+	d.pump.flush()
+}
+
+func (d *desk) server(lines ...string) {
+	for _, line := range lines {
+		d.link.fromServer(wire.Line{Bytes: []byte(line), Size: int64(len(line))})
+	}
+	d.pump.flush()
+	synctest.Wait()
+}
+
+// told returns the lines that the client was sent since it was last asked.
+func (d *desk) told() []string { return since(d.toClient, &d.seenC) }
+
+// heard returns the lines that the server was sent since it was last asked.
+func (d *desk) heard() []string { return since(d.toServer, &d.seenS) }
+
+func since(b *lockedBuffer, seen *int) []string {
+	text := b.String()[*seen:]
+	*seen += len(text)
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
+
+func (d *desk) wantTold(codes ...string) {
+	d.t.Helper()
+	lines := d.told()
+	var got []string
+	for _, line := range lines {
+		got = append(got, codeOf(line))
+	}
+	if fmt.Sprint(got) != fmt.Sprint(codes) {
+		d.t.Fatalf("the client was told %v, want %v: %s", got, codes, lines)
+	}
+}
+
+func (d *desk) wantHeard(lines ...string) {
+	d.t.Helper()
+	if got := d.heard(); fmt.Sprint(got) != fmt.Sprint(lines) {
+		d.t.Fatalf("the server was sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(lines, "\n"))
+	}
+}
+
+func (d *desk) wantEntries(want map[string]int, suppressed int) {
+	d.t.Helper()
+	entries, counts, hushed := d.books.read()
+	if fmt.Sprint(d.books.codes) != fmt.Sprint(want) || entries != counts || hushed != suppressed {
+		d.t.Errorf("entries %v, counts %d, suppressed %d; want %v and %d suppressed", d.books.codes, counts, hushed, want, suppressed)
+	}
+}
+
+// bubble runs a test in which time passes only when everybody waits.
+func bubble(t *testing.T, f func(*testing.T)) { synctest.Test(t, f) }
+
+const okay = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]}}`
+
+func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Timeout: time.Hour, Timeouts: map[string]time.Duration{"work": 10 * time.Second}})
+		call := toolCall(1, "work", `{}`)
+		d.client(call)
+		d.wantHeard(call)
+		time.Sleep(10*time.Second - 1)
+		d.wantTold()
+		time.Sleep(1)
+		synctest.Wait()
+		d.wantTold("CALL_TIMEOUT")
+		d.wantHeard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the call did not finish before its deadline"}}`)
+		d.client(call) // the late answer would be taken for one to this
+		d.wantTold("DUPLICATE_REQUEST_ID")
+		d.server(okay)
+		d.wantTold()
+		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1}, 0)
+		d.server(okay) // late comes once
+		d.wantTold()
+		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1, "STRAY_ANSWER": 1}, 1)
+	})
+}
+
+func TestInitializeIsNotCalledOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Timeout: time.Second})
+		d.client(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
+		d.heard()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		d.wantTold("CALL_TIMEOUT")
+		d.wantHeard()
+	})
+}
+
+func TestProgressExtendsTheDeadlineButNotForEver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Timeout: 10 * time.Second})
+		d.client(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{},"_meta":{"progressToken":"a\u0062c"}}}`)
+		began := time.Now()
+		report := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"abc","progress":1}}`
+		reports := 0
+		for !strings.Contains(strings.Join(d.told(), ""), "CALL_TIMEOUT") {
+			time.Sleep(9 * time.Second)
+			d.server(report)
+			if reports++; reports > 100 {
+				t.Fatal("it never ends")
+			}
+		}
+		if took := time.Since(began); took < 120*time.Second || took > 130*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		d.client(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":7}}}`)
+		for range 5 {
+			time.Sleep(9 * time.Second)
+			d.server(strings.Replace(report, `"abc"`, `"7"`, 1)) // that is another token
+			d.server(strings.Replace(report, `"abc"`, `7`, 1))
+		}
+		d.server(strings.Replace(okay, `"id":1`, `"id":2`, 1))
+		if last := d.told(); codeOf(last[len(last)-1]) != "" {
+			t.Error(last)
+		}
+	})
+}
+
+func TestACancelledCallIsNotAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		call, off := toolCall(1, "work", `{}`), `{"jsonrpc": "2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+		d.client(call, off)
+		d.wantHeard(call, off)
+		d.server(okay)
+		d.wantTold()
+		d.wantEntries(map[string]int{"CANCELLED": 1}, 1)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		d.wantTold()
+	})
+}
+
+func TestIdsThatAreOpenAreRefusedAndOthersAreNot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		for _, id := range []string{`1`, `1.0`, `"1"`, `9007199254740993`, `9223372036854775808`, `"` + strings.Repeat("x", 1000) + `"`} {
+			call := strings.Replace(toolCall(1, "work", `{}`), `"id":1`, `"id":`+id, 1)
+			d.client(call)
+			d.wantHeard(call)
+			d.client(call)
+			d.wantTold("DUPLICATE_REQUEST_ID")
+			d.wantHeard()
+		}
+		d.client(strings.Replace(toolCall(1, "work", `{}`), `"id":1`, `"id":"\u0031"`, 1))
+		d.wantTold("DUPLICATE_REQUEST_ID")
+		d.server(okay)
+		if told := d.told(); len(told) != 1 || told[0] != okay {
+			t.Error(told)
+		}
+	})
+}
+
+func TestOpenCallsAndTheirBytesAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Limits: Limits{Calls: 3}})
+		for id := range 4 {
+			d.client(toolCall(id, "work", `{}`))
+		}
+		d.wantTold("TOO_MANY_CALLS")
+		d.server(okay)
+		d.told()
+		d.client(toolCall(5, "work", `{}`))
+		d.wantTold()
+
+		d = newDesk(t, Options{})
+		large := toolCall(1, "work", `{"text":"`+strings.Repeat("x", 15<<20)+`"}`)
+		for id := range 5 {
+			d.client(strings.Replace(large, `"id":1`, fmt.Sprintf(`"id":%d`, id), 1))
+		}
+		d.wantTold("TOO_MANY_CALLS")
+	})
+}
+
+func TestTheEndOfTheServerAnswersAllThatIsOpenAndAllThatComes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		for id := range 100 {
+			d.client(toolCall(id, "work", `{}`))
+		}
+		d.link.end(draining())
+		d.client(toolCall(100, "work", `{}`))
+		if told := d.told(); len(told) != 101 {
+			t.Errorf("%d of 101 are answered", len(told))
+		}
+		d.wantEntries(map[string]int{"GATEWAY_DRAINING": 101}, 0)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		d.wantTold()
+	})
+}
+
+func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		for range maxStrays + 500 {
+			d.server(okay)
+		}
+		d.wantTold()
+		d.wantEntries(map[string]int{"STRAY_ANSWER": maxStrays}, maxStrays)
+	})
+}
+
+func TestWhatWasGivenUpIsRememberedWithinBounds(t *testing.T) {
+	late := newLateIDs(3)
+	for _, key := range []string{"1", "2", "3", "4", "4"} {
+		late.add(key)
+	}
+	if late.awaits("1") || !late.awaits("2") || !late.arrived("4") || late.arrived("4") || len(late.has) > 3 {
+		t.Errorf("%+v", late)
+	}
+}
