@@ -33,6 +33,7 @@ const None = "none"
 type File struct {
 	Listen    string        // where clients connect
 	Admin     string        // where an operator looks at health and counters; "" is nowhere
+	Hosts     []string      // names it is known by beside those of this machine
 	Token     string        // what every client must bear; "" is none
 	NoToken   bool          // that was chosen, with the word none
 	Ledger    string        // a folder, [None], or "" for the usual one
@@ -109,7 +110,6 @@ type draft struct {
 	dir       string // of the file
 	f         File
 	version   int
-	hosts     []string
 	origins   []string
 	mode      gateway.Mode
 	dialect   dialect.Dialect
@@ -128,7 +128,7 @@ func (d *draft) keys() []key {
 		{name: "admin", value: parsed(&d.f.Admin, "an address of this machine such as 127.0.0.1:8766", ParseAdmin),
 			about: "where `/healthz` and `/metrics` are served; default nowhere"},
 		{name: "token", value: d.token(), about: "what clients must send as `Authorization: Bearer …`; default none"},
-		{name: "hosts", value: words(&d.hosts, "a list of host names"),
+		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
 			about: "names this gateway is known by, beside those of this machine; `*` is any"},
 		{name: "origins", value: words(&d.origins, "a list of origins such as https://app.example"),
 			about: "web pages that may ask, beside those of this machine; `*` is any"},
@@ -196,7 +196,7 @@ func (d *draft) file() *File {
 		}
 		u.Options.Limits = d.limits
 		u.HTTP = gateway.HTTPOptions{
-			Header: u.HTTP.Header, Hosts: d.hosts, Origins: d.origins, Token: f.Token,
+			Header: u.HTTP.Header, Hosts: f.Hosts, Origins: d.origins, Token: f.Token,
 			Sessions: d.door.Sessions, Streams: d.door.Streams, Rest: d.door.Rest, Patience: d.door.Patience, Calls: d.limits.Calls,
 		}
 		f.Upstreams = append(f.Upstreams, *u)
@@ -218,11 +218,11 @@ func orElse[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Of returns the file that fronts these upstreams with everything else as it is by default: what a command line says.
-func Of(listen, token string, upstreams ...Upstream) *File {
-	f := &File{Listen: listen, Token: token, Upstreams: upstreams}
+// Of returns the file that fronts upstreams with everything else as it is by default: what a command line says.
+func Of(token string, hosts []string, upstreams ...Upstream) *File {
+	f := &File{Token: token, Hosts: hosts, Upstreams: upstreams}
 	for i := range f.Upstreams {
-		f.Upstreams[i].HTTP.Token = token
+		f.Upstreams[i].HTTP.Token, f.Upstreams[i].HTTP.Hosts = token, hosts
 	}
 	f.fill()
 	return f
@@ -231,4 +231,19 @@ func Of(listen, token string, upstreams ...Upstream) *File {
 // At returns the upstream of a name at an address, with everything else as it is by default.
 func At(name string, target *url.URL) Upstream {
 	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+}
+
+// CheckReach refuses a gateway that other machines can reach and that would let anybody in, or nobody. The error is a [*Mistake].
+func (f *File) CheckReach() error {
+	switch {
+	case IsLocal(f.Listen):
+		return nil
+	case f.Token == "" && !f.NoToken:
+		return mistake("ask for a token from the environment, or say that none is wanted: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
+			"%s can be reached from other machines, and there is no token", f.Listen)
+	case len(f.Hosts) == 0:
+		return mistake("say by which names it is known: hosts: [gate.example] in the file, or --host; * is any",
+			"%s can be reached from other machines, and every request from there would be refused", f.Listen)
+	}
+	return nil
 }

@@ -46,7 +46,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
-		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice may be made; default once"},
+		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server is given; off turns it off"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a model that repeats a failing call is stopped; off turns it off"},
 		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
@@ -93,14 +93,29 @@ func dialectValue(into *dialect.Dialect) value {
 }
 
 func retryPolicy(p *gateway.RetryPolicy) value {
-	attempts := integer(&p.Attempts, 1, 10)
-	return either(attempts, mapping("retry", func() []key {
+	return either(again(p), mapping("retry", func() []key {
 		return []key{
-			{name: "attempts", value: attempts, about: "in all; 1 is no retry"},
+			{name: "times", value: again(p), about: "how often a call is made again"},
 			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest pause that is waited for; default 10s"},
 			{name: "budget", value: share(&p.Budget, 1), about: "retries for each call, over time; default 0.2"},
 		}
 	}))
+}
+
+// MaxRetries is how often a call may be made again at most.
+const MaxRetries = 9
+
+// again is a number of retries, which is one less than that of attempts.
+func again(p *gateway.RetryPolicy) value {
+	v := integer(&p.Attempts, 0, MaxRetries)
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		before := len(r.problems)
+		if read(r, n); len(r.problems) == before {
+			p.Attempts++
+		}
+	}
+	return v
 }
 
 func breakerPolicy(p *gateway.BreakerPolicy) value {

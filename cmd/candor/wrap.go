@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/gateway/config"
+)
+
+// wrapCommand holds the flags of `candor wrap`.
+type wrapCommand struct {
+	plugFlags
+	w            *world
+	mode         string
+	timeout      string
+	toolTimeouts []string
+	profile      string
+	maxFrame     string
+	retry        int
+	restart      int
+	dialect      string
+	name         string
+	noValidation bool
+}
+
+func newWrap(w *world) *cobra.Command {
+	c := &wrapCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "wrap [flags] -- COMMAND [ARGUMENTS]",
+		Short: "Start an MCP server and make it honest about failure",
+		Long: `Start an MCP server that speaks on standard input and output, and stand between it and its client. Clean
+messages pass as the bytes they are. A failure is classified, recorded in the ledger and counted, and leaves
+with an envelope that says what it is and whether to try again. Calls that the server never answers, because
+it hangs, dies or talks nonsense, are answered. Nothing that the server started outlives this command.
+
+In an agent's configuration put candor wrap -- before the command of the server:
+
+  {"mcpServers": {"some": {
+     "command": "candor",
+     "args": ["wrap", "--", "npx", "-y", "some-mcp-server"]}}}
+
+Standard output carries the protocol and nothing else. Standard error carries what the server prints there,
+with secrets taken out unless the mode is observe, then the log, and at the end one line that sums up.
+
+The modes:
+
+  annotate  failing answers gain the envelope and keep what they say; secrets in them are taken out
+  observe   nothing is touched; failures are recorded and counted; only lost calls are answered
+  strict    the server's own words about a failure are withheld; the ledger keeps them
+
+The exit code is that of the server; 0 if the client hung up first or the command was interrupted; 2 if the
+server could not be started or a flag is wrong.`,
+		Example: `  candor wrap -- npx -y @modelcontextprotocol/server-everything
+  candor wrap --timeout 30s --tool-timeout build=10m --restart 3 -- ./server --stdio
+  candor wrap --mode observe --ledger ./trail -- uvx some-mcp-server
+  candor ledger tail -f --kind failure      watch what it records`,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	c.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "what may be done to failing answers: "+joinWords(modeNames()))
+	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "how long a call may take without a sign of progress, or none")
+	flags.StringArrayVar(&c.toolTimeouts, "tool-timeout", nil, "the same for one tool, as NAME=DURATION; may be repeated")
+	flags.StringVar(&c.profile, "profile", "", "a file with rules for this server")
+	flags.StringVar(&c.maxFrame, "max-frame", "16MiB", "the largest message, with its unit")
+	flags.IntVar(&c.retry, "retry", 0, "how often a call that can do no harm twice is made again")
+	flags.IntVar(&c.restart, "restart", 0, "how often in a minute a server that dies is started again")
+	flags.StringVar(&c.dialect, "dialect", "candor", "the shape of answers that are made here: "+joinWords(dialect.Names()))
+	flags.StringVar(&c.name, "name", "", "the server's name in log and ledger; default that of the command")
+	flags.BoolVar(&c.noValidation, "no-validation", false, "forward arguments without holding them against the tool's own schema")
+	complete(cmd, "mode", modeNames())
+	complete(cmd, "dialect", dialect.Names())
+	return cmd
+}
+
+func modeNames() []string {
+	var names []string
+	for _, m := range gateway.Modes() {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
+	if err := checkLine(cmd, args); err != nil {
+		return err
+	}
+	if c.name == "" {
+		c.name = filepath.Base(args[0])
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilStopped(cmd)
+	defer stop()
+	p, err := c.plugIn(ctx, c.w, cmd, "wrap")
+	if err != nil {
+		return err
+	}
+	up := gateway.New(p.into(options))
+	exit, err := up.Wrap(ctx, gateway.Streams{In: c.w.in, Out: atOnce{c.w.out}}, c.child(p, args))
+	closed := p.close()
+	if start, ok := errors.AsType[*gateway.StartError](err); ok {
+		return bad(start.Hint, "starting %q: %s", start.Command, start.Err)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.quiet {
+		p.say("%s", p.summary(up.Calls()))
+	}
+	if closed != nil && exit.Code == exitFine {
+		return closed
+	}
+	return &fault{code: exit.Code}
+}
+
+// checkLine asks for the dashes, because without them a flag of the server would be taken for one of ours.
+func checkLine(cmd *cobra.Command, args []string) error {
+	const example = "candor wrap -- npx -y some-mcp-server"
+	switch dash := cmd.ArgsLenAtDash(); {
+	case len(args) == 0:
+		return bad(example, "the command of the server is missing")
+	case dash < 0:
+		return bad("candor wrap -- "+strings.Join(args, " "), "put -- before the command of the server")
+	case dash > 0:
+		return bad(example, "%q stands before the --, and only flags may", args[0])
+	case args[0] == "":
+		return bad(example, "the command of the server is empty")
+	}
+	return nil
+}
+
+// options turns the flags into those of the gateway.
+func (c *wrapCommand) options() (o gateway.Options, err error) {
+	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode), NoValidation: c.noValidation}
+	if !o.Mode.Valid() {
+		return o, unknown("--mode", c.mode, modeNames())
+	}
+	if !contains(dialect.Names(), c.dialect) {
+		return o, unknown("--dialect", c.dialect, dialect.Names())
+	}
+	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {
+		return o, err
+	}
+	if o.Timeout, err = config.ParseDeadline(c.timeout); err != nil {
+		return o, badFlag("--timeout", err)
+	}
+	if o.Timeouts, err = c.byTool(); err != nil {
+		return o, err
+	}
+	if o.Limits.Message.MaxBytes, err = config.ParseSize(c.maxFrame); err != nil {
+		return o, badFlag("--max-frame", err)
+	}
+	if c.retry < 0 || c.retry > config.MaxRetries {
+		return o, bad("a number from 0 to 9", "--retry %d is out of bounds", c.retry)
+	}
+	if c.restart < 0 || c.restart > maxRestarts {
+		return o, bad("a number from 0 to 60", "--restart %d is out of bounds", c.restart)
+	}
+	o.Retry.Attempts = 1 + c.retry
+	if c.profile != "" {
+		o.Rules, err = readProfile(c.profile)
+	}
+	return o, err
+}
+
+const maxRestarts = 60
+
+func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
+	limits := map[string]time.Duration{}
+	for _, pair := range c.toolTimeouts {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, bad("such as --tool-timeout build=10m", "--tool-timeout %q is not NAME=DURATION", pair)
+		}
+		d, err := config.ParseDeadline(text)
+		if err != nil {
+			return nil, badFlag("--tool-timeout", err)
+		}
+		limits[name] = d
+	}
+	return limits, nil
+}
+
+func readProfile(name string) (*gateway.Rules, error) {
+	p, err := config.ReadProfile(name, config.Source{})
+	if err != nil {
+		return nil, badFile("--profile", err)
+	}
+	return p.Rules, nil
+}
+
+func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
+	child := gateway.Child{
+		Command: args[0], Args: args[1:], Guard: guardLine(), Restart: gateway.RestartPolicy{Tries: c.restart},
+		Stderr: c.w.err, RedactStderr: c.mode != string(gateway.ModeObserve),
+	}
+	if c.jsonLogs {
+		child.Stderr = &logLines{log: p.log, name: c.name}
+	}
+	return child
+}
+
+// guardWord is the hidden command that stands between the gateway and a server it has started.
+const guardWord = "guard"
+
+// guardLine is the command line of a guard; nil if this program does not know where it is.
+func guardLine() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, guardWord}
+}
+
+// newGuard is not for people: see [gateway.Guard].
+func newGuard() *cobra.Command {
+	return &cobra.Command{
+		Use: guardWord, Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return &fault{code: gateway.Guard(args)} },
+	}
+}
+
+// atOnce sends each write on its way: somebody waits for it.
+type atOnce struct{ to *sink }
+
+func (a atOnce) Write(p []byte) (int, error) {
+	n, err := a.to.Write(p)
+	if err == nil {
+		err = a.to.Flush()
+	}
+	return n, err
+}
+
+// untilStopped returns a context that ends when somebody asks the program to. A client that hangs up is not such a one: the write
+// to it fails, and the ledger is closed in order.
+func untilStopped(cmd *cobra.Command) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	return ctx, func() { stop(); signal.Stop(pipes) }
+}
+
+// badFlag is the fault of a flag whose value package config does not understand.
+func badFlag(flag string, err error) *fault {
+	if m, ok := errors.AsType[*config.Mistake](err); ok {
+		return bad(m.Hint, "%s: %s", flag, m.Text)
+	}
+	return bad("", "%s: %s", flag, err)
+}
+
+// badFile is the fault of a file that cannot be read, or of what is in it: then every problem has its own hint.
+func badFile(flag string, err error) *fault {
+	if inside, ok := errors.AsType[*config.Error](err); ok {
+		return bad("", "%s", inside)
+	}
+	return bad("check the name that "+flag+" gives", "%s", err)
+}
+
