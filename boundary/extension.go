@@ -31,11 +31,16 @@ func (g *guard) announce(r mcp.Result) {
 	if caps == nil {
 		return
 	}
-	settings := map[string]any{"version": contractVersion, "dialects": []string{g.b.o.Dialect.Name()}}
-	if _, reports := g.b.o.Meter.(Reporter); reports {
+	caps.AddExtension(Extension, g.b.extension())
+}
+
+// extension is what is announced under [Extension].
+func (b *Boundary) extension() map[string]any {
+	settings := map[string]any{"version": contractVersion, "dialects": []string{b.o.Dialect.Name()}}
+	if _, reports := b.o.Meter.(Reporter); reports {
 		settings["stats"] = StatsMethod
 	}
-	caps.AddExtension(Extension, settings)
+	return settings
 }
 
 type statsParams struct{ mcp.ParamsBase }

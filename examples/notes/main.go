@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"io/fs"
 	"log"
 	"os"
 
@@ -24,6 +25,6 @@ func main() {
 }
 
 func readNote(_ context.Context, _ *mcp.CallToolRequest, in noteName) (*mcp.CallToolResult, any, error) {
-	text, err := os.ReadFile(in.Name + ".md")
+	text, err := fs.ReadFile(os.DirFS("."), in.Name+".md") // and not ../../etc/passwd
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil, err
 }
