@@ -152,6 +152,10 @@ func (x *httpExchange) lost(err error) Reply {
 		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), errTimeout(x.call)))
 		x.callOff()
 		return Reply{}
+	case errors.Is(context.Cause(x.ctx), ErrDraining):
+		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), draining()))
+		x.callOff()
+		return Reply{}
 	case x.r.Context().Err() != nil:
 		x.call.Cancelled(x.ctx)
 		return Reply{}
