@@ -1,0 +1,80 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Callers are clients of one server that each wait for an answer before they ask again.
+type Callers interface {
+	// Call makes one call of a tool and returns an error if the answer is not what the tool gives. Each caller is a number from 0
+	// on, and makes one call at a time.
+	Call(caller int, tool string) error
+	Close() error
+}
+
+// Rate lets that many callers call a tool for about that long, and returns the calls they made in a second.
+func Rate(c Callers, callers int, tool string, long time.Duration) (float64, error) {
+	var calls atomic.Int64
+	var wg sync.WaitGroup
+	failures := make([]error, callers)
+	began := time.Now()
+	for i := range callers {
+		wg.Go(func() {
+			made := int64(0)
+			for time.Since(began) < long && failures[i] == nil {
+				failures[i] = c.Call(i, tool)
+				made++
+			}
+			calls.Add(made)
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	return float64(calls.Load()) / took.Seconds(), errors.Join(failures...)
+}
+
+// Latency lets one caller make that many calls, and returns how long each took.
+func Latency(c Callers, tool string, calls int) ([]time.Duration, error) {
+	took := make([]time.Duration, calls)
+	for i := range took {
+		began := time.Now()
+		if err := c.Call(0, tool); err != nil {
+			return nil, err
+		}
+		took[i] = time.Since(began)
+	}
+	return took, nil
+}
+
+// appendCall appends the request that calls a tool.
+func appendCall(dst []byte, id uint64, tool string) []byte {
+	dst = strconv.AppendUint(append(dst, `{"jsonrpc":"2.0","id":`...), id, 10)
+	dst = append(dst, `,"method":"tools/call","params":{"name":"`...)
+	dst = append(dst, tool...)
+	return append(dst, `","arguments":{"path":"notes/today.md","limit":10}}}`...)
+}
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"load","version":"1"}}}`
+	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+)
+
+// check returns an error if an answer is not what a tool gives: then nothing was measured.
+func check(m *wire.Message, tool string) error {
+	if tool == "" && m.Kind() == wire.KindResult {
+		return nil
+	}
+	failed, _ := m.Result().Path("isError").Bool()
+	if m.Kind() != wire.KindResult || failed != (tool == Fail) {
+		return fmt.Errorf("calling %s: not expected: %.500s", tool, m.Bytes())
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Pipe is a client over a pair of streams that any number of callers share. Their calls are written one by one, each with a write of
+// its own, as clients do.
+type Pipe struct {
+	out  io.WriteCloser
+	seat []seat // of each caller
+
+	mu  sync.Mutex // guards the writing
+	buf []byte
+}
+
+type seat struct {
+	made   uint64
+	answer chan error
+	wanted chan string // the tool whose answer is awaited
+}
+
+// NewPipe begins a session over the streams. It closes out in the end, and reads in until that ends.
+func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
+	p := &Pipe{out: out, seat: make([]seat, callers)}
+	for i := range p.seat {
+		p.seat[i].answer, p.seat[i].wanted = make(chan error, 1), make(chan string, 1)
+	}
+	lines := wire.NewLineReader(in, wire.Limits{})
+	if _, err := io.WriteString(out, initialize+"\n"); err != nil {
+		return nil, err
+	}
+	line, err := lines.Next()
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the server's hello: %w", err)
+	}
+	if m := wire.Parse(line.Bytes, wire.Limits{}); check(&m, "") != nil {
+		return nil, check(&m, "")
+	}
+	if _, err := io.WriteString(out, initialized+"\n"); err != nil {
+		return nil, err
+	}
+	go p.read(lines)
+	return p, nil
+}
+
+// Call is that of [Callers].
+func (p *Pipe) Call(caller int, tool string) error {
+	s := &p.seat[caller]
+	s.made++
+	s.wanted <- tool
+	if err := p.write(s.made*uint64(len(p.seat))+uint64(caller), tool); err != nil { //nolint:gosec // a caller's number is not negative
+		return err
+	}
+	return <-s.answer
+}
+
+func (p *Pipe) write(id uint64, tool string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.buf = append(appendCall(p.buf[:0], id, tool), '\n')
+	_, err := p.out.Write(p.buf)
+	return err
+}
+
+// read hands each answer to its caller until the stream ends. Then all of them are told.
+func (p *Pipe) read(lines *wire.LineReader) {
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			for i := range p.seat {
+				p.seat[i].answer <- err
+			}
+			return
+		}
+		m := wire.Parse(line.Bytes, wire.Limits{})
+		id, err := strconv.ParseUint(string(m.ID()), 10, 64)
+		if err != nil {
+			continue // nobody asked
+		}
+		s := &p.seat[id%uint64(len(p.seat))]
+		s.answer <- check(&m, <-s.wanted)
+	}
+}
+
+// Close ends the session.
+func (p *Pipe) Close() error { return p.out.Close() }

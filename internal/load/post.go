@@ -1,0 +1,124 @@
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Post are clients over streamable HTTP that share one session, each with a connection of its own that is kept. It writes requests
+// itself, because a client of net/http costs more than what is measured.
+type Post struct {
+	host, path string
+	session    string
+	lines      []*phone // of each caller
+}
+
+type phone struct {
+	conn   net.Conn
+	in     *bufio.Reader
+	made   uint64
+	buf    []byte
+	body   []byte
+	answer bytes.Buffer
+}
+
+// NewPost begins a session with the server at that address, such as 127.0.0.1:8080, and path.
+func NewPost(host, path string, callers int) (*Post, error) {
+	p := &Post{host: host, path: path}
+	for range callers {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		p.lines = append(p.lines, &phone{conn: conn, in: bufio.NewReaderSize(conn, 8<<10)})
+	}
+	header, m, err := p.post(p.lines[0], []byte(initialize))
+	if err == nil {
+		err = check(m, "")
+	}
+	if err == nil {
+		p.session = header.Get("Mcp-Session-Id")
+		_, _, err = p.post(p.lines[0], []byte(initialized))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("beginning a session with %s: %w", host, err), p.Close())
+	}
+	return p, nil
+}
+
+// Call is that of [Callers].
+func (p *Post) Call(caller int, tool string) error {
+	l := p.lines[caller]
+	l.made++
+	l.body = appendCall(l.body[:0], l.made*uint64(len(p.lines))+uint64(caller), tool) //nolint:gosec // a caller's number is not negative
+	_, m, err := p.post(l, l.body)
+	if err != nil {
+		return err
+	}
+	return check(m, tool)
+}
+
+// post sends a message and returns what was answered to it.
+func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
+	l.buf = append(l.buf[:0], "POST "+p.path+" HTTP/1.1\r\nHost: "+p.host+"\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json, text/event-stream\r\n"...)
+	if p.session != "" {
+		l.buf = append(l.buf, "Mcp-Session-Id: "+p.session+"\r\nMcp-Protocol-Version: 2025-06-18\r\n"...)
+	}
+	l.buf = append(strconv.AppendInt(append(l.buf, "Content-Length: "...), int64(len(body)), 10), "\r\n\r\n"...)
+	if _, err := l.conn.Write(append(l.buf, body...)); err != nil {
+		return nil, nil, err
+	}
+	res, err := http.ReadResponse(l.in, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.answer.Reset()
+	_, err = l.answer.ReadFrom(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return nil, nil, err
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return nil, nil, fmt.Errorf("%s: %.500s", res.Status, l.answer.Bytes())
+	}
+	m, err := l.message(res.Header)
+	return res.Header, m, err
+}
+
+// message is the answer in a body: the body itself, or the last event of a stream.
+func (l *phone) message(header http.Header) (*wire.Message, error) {
+	data := l.answer.Bytes()
+	if strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
+		events := wire.NewEventReader(bytes.NewReader(data), wire.Limits{})
+		for {
+			e, err := events.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			data = bytes.Clone(e.Data)
+		}
+	}
+	m := wire.Parse(data, wire.Limits{})
+	return &m, nil
+}
+
+// Close hangs up.
+func (p *Post) Close() error {
+	var failed error
+	for _, l := range p.lines {
+		failed = errors.Join(failed, l.conn.Close())
+	}
+	return failed
+}
