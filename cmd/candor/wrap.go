@@ -268,4 +268,3 @@ func badFile(flag string, err error) *fault {
 	}
 	return bad("check the name that "+flag+" gives", "%s", err)
 }
-

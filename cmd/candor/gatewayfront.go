@@ -1,0 +1,124 @@
+package main
+
+import (
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/gateway/config"
+)
+
+// front is the doors as one file describes them. It is never changed: a new file is a new front.
+type front struct {
+	file  *config.File
+	doors map[string]*door // by name
+	// retired are doors of earlier fronts, by name: calls and legacy sessions that began there go on there.
+	retired map[string][]*door
+	gone    uint64 // calls of doors that were retired long ago
+}
+
+// door is the door to one upstream, with the settings it was made from.
+type door struct {
+	settings config.Upstream
+	up       *gateway.Upstream
+	handler  http.Handler
+}
+
+// maxRetired bounds the doors of one name that are kept for those who came through them.
+const maxRetired = 8
+
+// newFront opens the doors of a file. One whose settings are as before is the same as before, with all that it has learnt.
+func newFront(p *plugs, file *config.File, before *front) (*front, error) {
+	f := &front{file: file, doors: map[string]*door{}, retired: map[string][]*door{}}
+	for _, u := range file.Upstreams {
+		if before != nil && before.doors[u.Name] != nil && reflect.DeepEqual(before.doors[u.Name].settings, u) {
+			f.doors[u.Name] = before.doors[u.Name]
+			continue
+		}
+		d, err := openDoor(p, u)
+		if err != nil {
+			return nil, err
+		}
+		f.doors[u.Name] = d
+	}
+	if before != nil {
+		f.retire(before)
+	}
+	return f, nil
+}
+
+func openDoor(p *plugs, u config.Upstream) (*door, error) {
+	if u.URL == nil {
+		return nil, bad("wrap it in the agent's configuration: candor wrap -- "+strings.Join(u.Command, " "),
+			"the upstream %s has a command, and a gateway cannot start servers yet", u.Name)
+	}
+	up := gateway.New(p.into(u.Options))
+	return &door{settings: u, up: up, handler: up.Door(u.URL, u.HTTP)}, nil
+}
+
+// retire keeps the doors of the front before that are not in this one, but not for ever.
+func (f *front) retire(before *front) {
+	f.gone = before.gone
+	for name, old := range before.retired {
+		f.retired[name] = slices.Clone(old)
+	}
+	for name, d := range before.doors {
+		if f.doors[name] == d {
+			continue
+		}
+		f.retired[name] = append(f.retired[name], d)
+		if old := f.retired[name]; len(old) > maxRetired {
+			f.gone += old[0].up.Calls()
+			f.retired[name] = old[1:]
+		}
+	}
+}
+
+// all returns every door, retired ones included.
+func (f *front) all() []*door {
+	doors := slices.Collect(maps.Values(f.doors))
+	for _, old := range f.retired {
+		doors = append(doors, old...)
+	}
+	return doors
+}
+
+// find returns the door that a request is for, nil if there is none.
+func (f *front) find(r *http.Request) *door {
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if len(f.file.Upstreams) == 1 && name == "mcp" && f.doors[name] == nil {
+		name = f.file.Upstreams[0].Name
+	}
+	if r.URL.RawQuery != "" {
+		for _, old := range f.retired[name] {
+			if k, ok := old.handler.(gateway.Keeper); ok && k.Keeps(r) {
+				return old
+			}
+		}
+	}
+	return f.doors[name]
+}
+
+var problem = mustLookup("problem")
+
+func mustLookup(name string) dialect.Dialect {
+	d, err := dialect.Lookup(name)
+	if err != nil {
+		panic(err) //nolint:forbidigo // the name is a literal
+	}
+	return d
+}
+
+// noDoor answers a request for nobody.
+func noDoor(w http.ResponseWriter) {
+	e := candor.New(candor.CodeNotFound, "There is no upstream at this path.", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithSuggestion("Use the path /NAME/ with the name of an upstream in the gateway's configuration."))
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // who does not wait for it cannot be told
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/meter/prom"
+)
+
+// serving is a gateway that runs.
+type serving struct {
+	p     *plugs
+	front atomic.Pointer[front]
+
+	clients, admin net.Listener // admin is nil if nobody wants it
+
+	draining atomic.Bool
+	asking   atomic.Int64 // requests that are no streams
+	streams  life         // of streams, which end by nothing else
+	patience life         // of everything else, when the end cannot wait any longer
+}
+
+// life is a time that ends, for requests that are to end with it.
+type life struct {
+	ctx context.Context //nolint:containedctx // it is what the type is for
+	end context.CancelFunc
+}
+
+func newLife() (l life) {
+	l.ctx, l.end = context.WithCancel(context.Background())
+	return l
+}
+
+// bound is a request that ends with the life at the latest. The caller calls release when it is over.
+func (l life) bound(r *http.Request) (bounded *http.Request, release func()) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	stop := context.AfterFunc(l.ctx, func() { cancel(gateway.ErrDraining) })
+	return r.WithContext(ctx), func() { stop(); cancel(nil) }
+}
+
+// newServing opens the doors and listens, but serves nobody yet.
+func newServing(p *plugs, file *config.File) (*serving, error) {
+	s := &serving{p: p, streams: newLife(), patience: newLife()}
+	f, err := newFront(p, file, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.front.Store(f)
+	if s.clients, err = listen("--listen", file.Listen); err != nil {
+		return nil, err
+	}
+	if file.Admin == "" {
+		return s, nil
+	}
+	if s.admin, err = listen("--admin", file.Admin); err != nil {
+		_ = s.clients.Close() // nobody has connected
+		return nil, err
+	}
+	return s, nil
+}
+
+func listen(flag, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+	if err != nil {
+		return nil, bad("end whoever listens there, or choose another address with "+flag, "%s", err)
+	}
+	return l, nil
+}
+
+// announce says where it listens and what it fronts.
+func (s *serving) announce() {
+	f := s.front.Load()
+	s.p.say("listening on http://%s", s.clients.Addr())
+	for _, u := range f.file.Upstreams {
+		s.p.say("/%s/ is %s (%s)", u.Name, u.URL.Redacted(), orDefault(string(u.Options.Mode), "annotate"))
+	}
+	if len(f.file.Upstreams) == 1 {
+		s.p.say("/mcp is /%s/", f.file.Upstreams[0].Name)
+	}
+	if s.admin != nil {
+		s.p.say("health and metrics on http://%s/healthz and /metrics", s.admin.Addr())
+	}
+	if f.file.NoToken && !config.IsLocal(f.file.Listen) {
+		s.p.log.Warn("other machines can connect, and no token is wanted")
+	}
+}
+
+func orDefault(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// replace puts another file in force for the calls to come.
+func (s *serving) replace(file *config.File) error {
+	before := s.front.Load()
+	next, err := newFront(s.p, file, before)
+	if err != nil {
+		return err
+	}
+	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger {
+		s.p.log.Warn("listening addresses and the ledger change only with a new start")
+		file.Listen, file.Admin, file.Ledger = before.file.Listen, before.file.Admin, before.file.Ledger
+	}
+	s.front.Store(next)
+	return nil
+}
+
+// calls returns how many calls were made, by all doors there were.
+func (s *serving) calls() uint64 {
+	f := s.front.Load()
+	n := f.gone
+	for _, d := range f.all() {
+		n += d.up.Calls()
+	}
+	return n
+}
+
+// ServeHTTP lets a request in by its door.
+func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := s.front.Load().find(r)
+	if d == nil {
+		noDoor(w)
+		return
+	}
+	until := s.streams
+	if r.Method != http.MethodGet {
+		s.asking.Add(1)
+		defer s.asking.Add(-1)
+		until = s.patience
+	}
+	bounded, release := until.bound(r)
+	defer release()
+	d.handler.ServeHTTP(w, bounded)
+}
+
+// run serves until ctx is done, then lets open calls finish. A second signal, which stop has left to the system, ends it at once.
+// Reloads is closed when nobody reads the file any more.
+func (s *serving) run(ctx context.Context, stop func(), reloads <-chan struct{}) error {
+	doors, admin := s.server(s), s.server(s.adminPages())
+	ended := make(chan error, 2)
+	go func() { ended <- doors.Serve(s.clients) }()
+	if s.admin != nil {
+		go func() { ended <- admin.Serve(s.admin) }()
+	}
+	var failed error
+	select {
+	case <-ctx.Done():
+		stop()
+		<-reloads
+		s.drain()
+	case failed = <-ended:
+	}
+	s.patience.end()
+	s.streams.end()
+	last, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	err := errors.Join(doors.Shutdown(last), admin.Shutdown(last))
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.p.log.Warn("some connections did not end and were cut")
+		err = errors.Join(doors.Close(), admin.Close())
+	}
+	if failed != nil && !errors.Is(failed, http.ErrServerClosed) {
+		return bad("start it again", "serving: %s", failed)
+	}
+	return err
+}
+
+// lastWords is how long answers may take to be written once every call has one.
+const lastWords = 2 * time.Second
+
+func (s *serving) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.p.log.Handler(), slog.LevelWarn),
+	}
+}
+
+// drain refuses new calls and waits for the open ones, as long as the file allows.
+func (s *serving) drain() {
+	s.draining.Store(true)
+	f := s.front.Load()
+	for _, d := range f.all() {
+		d.up.Drain()
+	}
+	if n := s.open(); n > 0 {
+		s.p.log.Info("waiting for open calls", "calls", n, "atMost", f.file.Drain.String())
+	}
+	bound := time.After(f.file.Drain)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for s.open() > 0 || s.asking.Load() > 0 {
+		select {
+		case <-bound:
+			s.p.log.Warn("open calls were cut off", "calls", s.open())
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *serving) open() int {
+	n := 0
+	for _, d := range s.front.Load().all() {
+		n += d.up.Open()
+	}
+	return n
+}
+
+// adminPages are for the operator of this machine: no page of a browser elsewhere can read them.
+func (s *serving) adminPages() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if s.draining.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte("draining\n")) // a check that has gone is not told
+			return
+		}
+		_, _ = w.Write([]byte("ok\n")) // as above
+	})
+	mux.Handle("GET /metrics", prom.Handler(s.p.counts))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if guard := (hostguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
+			http.Error(w, "this page is for this machine", http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
