@@ -23,7 +23,7 @@ func (x *httpExchange) whole(res *http.Response) Reply {
 		return x.lost(err)
 	}
 	m := wire.Parse(body, x.d.up.o.Limits.Message)
-	if res.StatusCode >= 400 && m.Shape() != wire.KindError && m.Shape() != wire.KindResult {
+	if res.StatusCode >= 400 && !v(m.Value(), "jsonrpc").Present() {
 		return x.rejection(res, body)
 	}
 	if m.Shape() == wire.KindRequest || m.Shape() == wire.KindNotification {

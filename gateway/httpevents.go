@@ -49,7 +49,7 @@ func (x *httpExchange) beginStream(res *http.Response) {
 
 // hear returns what the client gets of an event: as it came, unless it is a failing answer to the call.
 func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
-	if out, settled := x.d.hearAside(x.ctx, e); settled {
+	if out, settled := hearAside(e); settled {
 		return out, Reply{}
 	}
 	if e.Flaw != wire.FlawNone {
@@ -66,14 +66,19 @@ func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
 	case e.Unended && m.Kind() == wire.KindMalformed:
 		return nil, Reply{} // a piece of a death: the end of the stream says more about that
 	case m.Method() != nil, !x.isAnswer(&m):
-		x.d.up.Stray(x.ctx, e.Data, x.session)
+		if x.strays++; x.strays <= maxHTTPStrays {
+			x.d.up.Stray(x.ctx, e.Data, x.session)
+		}
 		return nil, Reply{}
 	}
 	return onStream(e, x.call.Close(x.ctx, x.addressed(&m)))
 }
 
+// maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.
+const maxHTTPStrays = 16
+
 // hearAside handles an event that is no message: it passes as it is. An unended one that holds nothing is left out.
-func (d *httpDoor) hearAside(_ context.Context, e *wire.Event) (out []byte, settled bool) {
+func hearAside(e *wire.Event) (out []byte, settled bool) {
 	if e.Flaw != wire.FlawNone || len(e.Data) > 0 && isMessage(e.Type) {
 		return nil, false
 	}

@@ -29,6 +29,7 @@ type httpExchange struct {
 
 	begun  bool // the status has been sent
 	stream bool // and what follows are events
+	strays int  // answers to nothing that came
 }
 
 // errDeadline is why an exchange is given up when the call's time is over.

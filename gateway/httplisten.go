@@ -119,7 +119,7 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 	if string(e.Type) == "endpoint" && o.s == nil && !e.Unended && e.Flaw == wire.FlawNone {
 		return o.beginLegacy(e)
 	}
-	if out, settled := o.x.d.hearAside(o.x.ctx, e); settled {
+	if out, settled := hearAside(e); settled {
 		return out
 	}
 	if e.Flaw != wire.FlawNone {
@@ -135,7 +135,7 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 		}
 		return e.Raw
 	case m.Kind() == wire.KindMalformed && (e.Unended || m.Method() != nil || m.ID() == nil):
-		o.x.d.up.Stray(o.x.ctx, e.Data, o.x.session)
+		o.stray(e.Data)
 		return nil
 	}
 	return o.answered(e, m.ID(), func(c *Call) Reply { return c.Close(o.x.ctx, e.Data) })
@@ -155,8 +155,15 @@ func (o *httpStream) answered(e *wire.Event, id wire.ID, end func(*Call) Reply) 
 	if o.legacy == "" {
 		return e.Raw
 	}
-	o.x.d.up.Stray(o.x.ctx, e.Data, o.legacy)
+	o.stray(e.Data)
 	return nil
+}
+
+// stray records an answer to nothing, the first few times.
+func (o *httpStream) stray(answer []byte) {
+	if o.x.strays++; o.x.strays <= maxHTTPStrays {
+		o.x.d.up.Stray(o.x.ctx, answer, o.x.session)
+	}
 }
 
 // legacyKey is the parameter that names a legacy session in the address which we give out for messages.
@@ -169,7 +176,7 @@ func (o *httpStream) beginLegacy(e *wire.Event) []byte {
 	d := o.x.d
 	endpoint, err := d.target.Parse(string(e.Data))
 	if err != nil || endpoint.Scheme != d.target.Scheme || endpoint.Host != d.target.Host {
-		d.up.Stray(o.x.ctx, e.Data, o.x.session)
+		o.stray(e.Data)
 		return nil
 	}
 	endpoint.User, endpoint.Fragment = d.target.User, ""
