@@ -15,7 +15,7 @@ import (
 // has one end, and nobody else touches the [Call] meanwhile.
 type link struct {
 	up      *Upstream
-	ctx     context.Context //nolint:containedctx // it is that of the connection, and timers have no other
+	ctx     context.Context // it is that of the connection, and timers have no other
 	session string
 	client  *outlet
 	server  *outlet

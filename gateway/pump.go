@@ -24,7 +24,7 @@ type Streams struct {
 // in. It holds no queue: a peer that does not read slows down the one that writes.
 type pump struct {
 	up      *Upstream
-	ctx     context.Context //nolint:containedctx // it is that of the connection
+	ctx     context.Context // it is that of the connection
 	session string
 	client  *outlet
 	hello   handshake

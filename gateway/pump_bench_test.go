@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 
@@ -19,10 +18,9 @@ import (
 func BenchmarkP4Stdio(b *testing.B) {
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			r := race{b: b, callers: callers, tool: load.Echo}
-			r.enter("direct", direct(b, callers))
-			r.enter("gateway", wrapped(b, callers, gateway.Options{}))
-			r.run("direct")
+			race(b, load.Rate(callers, load.Echo, window),
+				&load.Contestant{Name: "direct", Callers: direct(b, callers)},
+				&load.Contestant{Name: "gateway", Callers: wrapped(b, callers, gateway.Options{})})
 		})
 	}
 }
@@ -30,62 +28,25 @@ func BenchmarkP4Stdio(b *testing.B) {
 // window is how long one contestant calls in one round.
 const window = 150 * time.Millisecond
 
-// race lets contestants call a tool in turns.
-type race struct {
-	b       *testing.B
-	callers int
-	tool    string
-	entered []contestant
-}
-
-type contestant struct {
-	name  string
-	calls load.Callers
-	rates []float64
-}
-
-func (r *race) enter(name string, calls load.Callers) {
-	r.entered = append(r.entered, contestant{name: name, calls: calls})
-}
-
-// run reports the medians, and each as a multiple of that of the one named.
-func (r *race) run(beside string) {
-	for i := range r.entered { // once without counting, so that nobody is measured while it learns the tools
-		r.round(i)
-		r.entered[i].rates = nil
+// race reports the median of each contestant, and of all but the first as a multiple of the first's.
+func race(b *testing.B, measure func(load.Callers) (float64, int64, error), all ...*load.Contestant) {
+	b.Helper()
+	r := load.Race{Measure: measure}
+	for _, c := range all {
+		r.Enter(c)
 	}
-	for r.b.Loop() {
-		for i := range r.entered {
-			r.round(i)
+	must(b, r.Round())
+	r.Forget()
+	for b.Loop() {
+		must(b, r.Round())
+	}
+	b.ReportMetric(0, "ns/op") // a round means nothing
+	for i, c := range all {
+		b.ReportMetric(c.Figure(), c.Name+"/s")
+		if i > 0 {
+			b.ReportMetric(c.Figure()/all[0].Figure(), "x-"+all[0].Name)
 		}
 	}
-	r.b.ReportMetric(0, "ns/op") // a round means nothing
-	base := 0.0
-	for _, c := range r.entered {
-		if c.name == beside {
-			base = median(c.rates)
-		}
-	}
-	for _, c := range r.entered {
-		r.b.ReportMetric(median(c.rates), c.name+"/s")
-		if c.name != beside {
-			r.b.ReportMetric(median(c.rates)/base, c.name+"-x-"+beside)
-		}
-	}
-}
-
-func (r *race) round(i int) {
-	c := &r.entered[i]
-	rate, err := load.Rate(c.calls, r.callers, r.tool, window)
-	if err != nil {
-		r.b.Fatal(c.name, err)
-	}
-	c.rates = append(c.rates, rate)
-}
-
-func median(all []float64) float64 {
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[len(sorted)/2]
 }
 
 // direct starts the server for callers that talk to it themselves.

@@ -54,7 +54,7 @@ func startCode(err error) int {
 // wrapping is one session of a client with one server, started as often as its policy allows.
 type wrapping struct {
 	up     *Upstream
-	ctx    context.Context //nolint:containedctx // it is that of the session
+	ctx    context.Context // it is that of the session
 	child  Child
 	pump   *pump
 	hungUp chan struct{} // closed when the client has

@@ -5,6 +5,7 @@ package gateway
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -53,7 +54,57 @@ func TestNothingOutlivesASessionThatEnds(t *testing.T) {
 	}
 }
 
+// R9's bound for the whole process, with lines of 32 MiB and a million notifications.
+func TestMemoryStaysBoundedWhateverTheServerSends(t *testing.T) {
+	const most = 128 << 10 // KiB
+	cmd, stdin, stdout := gatewayProcess(t)
+	for id, call := range []string{toolCall(0, "huge", `{}`), toolCall(1, "hugenoise", `{}`), toolCall(2, "flood", fmt.Sprintf(`{"n":%d}`, flood))} {
+		if _, err := fmt.Fprintln(stdin, call); err != nil {
+			t.Fatal(err)
+		}
+		for seen := 0; ; seen++ {
+			line, err := stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(line, fmt.Sprintf(`"id":%d`, id)) {
+				if id == 2 && seen != flood {
+					t.Errorf("%d of %d notifications came", seen, flood)
+				}
+				break
+			}
+		}
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(peak)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("at most %d MiB", kib>>10)
+	if kib > most && !raced { // the race detector takes several times as much
+		t.Errorf("%d KiB", kib)
+	}
+}
+
 func startGateway(t *testing.T, fault string) (*exec.Cmd, []int) {
+	t.Helper()
+	cmd, stdin, stdout := gatewayProcess(t)
+	if _, err := fmt.Fprintln(stdin, toolCall(1, fault, `{}`)); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := stdout.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, pidsIn(t, answer)
+}
+
+// gatewayProcess starts a gateway of its own.
+func gatewayProcess(t *testing.T) (*exec.Cmd, io.Writer, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), gatewayEnv+"=1", "GORACE=atexit_sleep_ms=0")
@@ -70,14 +121,7 @@ func startGateway(t *testing.T, fault string) (*exec.Cmd, []int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	if _, err := fmt.Fprintln(stdin, toolCall(1, fault, `{}`)); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cmd, pidsIn(t, answer)
+	return cmd, stdin, bufio.NewReaderSize(stdout, 1<<20)
 }
 
 func pidsIn(t *testing.T, answer string) []int {

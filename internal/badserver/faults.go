@@ -30,7 +30,8 @@ func Faults() []string { return slices.Sorted(maps.Keys(faults)) }
 
 var faults map[string]fault
 
-func init() { // a table of functions that need the table would be a loop
+// init fills the table, which is long because faults are many. The functions need the table, so that a literal would be a loop.
+func init() {
 	faults = map[string]fault{
 		"echo":     {do: func(s *server, r request) { s.write(text(r.ID, r.Params.Arguments.Text)) }},
 		"fail":     {do: fail},
