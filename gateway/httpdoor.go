@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/http1"
 )
 
 // HTTPOptions says how a door to an upstream is guarded, and what peers may make it hold. The zero value is good: it answers
@@ -51,7 +52,7 @@ func (o *HTTPOptions) fill() {
 }
 
 func newTransport() http.RoundTripper {
-	return &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10}
+	return &http1.Client{}
 }
 
 // Door serves the upstream, whose streamable HTTP or legacy SSE end is at target, to HTTP clients. It answers on every path it

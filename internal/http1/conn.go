@@ -1,0 +1,163 @@
+package http1
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	readSize  = 8 << 10  // also the longest line that is read
+	oneWrite  = 64 << 10 // a larger body is sent by itself
+	maxInform = 8        // informational answers before the real one
+)
+
+// conn is a connection to a server. It belongs to one exchange at a time.
+type conn struct {
+	net.Conn
+	client *Client
+	key    string
+	raw    syscall.RawConn // to look whether the other side has closed; nil if that cannot be told
+	in     *bufio.Reader
+	out    []byte
+	since  time.Time // kept since
+}
+
+// newConn takes the connection to speak on, and the one below it if that is another.
+func newConn(c *Client, key string, nc, below net.Conn) *conn {
+	n := &conn{Conn: nc, client: c, key: key, in: bufio.NewReaderSize(nc, readSize)}
+	if s, ok := below.(syscall.Conn); ok {
+		n.raw, _ = s.SyscallConn()
+	}
+	return n
+}
+
+// lives reports whether the other side still listens and has said nothing out of turn.
+func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.raw == nil || quiet(n.raw)) }
+
+var longAgo = time.Unix(1, 0)
+
+// exchange sends a request and reads the head of the answer. The connection is closed if that fails.
+func (n *conn) exchange(ctx context.Context, r *http.Request) (*http.Response, error) {
+	// A context that ends makes every read and write on the connection fail.
+	calm := context.AfterFunc(ctx, func() { _ = n.SetDeadline(longAgo) })
+	err := n.send(r)
+	var res *http.Response
+	if err == nil {
+		res, err = n.receive(r, calm)
+	}
+	if err == nil {
+		return res, nil
+	}
+	calm()
+	_ = n.Close()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, err
+}
+
+// send writes a request: in one piece, unless its body is large.
+func (n *conn) send(r *http.Request) error {
+	head, err := appendHead(n.out[:0], r)
+	if err != nil {
+		return err
+	}
+	n.out = head
+	if r.Body == nil || r.ContentLength > oneWrite {
+		return n.sendLarge(r)
+	}
+	size := int(r.ContentLength)
+	for cap(n.out) < len(head)+size {
+		n.out = append(n.out[:cap(n.out)], 0)
+	}
+	n.out = n.out[:len(head)+size]
+	if _, err := io.ReadFull(r.Body, n.out[len(head):]); err != nil {
+		return fmt.Errorf("reading the request's body: %w", err)
+	}
+	return n.write(n.out)
+}
+
+func (n *conn) sendLarge(r *http.Request) error {
+	if err := n.write(n.out); err != nil || r.Body == nil {
+		return err
+	}
+	_, err := io.CopyN(n.Conn, r.Body, r.ContentLength)
+	return err
+}
+
+// write says errUnsent if the connection took nothing at all.
+func (n *conn) write(p []byte) error {
+	took, err := n.Write(p)
+	if err != nil && took == 0 {
+		return errors.Join(errUnsent, err)
+	}
+	return err
+}
+
+// appendHead appends the head of a request.
+func appendHead(dst []byte, r *http.Request) ([]byte, error) {
+	dst = append(append(dst, r.Method...), ' ')
+	dst = append(append(dst, r.URL.RequestURI()...), " HTTP/1.1\r\nHost: "...)
+	host := r.Host
+	if host == "" {
+		host = r.URL.Host
+	}
+	dst = append(append(dst, host...), "\r\n"...)
+	if strings.ContainsAny(host+r.Method, " \r\n") {
+		return nil, errHead
+	}
+	for name, values := range r.Header {
+		if !isToken(name) {
+			return nil, errHead
+		}
+		for _, value := range values {
+			if strings.ContainsAny(value, "\r\n\x00") {
+				return nil, errHead
+			}
+			dst = append(append(append(append(dst, name...), ": "...), value...), "\r\n"...)
+		}
+	}
+	if r.Body != nil {
+		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), r.ContentLength, 10), "\r\n"...)
+	}
+	return append(dst, "\r\n"...), nil
+}
+
+var errHead = errors.New("a header of the request holds what no header can")
+
+// receive reads the head of the answer and makes its body ready.
+func (n *conn) receive(r *http.Request, calm func() bool) (*http.Response, error) {
+	for range maxInform {
+		h, err := readHead(n.in)
+		if err != nil {
+			return nil, err
+		}
+		if h.status == http.StatusSwitchingProtocols {
+			return nil, malformed("protocol switched")
+		}
+		if h.status < 200 {
+			continue
+		}
+		b, err := newBody(n, h, r.Method)
+		if err != nil {
+			return nil, err
+		}
+		b.calm, b.ctx = calm, r.Context()
+		res := &http.Response{
+			Status: http.StatusText(h.status), StatusCode: h.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: h.header, Body: b, ContentLength: b.length, Request: r,
+		}
+		b.skipEmpty()
+		return res, nil
+	}
+	return nil, malformed("too many informational answers")
+}
