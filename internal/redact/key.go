@@ -1,7 +1,5 @@
 package redact
 
-import "strings"
-
 // Key reports whether a member, header, parameter or variable of this name holds a secret.
 //
 // The name is read as words in any spelling (apiKey, api_key, X-Api-Key, API KEY) and the last word
@@ -82,7 +80,7 @@ func (ws *nameWords) other(n int, head, owner []byte) meaning {
 		}
 	}
 	for _, f := range fused {
-		if strings.HasSuffix(string(head), f.ending) {
+		if n := len(head) - len(f.ending); n >= 0 && string(head[n:]) == f.ending {
 			return f.meaning
 		}
 	}

@@ -9,33 +9,28 @@ package redact
 // trigger byte. i itself counts as the first byte of a word whatever stands in front of it.
 func next(s string, i int) int {
 	for i < len(s) {
-		k := classes[s[i]]
-		if k&alnum != 0 {
-			if mayBegin(s, i) {
+		switch k := classes[s[i]]; {
+		case k&alnum != 0: // a Discord token begins with M, N or O, all others with bytes that are known
+			if i+2 < len(s) && (beginnings.has(s[i], s[i+1], s[i+2]) || s[i]-'M' <= 'O'-'M') && mayBegin(s, i) {
 				return i
 			}
-			for i++; i < len(s) && classes[s[i]]&alnum != 0; i++ {
-			}
-			continue
-		}
-		if k&trigger != 0 && mayTrigger(s, i) {
+			i = alnum.run(s, i+1, all)
+		case k&trigger == 0:
+			i++
+		case s[i] == '\\' && i+1 < len(s) && quote.in(s[i+1]): // an escaped quote: no rule begins here, and none within
+			i += 2
+		case mayTrigger(s, i):
 			return i
+		default:
+			i++
 		}
-		i++
 	}
 	return i
 }
 
-// mayBegin reports whether a rule may begin with the word at i: all that such a rule looks for has three bytes at least, and
-// they are found by these.
+// mayBegin reports whether a rule may begin with the word at i, which next has found to begin like one.
 func mayBegin(s string, i int) bool {
-	if i+2 >= len(s) {
-		return false
-	}
-	if c := s[i]; c >= 'M' && c <= 'O' && token.run(s, i, discordID)-i == discordID {
-		return true
-	}
-	return beginnings.has(s[i], s[i+1], s[i+2]) && starts.has(s, i)
+	return starts.has(s, i) && (beginnings.has(s[i], s[i+1], s[i+2]) || token.run(s, i, discordID)-i == discordID)
 }
 
 // mayTrigger reports whether a rule may begin at the trigger byte at i.
@@ -45,8 +40,10 @@ func mayTrigger(s string, i int) bool {
 		return i+1 < len(s) && s[i+1] == opening[1]
 	case '/':
 		return mayBePath(s, i)
-	case '-': // --name, -----BEGIN, -u name:password, -ppassword
-		return i+1 < len(s) && (s[i+1] == '-' || s[i+1] == 'u' || s[i+1] == 'p')
+	case '-':
+		return mayBeFlag(s, i)
+	case '%': // an escape, as below
+		return i+1 < len(s) && hex.in(lowerByte(s[i+1]))
 	case ':':
 		return mayBeColon(s, i) || mayBeNamed(s, i)
 	case '=':
@@ -59,6 +56,21 @@ func mayTrigger(s string, i int) bool {
 	return true // an escape is stepped over as a whole, so that no word begins within it; ~ is rare
 }
 
+// mayBeFlag reports whether the dash at i may begin --name, -u name:password, -ppassword or -----BEGIN.
+func mayBeFlag(s string, i int) bool {
+	if i+1 == len(s) {
+		return false
+	}
+	free := i == 0 || (space | quote).in(s[i-1])
+	switch s[i+1] {
+	case 'u', 'p':
+		return free
+	case '-':
+		return free || i+5 < len(s) && s[i+5] == pemBegin[5]
+	}
+	return false
+}
+
 // mayBeColon reports whether the colon at i may be one of the forms that need no name: scheme://, a drive, or the middle of a
 // Telegram token.
 func mayBeColon(s string, i int) bool {
@@ -69,7 +81,7 @@ func mayBeColon(s string, i int) bool {
 	case '/', '\\', '%':
 		return true
 	}
-	return i >= telegramID && digit.in(s[i-1]) && digit.in(s[i-telegramID])
+	return digit.back(s, i, telegramID) == i-telegramID
 }
 
 // mayBePath reports whether an absolute path may begin with the slash at i: not behind a byte that pathBoundary refuses,
@@ -101,8 +113,8 @@ func escapeEnd(c byte) bool {
 // wordsLimit is the length from which a name may have more words than nameWords holds, so that its end is not what counts.
 const wordsLimit = 3 * nameLimit / 4
 
-// mayBeNamed reports whether what ends at i may be a name that means something: whether it ends in the last three letters of a
-// word that does. White space, brackets, quotes and what [nameWords] drops from the end of a name are stepped over.
+// mayBeNamed reports whether what ends at i may be a name that means something: whether it ends as a word does that means
+// something. White space, brackets, quotes and what [nameWords] drops from the end of a name are stepped over.
 func mayBeNamed(s string, i int) bool {
 	j := i
 	for j > 0 && (s[j-1] == ' ' || s[j-1] == ']' || s[j-1] == '[') {
@@ -134,8 +146,8 @@ func mayMean(s string, end int) bool {
 	if headEnds.has(a, b, c, d) || shortEnds.has(b, c, d) {
 		return true
 	}
-	if c|0x20 == 'i' && d|0x20 == 'd' { // secret_id, keyId
-		return (digit | dash | under | dot).in(b) || b|0x20 == 't' || b|0x20 == 'y'
+	if lowerByte(c) == 'i' && lowerByte(d) == 'd' && ((digit | dash | under | dot).in(b) || lowerByte(b) == 't' || lowerByte(b) == 'y') {
+		return true // secret_id, keyId
 	}
 	if !tailEnds.has(a, b, c, d) {
 		return false
@@ -174,7 +186,7 @@ func buildBeginnings() *triples {
 			}
 		}
 	}
-	for _, w := range []string{"eyJ", "ewo", "pat"} {
+	for _, w := range otherStarts {
 		t.add(w[0], w[1], w[2])
 	}
 	for w := range nouns {

@@ -102,6 +102,15 @@ func TestPrefilterHoldsNothingBack(t *testing.T) {
 	for _, s := range cleanSamples() {
 		agree(t, s)
 	}
+	key := "-----BEGIN " + "PRIVATE KEY-----\\nMIIEowIBAAKCAQEAabcdefgh"
+	for c := range 256 { // a secret directly behind any byte, plain and escaped
+		for _, before := range []string{string([]byte{byte(c)}), fmt.Sprintf("%%%02X", c), fmt.Sprintf("a%%25%02x", c), fmt.Sprintf(`\u00%02x`, c), fmt.Sprintf(`\%c`, c)} {
+			for _, secret := range []string{key, "gh" + "p_abcdefghijkl01", "/home/ann/x", "~/a/b", "key ab12cd34ef56ab12cd34ef", "--token ab12cd", "password=hunter2"} {
+				agree(t, before+secret)
+				agree(t, "x "+before+secret)
+			}
+		}
+	}
 	for _, colon := range []string{":", "%3A", `\u003a`} { // each in its own form, as no encoder and every attacker writes it
 		for _, slash := range []string{"/", `\/`, "%2F", "%252f", `\u002f`, `\x2F`} {
 			for _, s := range []string{"x redis" + colon + slash + slash + "u:pw@h", "C" + colon + slash + "dir" + slash + "x.txt", `\n` + slash + "home" + slash + "ann"} {
