@@ -14,7 +14,7 @@ import (
 
 // Child says which server is started, and how it is kept.
 type Child struct {
-	Command string   // a path, or a name that is looked up in PATH
+	Command string   // a path, or a name that is looked up in the gateway's own PATH
 	Args    []string // without the command itself
 	Env     []string // nil is that of the gateway
 	Dir     string   // "" is that of the gateway
@@ -127,11 +127,11 @@ func (c *Child) start() (*process, error) {
 // command is the command line as it is executed: nothing that a peer says is part of it.
 func (c *Child) command() (*exec.Cmd, error) {
 	path, err := exec.LookPath(c.Command)
-	if err != nil && !(errors.Is(err, exec.ErrDot) || c.Dir != "" && strings.ContainsRune(c.Command, os.PathSeparator)) {
-		return nil, c.explain(err)
+	if c.Dir != "" && strings.ContainsRune(c.Command, os.PathSeparator) {
+		path, err = c.Command, nil // it is meant to be found from there
 	}
-	if path == "" {
-		path = c.Command
+	if err != nil {
+		return nil, c.explain(err)
 	}
 	line := append([]string{path}, c.Args...)
 	if c.guarded() {
@@ -152,6 +152,8 @@ func (c *Child) guarded() bool { return guardsWork && len(c.Guard) > 0 }
 func (c *Child) explain(err error) error {
 	hint := "try the same command in a shell"
 	switch {
+	case errors.Is(err, exec.ErrDot):
+		hint = "a command in the current folder is written with ./ before its name"
 	case errors.Is(err, exec.ErrNotFound):
 		hint = "install it, check the spelling, or give its full path"
 	case errors.Is(err, os.ErrNotExist):

@@ -30,12 +30,12 @@ type link struct {
 	progress map[string]*pending // those whose progress is reported, by token
 	held     int                 // bytes of the open requests
 	late     *lateIDs
-	asked    map[string]struct{} // what the server has asked the client
-	crowded  bool                // it has asked too much to be remembered: anything may be an answer
-	over     *candor.Error       // why no call can be opened any more
-	empty    chan struct{}       // closed when the last call ends, if somebody waits for that
-	lates    int64               // late answers that were dropped
-	strays   int64               // answers to nothing
+	asked    map[string]wire.ID // what the server has asked the client
+	crowded  bool               // it has asked too much to be remembered: anything may be an answer
+	over     *candor.Error      // why no call can be opened any more
+	empty    chan struct{}      // closed when the last call ends, if somebody waits for that
+	lates    int64              // late answers that were dropped
+	strays   int64              // answers to nothing
 }
 
 // pending is a request in the table.
@@ -69,7 +69,7 @@ func (p *pump) newLink(server *outlet) *link {
 	return &link{
 		up: u, ctx: p.ctx, session: p.session, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
 		recording: make(chan struct{}, maxRecordings),
-		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]struct{}{},
+		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]wire.ID{},
 	}
 }
 
@@ -256,7 +256,12 @@ func (l *link) end(e *candor.Error) {
 		left = append(left, p)
 		l.remove(p)
 	}
+	asked := l.asked
+	l.asked = nil
 	l.mu.Unlock()
+	for _, id := range asked { // nobody waits for these answers any more
+		l.client.send(cancellation(id, "the server that asked is gone"))
+	}
 	for _, p := range left {
 		if p.call == nil {
 			p.own(nil)

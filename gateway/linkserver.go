@@ -118,15 +118,18 @@ func (l *link) heed(m *wire.Message) {
 	}
 }
 
+// maxAskedID is the longest id that is kept whole.
+const maxAskedID = 256
+
 // remember notes that the server asks the client something, so that an answer is let through.
 func (l *link) remember(id wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.asked) >= l.up.o.Limits.Calls {
+	if l.over != nil || len(l.asked) >= l.up.o.Limits.Calls || len(id) > maxAskedID {
 		l.crowded = true
 		return
 	}
-	l.asked[idKey(id)] = struct{}{}
+	l.asked[idKey(id)] = id.Clone()
 }
 
 // dropped is the fate of an answer to no open call: it came late, or it answers nothing that was asked.

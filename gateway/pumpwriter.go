@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -95,6 +96,16 @@ func (o *outlet) note(err error) {
 		close(o.broken)
 	}
 }
+
+// shut writes what is queued and lets nothing leave after it.
+func (o *outlet) shut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.push()
+	o.note(errShut)
+}
+
+var errShut = errors.New("the session is over")
 
 // failure returns the first error of a write.
 func (o *outlet) failure() error {

@@ -37,6 +37,7 @@ func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit,
 		w.pump.readClient(client.In)
 	}()
 	exit := w.supervise(server)
+	within(child.Grace, w.pump.client.shut)
 	if in, ok := client.In.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
 	}
@@ -134,6 +135,7 @@ func (w *wrapping) watch(l *link, server *process, silent <-chan struct{}) (died
 		select {
 		case <-l.drained():
 		case <-server.done:
+			return true
 		case <-w.pump.client.broken:
 		case <-w.ctx.Done():
 		case <-time.After(w.child.Drain):

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -191,6 +192,13 @@ func (s *session) call(id int, tool, arguments string) {
 
 func toolCall(id int, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+}
+
+// replyTo calls echo and returns the answer.
+func (s *session) replyTo(id int) string {
+	s.t.Helper()
+	s.call(id, "echo", `{}`)
+	return s.answer(strconv.Itoa(id))
 }
 
 // greet does what a client does first.

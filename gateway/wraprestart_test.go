@@ -48,13 +48,24 @@ func TestAnAnswerToTheOldServerIsNotGivenToTheNewOne(t *testing.T) {
 	for !strings.Contains(s.next(), "roots/list") {
 	}
 	s.call(2, "exit", `{}`)
-	s.answer("1")
-	s.answer("2")
+	for !strings.Contains(s.next(), `"method":"notifications/cancelled","params":{"requestId":1,`) {
+	}
 	s.call(3, "ask", `{}`)
 	for !strings.Contains(s.next(), "roots/list") {
 	}
 	s.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`) // the new server counts from 1 too
 	if answer := s.answer("3"); codeOf(answer) != "" {
+		t.Error(answer)
+	}
+}
+
+func TestAServerThatClosesItsInputIsReplaced(t *testing.T) {
+	s := wrapped(t, Options{Timeouts: map[string]time.Duration{"echo": 300 * time.Millisecond}}, restarting())
+	s.greet()
+	s.call(1, "closed", `{}`)
+	for id := 2; codeOf(s.replyTo(id)) != ""; id++ { // the pipe takes one before it breaks
+	}
+	if answer := s.answer("1"); codeOf(answer) != "UPSTREAM_GONE" {
 		t.Error(answer)
 	}
 }
