@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -16,28 +18,50 @@ func demoProof(w *world, p paint, dir string, counts *meter.Meter) error {
 	fmt.Fprintf(w.out, "%s\n", p.bold(fmt.Sprintf("%d Every failure was on the record before it was sent, and nobody changes that unseen", len(demoScenes)+1)))
 	stats := counts.Stats()
 	fmt.Fprintf(w.out, "  %s %s\n", p.name(pad("counted", 17)), fmt.Sprintf("%d failures, %d codes", stats.Total, len(stats.BySymbol)))
-	if err := demoVerify(w, p, dir, "as written"); err != nil {
+	failures, err := demoFailures(dir)
+	if err != nil {
+		return err
+	}
+	if err := demoVerify(w, p, dir, "as written", failures); err != nil {
 		return err
 	}
 	if err := demoTamper(dir); err != nil {
 		return err
 	}
-	if err := demoVerify(w, p, dir, "one byte flipped"); err != nil {
+	if err := demoVerify(w, p, dir, "one byte flipped", failures); err != nil {
 		return err
 	}
 	fmt.Fprintf(w.out, "\n%s candor wrap -- YOUR SERVER, in place of your server in the agent's configuration\n", p.bold("Now yours:"))
 	return nil
 }
 
-func demoVerify(w *world, p paint, dir, state string) error {
+// demoFailures returns the numbers of the entries that record failures. Between them stand others, as time goes by.
+func demoFailures(dir string) (seqs []uint64, err error) {
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for line, err := range r.Entries(context.Background(), ledger.ReadOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Kind == ledger.KindFailure {
+			seqs = append(seqs, line.Seq)
+		}
+	}
+	return seqs, nil
+}
+
+func demoVerify(w *world, p paint, dir, state string, failures []uint64) error {
 	report, err := ledger.Verify(dir, ledger.VerifyOptions{})
 	if err != nil {
 		return err
 	}
-	outcome := p.good(fmt.Sprintf("fine: %d entries, signed", report.Entries))
+	outcome := p.good(fmt.Sprintf("fine: %d failures, signed", len(failures)))
 	if !report.OK && len(report.Harms) > 0 {
 		h := report.Harms[0]
-		outcome = p.bad(fmt.Sprintf("harm at entry %d, %s:", h.Seq, h.Kind)) + " " + h.Text
+		outcome = p.bad(fmt.Sprintf("harm at failure %d, %s:", slices.Index(failures, h.Seq)+1, h.Kind)) + " " + h.Text
 	}
 	fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(state, 17)), outcome)
 	return nil
