@@ -24,7 +24,7 @@ type demoScene struct {
 	Title     string
 	Tool      string
 	Arguments string
-	Remark    string // what is to be seen besides
+	Silent    bool // the server alone never answers
 	Then      func(s *demoStage, e *candor.Error) string
 }
 
@@ -34,10 +34,10 @@ var demoScenes = []demoScene{
 	{Title: "A failure that leaves as a success; a rule for get_invoice says so", Tool: "get_invoice", Arguments: `{"id":7}`},
 	{Title: "A password in an error", Tool: "list_customers", Arguments: `{}`},
 	{Title: "The server crashes", Tool: "rebuild_index", Arguments: `{}`, Then: demoAgain},
-	{Title: "A tool never answers", Tool: "export_report", Arguments: `{}`},
+	{Title: "A tool never answers", Tool: "export_report", Arguments: `{}`, Silent: true},
 }
 
-// demoDeadline is how long a tool may take in the demo.
+// demoDeadline is how long the tool that never answers may take. All others have the time they need, also on a slow machine.
 const demoDeadline = 400 * time.Millisecond
 
 // demoStage is where the story is played.
@@ -80,7 +80,10 @@ func demoPlay(ctx context.Context, w *world, self, dir string, asJSON, slowly bo
 	if err := rules.Compile(); err != nil {
 		return nil, err
 	}
-	up := gateway.New(gateway.Options{Name: "orders", Timeout: demoDeadline, Rules: rules, Ledger: trail.Of(record), Meter: counts})
+	up := gateway.New(gateway.Options{
+		Name: "orders", Timeouts: map[string]time.Duration{"export_report": demoDeadline},
+		Rules: rules, Ledger: trail.Of(record), Meter: counts,
+	})
 	s := &demoStage{w: w, p: w.paint(), alone: func() (*demoClient, func(), error) { return demoAlone(ctx, self) }}
 	ended := s.start(ctx, up, self)
 	defer ended()
@@ -95,14 +98,22 @@ func demoPlay(ctx context.Context, w *world, self, dir string, asJSON, slowly bo
 		if err := s.play(i, scene, asJSON); err != nil {
 			return nil, err
 		}
-		if slowly {
-			time.Sleep(time.Second)
-		}
-		if err := ctx.Err(); err != nil {
+		if err := demoPause(ctx, slowly); err != nil {
 			return nil, err
 		}
 	}
 	return counts, nil
+}
+
+// demoPause lets whoever watches read, until Ctrl-C.
+func demoPause(ctx context.Context, slowly bool) error {
+	if slowly {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
 }
 
 // start puts the server behind the gateway and returns the function that ends both.
@@ -153,7 +164,11 @@ func (s *demoStage) play(i int, scene demoScene, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	before := demoAnswered(client.call(scene.Tool, scene.Arguments, demoDeadline))
+	patience := demoPatience
+	if scene.Silent {
+		patience = demoDeadline
+	}
+	before := demoAnswered(client.call(scene.Tool, scene.Arguments, patience))
 	end()
 	m, err := s.through.call(scene.Tool, scene.Arguments, demoPatience)
 	if err != nil {
