@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts")
 
-// TestMain lets this binary act as candor when a script types the name.
+// TestMain lets this binary act as candor, or as a bad server, when a script types the name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){programName: main})
+	testscript.Main(m, map[string]func(){programName: main, "badserver": serveBadly})
 }
 
 // TestScripts runs the commands as they are typed. A script may say `exits 2 candor …` to demand an exit code.

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// serveBadly does nothing where the bad server cannot be built; the scripts that need it say so.
+func serveBadly() {}

@@ -1,0 +1,285 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// webServer is an MCP server over HTTP. Its tools are echo, fail, and held, which waits until the test lets it go.
+type webServer struct {
+	*httptest.Server
+	entered, letGo chan struct{}
+}
+
+func newWebServer(t *testing.T) *webServer {
+	t.Helper()
+	s := &webServer{entered: make(chan struct{}, 100), letGo: make(chan struct{})}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	m := wire.Parse(body, wire.Limits{})
+	if err != nil || m.Kind() != wire.KindRequest {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result := `{"content":[{"type":"text","text":"fine"}]}`
+	switch tool, _ := m.Params().Path("name").Str(); tool {
+	case "held":
+		s.entered <- struct{}{}
+		select {
+		case <-s.letGo:
+		case <-r.Context().Done():
+		}
+	case "fail":
+		result = `{"content":[{"type":"text","text":"Error: rate limit exceeded"}],"isError":true}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
+}
+
+// gate is a gateway that runs as a process.
+type gate struct {
+	*process
+	config         string // its file
+	address, admin string
+}
+
+// configText is a file with one upstream and more settings for it.
+func configText(target, settings string) string {
+	return "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\ndrain: 20s\nupstreams:\n  it:\n    url: " + target + "/mcp\n" + settings
+}
+
+func newGate(t *testing.T, text string) *gate {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "candor.yaml")
+	g := &gate{config: file}
+	g.write(t, text)
+	g.process = launch(t, "gateway", "--config", file)
+	g.said.await("health and metrics on ", 1)
+	g.address = regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(g.said.String())[1]
+	g.admin = regexp.MustCompile(`metrics on (http://\S+)/healthz`).FindStringSubmatch(g.said.String())[1]
+	return g
+}
+
+func (g *gate) write(t *testing.T, text string) {
+	t.Helper()
+	next := g.config + ".next"
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, g.config); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call calls a tool and returns the body of the answer.
+func (g *gate) call(ctx context.Context, id int, tool string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address+"/it/", strings.NewReader(toolCall(fmt.Sprint(id), tool)))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	return fetch(req)
+}
+
+func (g *gate) look(t *testing.T, page string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.admin+page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := fetch(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func fetch(req *http.Request) (string, error) {
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(res.Body)
+	return string(text), err
+}
+
+func (g *gate) mustCall(t *testing.T, id int, tool string) string {
+	t.Helper()
+	answer, err := g.call(t.Context(), id, tool)
+	if err != nil {
+		t.Fatalf("%v; it said %s", err, g.said)
+	}
+	return answer
+}
+
+const fineAnswer = `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"fine"}]}}`
+
+func TestGatewayFrontsAnHTTPServer(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, configText(web.URL, ""))
+	if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
+		t.Errorf("answered %s", got)
+	}
+	if got := g.mustCall(t, 2, "fail"); !strings.Contains(got, `"code":"RATE_LIMITED"`) {
+		t.Errorf("answered %s", got)
+	}
+	if got := g.look(t, "/healthz"); got != "ok\n" {
+		t.Errorf("health is %q", got)
+	}
+	if got := g.look(t, "/metrics"); !strings.Contains(got, `symbol="RATE_LIMITED"`) {
+		t.Errorf("metrics are %s", got)
+	}
+	g.signal(syscall.SIGTERM)
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+	if codes := g.recorded(); len(codes) != 1 || codes["RATE_LIMITED"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+	if !strings.HasSuffix(g.said.String(), "candor gateway: 2 calls, 1 failure (RATE_LIMITED 1), recorded in "+g.trail+"\n") {
+		t.Errorf("it said %s", g.said)
+	}
+}
+
+// TestSIGTERMLetsOpenCallsFinish and refuses those that come meanwhile.
+func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, configText(web.URL, ""))
+	answers := make(chan string)
+	go func() {
+		answer, err := g.call(t.Context(), 1, "held")
+		answers <- fmt.Sprint(answer, err)
+	}()
+	<-web.entered
+	g.signal(syscall.SIGTERM)
+	for g.look(t, "/healthz") != "draining\n" { // the test's own deadline is the only one
+	}
+	if got := g.mustCall(t, 2, "echo"); !strings.Contains(got, `"code":"GATEWAY_DRAINING"`) {
+		t.Errorf("answered %s", got)
+	}
+	close(web.letGo)
+	if got := <-answers; got != fmt.Sprintf(fineAnswer, 1)+"<nil>" {
+		t.Errorf("answered %s", got)
+	}
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+	if codes := g.recorded(); len(codes) != 1 || codes["GATEWAY_DRAINING"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+}
+
+// TestOpenCallsThatTakeTooLongAreToldOfTheEnd when the time to drain is over.
+func TestOpenCallsThatTakeTooLongAreToldOfTheEnd(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, strings.Replace(configText(web.URL, ""), "drain: 20s", "drain: 50ms", 1))
+	answers := make(chan string)
+	go func() {
+		answer, err := g.call(t.Context(), 1, "held")
+		answers <- fmt.Sprint(answer, err)
+	}()
+	<-web.entered
+	g.signal(syscall.SIGTERM)
+	if got := <-answers; !strings.Contains(got, `"code":"GATEWAY_DRAINING"`) || !strings.HasSuffix(got, "<nil>") {
+		t.Errorf("answered %s", got)
+	}
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+	if codes := g.recorded(); codes["GATEWAY_DRAINING"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+}
+
+// TestReloadDropsNoCall reads new files while eight clients call without a pause, and one call stays open throughout.
+func TestReloadDropsNoCall(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, configText(web.URL, "    mode: observe\n"))
+	held := make(chan string)
+	go func() {
+		answer, err := g.call(t.Context(), 1, "held")
+		held <- fmt.Sprint(answer, err)
+	}()
+	<-web.entered
+	enough := make(chan struct{})
+	var callers sync.WaitGroup
+	for caller := range 8 {
+		callers.Go(func() {
+			for i := 0; ; i++ {
+				id := 1000*caller + i + 2
+				if answer, err := g.call(t.Context(), id, "echo"); err != nil || answer != fmt.Sprintf(fineAnswer, id) {
+					t.Errorf("call %d was answered %q, %v", id, answer, err)
+				}
+				select {
+				case <-enough:
+					return
+				default:
+				}
+			}
+		})
+	}
+	const reloads = 12
+	for i := range reloads {
+		g.write(t, configText(web.URL, fmt.Sprintf("    mode: annotate\n    timeout: %ds\n", 30+i)))
+		g.signal(syscall.SIGHUP)
+		g.said.await("was read again: 1 upstream", i+1)
+	}
+	close(enough)
+	callers.Wait()
+	close(web.letGo)
+	if got := <-held; got != fmt.Sprintf(fineAnswer, 1)+"<nil>" {
+		t.Errorf("the call that was open throughout was answered %s", got)
+	}
+	if got := g.mustCall(t, 1, "fail"); !strings.Contains(got, `"code":"RATE_LIMITED"`) {
+		t.Errorf("the new file is not in force: %s", got)
+	}
+	g.signal(syscall.SIGTERM)
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+}
+
+// TestABadFileIsRefusedAndTheOldOneStays with the reason in the log.
+func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, configText(web.URL, ""))
+	g.write(t, configText(web.URL, "    tiemout: 3s\n"))
+	g.signal(syscall.SIGHUP)
+	g.said.await("the file is refused, and what was in force stays", 1)
+	if text := g.said.String(); !strings.Contains(text, `8:5: an upstream has no key \"tiemout\"`) {
+		t.Errorf("it said %s", text)
+	}
+	if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
+		t.Errorf("answered %s", got)
+	}
+	g.signal(syscall.SIGTERM)
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+}

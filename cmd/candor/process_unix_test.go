@@ -1,0 +1,152 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// process is candor as somebody has started it, with a ledger of its own.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   io.ReadCloser
+	lines *bufio.Scanner // of out
+	said  *said          // on standard error
+	trail string
+}
+
+// launch starts candor. Its folder is new, and the bad server is in its PATH.
+func launch(t *testing.T, args ...string) *process {
+	t.Helper()
+	bin, home := installed(t), t.TempDir()
+	p := &process{t: t, said: &said{more: make(chan struct{}, 1)}, trail: filepath.Join(home, "trail")}
+	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, programName), args...)
+	p.cmd.Dir, p.cmd.Stderr = home, p.said
+	p.cmd.Env = append(os.Environ(), "HOME="+home, "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(p.out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *process) say(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.t.Fatalf("%v; it said %s", err, p.said)
+	}
+}
+
+func (p *process) hear() string {
+	p.t.Helper()
+	if !p.lines.Scan() {
+		p.t.Fatalf("no more answers; it said %s", p.said)
+	}
+	return p.lines.Text()
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the end, and asks that the ledger was closed in order. It returns the exit code.
+func (p *process) ends() int {
+	p.t.Helper()
+	_, _ = io.Copy(io.Discard, p.out) // Wait wants the output read
+	err := p.cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(err)
+	}
+	report, err := ledger.Verify(p.trail, ledger.VerifyOptions{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, harm := range report.Harms {
+		p.t.Errorf("harm: %s", harm)
+	}
+	for _, chain := range report.Chains {
+		if !chain.Closed {
+			p.t.Errorf("chain %s is not closed", chain.Chain)
+		}
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// recorded returns how often each code is among the failures of the ledger.
+func (p *process) recorded() map[string]int {
+	p.t.Helper()
+	r, err := ledger.OpenReader(p.trail)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	codes := map[string]int{}
+	for line, err := range r.Entries(p.t.Context(), ledger.ReadOptions{}) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if line.Kind != ledger.KindFailure {
+			continue
+		}
+		record, err := line.Record()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		codes[record.Code]++
+	}
+	return codes
+}
+
+// said keeps what a process says on standard error.
+type said struct {
+	mu   sync.Mutex
+	text []byte // guarded by mu
+	more chan struct{}
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	s.text = append(s.text, b...)
+	s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.text)
+}
+
+// await waits until something was said that often. The test's own deadline is the only one.
+func (s *said) await(text string, times int) {
+	for strings.Count(s.String(), text) < times {
+		<-s.more
+	}
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func toolCall(id, tool string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`
+}
+
+// TestWrapEndsAsTheServerDid: what starts candor in place of the server learns how the server ended.
+func TestWrapEndsAsTheServerDid(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "wrap", "--", "badserver")
+	p.say(toolCall("1", "exit"))
+	if answer := p.hear(); !strings.Contains(answer, `"code":"UPSTREAM_GONE"`) || !strings.Contains(answer, `"exitCode":3`) {
+		t.Errorf("answered %s", answer)
+	}
+	if code := p.ends(); code != 3 {
+		t.Errorf("ended with %d: %s", code, p.said)
+	}
+	if codes := p.recorded(); codes["UPSTREAM_GONE"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+}
+
+// TestWrapIsInterruptedInOrder: open calls are answered, the ledger is closed, and the last line tells of it.
+func TestWrapIsInterruptedInOrder(t *testing.T) {
+	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, "wrap", "--", "badserver")
+			p.say(toolCall("1", "hang"))
+			p.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+			if answer := p.hear(); answer != `{"jsonrpc":"2.0","id":2,"result":{}}` {
+				t.Errorf("answered %s", answer)
+			}
+			p.signal(s)
+			if answer := p.hear(); !strings.Contains(answer, `"id":1,`) || !strings.Contains(answer, `"code":"GATEWAY_DRAINING"`) {
+				t.Errorf("answered %s", answer)
+			}
+			if code := p.ends(); code != exitFine {
+				t.Errorf("ended with %d", code)
+			}
+			if want := "candor wrap: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
+				t.Errorf("it said %q, want %q", p.said, want)
+			}
+		})
+	}
+}
+
+// TestWrapOutlivesItsReaderLongEnough: a client that is gone leaves an answer unread, and a ledger that is closed.
+func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "wrap", "--", "badserver")
+	p.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	p.hear()
+	if err := p.out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.say(toolCall("2", "fail")) // the input stays open
+	if code := p.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, p.said)
+	}
+	if codes := p.recorded(); codes["NOT_FOUND"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+}
