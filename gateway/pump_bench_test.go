@@ -16,12 +16,14 @@ import (
 // BenchmarkP4Stdio measures calls over one pipe with the gateway on the way, beside those without it, in turns. An iteration is one
 // round: what counts is the ratio of the medians, x-direct.
 func BenchmarkP4Stdio(b *testing.B) {
-	for _, callers := range []int{1, 16, 128} {
-		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			race(b, load.Rate(callers, load.Echo, window),
-				&load.Contestant{Name: "direct", Callers: direct(b, callers)},
-				&load.Contestant{Name: "gateway", Callers: wrapped(b, callers, gateway.Options{})})
-		})
+	for _, server := range []string{load.Plain, load.Lean} {
+		for _, callers := range []int{1, 16, 128} {
+			b.Run(fmt.Sprintf("server=%s/callers=%d", server, callers), func(b *testing.B) {
+				race(b, load.Rate(callers, load.Echo, window),
+					&load.Contestant{Name: "direct", Callers: direct(b, server, callers)},
+					&load.Contestant{Name: "gateway", Callers: wrapped(b, server, callers, gateway.Options{})})
+			})
+		}
 	}
 }
 
@@ -43,17 +45,19 @@ func race(b *testing.B, measure func(load.Callers) (float64, int64, error), all 
 	b.ReportMetric(0, "ns/op") // a round means nothing
 	for i, c := range all {
 		b.ReportMetric(c.Figure(), c.Name+"/s")
+		b.ReportMetric(c.CPU(), c.Name+"-cpu-µs")
 		if i > 0 {
 			b.ReportMetric(c.Figure()/all[0].Figure(), "x-"+all[0].Name)
+			b.ReportMetric(all[0].CPU()/c.CPU(), "x-cpu") // what the ratio would be if the processor were all that counts
 		}
 	}
 }
 
 // direct starts the server for callers that talk to it themselves.
-func direct(b *testing.B, callers int) load.Callers {
+func direct(b *testing.B, server string, callers int) load.Callers {
 	b.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), os.Args[0]) // it ends with its input
-	cmd.Env = append(os.Environ(), load.Env+"=1")
+	cmd.Env = append(os.Environ(), load.Env+"="+server)
 	in, err := cmd.StdinPipe()
 	must(b, err)
 	out, err := cmd.StdoutPipe()
@@ -69,7 +73,7 @@ func direct(b *testing.B, callers int) load.Callers {
 }
 
 // wrapped starts the server behind a gateway.
-func wrapped(b *testing.B, callers int, o gateway.Options) load.Callers {
+func wrapped(b *testing.B, server string, callers int, o gateway.Options) load.Callers {
 	b.Helper()
 	asked, ask, err := os.Pipe()
 	must(b, err)
@@ -78,7 +82,7 @@ func wrapped(b *testing.B, callers int, o gateway.Options) load.Callers {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := gateway.New(o).Wrap(context.Background(), gateway.Streams{In: asked, Out: say},
-			gateway.Child{Command: os.Args[0], Env: append(os.Environ(), load.Env+"=1")})
+			gateway.Child{Command: os.Args[0], Env: append(os.Environ(), load.Env+"="+server)})
 		_ = say.Close()
 		ended <- err
 	}()

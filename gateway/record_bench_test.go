@@ -18,12 +18,12 @@ func BenchmarkP7Record(b *testing.B) {
 			l, err := ledger.Open(b.TempDir(), ledger.Options{})
 			must(b, err)
 			b.Cleanup(func() { must(b, l.Close()) })
-			o := gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}} // or most failures would never reach the server
-			r := race{b: b, callers: callers, tool: tool}
-			r.enter("plain", wrapped(b, callers, o))
-			o.Ledger = trail.Of(l)
-			r.enter("recorded", wrapped(b, callers, o))
-			r.run("plain")
+			plain := gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}} // or most failures would never reach the server
+			recorded := plain
+			recorded.Ledger = trail.Of(l)
+			race(b, load.Rate(callers, tool, window),
+				&load.Contestant{Name: "plain", Callers: wrapped(b, load.Plain, callers, plain)},
+				&load.Contestant{Name: "recorded", Callers: wrapped(b, load.Plain, callers, recorded)})
 		})
 	}
 }

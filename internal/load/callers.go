@@ -1,12 +1,8 @@
 package load
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -17,40 +13,6 @@ type Callers interface {
 	// on, and makes one call at a time.
 	Call(caller int, tool string) error
 	Close() error
-}
-
-// Rate lets that many callers call a tool for about that long, and returns the calls they made in a second.
-func Rate(c Callers, callers int, tool string, long time.Duration) (float64, error) {
-	var calls atomic.Int64
-	var wg sync.WaitGroup
-	failures := make([]error, callers)
-	began := time.Now()
-	for i := range callers {
-		wg.Go(func() {
-			made := int64(0)
-			for time.Since(began) < long && failures[i] == nil {
-				failures[i] = c.Call(i, tool)
-				made++
-			}
-			calls.Add(made)
-		})
-	}
-	wg.Wait()
-	took := time.Since(began)
-	return float64(calls.Load()) / took.Seconds(), errors.Join(failures...)
-}
-
-// Latency lets one caller make that many calls, and returns how long each took.
-func Latency(c Callers, tool string, calls int) ([]time.Duration, error) {
-	took := make([]time.Duration, calls)
-	for i := range took {
-		began := time.Now()
-		if err := c.Call(0, tool); err != nil {
-			return nil, err
-		}
-		took[i] = time.Since(began)
-	}
-	return took, nil
 }
 
 // appendCall appends the request that calls a tool.

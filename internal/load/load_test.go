@@ -6,46 +6,61 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/wire"
 )
 
 func TestCallersOverAPipeGetTheirAnswers(t *testing.T) {
-	asked, ask := io.Pipe()
-	heard, say := io.Pipe()
-	go func() {
-		_ = Serve(asked, say)
-		_ = say.Close()
-	}()
-	p, err := NewPipe(heard, ask, 4)
-	if err != nil {
-		t.Fatal(err)
+	for name, serve := range map[string]func(io.Reader, io.Writer) error{Plain: ServePlainly, Lean: Serve} {
+		t.Run(name, func(t *testing.T) {
+			asked, ask := io.Pipe()
+			heard, say := io.Pipe()
+			go func() {
+				_ = serve(asked, say)
+				_ = say.Close()
+			}()
+			p, err := NewPipe(heard, ask, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exercise(t, p)
+		})
 	}
-	exercise(t, p)
 }
 
 func TestCallersOverHTTPGetTheirAnswers(t *testing.T) {
 	s := httptest.NewServer(Handler())
 	defer s.Close()
-	p, err := NewPost(strings.TrimPrefix(s.URL, "http://"), "/mcp", 4)
+	p, err := NewPost(t.Context(), strings.TrimPrefix(s.URL, "http://"), "/mcp", 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	exercise(t, p)
 }
 
-func exercise(t *testing.T, c Callers) {
+func exercise(t *testing.T, calls Callers) {
 	t.Helper()
-	for _, tool := range []string{Echo, Fail} {
-		if rate, err := Rate(c, 4, tool, 10*time.Millisecond); err != nil || rate == 0 {
-			t.Errorf("calling %s: %v a second, %v", tool, rate, err)
+	for _, measure := range []func(Callers) (float64, int64, error){
+		Rate(4, Echo, 10*time.Millisecond), Rate(4, Fail, 10*time.Millisecond), Latency(3, Echo),
+	} {
+		r, c := Race{Measure: measure}, &Contestant{Callers: calls}
+		r.Enter(c)
+		if err := r.Round(); err != nil || c.Figure() <= 0 || c.CPU() < 0 {
+			t.Errorf("%v of %v, %v", c.Figure(), c.figures, err)
 		}
 	}
-	if took, err := Latency(c, Echo, 3); err != nil || len(took) != 3 {
-		t.Errorf("%v, %v", took, err)
-	}
-	if err := c.Close(); err != nil {
+	if err := calls.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := c.Call(0, Echo); err == nil {
+	if err := calls.Call(0, Echo); err == nil {
 		t.Error("a call after the end was answered")
+	}
+}
+
+func TestAnAnswerThatIsNotTheToolsIsNoFigure(t *testing.T) {
+	ask := wire.Parse(appendCall(nil, 1, Fail), wire.Limits{})
+	failed := wire.Parse(Answer(nil, &ask), wire.Limits{})
+	if check(&failed, Fail) != nil || check(&failed, Echo) == nil {
+		t.Error("an answer was taken for that of the other tool")
 	}
 }

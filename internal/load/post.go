@@ -3,6 +3,7 @@ package load
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,10 +33,10 @@ type phone struct {
 }
 
 // NewPost begins a session with the server at that address, such as 127.0.0.1:8080, and path.
-func NewPost(host, path string, callers int) (*Post, error) {
+func NewPost(ctx context.Context, host, path string, callers int) (*Post, error) {
 	p := &Post{host: host, path: path}
 	for range callers {
-		conn, err := net.Dial("tcp", host)
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}

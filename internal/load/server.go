@@ -3,6 +3,8 @@
 package load
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -19,21 +21,73 @@ const (
 	Fail = "fail" // its result says isError
 )
 
-// Env is the variable that makes a test binary this server, if its TestMain asks [Wanted].
+// Env is the variable that makes a test binary this server, if its TestMain asks [Wanted]. It says how it is made: [Plain] or [Lean].
 const Env = "CANDOR_LOAD_SERVER"
+
+// The makes of the server. Nobody's server is as fast as a lean one: it shows the gateway at its worst.
+const (
+	Plain = "plain" // encoding/json and nothing else, the fastest that people write
+	Lean  = "lean"  // decodes nothing that it does not need
+)
 
 // Wanted reports that this process is to be the server.
 func Wanted() bool { return os.Getenv(Env) != "" }
 
 // Main serves over stdin and stdout until stdin ends, and returns the exit code.
 func Main() int {
-	if err := Serve(os.Stdin, os.Stdout); err != nil {
+	serve := ServePlainly
+	if os.Getenv(Env) == Lean {
+		serve = Serve
+	}
+	if err := serve(os.Stdin, os.Stdout); err != nil {
 		return 1
 	}
 	return 0
 }
 
-// Serve answers one line after the other, each with a write of its own, as servers do.
+// ServePlainly answers one line after the other with encoding/json.
+func ServePlainly(in io.Reader, out io.Writer) error {
+	lines, answers := bufio.NewReaderSize(in, 64<<10), json.NewEncoder(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var r request
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		if r.ID == nil {
+			continue
+		}
+		if err := answers.Encode(response{"2.0", r.ID, json.RawMessage(result(r.Method, r.Params.Name))}); err != nil {
+			return err
+		}
+	}
+}
+
+type request struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Name      string
+		Arguments struct {
+			Path  string
+			Limit int
+		}
+	}
+}
+
+type response struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result"`
+}
+
+// Serve does the same without decoding. Each answer is a write of its own, as that of all servers is.
 func Serve(in io.Reader, out io.Writer) error {
 	lines := wire.NewLineReader(in, wire.Limits{})
 	var answer []byte
@@ -84,18 +138,19 @@ func Answer(dst []byte, m *wire.Message) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, m.ID()...)
 	dst = append(dst, `,"result":`...)
-	return append(append(dst, result(m)...), '}')
+	name, _ := m.Params().Path("name").StrBytes()
+	return append(append(dst, result(string(m.Method()), string(name))...), '}')
 }
 
-func result(m *wire.Message) string {
+func result(method, name string) string {
 	switch {
-	case m.MethodIs("initialize"):
+	case method == "initialize":
 		return `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"load","version":"1"}}`
-	case m.MethodIs("tools/list"):
+	case method == "tools/list":
 		return `{"tools":[` + tool(Echo) + `,` + tool(Fail) + `]}`
-	case !m.MethodIs("tools/call"):
+	case method != "tools/call":
 		return `{}`
-	case m.Params().Path("name").Is(Fail):
+	case name == Fail:
 		return failure
 	default:
 		return success
