@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -160,7 +161,8 @@ func words() (list []string) {
 	for _, w := range []string{"tokens", "string", "str", "uri", "id", "access", "accessKey", "connection", "api", "page", "s3"} {
 		add(w)
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func TestPrefilterHoldsNothingBackOfRandomTexts(t *testing.T) {
@@ -200,22 +202,21 @@ func TestEveryNameWithAMeaningTripsThePrefilter(t *testing.T) {
 	}
 	known := words()
 	count := 0
-	for _, a := range append([]string{""}, known...) {
-		for _, b := range known {
+	for i, a := range append([]string{""}, known...) {
+		for k, b := range known {
+			if testing.Short() && i > 0 && (i+k)%8 > 0 {
+				continue
+			}
 			for _, joint := range []string{"", "_", "2."} {
 				name := a + joint + b
 				if n := (name + "1"); meaningOf(name).level == none && meaningOf(n).level == none && siblings[name] == nil {
 					continue
 				}
 				for _, end := range []string{"", "_", "42"} {
-					form := forms[count%len(forms)]
+					form := forms[count/3%len(forms)] // one for all three ends
 					s := fmt.Sprintf(form, name+end)
-					i := strings.LastIndexAny(s, "=:,>")
-					if strings.HasSuffix(form, " = ") {
-						i = len(s) - 2
-					}
-					if count++; !mayTrigger(s, i) {
-						t.Fatalf("%q at %d is held back", s, i)
+					if count++; !mayTrigger(s, strings.LastIndexAny(s, "=:,>")) {
+						t.Fatalf("%q is held back", s)
 					}
 				}
 			}
