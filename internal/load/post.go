@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -21,6 +22,7 @@ type Post struct {
 	host, path string
 	session    string
 	lines      []*phone // of each caller
+	dial       func() (net.Conn, error)
 }
 
 type phone struct {
@@ -30,17 +32,18 @@ type phone struct {
 	buf    []byte
 	body   []byte
 	answer bytes.Buffer
+	used   time.Time
 }
+
+// idle is how long a connection may rest before it is made anew: some servers hang up after five seconds.
+const idle = time.Second
 
 // NewPost begins a session with the server at that address, such as 127.0.0.1:8080, and path.
 func NewPost(ctx context.Context, host, path string, callers int) (*Post, error) {
-	p := &Post{host: host, path: path}
-	for range callers {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
-		if err != nil {
-			return nil, errors.Join(err, p.Close())
-		}
-		p.lines = append(p.lines, &phone{conn: conn, in: bufio.NewReaderSize(conn, 8<<10)})
+	p := &Post{host: host, path: path, lines: make([]*phone, callers)}
+	p.dial = func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", host) }
+	for i := range p.lines {
+		p.lines[i] = &phone{in: bufio.NewReaderSize(nil, 8<<10)}
 	}
 	header, m, err := p.post(p.lines[0], []byte(initialize))
 	if err == nil {
@@ -76,6 +79,9 @@ func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 		l.buf = append(l.buf, "Mcp-Session-Id: "+p.session+"\r\nMcp-Protocol-Version: 2025-06-18\r\n"...)
 	}
 	l.buf = append(strconv.AppendInt(append(l.buf, "Content-Length: "...), int64(len(body)), 10), "\r\n\r\n"...)
+	if err := l.connect(p.dial); err != nil {
+		return nil, nil, err
+	}
 	if _, err := l.conn.Write(append(l.buf, body...)); err != nil {
 		return nil, nil, err
 	}
@@ -93,6 +99,33 @@ func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 	}
 	m, err := l.message(res.Header)
 	return res.Header, m, err
+}
+
+// connect makes a connection if there is none that is fresh.
+func (l *phone) connect(dial func() (net.Conn, error)) error {
+	now := time.Now()
+	stale := now.Sub(l.used) > idle
+	l.used = now
+	if !stale {
+		return nil
+	}
+	if err := l.close(); err != nil {
+		return err
+	}
+	conn, err := dial()
+	if err != nil {
+		return err
+	}
+	l.conn = conn
+	l.in.Reset(conn)
+	return nil
+}
+
+func (l *phone) close() error {
+	if l.conn == nil {
+		return nil
+	}
+	return l.conn.Close()
 }
 
 // message is the answer in a body: the body itself, or the last event of a stream.
@@ -119,7 +152,7 @@ func (l *phone) message(header http.Header) (*wire.Message, error) {
 func (p *Post) Close() error {
 	var failed error
 	for _, l := range p.lines {
-		failed = errors.Join(failed, l.conn.Close())
+		failed = errors.Join(failed, l.close())
 	}
 	return failed
 }

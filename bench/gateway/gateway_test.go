@@ -1,0 +1,147 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/load"
+)
+
+// Each iteration is one round in which all contestants are measured in turns. Run them with -benchtime 5x: only then targets are checked.
+const (
+	window = time.Second // of one contestant in one round
+	few    = 500         // calls of one contestant in one round, where the time of each counts
+	enough = 5           // rounds
+)
+
+// field are contestants for one race. The first is the one that is measured, the second what they all are compared with.
+type field []*load.Contestant
+
+func (f *field) enter(name string, calls load.Callers) {
+	if calls != nil {
+		*f = append(*f, &load.Contestant{Name: name, Callers: calls})
+	}
+}
+
+func (f field) race(b *testing.B, measure func(load.Callers) (float64, int64, error)) {
+	b.Helper()
+	r := load.Race{Measure: measure}
+	for _, c := range f {
+		r.Enter(c)
+	}
+	must(b, r.Round())
+	r.Forget()
+	rounds := 0
+	for b.Loop() {
+		must(b, r.Round())
+		rounds++
+	}
+	b.ReportMetric(0, "ns/op") // a round means nothing
+	if rounds < enough {
+		b.Logf("%d rounds are too few for the targets", rounds)
+	}
+}
+
+// stdio are the ways to the server over stdio. Theirs is HTTP on the client's side, because that is what they are for.
+func stdio(b *testing.B, callers int) field {
+	b.Helper()
+	var f field
+	f.enter("gateway", piped(b, callers, roleEnv+"=wrap"))
+	f.enter("direct", piped(b, callers, load.Env+"="+load.Plain))
+	f.enter("supergateway", throughSupergateway(b, callers))
+	f.enter("mcp-proxy", throughMCPProxy(b, callers))
+	return f
+}
+
+// overHTTP are the ways to the server over HTTP.
+func overHTTP(b *testing.B, callers int) field {
+	b.Helper()
+	var f field
+	server := role(b, "server")
+	f.enter("gateway", posted(b, role(b, "door", "http://"+server+"/mcp"), callers))
+	f.enter("direct", posted(b, server, callers))
+	f.enter("reverse", posted(b, role(b, "reverse", "http://"+server), callers))
+	f.enter("nginx", throughNginx(b, server, callers))
+	return f
+}
+
+func BenchmarkP4Stdio(b *testing.B) {
+	const callers = 16
+	f := stdio(b, callers)
+	f.race(b, load.Rate(callers, load.Echo, window))
+	f.rates(b, map[string]float64{"direct": 0.5, "supergateway": 10, "mcp-proxy": 10})
+}
+
+func BenchmarkP5HTTP(b *testing.B) {
+	const callers = 16
+	f := overHTTP(b, callers)
+	f.race(b, load.Rate(callers, load.Echo, window))
+	f.rates(b, map[string]float64{"reverse": 1.2, "nginx": 0.4})
+}
+
+func BenchmarkP6StdioLatency(b *testing.B) {
+	f := stdio(b, 1)
+	f.race(b, load.Latency(few, load.Echo))
+	f.added(b, map[string]float64{"mcp-proxy": 0.1})
+}
+
+func BenchmarkP6HTTPLatency(b *testing.B) {
+	f := overHTTP(b, 1)
+	f.race(b, load.Latency(few, load.Echo))
+	f.added(b, map[string]float64{"nginx": 2.5})
+}
+
+// BenchmarkP7Record is that of the gateway itself, over HTTP. The temporary folder must be on a disk for it to mean anything.
+func BenchmarkP7Record(b *testing.B) {
+	const callers = 128
+	for tool, least := range map[string]float64{load.Fail: 0.6, load.Echo: 0.95} {
+		b.Run(tool, func(b *testing.B) {
+			server := "http://" + role(b, "server") + "/mcp"
+			var f field
+			f.enter("recorded", posted(b, role(b, "recording-door", server, b.TempDir()), callers))
+			f.enter("plain", posted(b, role(b, "door", server), callers))
+			f.race(b, load.Rate(callers, tool, window))
+			f.rates(b, map[string]float64{"plain": least})
+		})
+	}
+}
+
+// rates reports calls in a second, and ours as a multiple of each other's, which least bounds.
+func (f field) rates(b *testing.B, least map[string]float64) {
+	b.Helper()
+	for i, c := range f {
+		b.ReportMetric(c.Figure(), c.Name+"/s")
+		b.ReportMetric(c.CPU(), c.Name+"-cpu-µs")
+		if i == 0 {
+			continue
+		}
+		times := f[0].Figure() / c.Figure()
+		b.ReportMetric(times, "x-"+c.Name)
+		if want, ok := least[c.Name]; ok && b.N >= enough && times < want {
+			b.Logf("MISSED: %.2f times %s, the target is %.1f", times, c.Name, want) // failing would hide the figures
+		}
+	}
+}
+
+// added reports by how many microseconds the median call takes longer than a direct one, and ours as a multiple of each other's, which
+// most bounds.
+func (f field) added(b *testing.B, most map[string]float64) {
+	b.Helper()
+	direct := f[1].Figure()
+	b.ReportMetric(direct, "direct-µs")
+	ours := f[0].Figure() - direct
+	for i, c := range f {
+		if i == 1 {
+			continue
+		}
+		theirs := c.Figure() - direct
+		b.ReportMetric(theirs, c.Name+"-added-µs")
+		if i == 0 {
+			continue
+		}
+		b.ReportMetric(ours/theirs, "x-"+c.Name)
+		if want, ok := most[c.Name]; ok && b.N >= enough && ours > want*theirs {
+			b.Logf("MISSED: %.2f times what %s adds, the target is %.1f", ours/theirs, c.Name, want)
+		}
+	}
+}

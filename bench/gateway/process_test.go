@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/load"
+)
+
+// process is a started program with pipes to it. The end of the benchmark ends it.
+type process struct {
+	in  io.WriteCloser
+	out io.ReadCloser
+}
+
+func start(b *testing.B, env []string, command string, args ...string) process {
+	b.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), command, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	must(b, err)
+	out, err := cmd.StdoutPipe()
+	must(b, err)
+	must(b, cmd.Start())
+	b.Cleanup(func() {
+		_ = in.Close()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = cmd.Wait() // it may have been killed
+		}()
+		select {
+		case <-ended:
+		case <-time.After(2 * time.Second): // it does not mind its stdin
+			_ = cmd.Process.Signal(os.Interrupt)
+			select {
+			case <-ended:
+			case <-time.After(5 * time.Second):
+				_ = cmd.Process.Kill()
+				<-ended
+			}
+		}
+	})
+	return process{in, out}
+}
+
+// piped starts a program that speaks over its stdin and stdout.
+func piped(b *testing.B, callers int, env string) load.Callers {
+	b.Helper()
+	p := start(b, []string{env}, os.Args[0])
+	calls, err := load.NewPipe(p.out, p.in, callers)
+	must(b, err)
+	return calls
+}
+
+// role starts one of the roles over HTTP and returns where it listens.
+func role(b *testing.B, name string, args ...string) string {
+	b.Helper()
+	p := start(b, []string{roleEnv + "=" + name}, os.Args[0], args...)
+	at, err := bufio.NewReader(p.out).ReadString('\n')
+	must(b, err)
+	return strings.TrimSpace(at)
+}
+
+// posted are callers of what listens at an address. It may still be starting.
+func posted(b *testing.B, at string, callers int) load.Callers {
+	b.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		calls, err := load.NewPost(b.Context(), at, "/mcp", callers)
+		if err == nil {
+			b.Cleanup(func() { _ = calls.Close() })
+			return calls
+		}
+		if time.Now().After(deadline) {
+			b.Fatal(err)
+		}
+	}
+}
+
+// freePort returns an address that nobody listens at, for programs that cannot choose one.
+func freePort(b *testing.B) string {
+	b.Helper()
+	l, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
+	must(b, err)
+	must(b, l.Close())
+	return l.Addr().String()
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
