@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/http1"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -43,8 +44,12 @@ func (x *httpExchange) beginStream(res *http.Response) {
 		x.call.commit()
 	}
 	x.begin(res, -1)
-	x.stream = true
-	_ = http.NewResponseController(x.w).Flush()
+	x.stream, x.unsent = true, true
+	if x.call == nil || !http1.BeforeWait(res.Body, x.flush) { // on other streams deadlines write too
+		x.flush()
+		return
+	}
+	x.patient = true
 }
 
 // hear returns what the client gets of an event: as it came, unless it is a failing answer to the call.
@@ -149,6 +154,7 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra {
 		s.park(x.call)
 		if !errors.Is(err, io.EOF) {
+			x.flush()
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again
 		}
 		return Reply{}

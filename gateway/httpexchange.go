@@ -27,9 +27,11 @@ type httpExchange struct {
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
 
-	begun  bool // the status has been sent
-	stream bool // and what follows are events
-	strays int  // answers to nothing that came
+	begun   bool // the status has been sent
+	stream  bool // and what follows are events
+	patient bool // events are sent when the upstream has no more to say at the moment, not one by one
+	unsent  bool // some are written and not sent
+	strays  int  // answers to nothing that came
 }
 
 // errDeadline is why an exchange is given up when the call's time is over.
@@ -37,9 +39,11 @@ var errDeadline = errors.New("the deadline of the call has passed")
 
 // post takes one message of a client to the upstream.
 func (x *httpExchange) post() {
-	if key := x.r.URL.Query().Get(legacyKey); x.r.URL.RawQuery != "" && key != "" {
-		x.postLegacy(key)
-		return
+	if x.r.URL.RawQuery != "" {
+		if key := x.r.URL.Query().Get(legacyKey); key != "" {
+			x.postLegacy(key)
+			return
+		}
 	}
 	body, ok := x.readBody()
 	if !ok {
@@ -284,7 +288,19 @@ func (x *httpExchange) write(p []byte) error {
 	if !x.stream {
 		return nil // net/http sends it when the handler returns
 	}
+	if x.patient {
+		x.unsent = true
+		return nil
+	}
 	return rc.Flush()
+}
+
+// flush sends the events that are written.
+func (x *httpExchange) flush() {
+	if x.unsent {
+		x.unsent = false
+		_ = http.NewResponseController(x.w).Flush() // the next write tells if that failed
+	}
 }
 
 // send makes a request to the upstream.

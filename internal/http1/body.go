@@ -187,6 +187,7 @@ func (b *body) finish(err error) error {
 	if b.done != nil {
 		return b.done
 	}
+	b.n.before = nil
 	calm := b.calm()
 	if errors.Is(err, io.EOF) && err == io.EOF && b.reuse && calm && b.n.in.Buffered() == 0 { //nolint:errorlint // the very end, not one that is wrapped
 		b.done = io.EOF

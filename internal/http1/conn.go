@@ -29,15 +29,35 @@ type conn struct {
 	in     *bufio.Reader
 	out    []byte
 	since  time.Time // kept since
+	before func()    // called before every read that may wait; nil if nobody asked
 }
 
 // newConn takes the connection to speak on, and the one below it if that is another.
 func newConn(c *Client, key string, nc, below net.Conn) *conn {
-	n := &conn{Conn: nc, client: c, key: key, in: bufio.NewReaderSize(nc, readSize)}
+	n := &conn{Conn: nc, client: c, key: key}
+	n.in = bufio.NewReaderSize(n, readSize)
 	if s, ok := below.(syscall.Conn); ok {
 		n.raw, _ = s.SyscallConn()
 	}
 	return n
+}
+
+// Read reads from the server. Whoever has something to send first, does so before waiting.
+func (n *conn) Read(p []byte) (int, error) {
+	if n.before != nil {
+		n.before()
+	}
+	return n.Conn.Read(p)
+}
+
+// BeforeWait has f called each time that reading the body may have to wait for the server, so that a proxy can hand on all
+// that has come with one write and yet hold nothing back. It reports false if the body is not one of a [Client].
+func BeforeWait(of io.ReadCloser, f func()) bool {
+	b, ok := of.(*body)
+	if ok && b.done == nil {
+		b.n.before = f
+	}
+	return ok
 }
 
 // lives reports whether the other side still listens and has said nothing out of turn.
