@@ -202,12 +202,13 @@ func TestEveryNameWithAMeaningTripsThePrefilter(t *testing.T) {
 	}
 	known := words()
 	count := 0
-	for i, a := range append([]string{""}, known...) {
-		for k, b := range known {
-			if testing.Short() && i > 0 && (i+k)%8 > 0 {
-				continue
-			}
-			for _, joint := range []string{"", "_", "2."} {
+	joints := []string{"_", "", "2."}
+	if testing.Short() {
+		joints = joints[:1]
+	}
+	for _, a := range append([]string{""}, known...) {
+		for _, b := range known {
+			for _, joint := range joints {
 				name := a + joint + b
 				if n := (name + "1"); meaningOf(name).level == none && meaningOf(n).level == none && siblings[name] == nil {
 					continue
