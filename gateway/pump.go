@@ -67,7 +67,7 @@ func (p *pump) fromClient(line wire.Line) {
 	m := wire.Parse(line.Bytes, p.up.o.Limits.Message)
 	switch m.Kind() {
 	case wire.KindRequest:
-		p.request(&m)
+		p.request(&m, p.session)
 	case wire.KindNotification:
 		p.notification(&m)
 	case wire.KindResult, wire.KindError:
@@ -79,18 +79,18 @@ func (p *pump) fromClient(line wire.Line) {
 	}
 }
 
-// request admits a request and forwards it, or answers it.
-func (p *pump) request(m *wire.Message) {
+// request admits a request of a session and forwards it, or answers it.
+func (p *pump) request(m *wire.Message, session string) {
 	l, e := p.server()
 	if e == nil {
 		e = l.objection(m)
 	}
 	if e != nil {
-		p.client.queue(p.up.newCall(m, p.session).Fail(p.ctx, e))
+		p.client.queue(p.up.newCall(m, session).Fail(p.ctx, e))
 		return
 	}
 	p.learn(l, m)
-	c, refusal := p.admit(m)
+	c, refusal := p.admit(m, session)
 	if c == nil {
 		p.client.queue(refusal)
 		return
@@ -100,14 +100,14 @@ func (p *pump) request(m *wire.Message) {
 }
 
 // admit is [Upstream.Admit], and an answer in its place if a mistake of ours would lose the request.
-func (p *pump) admit(m *wire.Message) (c *Call, refusal []byte) {
+func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", "upstream", p.up.o.Name, "panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes))
-			c, refusal = nil, p.up.newCall(m, p.session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
+			c, refusal = nil, p.up.newCall(m, session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
 		}
 	}()
-	return p.up.Admit(p.ctx, m, p.session)
+	return p.up.Admit(p.ctx, m, session)
 }
 
 func (p *pump) notification(m *wire.Message) {
