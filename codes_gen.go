@@ -1587,7 +1587,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066,
-		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The server answered with an invalid message.",
 		action:  "Look whether the call had its effect, and report the server to its author.",
 	},
@@ -1599,7 +1599,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
 		message: "The server failed too often and is being given a rest.",
 		action:  "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
 	},
@@ -1611,7 +1611,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "REPEATED_FAILURE", domain: "candor", number: 4070,
-		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "This call keeps failing in the same way.",
 		action:  "Change the approach: read the earlier error and act on it, or use another tool.",
 	},
@@ -1623,13 +1623,13 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "TOO_MANY_SESSIONS", domain: "candor", number: 4072,
-		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusReserved,
+		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
 		message: "Too many sessions are open.",
 		action:  "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.",
 	},
 	{
 		symbol: "GATEWAY_DRAINING", domain: "candor", number: 4073,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 2000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 2000}, since: "0.1.0", status: StatusActive,
 		message: "The gateway is shutting down.",
 		action:  "Wait as long as the retry advice says, then connect anew and send the same call.",
 	},
@@ -1647,7 +1647,7 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "TOKEN_REQUIRED", domain: "candor", number: 4076,
-		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "An access token is required.",
 		action:  "Send the token in the Authorization header; ask the operator for one.",
 	},

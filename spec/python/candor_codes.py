@@ -1442,7 +1442,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "UPSTREAM_MALFORMED", "candor", 4066, 4066, Class.INTERNAL,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server answered with an invalid message.",
         "Look whether the call had its effect, and report the server to its author.",
     ),
@@ -1454,7 +1454,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "CIRCUIT_OPEN", "candor", 4068, 4068, Class.UNAVAILABLE,
-        RetryKind.RETRYABLE_AFTER_MS, 5000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "The server failed too often and is being given a rest.",
         "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
     ),
@@ -1466,7 +1466,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "REPEATED_FAILURE", "candor", 4070, 4070, Class.PRECONDITION,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "This call keeps failing in the same way.",
         "Change the approach: read the earlier error and act on it, or use another tool.",
     ),
@@ -1478,13 +1478,13 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "TOO_MANY_SESSIONS", "candor", 4072, 4072, Class.RATE_LIMITED,
-        RetryKind.RETRYABLE_AFTER_MS, 5000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "Too many sessions are open.",
         "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.",
     ),
     Code(
         "GATEWAY_DRAINING", "candor", 4073, 4073, Class.UNAVAILABLE,
-        RetryKind.RETRYABLE_AFTER_MS, 2000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 2000, Status.ACTIVE, "0.1.0", (),
         "The gateway is shutting down.",
         "Wait as long as the retry advice says, then connect anew and send the same call.",
     ),
@@ -1502,7 +1502,7 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "TOKEN_REQUIRED", "candor", 4076, 4076, Class.DENIED,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An access token is required.",
         "Send the token in the Authorization header; ask the operator for one.",
     ),

@@ -1152,7 +1152,7 @@ export const codes = [
   },
   {
     symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066, rpc: 4066, class: "internal",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server answered with an invalid message.",
     action: "Look whether the call had its effect, and report the server to its author.",
   },
@@ -1164,7 +1164,7 @@ export const codes = [
   },
   {
     symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068, rpc: 4068, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The server failed too often and is being given a rest.",
     action: "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
   },
@@ -1176,7 +1176,7 @@ export const codes = [
   },
   {
     symbol: "REPEATED_FAILURE", domain: "candor", number: 4070, rpc: 4070, class: "precondition",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "This call keeps failing in the same way.",
     action: "Change the approach: read the earlier error and act on it, or use another tool.",
   },
@@ -1188,13 +1188,13 @@ export const codes = [
   },
   {
     symbol: "TOO_MANY_SESSIONS", domain: "candor", number: 4072, rpc: 4072, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
     message: "Too many sessions are open.",
     action: "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.",
   },
   {
     symbol: "GATEWAY_DRAINING", domain: "candor", number: 4073, rpc: 4073, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 2000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 2000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The gateway is shutting down.",
     action: "Wait as long as the retry advice says, then connect anew and send the same call.",
   },
@@ -1212,7 +1212,7 @@ export const codes = [
   },
   {
     symbol: "TOKEN_REQUIRED", domain: "candor", number: 4076, rpc: 4076, class: "denied",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An access token is required.",
     action: "Send the token in the Authorization header; ask the operator for one.",
   },

@@ -1,0 +1,143 @@
+package gateway
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+//go:embed testdata/emits.txt
+var emitsText string
+
+// emitter is a door to a server that answers every request with the same line.
+type emitter struct {
+	t    *testing.T
+	up   *Upstream
+	door *httptest.Server
+}
+
+// newEmitter starts a server that gives every answer; %s stands for the id of the request.
+func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		m := wire.Parse(body, wire.Limits{})
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Mcp-Session-Id", string(m.ID()))
+		fmt.Fprintf(w, answer, m.ID())
+	}))
+	t.Cleanup(server.Close)
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := New(o)
+	door := httptest.NewServer(up.Door(target, h))
+	t.Cleanup(door.Close)
+	return &emitter{t, up, door}
+}
+
+// call posts a tool call and returns the code of the failure that comes back, "" if none does.
+func (e *emitter) call(id int, method string) string {
+	e.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"act","arguments":{}}}`, id, method)
+	req, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, e.door.URL, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return emittedCode(raw)
+}
+
+func emittedCode(raw []byte) string {
+	m := wire.Parse(raw, wire.Limits{})
+	own, ok := dialect.Embedded(m.Value())
+	if !ok {
+		return ""
+	}
+	failure, err := dialect.ReadCandor(own)
+	if err != nil {
+		return err.Error()
+	}
+	return failure.Code().String()
+}
+
+const (
+	emitsDown    = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"503 Service Unavailable"}],"isError":true}}`
+	emitsMissing = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"File not found"}],"isError":true}}`
+	emitsBoth    = `{"jsonrpc":"2.0","id":%s,"result":{},"error":{"code":1,"message":"both"}}`
+	emitsFine    = `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`
+)
+
+// TestEveryCodeOfTheGatewayIsEmitted makes a gateway emit each code of testdata/emits.txt to a client over HTTP.
+func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
+	emit := map[string]func() string{
+		"candor/UPSTREAM_MALFORMED": func() string { return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call") },
+		"candor/CIRCUIT_OPEN": func() string {
+			e := newEmitter(t, emitsDown, Options{Breaker: BreakerPolicy{Failures: 1}}, HTTPOptions{})
+			e.call(1, "tools/call")
+			return e.call(2, "tools/call")
+		},
+		"candor/REPEATED_FAILURE": func() string {
+			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})
+			e.call(1, "tools/call")
+			return e.call(2, "tools/call")
+		},
+		"candor/TOO_MANY_SESSIONS": func() string {
+			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{Sessions: 1})
+			e.call(1, "initialize")
+			return e.call(2, "initialize")
+		},
+		"candor/GATEWAY_DRAINING": func() string {
+			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{})
+			e.up.Drain()
+			return e.call(1, "tools/call")
+		},
+		"candor/TOKEN_REQUIRED": func() string {
+			return newEmitter(t, emitsFine, Options{}, HTTPOptions{Token: "t"}).call(1, "tools/call")
+		},
+	}
+	listed := 0
+	for line := range strings.Lines(emitsText) {
+		name := strings.TrimSpace(line)
+		if name == "" || strings.HasPrefix(name, "#") {
+			continue
+		}
+		listed++
+		code, err := candor.ParseCode(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := emit[name](); got != name {
+			t.Errorf("%s is not emitted, but %q", name, got)
+		}
+		if code.Status() != candor.StatusActive {
+			t.Errorf("%s is emitted and %s in the catalogue", name, code.Status())
+		}
+	}
+	if listed != len(emit) {
+		t.Errorf("%d codes are listed, %d can be emitted here", listed, len(emit))
+	}
+}
