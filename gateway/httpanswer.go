@@ -13,7 +13,9 @@ import (
 
 // whole brings home an answer that comes in one piece.
 func (x *httpExchange) whole(res *http.Response) Reply {
-	body, err := readBounded(res.Body, res.ContentLength, int64(x.d.up.maxBytes()))
+	x.letGo() // the request is where it belongs
+	defer x.letGo()
+	body, err := x.hold(res.Body, res.ContentLength, int64(x.d.up.maxBytes()))
 	switch {
 	case x.untouchable(res.StatusCode):
 		x.call.passOn(x.ctx, rejected(res.StatusCode, res.Header, body), body)

@@ -26,6 +26,7 @@ type HTTPOptions struct {
 	Sessions int           // that are known at a time: 10,000
 	Streams  int           // opened by GET, at a time: 4,096
 	Calls    int           // open at a time: 4,096
+	Hold     int64         // bytes that large messages take together: 64 MiB
 	Rest     time.Duration // after which a session that nobody uses is forgotten: an hour
 	Patience time.Duration // how long a client may take to send a message, or to read what was written: 30 seconds
 }
@@ -39,6 +40,9 @@ func (o *HTTPOptions) fill() {
 	}
 	if o.Calls <= 0 {
 		o.Calls = 4096
+	}
+	if o.Hold <= 0 {
+		o.Hold = 64 << 20
 	}
 	if o.Rest <= 0 {
 		o.Rest = time.Hour
@@ -65,7 +69,7 @@ func newTransport() http.RoundTripper {
 func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
 	o.fill()
 	d := &httpDoor{up: u, o: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
-	d.sessions.most, d.legacy.most = o.Sessions, o.Sessions
+	d.sessions.most, d.legacy.most, d.holds.most = o.Sessions, o.Sessions, o.Hold
 	return d
 }
 
@@ -80,11 +84,13 @@ type httpDoor struct {
 	legacy   httpSessions // by the key in the address that we have given out for the upstream's
 	calls    atomic.Int64
 	streams  atomic.Int64
+	holds    holding
 }
 
 func (d *httpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &httpExchange{d: d, w: w, r: r, ctx: r.Context(), session: r.Header.Get(sessionHeader), target: d.target}
 	defer x.survive()
+	defer x.letGo()
 	if no := d.refuses(r); no != nil {
 		x.turnAway(no)
 		return

@@ -24,6 +24,7 @@ type httpExchange struct {
 	target  *url.URL
 
 	call   *Call // nil if nothing is asked
+	held   int64 // bytes of the door's holding
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
 

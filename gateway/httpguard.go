@@ -3,7 +3,6 @@ package gateway
 import (
 	"crypto/subtle"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"os"
@@ -87,10 +86,7 @@ func (x *httpExchange) turnAway(no *httpRefusal) {
 	x.answer(no.status, c.refuse(x.ctx, no.err, contract.VerdictMalformed))
 }
 
-const (
-	firstRead = 64 << 10 // what is set aside before a body has proved its length
-	peekBytes = 4 << 10
-)
+const peekBytes = 4 << 10
 
 // readBody reads the message of a POST. What is wrong with it was answered if ok is false.
 func (x *httpExchange) readBody() (body []byte, ok bool) {
@@ -100,13 +96,16 @@ func (x *httpExchange) readBody() (body []byte, ok bool) {
 	if said > limit {
 		limit = peekBytes // enough for the id: the rest is refused unread
 	}
-	body, err := readBounded(x.r.Body, said, limit)
+	body, err := x.hold(x.r.Body, said, limit)
+	if said > int64(x.d.up.maxBytes()) {
+		err = errTooLarge
+	}
 	_ = rc.SetReadDeadline(time.Time{}) // or the stream that follows would end with it
 	switch {
 	case errors.Is(err, errTooLarge):
 		x.w.Header().Set("Connection", "close")
 		head, tail := body[:min(len(body), peekBytes)], body[max(0, len(body)-256):]
-		if said > limit {
+		if said > int64(len(body)) {
 			tail = nil
 		}
 		x.answer(http.StatusRequestEntityTooLarge, x.d.up.Oversize(x.ctx, max(said, int64(len(body))), head, tail, x.session))
@@ -120,29 +119,6 @@ func (x *httpExchange) readBody() (body []byte, ok bool) {
 		return body, true
 	}
 	return nil, false
-}
-
-var errTooLarge = errors.New("a message is too large")
-
-// readBounded reads no more than limit and one byte, and sets no more memory aside than was really sent. The error is
-// errTooLarge if there was more; then the bytes are the start.
-func readBounded(r io.Reader, said, limit int64) ([]byte, error) {
-	buf := make([]byte, 0, min(max(said, 512), firstRead)+1)
-	for {
-		n, err := r.Read(buf[len(buf):min(int64(cap(buf)), limit+1)])
-		buf = buf[:len(buf)+n]
-		switch {
-		case int64(len(buf)) > limit:
-			return buf[:limit], errTooLarge
-		case errors.Is(err, io.EOF):
-			return buf, nil
-		case err != nil:
-			return buf, err
-		}
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-	}
 }
 
 // maxBytes is what one message may take.

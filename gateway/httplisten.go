@@ -242,7 +242,7 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 	if err != nil {
 		e, _ = errBroken(err)
 	} else {
-		said, _ = readBounded(res.Body, res.ContentLength, firstRead)
+		said, _ = x.hold(res.Body, res.ContentLength, firstRead)
 		_ = res.Body.Close()
 		e = rejected(res.StatusCode, res.Header, said)
 	}
