@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -212,8 +213,8 @@ func (c *gatewayCommand) reload(s *serving) {
 		err = s.replace(file)
 	}
 	if err != nil {
-		s.p.log.Error("the file is refused, and what was in force stays", "file", c.config, "reason", err.Error())
+		s.p.log.Error("the file is refused, and what was in force stays", slog.String("file", c.config), slog.String("reason", err.Error()))
 		return
 	}
-	s.p.say("%s was read again: %s", c.config, count(uint64(len(file.Upstreams)), "upstream", "upstreams"))
+	s.p.say("%s was read again: %s", c.config, some(len(file.Upstreams), "upstream", "upstreams"))
 }

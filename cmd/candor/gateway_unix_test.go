@@ -151,15 +151,37 @@ func TestGatewayFrontsAnHTTPServer(t *testing.T) {
 	if got := g.look(t, "/metrics"); !strings.Contains(got, `symbol="RATE_LIMITED"`) {
 		t.Errorf("metrics are %s", got)
 	}
+	g.showsPathsAndGuards(t)
 	g.signal(syscall.SIGTERM)
 	if code := g.ends(); code != exitFine {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
-	if codes := g.recorded(); len(codes) != 1 || codes["RATE_LIMITED"] != 1 {
+	if codes := g.recorded(); len(codes) != 2 || codes["RATE_LIMITED"] != 1 || codes["HOST_REFUSED"] != 1 {
 		t.Errorf("recorded %v", codes)
 	}
-	if !strings.HasSuffix(g.said.String(), "candor gateway: 2 calls, 1 failure (RATE_LIMITED 1), recorded in "+g.trail+"\n") {
+	if !strings.HasSuffix(g.said.String(), "candor gateway: 3 calls, 2 failures (RATE_LIMITED 1, HOST_REFUSED 1), recorded in "+g.trail+"\n") {
 		t.Errorf("it said %s", g.said)
+	}
+}
+
+// showsPathsAndGuards asks at other paths, and under the name of somebody else.
+func (g *gate) showsPathsAndGuards(t *testing.T) {
+	t.Helper()
+	for _, ask := range []struct{ method, url, host, want string }{
+		{http.MethodPost, g.address + "/mcp", "", `"text":"fine"`},
+		{http.MethodPost, g.address + "/nobody/", "", `"There is no upstream at this path."`},
+		{http.MethodPost, g.address + "/it/", "evil.example", `"HOST_REFUSED"`},
+		{http.MethodGet, g.admin + "/metrics", "evil.example", "this page is for this machine"},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), ask.method, ask.url, strings.NewReader(toolCall("3", "echo")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Host = ask.host
+		if got, err := fetch(req); err != nil || !strings.Contains(got, ask.want) {
+			t.Errorf("%s as %q: %s, %v", ask.url, ask.host, got, err)
+		}
 	}
 }
 

@@ -242,6 +242,11 @@ func (u *understoodUpstream) write(w *world, p paint) {
 	}
 }
 
+// some is a number of things that is never below zero.
+func some(n int, one, many string) string {
+	return count(uint64(n), one, many) //nolint:gosec // it counts
+}
+
 // words are the settings of an upstream, each in a few words.
 func (u *understoodUpstream) words() []string {
 	words := []string{u.Mode, "answers in " + u.Dialect, "timeout " + u.Timeout}
@@ -249,16 +254,16 @@ func (u *understoodUpstream) words() []string {
 		words = append(words, "speaks "+u.Speaks)
 	}
 	if n := len(u.Tools); n > 0 {
-		words = append(words, count(uint64(n), "tool with its own", "tools with their own"))
+		words = append(words, some(n, "tool with its own", "tools with their own"))
 	}
-	words = append(words, count(uint64(u.Retries), "retry", "retries"))
+	words = append(words, some(u.Retries, "retry", "retries"))
 	for _, s := range []struct {
 		on   bool
 		name string
 	}{{u.Breaker, "breaker"}, {u.Repeats, "repeats"}, {u.Validation, "validation"}} {
 		words = append(words, s.name+map[bool]string{true: " on", false: " off"}[s.on])
 	}
-	words = append(words, count(uint64(u.Masks), "mask", "masks"), count(uint64(u.Codes), "code rule", "code rules"))
+	words = append(words, some(u.Masks, "mask", "masks"), some(u.Codes, "code rule", "code rules"))
 	if u.Profile != "" {
 		words = append(words, "profile "+plain(u.Profile))
 	}

@@ -193,7 +193,7 @@ func (s *serving) drain() {
 		d.up.Drain()
 	}
 	if n := s.open(); n > 0 {
-		s.p.log.Info("waiting for open calls", "calls", n, "atMost", f.file.Drain.String())
+		s.p.log.Info("waiting for open calls", slog.Int("calls", n), slog.Duration("atMost", f.file.Drain))
 	}
 	bound := time.After(f.file.Drain)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -201,7 +201,7 @@ func (s *serving) drain() {
 	for s.open() > 0 || s.asking.Load() > 0 {
 		select {
 		case <-bound:
-			s.p.log.Warn("open calls were cut off", "calls", s.open())
+			s.p.log.Warn("open calls were cut off", slog.Int("calls", s.open()))
 			return
 		case <-tick.C:
 		}

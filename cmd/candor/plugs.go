@@ -60,7 +60,9 @@ func (f *plugFlags) plugIn(ctx context.Context, w *world, cmd *cobra.Command, in
 			return nil, err
 		}
 	}
-	warn := func(said ledger.Warning) { p.log.Warn("the ledger warns", "warning", said) }
+	warn := func(said ledger.Warning) {
+		p.log.Warn("the ledger warns", slog.String("kind", string(said.Kind)), slog.String("text", said.Text), slog.Any("error", said.Err))
+	}
 	if p.trail, err = plug.Ledger(p.dir, ledger.Options{Instance: instance, OnWarning: warn}, p.log); err != nil {
 		return nil, bad("name a folder that can be written with --ledger, or --ledger none", "%s", withoutHint(err))
 	}
@@ -97,7 +99,7 @@ func (p *plugs) into(o gateway.Options) gateway.Options {
 func (p *plugs) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.json {
-		p.log.Info(text)
+		p.log.Info("notice", slog.String("text", text))
 		return
 	}
 	complain(p.w, p.cmd, &fault{text: text})
@@ -163,7 +165,7 @@ func (l *logLines) Write(p []byte) (int, error) {
 			break
 		}
 		l.keep(rest[:end])
-		l.log.Info("the server prints", "upstream", l.name, "line", string(l.buf))
+		l.log.Info("the server prints", slog.String("upstream", l.name), slog.String("line", string(l.buf)))
 		l.buf, rest = l.buf[:0], rest[end+1:]
 	}
 	return len(p), nil
