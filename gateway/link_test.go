@@ -216,6 +216,18 @@ func TestOpenCallsAndTheirBytesAreBounded(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatNobodyAskedForDoesNotReachTheServer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		answer := `{"jsonrpc":"2.0","id":"q","result":{}}`
+		d.client(answer)
+		d.wantHeard()
+		d.server(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
+		d.client(answer, answer)
+		d.wantHeard(answer)
+	})
+}
+
 func TestTheEndOfTheServerAnswersAllThatIsOpenAndAllThatComes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, Options{})
@@ -231,6 +243,55 @@ func TestTheEndOfTheServerAnswersAllThatIsOpenAndAllThatComes(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		d.wantTold()
+	})
+}
+
+func TestTheEndWaitsForWhatIsBeingRecorded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		d.books.slow = time.Second
+		began := time.Now()
+		for id := range 100 {
+			d.client(toolCall(id, "work", `{}`))
+			d.server(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[],"isError":true}}`, id))
+		}
+		clean := strings.Replace(okay, `"id":1`, `"id":100`, 1)
+		d.client(toolCall(100, "work", `{}`))
+		d.server(clean)
+		if told := d.told(); len(told) != 1 || told[0] != clean {
+			t.Errorf("a success waits for the records of failures: %s", told)
+		}
+		d.link.end(draining())
+		if told := d.told(); len(told) != 100 {
+			t.Errorf("%d of 100 are answered", len(told))
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("records were made one after the other: %v", took)
+		}
+	})
+}
+
+func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		w := &wrapping{up: d.pump.up, ctx: t.Context(), pump: d.pump, hungUp: make(chan struct{})}
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			w.linger(draining())
+		}()
+		for id := range 5 {
+			time.Sleep(lingerQuiet / 2)
+			d.pump.heard.Add(1)
+			d.client(toolCall(id, "work", `{}`))
+			d.wantTold("GATEWAY_DRAINING")
+			select {
+			case <-over:
+				t.Error("it ends though the client speaks")
+			default:
+			}
+		}
+		<-over
 	})
 }
 

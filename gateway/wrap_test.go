@@ -126,8 +126,9 @@ func TestRequestsOnTheirWayWhenTheServerDiesAreAnswered(t *testing.T) {
 	s := wrapped(t, Options{}, badChild())
 	s.greet()
 	s.call(1, "exit", `{}`)
+	padding := strings.Repeat("x", 8000) // so that no pipe holds them all
 	for id := 2; id <= 50; id++ {
-		s.call(id, "echo", `{}`)
+		s.call(id, "echo", `{"text":"`+padding+`"}`)
 	}
 	s.wait()
 	answered := 0

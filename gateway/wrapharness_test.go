@@ -56,6 +56,7 @@ func badChild() Child {
 
 // books are a ledger and a meter that count.
 type books struct {
+	slow       time.Duration // what a record takes
 	mu         sync.Mutex
 	entries    int
 	attempts   int
@@ -65,6 +66,7 @@ type books struct {
 }
 
 func (b *books) Record(_ context.Context, e Entry) error {
+	time.Sleep(b.slow)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.Retried {

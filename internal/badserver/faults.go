@@ -55,7 +55,7 @@ func init() {
 		"halfline": {do: func(s *server, r request) {
 			line := text(r.ID, "you will never read the end of this")
 			s.write(line[:len(line)/2])
-		}},
+		}, blocks: true},
 		"hang":   {do: func(*server, request) {}},
 		"deaf":   {do: func(*server, request) { time.Sleep(time.Hour) }, blocks: true},
 		"mute":   {do: func(*server, request) { _ = os.Stdout.Close() }},
