@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -20,13 +21,25 @@ type guard struct {
 
 // receive is the receiving middleware.
 func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		ctx, end := g.b.running.begin(ctx)
 		defer end()
-		if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
-			return g.callTool(ctx, next, call)
+		call, ok := req.(*mcp.CallToolRequest)
+		if !ok || call.Params == nil {
+			defer func() {
+				if v := recover(); v != nil {
+					result, err = g.stumbled(ctx, method, req, v)
+				}
+			}()
+			return g.call(ctx, next, method, req)
 		}
-		return g.call(ctx, next, method, req)
+		name := call.Params.Name // a handler may change its request
+		defer func() {
+			if v := recover(); v != nil {
+				result, err = g.stumbledTool(ctx, name, call, v)
+			}
+		}()
+		return g.callTool(ctx, next, call)
 	}
 }
 
@@ -71,6 +84,9 @@ func (b *Boundary) callers() string {
 
 // thrown turns a panic into an error. What was thrown is for the operator; an error that was meant for the peer stays what it is.
 func thrownError(out outcome) *candor.Error {
+	if err, ok := out.thrown.(error); ok && !speaks(err) {
+		out.thrown = fmt.Sprint(out.thrown) // which says that it panicked
+	}
 	e := candor.FromUnknown(out.thrown, candor.WithOrigin(candor.PartyServer, false))
 	if e == nil { // a panic with nil
 		e = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
@@ -96,7 +112,7 @@ func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string,
 // answer runs a handler and makes its failure a JSON-RPC error. The third value is the failure, for the span.
 func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error, *candor.Error) {
 	out := g.run(ctx, next, method, req)
-	silent := strings.HasPrefix(method, "notifications/")
+	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
 	switch {
 	case out.thrown != nil:
@@ -115,6 +131,8 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 	g.announce(out.result)
 	return out.result, nil, nil
 }
+
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 // handlerError expresses the error of a handler. A JSON-RPC error keeps its number, message and data. The SDK replaces one that
 // says "method not found" by its own words, so the layer around it settles that one, where there is such a layer.

@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/candor-mcp/candor"
@@ -44,9 +45,7 @@ func (b *Boundary) stamp(e *candor.Error, x *exchange) *candor.Error {
 // the error to send instead: then nothing about the failure may be claimed but that it could not be recorded.
 func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, envelope []byte) *candor.Error {
 	if b.o.Ledger != nil {
-		// The caller may be gone, and the failure is recorded all the same.
-		err := b.o.Ledger.RecordFailure(context.WithoutCancel(ctx), e, string(v), x.method, x.params, envelope)
-		if err != nil {
+		if err := b.record(ctx, e, v, x, envelope); err != nil {
 			return b.unrecorded(ctx, e, x, err)
 		}
 	}
@@ -57,6 +56,17 @@ func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdi
 		}
 	}
 	return nil
+}
+
+// record asks the ledger. One that panics has refused.
+func (b *Boundary) record(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, envelope []byte) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			err = fmt.Errorf("the ledger panicked: %v", thrown)
+		}
+	}()
+	// The caller may be gone, and the failure is recorded all the same.
+	return b.o.Ledger.RecordFailure(context.WithoutCancel(ctx), e, string(v), x.method, x.params, envelope)
 }
 
 // unrecorded returns the only error that may leave without an entry. It keeps the ref, for the logs, and the code.
