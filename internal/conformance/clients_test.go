@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,33 +164,23 @@ func judgeStructured(t *testing.T, want call, got sight) {
 // scripts prepares a client of the clients folder beside its package and returns what runs it.
 func scripts(t *testing.T, p conformance.Package, script string, env ...string) func(*testing.T, door) []sight {
 	t.Helper()
-	node, modules := toolOrSkip(t, p)
-	dir := t.TempDir()
-	for _, name := range []string{script, "look.mjs"} {
-		text, err := os.ReadFile(filepath.Join("clients", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	box, err := conformance.OpenToolbox()
+	okOrSkip(t, err)
+	command, err := box.Stage(t.Context(), p, t.TempDir(), filepath.Join("clients", script), filepath.Join("clients", "look.mjs"))
+	okOrSkip(t, err)
 	return func(t *testing.T, d door) []sight {
 		t.Helper()
 		wanted, err := json.Marshal(calls())
 		if err != nil {
 			t.Fatal(err)
 		}
-		args := []string{filepath.Join(dir, script), string(wanted)}
+		args := append(slices.Clone(command[1:]), string(wanted))
 		if d.url != "" {
 			args = append(args, "http", d.url)
 		} else {
 			args = append(append(args, "stdio"), d.command...)
 		}
-		cmd := exec.CommandContext(t.Context(), node, args...)
+		cmd := exec.CommandContext(t.Context(), command[0], args...)
 		cmd.Env = append(serveEnvironment(), env...)
 		var complaints bytes.Buffer
 		cmd.Stderr = &complaints
@@ -215,13 +206,19 @@ func toolOrSkip(t *testing.T, p conformance.Package) (node, modules string) {
 	if err == nil {
 		modules, err = box.Modules(p)
 	}
+	okOrSkip(t, err)
+	return node, modules
+}
+
+// okOrSkip skips the test if something is not installed, and says what.
+func okOrSkip(t *testing.T, err error) {
+	t.Helper()
 	if missing := (*conformance.MissingError)(nil); errors.As(err, &missing) {
 		t.Skip(missing)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return node, modules
 }
 
 func lookGo(t *testing.T, version string, d door) []sight {

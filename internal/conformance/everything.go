@@ -33,26 +33,33 @@ func WithBoundary(source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// Servers are the two programs a suite is run against.
-type Servers struct {
-	Direct, Bounded string // paths of the programs
-}
-
-// BuildServers builds both into dir. The working folder must be inside our module.
-func BuildServers(ctx context.Context, dir string) (Servers, error) {
+// BuildSubjects builds into dir what a suite is run against: the bare server first, then all that must be judged as it is. The
+// working folder must be inside our module.
+func BuildSubjects(ctx context.Context, dir string) ([]Subject, error) {
 	source, err := everythingSource(ctx)
 	if err != nil {
-		return Servers{}, err
+		return nil, err
 	}
-	bounded, err := WithBoundary(source)
+	guarded, err := WithBoundary(source)
 	if err != nil {
-		return Servers{}, err
+		return nil, err
 	}
-	s := Servers{Direct: filepath.Join(dir, "direct"), Bounded: filepath.Join(dir, "bounded")}
-	if err := build(ctx, dir, s.Direct, source); err != nil {
-		return Servers{}, err
+	bare, bounded := filepath.Join(dir, "bare"), filepath.Join(dir, "bounded")
+	if err := build(ctx, dir, bare, source); err != nil {
+		return nil, err
 	}
-	return s, build(ctx, dir, s.Bounded, bounded)
+	if err := build(ctx, dir, bounded, guarded); err != nil {
+		return nil, err
+	}
+	candor, err := BuildCandor(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return []Subject{
+		{Name: "direct", Server: bare},
+		{Name: "with the boundary", Server: bounded},
+		{Name: "through the gateway", Server: bare, Gateway: candor},
+	}, nil
 }
 
 // build compiles source as a package of our module that exists only for this one command: the go command refuses to see a file

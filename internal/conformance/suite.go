@@ -1,5 +1,5 @@
-// Package conformance runs other people's judgement over our boundary: the official conformance suite, and the official
-// clients. The suite must give the same totals with the boundary as without it; the clients must be able to read every error.
+// Package conformance runs other people's judgement over our boundary and our gateway: the official conformance suite, and the
+// official clients. The suite must give the same totals with either as without; the clients must be able to read every error.
 package conformance
 
 import (
@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // Run is one way of running the official suite, with the totals that the bare server has.
@@ -81,23 +79,46 @@ func number(digits []byte) int {
 	return n
 }
 
-// Compare says where two servers were judged differently: "" if nowhere.
-func Compare(direct, bounded Outcome) string {
+// Compare says where two subjects were judged differently: "" if nowhere.
+func Compare(direct, other Outcome) string {
 	var out bytes.Buffer
 	names := maps.Clone(direct.Scenarios)
-	maps.Copy(names, bounded.Scenarios)
+	maps.Copy(names, other.Scenarios)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		a, inDirect := direct.Scenarios[name]
-		b, inBounded := bounded.Scenarios[name]
-		if a != b || inDirect != inBounded {
-			fmt.Fprintf(&out, "%s: direct %v, with the boundary %v\n", name, a, b)
+		b, inOther := other.Scenarios[name]
+		if a != b || inDirect != inOther {
+			fmt.Fprintf(&out, "%s: direct %v, here %v\n", name, a, b)
 		}
 	}
 	return out.String()
 }
 
-// Judge starts the server, runs the suite against it and stops it. The suite's files go below dir.
-func (r Run) Judge(ctx context.Context, b Toolbox, server, dir string) (Outcome, error) {
+// Subject is a server to be judged, and how it is reached.
+type Subject struct {
+	Name    string
+	Server  string // the path of the program
+	Gateway string // the path of our command if its gateway stands before the server
+}
+
+// serve starts the subject and returns the address at which it is asked. What it records goes below dir.
+func (s Subject) serve(ctx context.Context, stateless bool, dir string) (url string, stop func(), err error) {
+	address, stopServer, err := Serve(ctx, func(address string) *exec.Cmd {
+		return exec.CommandContext(ctx, s.Server, "-http="+address, fmt.Sprintf("-stateless=%t", stateless))
+	})
+	if err != nil || s.Gateway == "" {
+		return "http://" + address, stopServer, err
+	}
+	url, stopGateway, err := ServeGateway(ctx, s.Gateway, "http://"+address, dir)
+	if err != nil {
+		stopServer()
+		return "", nil, err
+	}
+	return url, func() { stopGateway(); stopServer() }, nil
+}
+
+// Judge starts the subject, runs the suite against it and stops it. The suite's files go below dir.
+func (r Run) Judge(ctx context.Context, b Toolbox, subject Subject, dir string) (Outcome, error) {
 	node, err := b.Node(ctx)
 	if err != nil {
 		return Outcome{}, err
@@ -106,13 +127,13 @@ func (r Run) Judge(ctx context.Context, b Toolbox, server, dir string) (Outcome,
 	if err != nil {
 		return Outcome{}, err
 	}
-	address, stop, err := start(ctx, server, r.Stateless)
+	url, stop, err := subject.serve(ctx, r.Stateless, dir)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer stop()
 	args := append([]string{filepath.Join(modules, filepath.FromSlash(r.Package.Name), "dist", "index.js"),
-		"server", "--url", "http://" + address, "-o", dir}, r.Args...)
+		"server", "--url", url, "-o", dir}, r.Args...)
 	text, err := exec.CommandContext(ctx, node, args...).CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) { // it exits with 1 if a scenario failed
 		return Outcome{}, fmt.Errorf("running the suite: %w", err)
@@ -122,61 +143,4 @@ func (r Run) Judge(ctx context.Context, b Toolbox, server, dir string) (Outcome,
 		return o, fmt.Errorf("%w\n%s", err, text)
 	}
 	return o, nil
-}
-
-// start runs the server on a free port of this machine and waits until it listens. Somebody else may take the port between
-// asking and using it, so it is tried more than once.
-func start(ctx context.Context, server string, stateless bool) (address string, stop func(), err error) {
-	for range 3 {
-		address, err = freeAddress(ctx)
-		if err != nil {
-			return "", nil, err
-		}
-		var complaints bytes.Buffer
-		cmd := exec.CommandContext(ctx, server, "-http="+address, fmt.Sprintf("-stateless=%t", stateless))
-		cmd.Stderr = &complaints
-		if err = cmd.Start(); err != nil {
-			return "", nil, err
-		}
-		gone := make(chan struct{})
-		go func() {
-			_ = cmd.Wait() // how it ended does not matter: it is killed, or it has said why it stopped
-			close(gone)
-		}()
-		stop = func() {
-			_ = cmd.Process.Kill()
-			<-gone
-		}
-		if err = listening(ctx, address, gone); err == nil {
-			return address, stop, nil
-		}
-		stop()
-		err = fmt.Errorf("starting %s: %w\n%s", filepath.Base(server), err, bytes.TrimSpace(complaints.Bytes()))
-	}
-	return "", nil, err
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// listening waits until somebody answers at the address or the server has gone. The context bounds it.
-func listening(ctx context.Context, address string, gone <-chan struct{}) error {
-	for {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-gone:
-			return errors.New("it stopped before it listened")
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }

@@ -123,6 +123,17 @@ func (b Toolbox) Install(ctx context.Context, say func(format string, args ...an
 		}
 		packages = append(packages, nodePackage)
 	}
+	if err := b.Fetch(ctx, say, packages...); err != nil {
+		return err
+	}
+	_, err := b.Node(ctx)
+	return err
+}
+
+// Fetch installs those of the packages that are not there yet, and says so through say. It goes on after one that cannot be
+// installed; the error names each of them.
+func (b Toolbox) Fetch(ctx context.Context, say func(format string, args ...any), packages ...Package) error {
+	var failed []error
 	for _, p := range packages {
 		if _, err := b.Modules(p); err == nil {
 			say("%s %s is there", p.Name, p.Version)
@@ -130,11 +141,10 @@ func (b Toolbox) Install(ctx context.Context, say func(format string, args ...an
 		}
 		say("installing %s %s", p.Name, p.Version)
 		if err := b.install(ctx, p); err != nil {
-			return fmt.Errorf("installing %s@%s: %w", p.Name, p.Version, err)
+			failed = append(failed, fmt.Errorf("installing %s@%s: %w", p.Name, p.Version, err))
 		}
 	}
-	_, err := b.Node(ctx)
-	return err
+	return errors.Join(failed...)
 }
 
 // install fetches into a neighbouring folder and renames it, so that what was broken off half-way is never taken for the whole.

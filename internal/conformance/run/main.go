@@ -1,5 +1,5 @@
-// Run judges the go-sdk's own server by the official conformance suite, bare and with the boundary, and fails if the suite sees
-// a difference or if its totals are not the ones written down.
+// Run judges the go-sdk's own server by the official conformance suite, bare, with the boundary and through the gateway, and
+// fails if the suite sees a difference or if its totals are not the ones written down.
 //
 //	go run ./internal/conformance/run            the released suite
 //	go run ./internal/conformance/run -alpha     the alphas too, for both protocol eras
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
-	servers, err := conformance.BuildServers(ctx, dir)
+	subjects, err := conformance.BuildSubjects(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -63,28 +63,30 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if r.Alpha && !*alpha {
 			continue
 		}
-		wrong = append(wrong, compare(ctx, box, r, servers, dir, out))
+		wrong = append(wrong, compare(ctx, box, r, subjects, dir, out))
 	}
 	return errors.Join(wrong...)
 }
 
-// compare runs one form of the suite against both servers.
-func compare(ctx context.Context, box conformance.Toolbox, r conformance.Run, servers conformance.Servers, dir string, out io.Writer) error {
+// compare runs one form of the suite against every subject; the first is the measure.
+func compare(ctx context.Context, box conformance.Toolbox, r conformance.Run, subjects []conformance.Subject, dir string, out io.Writer) error {
 	name := strings.Join(append([]string{r.Package.Version}, r.Args...), " ")
-	direct, err := r.Judge(ctx, box, servers.Direct, dir)
-	if err != nil {
-		return fmt.Errorf("%s, direct: %w", name, err)
-	}
-	bounded, err := r.Judge(ctx, box, servers.Bounded, dir)
-	if err != nil {
-		return fmt.Errorf("%s, with the boundary: %w", name, err)
-	}
-	fmt.Fprintf(out, "%s: direct %v; with the boundary %v (%d scenarios)\n", name, direct.Total, bounded.Total, len(bounded.Scenarios))
-	if diff := conformance.Compare(direct, bounded); diff != "" {
-		return fmt.Errorf("%s: the boundary makes a difference:\n%s", name, diff)
-	}
-	if bounded.Total != r.Want {
-		return fmt.Errorf("%s: expected %v", name, r.Want)
+	var direct conformance.Outcome
+	for i, subject := range subjects {
+		outcome, err := r.Judge(ctx, box, subject, dir)
+		if err != nil {
+			return fmt.Errorf("%s, %s: %w", name, subject.Name, err)
+		}
+		fmt.Fprintf(out, "%s, %s: %v (%d scenarios)\n", name, subject.Name, outcome.Total, len(outcome.Scenarios))
+		if i == 0 {
+			direct = outcome
+		}
+		if diff := conformance.Compare(direct, outcome); diff != "" {
+			return fmt.Errorf("%s, %s: it makes a difference:\n%s", name, subject.Name, diff)
+		}
+		if outcome.Total != r.Want {
+			return fmt.Errorf("%s, %s: expected %v", name, subject.Name, r.Want)
+		}
 	}
 	return nil
 }

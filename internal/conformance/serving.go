@@ -1,0 +1,85 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// Serve runs a program on a free port of this machine and waits until it listens there; the context bounds it. Somebody else may
+// take the port between asking and using it, so it is tried more than once. Stop kills the program and waits until it is gone.
+func Serve(ctx context.Context, program func(address string) *exec.Cmd) (address string, stop func(), err error) {
+	for range 3 {
+		address, err = freeAddress(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		var complaints bytes.Buffer
+		cmd := program(address)
+		cmd.Stderr = &complaints
+		if err = cmd.Start(); err != nil {
+			return "", nil, err
+		}
+		gone := make(chan struct{})
+		go func() {
+			_ = cmd.Wait() // how it ended does not matter: it is killed, or it has said why it stopped
+			close(gone)
+		}()
+		stop = func() {
+			_ = cmd.Process.Kill()
+			<-gone
+		}
+		if err = listening(ctx, address, gone); err == nil {
+			return address, stop, nil
+		}
+		stop()
+		err = fmt.Errorf("starting %s: %w\n%s", filepath.Base(cmd.Path), err, bytes.TrimSpace(complaints.Bytes()))
+	}
+	return "", nil, err
+}
+
+// ServeGateway runs our gateway in front of the server at url, as its user would, and returns the address to ask instead. What it
+// records goes below dir.
+func ServeGateway(ctx context.Context, candor, url, dir string) (through string, stop func(), err error) {
+	address, stop, err := Serve(ctx, func(address string) *exec.Cmd {
+		return exec.CommandContext(ctx, candor, "gateway", "--listen", address, "--ledger", filepath.Join(dir, "ledger"), "--upstream", "judged="+url)
+	})
+	return "http://" + address + "/mcp", stop, err
+}
+
+// BuildCandor builds our own command into dir and returns its path. The working folder must be inside our module.
+func BuildCandor(ctx context.Context, dir string) (string, error) {
+	program := filepath.Join(dir, "candor")
+	_, err := goCommand(ctx, "build", "-o", program, "github.com/candor-mcp/candor/cmd/candor")
+	return program, err
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// listening waits until somebody answers at the address or the server has gone. The context bounds it.
+func listening(ctx context.Context, address string, gone <-chan struct{}) error {
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-gone:
+			return errors.New("it stopped before it listened")
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
