@@ -1,0 +1,261 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// bridgeHost is a server that a bridge has started, in the hands of a pump as if its client were on the other end of a pipe, and
+// the table of the calls whose clients wait.
+type bridgeHost struct {
+	b      *Bridge
+	pump   *pump
+	hangUp func()             // lets open calls finish, then ends the server
+	stop   context.CancelFunc // ends it at once
+	ended  chan struct{}      // closed when it has ended, and all that it has started
+	only   *bridgeSession     // whose server it is; nil if several share it
+	cut    []byte             // what is not yet a line; only the pump's writer touches it
+
+	mu       sync.Mutex // guards all below
+	calls    map[string]*bridgeCall
+	tokens   map[string]*bridgeCall // those that report progress
+	sessions map[*bridgeSession]bool
+	lastID   uint64 // that was given out
+	refused  int    // questions of the server
+	refusing int    // of these, those that are being refused
+}
+
+// bridgeCall is a call whose client waits on its own connection.
+type bridgeCall struct {
+	h       *bridgeHost
+	s       *bridgeSession // nil if it has none
+	request wire.Message   // as the server gets it
+	id      wire.ID        // as the client wrote it
+	token   []byte         // the same, nil if there is none
+	inbox   *mailbox
+	streams bool // the client takes events
+	order   uint64
+}
+
+// host starts a server.
+func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
+	server, err := b.child.start()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(b.ctx)
+	h := &bridgeHost{
+		b: b, only: only, stop: stop, ended: make(chan struct{}),
+		calls: map[string]*bridgeCall{}, tokens: map[string]*bridgeCall{}, sessions: map[*bridgeSession]bool{},
+	}
+	h.pump = newPump(ctx, b.up, h)
+	w := &wrapping{up: b.up, ctx: ctx, child: b.child, pump: h.pump, hungUp: make(chan struct{})}
+	h.hangUp = sync.OnceFunc(func() { close(w.hungUp) })
+	b.mu.Lock()
+	b.hosts[h] = true
+	if b.closing {
+		h.hangUp()
+	}
+	b.mu.Unlock()
+	b.work.Go(func() {
+		w.supervise(server)
+		h.pump.client.shut()
+		h.over()
+	})
+	return h, nil
+}
+
+// over forgets a server that has ended. Who still waits for it gets nothing any more.
+func (h *bridgeHost) over() {
+	h.stop()
+	h.mu.Lock()
+	calls, sessions := h.calls, h.sessions
+	h.calls, h.sessions = nil, nil
+	h.mu.Unlock()
+	for _, c := range calls {
+		c.inbox.close()
+	}
+	for s := range sessions {
+		h.b.forget(s)
+	}
+	h.b.mu.Lock()
+	delete(h.b.hosts, h)
+	h.b.mu.Unlock()
+	close(h.ended)
+	for s := range sessions {
+		s.close()
+	}
+}
+
+// open enters a request into the table, as the server will see it. The error says why not.
+func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bridgeCall, *candor.Error) {
+	c := &bridgeCall{
+		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
+		inbox: newMailbox(h.b.o.Waiting), streams: streams,
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lastID++
+	c.order = h.lastID
+	if h.only == nil {
+		c.request = h.rekeyed(m, h.lastID)
+	}
+	key := c.key()
+	switch {
+	case h.calls == nil:
+		return nil, draining()
+	case h.calls[key] != nil:
+		return nil, candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
+	case len(h.calls) >= h.b.up.o.Limits.Calls:
+		return nil, fault(candor.CodeTooManyCalls, "open", len(h.calls))
+	}
+	h.calls[key] = c
+	if token := c.request.Params().Path("_meta", "progressToken").Raw(); token != nil {
+		h.tokens[idKey(token)] = c
+	}
+	return c, nil
+}
+
+func (c *bridgeCall) key() string { return idKey(c.request.ID()) }
+
+// rekeyed is a request with an id of ours, and a progress token, where several clients may have chosen the same.
+func (h *bridgeHost) rekeyed(m *wire.Message, number uint64) wire.Message {
+	ours := strconv.AppendUint(nil, number, 10)
+	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, ours)
+	if err == nil && m.Params().Path("_meta", "progressToken").Present() {
+		out, err = wire.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
+	}
+	if err != nil { // a request has an id, so this cannot be
+		return *m
+	}
+	return wire.Parse(out, h.b.up.o.Limits.Message)
+}
+
+// send gives the server the request.
+func (c *bridgeCall) send(session string) {
+	c.h.pump.request(&c.request, session)
+	c.h.pump.flush()
+}
+
+// take removes the call that the server knows by an id; nil if there is none.
+func (h *bridgeHost) take(id wire.ID) *bridgeCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.calls[idKey(id)]
+	if c != nil {
+		h.remove(c)
+	}
+	return c
+}
+
+// remove is called with the lock held.
+func (h *bridgeHost) remove(c *bridgeCall) {
+	delete(h.calls, c.key())
+	if token := c.request.Params().Path("_meta", "progressToken").Raw(); token != nil && h.tokens[idKey(token)] == c {
+		delete(h.tokens, idKey(token))
+	}
+}
+
+// openCall returns the open call of a session that its client knows by an id; nil if there is none.
+func (h *bridgeHost) openCall(s *bridgeSession, id wire.ID) *bridgeCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if c.s == s && c.id.Equal(id) {
+			return c
+		}
+	}
+	return nil
+}
+
+// callsOf returns the open calls of a session.
+func (h *bridgeHost) callsOf(s *bridgeSession) []*bridgeCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*bridgeCall
+	for _, c := range h.calls {
+		if c.s == s {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
+// is told that nobody waits any more, if it is to be.
+func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
+	l, _ := c.h.pump.server()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	p := l.open[c.key()]
+	l.mu.Unlock()
+	if p == nil || p.call == nil || !l.giveUp(p) {
+		return
+	}
+	c.h.mu.Lock()
+	c.h.remove(c)
+	c.h.mu.Unlock()
+	if answer := end(p.call); answer != nil {
+		c.inbox.put(&letter{bytes: c.home(answer), last: true})
+	}
+	c.inbox.close()
+	if tell && c.request.Method() != nil && !c.request.MethodIs("initialize") {
+		l.server.send(cancellation(c.request.ID(), "nobody waits for the answer"))
+	}
+}
+
+// cancelled ends a call that its client calls off.
+func (c *bridgeCall) cancelled(tell bool) {
+	c.revoke(tell, func(call *Call) []byte { call.Cancelled(c.h.pump.ctx); return nil })
+}
+
+// home is an answer with the id that the client knows.
+func (c *bridgeCall) home(answer []byte) []byte {
+	if c.h.only != nil {
+		return bytes.Clone(answer)
+	}
+	m := wire.Parse(answer, c.h.b.up.o.Limits.Message)
+	out, err := wire.SetMember(nil, answer, []string{"id"}, c.id)
+	if err == nil && m.Result().Path("_meta", subscriptionKey).Present() {
+		out, err = wire.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
+	}
+	if err != nil { // it has come to this call by its id
+		return bytes.Clone(answer)
+	}
+	return out
+}
+
+const subscriptionKey = "io.modelcontextprotocol/subscriptionId"
+
+// maxRefusing is how many questions are refused at a time: a server that floods its client with them waits for the rest in vain.
+const maxRefusing = 64
+
+// refuse answers a question of the server that no client can, without waiting for it to be taken. Nobody else is told.
+func (h *bridgeHost) refuse(id wire.ID, code candor.Code) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refusing >= maxRefusing {
+		return
+	}
+	h.refusing++
+	h.refused++
+	record := h.refused <= maxStrays
+	go func() {
+		defer func() { h.mu.Lock(); h.refusing--; h.mu.Unlock() }()
+		c := &Call{up: h.b.up, session: h.pump.session, attempt: 1, id: id, began: h.b.up.o.now()}
+		e := c.stamp(candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
+		if record {
+			c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil)
+		}
+		h.pump.fromClient(wire.Line{Bytes: c.made(e)})
+		h.pump.flush()
+	}()
+}

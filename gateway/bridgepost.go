@@ -1,0 +1,227 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// inSession takes a message of a session to its server.
+func (x *bridgeExchange) inSession(m *wire.Message) {
+	s := x.b.session(x.session)
+	if s == nil {
+		x.refuse(m, http.StatusNotFound, candor.New(candor.CodeCommonSessionNotFound, "", candor.WithOrigin(candor.PartyGateway, false)))
+		return
+	}
+	s.begin()
+	defer s.done()
+	switch m.Kind() {
+	case wire.KindRequest:
+		x.ask(s.host, s, m)
+	case wire.KindNotification:
+		s.notify(m)
+		x.answer(http.StatusAccepted, nil)
+	default:
+		if s.host.only != nil {
+			s.host.pump.fromClient(wire.Line{Bytes: m.Bytes()})
+			s.host.pump.flush()
+		}
+		x.answer(http.StatusAccepted, nil)
+	}
+}
+
+// notify takes a notification to the server. One that several clients share hears only what concerns a call.
+func (s *bridgeSession) notify(m *wire.Message) {
+	h := s.host
+	if m.MethodIs("notifications/cancelled") {
+		if c := h.openCall(s, m.Params().Path("requestId").Raw()); c != nil {
+			c.cancelled(h.only == nil)
+		}
+	}
+	if h.only != nil {
+		h.pump.notification(m)
+		h.pump.flush()
+	}
+}
+
+// ask forwards a request and brings home its answer, with what the server has to say meanwhile.
+func (x *bridgeExchange) ask(h *bridgeHost, s *bridgeSession, m *wire.Message) {
+	if x.d.calls.Add(1); x.d.calls.Load() > int64(x.d.o.Calls) {
+		x.d.calls.Add(-1)
+		x.overrun(m, candor.CodeTooManyCalls)
+		return
+	}
+	defer x.d.calls.Add(-1)
+	if s != nil && m.MethodIs("initialize") {
+		x.refuse(m, http.StatusBadRequest, fault(candor.CodeInvalidRequest, "reason", "the session is initialized"))
+		return
+	}
+	c, e := h.open(m, s, takesEvents(x.r.Header))
+	if e != nil {
+		x.answer(http.StatusOK, x.b.up.newCall(m, x.session).Fail(x.ctx, e))
+		return
+	}
+	c.send(x.session)
+	if answer := x.last(c); answer != nil {
+		x.deliverLast(c, answer)
+	} else if !x.begun {
+		x.beginEvents() // and end it: the call was called off, and nothing is to be said
+	}
+}
+
+// takesEvents reports that a client reads an answer that comes as a stream.
+func takesEvents(h http.Header) bool {
+	said := strings.Join(h["Accept"], ",")
+	return strings.Contains(said, "text/event-stream") || strings.Contains(said, "*/*")
+}
+
+// last waits for the answer to a call, and passes on what comes before it. It is nil if there will be none.
+func (x *bridgeExchange) last(c *bridgeCall) []byte {
+	gone := x.r.Context().Done()
+	for {
+		select {
+		case <-c.inbox.ready:
+		case <-gone:
+			if x.leave(c) {
+				return nil
+			}
+			gone = nil // the answer is on its way
+		}
+		letters, open := c.inbox.take()
+		for i, l := range letters {
+			if l.last {
+				c.inbox.close()
+				return l.bytes
+			}
+			if !x.begun {
+				x.beginEvents()
+			}
+			if err := x.event(l.bytes); err != nil {
+				c.h.unheard(c.inbox, letters[i:])
+				break
+			}
+		}
+		if !open {
+			return nil
+		}
+	}
+}
+
+// leave sees to a call whose client has gone, or is sent away because the gateway ends. It reports whether nothing is left to be
+// said. A client of the old era that has gone may have lost its connection only: its call goes on, for what it does.
+func (x *bridgeExchange) leave(c *bridgeCall) bool {
+	if errors.Is(context.Cause(x.r.Context()), ErrDraining) {
+		c.revoke(true, func(call *Call) []byte { return call.Fail(context.WithoutCancel(x.ctx), draining()) })
+		return false
+	}
+	if c.s == nil {
+		c.cancelled(true)
+	}
+	c.inbox.close()
+	letters, _ := c.inbox.take()
+	c.h.unheard(c.inbox, letters)
+	return true
+}
+
+// deliverLast sends the answer to a call in whatever way is still open.
+func (x *bridgeExchange) deliverLast(c *bridgeCall, answer []byte) {
+	if x.begun {
+		_ = x.event(answer) // who has gone cannot be told
+		return
+	}
+	status := http.StatusOK
+	if c.s == nil {
+		status = statelessStatus(answer, x.b.up.o.Limits.Message)
+	}
+	x.answer(status, answer)
+}
+
+func (x *bridgeExchange) beginEvents() {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	x.begun, x.stream = true, true
+	x.w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(x.w).Flush() // the next write tells if that failed
+}
+
+// event sends one message on a stream.
+func (x *bridgeExchange) event(message []byte) error {
+	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: message, HasData: true})
+	if err != nil {
+		return err
+	}
+	return x.write(out)
+}
+
+// listen serves the stream that a client opens for what belongs to no call. The newest of a session takes the place of others.
+func (x *bridgeExchange) listen() {
+	s := x.b.session(x.session)
+	switch {
+	case x.session == "":
+		x.turnAway(httpRefuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed))
+		return
+	case s == nil:
+		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
+		return
+	}
+	s.begin()
+	defer s.done()
+	replaced := s.attach()
+	defer s.detach(replaced)
+	x.beginEvents()
+	for {
+		select {
+		case <-s.outbox.ready:
+		case <-replaced:
+			return
+		case <-s.ended:
+			return
+		case <-x.r.Context().Done():
+			return
+		}
+		letters, _ := s.outbox.take()
+		for i, l := range letters {
+			if err := x.event(l.bytes); err != nil {
+				s.keep(letters[i:])
+				return
+			}
+		}
+	}
+}
+
+// attach makes a stream the one that is spoken to, and returns what is closed when another takes its place.
+func (s *bridgeSession) attach() chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != nil {
+		close(s.listener)
+	}
+	s.listener = make(chan struct{})
+	s.outbox.wake()
+	return s.listener
+}
+
+func (s *bridgeSession) detach(own chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == own {
+		s.listener = nil
+	}
+	s.used = time.Now()
+}
+
+// keep puts letters back that could not be sent, for the next stream.
+func (s *bridgeSession) keep(letters []*letter) {
+	for _, l := range letters {
+		s.host.unheard(s.outbox, s.outbox.put(l))
+		if l.asks != nil && s.host.only != nil {
+			s.host.await(l)
+		}
+	}
+}
