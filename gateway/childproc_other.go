@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 )
 
 // Only Linux ties the life of a process to that of another, and only there it is tested: elsewhere the server itself is ended.
@@ -26,4 +25,4 @@ func (p *process) kill()                         { _ = p.cmd.Process.Kill() }
 func (p *process) sweep()                        {}
 
 // Guard is not built for this system: it starts nothing and returns 1.
-func Guard([]string) int { time.Sleep(0); return 1 }
+func Guard([]string) int { return 1 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -19,15 +20,22 @@ type noise struct {
 const (
 	maxNoiseLines = 10  // that are logged
 	maxNoiseBytes = 256 // of each
+	maxNoiseScan  = 4 << 10
 )
 
-func (n *noise) hear(ctx context.Context, line []byte) {
+// hear takes one line, or the beginning of one.
+func (n *noise) hear(ctx context.Context, line []byte, whole bool) {
 	if n.lines.Add(1) > maxNoiseLines {
 		return
 	}
-	// What is cut off by the scan's own bound is not looked at, so that a huge line costs no more than a long one.
-	text := contract.Bound(string(line[:min(len(line), 4*maxNoiseBytes)]), maxNoiseBytes)
-	n.log.WarnContext(ctx, "the server printed something that is no message", "upstream", n.name, "noise", text)
+	if len(line) > maxNoiseScan {
+		line, whole = line[:maxNoiseScan], false
+	}
+	if !whole { // half a secret does not look like one
+		line = line[:bytes.LastIndexByte(line, ' ')+1]
+	}
+	n.log.WarnContext(ctx, "the server printed something that is no message",
+		"upstream", n.name, "noise", contract.Bound(string(line), maxNoiseBytes))
 }
 
 // stray settles an answer that belongs to no call. Nobody is told.

@@ -160,7 +160,7 @@ func (l *link) malformed(m *wire.Message) {
 	p := l.takeAnswered(m)
 	switch {
 	case p == nil:
-		l.noise.hear(l.ctx, m.Bytes())
+		l.noise.hear(l.ctx, m.Bytes(), true)
 	case p.call == nil:
 		p.own(nil)
 	default:
@@ -181,7 +181,7 @@ func (l *link) closeBadly(p *pending, m *wire.Message) {
 func (l *link) oversize(line wire.Line) {
 	id := wire.PeekID(line.Head, line.Tail)
 	if id == nil {
-		l.noise.hear(l.ctx, line.Head)
+		l.noise.hear(l.ctx, line.Head, false)
 		return
 	}
 	if p := l.take(idKey(id)); p != nil {

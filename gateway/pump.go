@@ -71,9 +71,7 @@ func (p *pump) fromClient(line wire.Line) {
 	case wire.KindNotification:
 		p.notification(&m)
 	case wire.KindResult, wire.KindError:
-		if l, _ := p.server(); l != nil && l.mayAnswer(m.ID()) {
-			l.server.queue(m.Bytes())
-		}
+		p.response(&m)
 	default:
 		p.client.queue(p.up.Malformed(p.ctx, &m, p.session))
 	}
@@ -108,6 +106,16 @@ func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) 
 		}
 	}()
 	return p.up.Admit(p.ctx, m, session)
+}
+
+// response passes on what the client answers to a question of the server, but only to the server that has asked.
+func (p *pump) response(m *wire.Message) {
+	l, _ := p.server()
+	if l == nil || !l.mayAnswer(m.ID()) {
+		p.up.o.Logger.DebugContext(p.ctx, "an answer of the client was dropped, because the server does not wait for it", "upstream", p.up.o.Name)
+		return
+	}
+	l.server.queue(m.Bytes())
 }
 
 func (p *pump) notification(m *wire.Message) {

@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/planted"
+)
+
+func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, maker := range planted.Makers {
+		for _, place := range planted.Places {
+			secret := maker.Make(random)
+			text := place.Text(secret)
+			passed := &lockedBuffer{}
+			tail := &stderrTail{to: passed, redact: true}
+			tail.drain(strings.NewReader("starting\n" + text + "\nover\n"))
+			log := &lockedBuffer{}
+			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
+			for line := range strings.Lines(text) {
+				heard.hear(t.Context(), []byte(strings.TrimSuffix(line, "\n")), true)
+			}
+			for where, got := range map[string]string{"tail": tail.text(), "stderr": passed.String(), "log": log.String()} {
+				if strings.Contains(got, secret) {
+					t.Errorf("%s, %s: the %s holds it: %s", maker.Kind, place.Name, where, got)
+				}
+			}
+		}
+	}
+}
+
+func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, maker := range planted.Makers {
+		secret := maker.Make(random)
+		for back := range len(secret) { // what is kept begins inside the secret
+			tail := &stderrTail{}
+			tail.take([]byte("refused " + secret + " for this\n"))
+			tail.take([]byte(strings.Repeat("x", keptBytes-back-len(" for this\n")-1) + "\n"))
+			if got := tail.text(); len(secret)-back > 8 && strings.Contains(got, secret[back:]) {
+				t.Fatalf("%s, cut at %d: %.200s", maker.Kind, back, got)
+			}
+			log := &lockedBuffer{}
+			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
+			heard.hear(t.Context(), []byte("refused "+secret[:back]), false)
+			if back > 8 && strings.Contains(log.String(), secret[:back]) {
+				t.Fatalf("%s, cut at %d: %s", maker.Kind, back, log)
+			}
+		}
+	}
+}
+
+func TestTheTailIsTheEnd(t *testing.T) {
+	tail := &stderrTail{}
+	for range 100_000 {
+		tail.take([]byte("an earlier line\n"))
+	}
+	tail.take([]byte("the last words\n"))
+	if got := tail.text(); !strings.HasSuffix(got, "an earlier line\nthe last words") || len(got) > shownBytes || !strings.HasPrefix(got, "an earlier") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
+	}
+}
