@@ -166,7 +166,7 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 	if c.retry < 0 || c.retry > config.MaxRetries {
 		return o, bad("a number from 0 to 9", "--retry %d is out of bounds", c.retry)
 	}
-	if c.restart < 0 || c.restart > maxRestarts {
+	if c.restart < 0 || c.restart > config.MaxRestarts {
 		return o, bad("a number from 0 to 60", "--restart %d is out of bounds", c.restart)
 	}
 	o.Retry.Attempts = 1 + c.retry
@@ -175,8 +175,6 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 	}
 	return o, err
 }
-
-const maxRestarts = 60
 
 func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
 	limits := map[string]time.Duration{}

@@ -35,6 +35,7 @@ type File struct {
 	Admin     string        // where an operator looks at health and counters; "" is nowhere
 	Hosts     []string      // names it is known by beside those of this machine
 	Token     string        // what every client must bear; "" is none
+	TokenEnv  string        // the environment variable that holds it; no server that is started may see it
 	NoToken   bool          // that was chosen, with the word none
 	Ledger    string        // a folder, [None], or "" for the usual one
 	Drain     time.Duration // how long open calls may take to finish at the end
@@ -46,7 +47,10 @@ type Upstream struct {
 	Name    string
 	URL     *url.URL
 	Command []string
-	Profile string // the file whose rules are among those in Options; "" is none
+	Env     []string // what Command gets beside the environment of the gateway, as NAME=VALUE
+	Shared  bool     // all sessions share one server that Command starts
+	Restart int      // how often in a minute such a server is started again
+	Profile string   // the file whose rules are among those in Options; "" is none
 
 	Options gateway.Options     // without ledger, meter and logger, which are plugged in later
 	HTTP    gateway.HTTPOptions // who may ask, and what the door may hold

@@ -116,6 +116,9 @@ upstreams:
       - {tool: search, text: quota, code: QUOTA_EXCEEDED}
   files:
     command: [npx, -y, server-files]
+    env: {ROOT: /srv, API_KEY: "${KEY}"}
+    shared: true
+    restart: 3
     retry: 2
     breaker: off
     repeats: off
@@ -123,7 +126,7 @@ upstreams:
 
 func TestEveryKeyIsUnderstood(t *testing.T) {
 	f := parse(t, whole)
-	if f.Listen != "127.0.0.1:9000" || f.Admin != "[::1]:9001" || f.Token != "s3cret" || f.Ledger != "etc/trail" || f.Drain != 3*time.Second {
+	if f.Listen != "127.0.0.1:9000" || f.Admin != "[::1]:9001" || f.Token != "s3cret" || f.TokenEnv != "CANDOR_TOKEN" || f.Ledger != "etc/trail" || f.Drain != 3*time.Second {
 		t.Errorf("got %+v", f)
 	}
 	if len(f.Upstreams) != 2 {
@@ -150,7 +153,8 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 		t.Errorf("got %+v", g.HTTP)
 	}
 	if files.Options.Mode != gateway.ModeObserve || files.Options.Dialect.Name() != "sep3313" || files.Options.Timeout != 40*time.Second ||
-		!files.Options.Breaker.Off || !files.Options.Repeats.Off || files.Options.Retry.Attempts != 3 || strings.Join(files.Command, " ") != "npx -y server-files" {
+		!files.Options.Breaker.Off || !files.Options.Repeats.Off || files.Options.Retry.Attempts != 3 || strings.Join(files.Command, " ") != "npx -y server-files" ||
+		strings.Join(files.Env, " ") != "ROOT=/srv API_KEY=k3y" || !files.Shared || files.Restart != 3 {
 		t.Errorf("got %+v", files)
 	}
 }
@@ -229,6 +233,7 @@ func TestNoSecretIsShown(t *testing.T) {
 		"version: 1\ntoken: hunter2hunter2\nupstreams: {}\n",
 		"version: 1\ntoken: [hunter2hunter2]\nupstreams: {}\n",
 		"version: 1\nupstreams:\n  a:\n    url: http://h/\n    headers:\n      Authorization: Bearer hunter2hunter2\n",
+		"version: 1\nupstreams:\n  a:\n    command: [x]\n    env: {API_KEY: hunter2hunter2}\n",
 		"version: 1\nupstreams: {a: {url: 'http://me:hunter2hunter2@h/'}}\n",
 	} {
 		_, err := config.Parse("candor.yaml", []byte(text), source)

@@ -11,6 +11,8 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 var envForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // token is never written into the file: files are copied, committed and mailed.
@@ -30,7 +32,7 @@ func (d *draft) token() value {
 			r.hide(n, mistake("put it into the environment and write token: ${CANDOR_TOKEN}", "a token is never written into the file"))
 			return
 		}
-		d.f.Token = r.expand(n, text)
+		d.f.Token, d.f.TokenEnv = r.expand(n, text), text[2:len(text)-1]
 	}}
 }
 
@@ -63,6 +65,26 @@ func headers(into http.Header) value {
 				r.hide(n, mistake("put it into the environment and write "+name+": ${NAME}", "a secret is never written into the file"))
 			default:
 				into.Set(name, r.expand(n, text))
+			}
+		}}, nil
+	})
+}
+
+// environment is what a server that is started gets beside the gateway's own. What looks like a secret must come from there.
+func environment(into *[]string) value {
+	return named("variable", "variables by name", func(name string) (value, error) {
+		if !envName.MatchString(name) {
+			return value{}, mistake("letters, digits and _, such as API_URL", "%s is no name of an environment variable", quote(name))
+		}
+		return value{words: "a text", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
+			text, ok := word(n)
+			switch {
+			case !ok:
+				r.hide(n, mistake("give a text", "this is %s", describe(n)))
+			case !envForm.MatchString(text) && contract.SecretName(name):
+				r.hide(n, mistake("put it into the environment of the gateway and write "+name+": ${"+name+"}", "a secret is never written into the file"))
+			default:
+				*into = append(*into, name+"="+r.expand(n, text))
 			}
 		}}, nil
 	})

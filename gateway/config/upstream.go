@@ -24,15 +24,28 @@ func (d *draft) upstream(name string) (value, error) {
 		if len(r.problems) > before {
 			return
 		}
-		if (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == "") {
+		if m := u.check(); m != nil {
 			all, _ := pairs(n)
-			r.fail(first(all, n), mistake("give url: http://… for a server that runs, or command: [npx, …] for one to be started",
-				"the upstream %s needs one of url and command", name))
+			r.fail(first(all, n), m)
 			return
 		}
 		d.upstreams = append(d.upstreams, u)
 	}
 	return whole, nil
+}
+
+// check refuses what does not go together.
+func (u *Upstream) check() *Mistake {
+	switch {
+	case (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == ""):
+		return mistake("give url: http://… for a server that runs, or command: [npx, …] for one to be started",
+			"the upstream %s needs one of url and command", u.Name)
+	case u.URL != nil && (len(u.Env) > 0 || u.Shared || u.Restart > 0):
+		return mistake("leave them out", "env, shared and restart are for a command, and the upstream %s has a url", u.Name)
+	case u.URL == nil && len(u.HTTP.Header) > 0:
+		return mistake("leave them out", "headers are for a url, and the upstream %s has a command", u.Name)
+	}
+	return nil
 }
 
 func (d *draft) upstreamKeys(u *Upstream) []key {
@@ -41,6 +54,9 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "url", value: parsed(&u.URL, "an address such as http://127.0.0.1:3000/mcp", ParseURL), about: "the server's streamable HTTP or legacy SSE end"},
 		{name: "command", value: words(&u.Command, "a list of words such as [npx, -y, some-mcp-server]"),
 			about: "a server on standard input and output, started by the gateway"},
+		{name: "env", value: environment(&u.Env), about: "what the command gets beside the environment of the gateway; a value may hold `${NAME}`"},
+		{name: "shared", value: boolean(func(on bool) { u.Shared = on }), about: "whether all sessions share one server; default false: each has its own"},
+		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "how often in a minute a server that dies is started again; default 0"},
 		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "what may be done to failing answers"},
 		{name: "dialect", value: dialectValue(&o.Dialect), about: "the shape of answers that the gateway makes itself"},
 		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
@@ -101,6 +117,9 @@ func retryPolicy(p *gateway.RetryPolicy) value {
 		}
 	}))
 }
+
+// MaxRestarts is how often in a minute a server may be started again at most.
+const MaxRestarts = 60
 
 // MaxRetries is how often a call may be made again at most.
 const MaxRetries = 9
