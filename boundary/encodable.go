@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,14 +26,21 @@ func encodableResult(r *mcp.CallToolResult) error {
 	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent, 0) && r.InputRequests == nil {
 		return nil
 	}
+	for _, block := range r.Content {
+		if block == nil { // it would leave as null
+			return errors.New("a block of the content is nil")
+		}
+	}
 	return tryEncode(r)
 }
 
 // encodable returns why the result of any other method cannot be written, or nil.
 func encodable(method string, r mcp.Result) error {
 	switch r := r.(type) {
-	case *mcp.InitializeResult, *mcp.DiscoverResult, *mcp.CompleteResult, *statsResult:
+	case *statsResult:
 		return nil
+	case *mcp.CompleteResult:
+		return plainOrTry(r.Meta, r)
 	case *mcp.GetPromptResult:
 		for _, m := range r.Messages {
 			if m == nil || !plainContent([]mcp.Content{m.Content}) {
@@ -72,6 +80,9 @@ func tryEncode(v any) (err error) {
 	raw, err := json.Marshal(v)
 	if err == nil && string(raw) == "null" {
 		return errors.New("the result is null")
+	}
+	if err == nil && !utf8.Valid(raw) { // of a json.RawMessage the encoder looks at the syntax only
+		return errors.New("the result is not UTF-8")
 	}
 	return err
 }

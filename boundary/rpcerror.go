@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -27,7 +28,15 @@ func rpcErrorOf(err error) rpcError {
 	if !ok || inner == nil {
 		return rpcError{message: err.Error()}
 	}
-	return rpcError{code: inner.Code, message: err.Error(), data: inner.Data}
+	return rpcError{code: inner.Code, message: err.Error(), data: writable(inner.Data)}
+}
+
+// writable returns the data of an error, or nil if no client could read it.
+func writable(data json.RawMessage) []byte {
+	if !utf8.Valid(data) || !json.Valid(data) {
+		return nil
+	}
+	return data
 }
 
 func (r rpcError) wire() *jsonrpc.Error {

@@ -26,7 +26,7 @@ func saidRPC(err error) (rpcError, bool) {
 	if !ok || said == nil {
 		return rpcError{}, false
 	}
-	return rpcError{code: said.Code, message: err.Error(), data: said.Data}, true
+	return rpcError{code: said.Code, message: err.Error(), data: writable(said.Data)}, true
 }
 
 // askedClient reports the error of a request that a handler made of the client. Its number is the client's, about that request,
