@@ -48,7 +48,8 @@ func newGateway(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gateway (--config FILE | --upstream NAME=URL…)",
 		Short: "Front MCP servers over HTTP and make them honest about failure",
-		Long: `Front MCP servers that speak streamable HTTP or the older SSE. Each is served under its name, as
+		Long: `Front MCP servers that speak streamable HTTP or the older SSE, and servers on standard input and output that
+the file has a command for: these are started, one for each session unless they are shared. Each is served under its name, as
 http://127.0.0.1:8765/NAME/, and a single one at /mcp as well. Headers, session ids, event ids, status codes
 and streaming pass untouched, clean messages as the bytes they are. A failure is recorded in the ledger, is
 counted, and leaves with an envelope that says what it is and whether to try again.
@@ -209,12 +210,10 @@ func (c *gatewayCommand) reload(s *serving) {
 		return
 	}
 	file, err := c.read(c.w.getenv)
-	if err == nil {
-		err = s.replace(file)
-	}
 	if err != nil {
 		s.p.log.Error("the file is refused, and what was in force stays", slog.String("file", c.config), slog.String("reason", err.Error()))
 		return
 	}
+	s.replace(file)
 	s.p.say("%s was read again: %s", c.config, some(len(file.Upstreams), "upstream", "upstreams"))
 }

@@ -74,6 +74,8 @@ type understoodUpstream struct {
 	Repeats    bool              `json:"repeats"`
 	Validation bool              `json:"validation"`
 	Profile    string            `json:"profile,omitempty"`
+	Shared     bool              `json:"shared,omitempty"`   // of a command: by all sessions
+	Restarts   int               `json:"restarts,omitempty"` // of a command, in a minute
 	Masks      int               `json:"masks"`
 	Codes      int               `json:"codes"`
 	Reached    *bool             `json:"reached,omitempty"` // only with --connect
@@ -130,7 +132,7 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 	out := understoodUpstream{
 		Name: u.Name, Path: "/" + u.Name + "/", Command: u.Command, Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
 		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout), Retries: max(o.Retry.Attempts-1, 0),
-		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: !o.NoValidation, Profile: u.Profile,
+		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: !o.NoValidation, Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
 	}
 	if u.URL != nil {
 		out.URL = u.URL.Redacted()
@@ -262,6 +264,9 @@ func (u *understoodUpstream) words() []string {
 		name string
 	}{{u.Breaker, "breaker"}, {u.Repeats, "repeats"}, {u.Validation, "validation"}} {
 		words = append(words, s.name+map[bool]string{true: " on", false: " off"}[s.on])
+	}
+	if len(u.Command) > 0 {
+		words = append(words, map[bool]string{true: "one server for all sessions", false: "one server for each session"}[u.Shared], some(u.Restarts, "restart", "restarts"))
 	}
 	words = append(words, some(u.Masks, "mask", "masks"), some(u.Codes, "code rule", "code rules"))
 	if u.Profile != "" {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,39 +28,64 @@ type front struct {
 type door struct {
 	settings config.Upstream
 	up       *gateway.Upstream
-	handler  http.Handler
+	handler  keeper
+}
+
+// keeper is what all doors are.
+type keeper interface {
+	http.Handler
+	gateway.Keeper
 }
 
 // maxRetired bounds the doors of one name that are kept for those who came through them.
 const maxRetired = 8
 
 // newFront opens the doors of a file. One whose settings are as before is the same as before, with all that it has learnt.
-func newFront(p *plugs, file *config.File, before *front) (*front, error) {
+func newFront(p *plugs, file *config.File, before *front) *front {
 	f := &front{file: file, doors: map[string]*door{}, retired: map[string][]*door{}}
 	for _, u := range file.Upstreams {
 		if before != nil && before.doors[u.Name] != nil && reflect.DeepEqual(before.doors[u.Name].settings, u) {
 			f.doors[u.Name] = before.doors[u.Name]
 			continue
 		}
-		d, err := openDoor(p, u)
-		if err != nil {
-			return nil, err
-		}
-		f.doors[u.Name] = d
+		f.doors[u.Name] = openDoor(p, u, file.TokenEnv)
 	}
 	if before != nil {
 		f.retire(before)
 	}
-	return f, nil
+	return f
 }
 
-func openDoor(p *plugs, u config.Upstream) (*door, error) {
-	if u.URL == nil {
-		return nil, bad("wrap it in the agent's configuration: candor wrap -- "+strings.Join(u.Command, " "),
-			"the upstream %s has a command, and a gateway cannot start servers yet", u.Name)
-	}
+// openDoor makes a door. Nothing is connected to or started before a client asks.
+func openDoor(p *plugs, u config.Upstream, tokenEnv string) *door {
 	up := gateway.New(p.into(u.Options))
-	return &door{settings: u, up: up, handler: up.Door(u.URL, u.HTTP)}, nil
+	d := &door{settings: u, up: up}
+	if u.URL != nil {
+		d.handler, _ = up.Door(u.URL, u.HTTP).(keeper) // every door is one
+		return d
+	}
+	child := gateway.Child{
+		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(tokenEnv), u.Env...), Guard: guardLine(),
+		Restart: gateway.RestartPolicy{Tries: u.Restart}, Stderr: &logLines{log: p.log, name: u.Name}, RedactStderr: true,
+	}
+	d.handler = up.Bridge(child, gateway.BridgeOptions{HTTP: u.HTTP, Shared: u.Shared})
+	return d
+}
+
+// environment is that of this program without the token, which is for clients.
+func environment(without string) []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return without != "" && name == without
+	})
+}
+
+// close ends what the door has started.
+func (d *door) close(ctx context.Context) error {
+	if b, ok := d.handler.(*gateway.Bridge); ok {
+		return b.Close(ctx)
+	}
+	return nil
 }
 
 // retire keeps the doors of the front before that are not in this one, but not for ever.
@@ -75,6 +102,7 @@ func (f *front) retire(before *front) {
 		if old := f.retired[name]; len(old) > maxRetired {
 			f.gone += old[0].up.Calls()
 			f.retired[name] = old[1:]
+			go old[0].close(context.Background()) //nolint:errcheck // it ends by itself, and nobody is left to be told
 		}
 	}
 }
@@ -94,11 +122,9 @@ func (f *front) find(r *http.Request) *door {
 	if len(f.file.Upstreams) == 1 && name == "mcp" && f.doors[name] == nil {
 		name = f.file.Upstreams[0].Name
 	}
-	if r.URL.RawQuery != "" {
-		for _, old := range f.retired[name] {
-			if k, ok := old.handler.(gateway.Keeper); ok && k.Keeps(r) {
-				return old
-			}
+	for _, old := range f.retired[name] {
+		if old.handler.Keeps(r) {
+			return old
 		}
 	}
 	return f.doors[name]

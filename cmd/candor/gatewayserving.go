@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,11 +51,8 @@ func (l life) bound(r *http.Request) (bounded *http.Request, release func()) {
 // newServing opens the doors and listens, but serves nobody yet.
 func newServing(p *plugs, file *config.File) (*serving, error) {
 	s := &serving{p: p, streams: newLife(), patience: newLife()}
-	f, err := newFront(p, file, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.front.Store(f)
+	s.front.Store(newFront(p, file, nil))
+	var err error
 	if s.clients, err = listen("--listen", file.Listen); err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func (s *serving) announce() {
 	f := s.front.Load()
 	s.p.say("listening on http://%s", s.clients.Addr())
 	for _, u := range f.file.Upstreams {
-		s.p.say("/%s/ is %s (%s)", u.Name, u.URL.Redacted(), orDefault(string(u.Options.Mode), "annotate"))
+		s.p.say("/%s/ is %s (%s)", u.Name, plain(targetWords(u)), orDefault(string(u.Options.Mode), "annotate"))
 	}
 	if len(f.file.Upstreams) == 1 {
 		s.p.say("/mcp is /%s/", f.file.Upstreams[0].Name)
@@ -93,6 +92,14 @@ func (s *serving) announce() {
 	}
 }
 
+// targetWords is the address of an upstream, or the command that it is.
+func targetWords(u config.Upstream) string {
+	if u.URL != nil {
+		return u.URL.Redacted()
+	}
+	return strings.Join(u.Command, " ")
+}
+
 func orDefault(text, otherwise string) string {
 	if text == "" {
 		return otherwise
@@ -101,18 +108,13 @@ func orDefault(text, otherwise string) string {
 }
 
 // replace puts another file in force for the calls to come.
-func (s *serving) replace(file *config.File) error {
+func (s *serving) replace(file *config.File) {
 	before := s.front.Load()
-	next, err := newFront(s.p, file, before)
-	if err != nil {
-		return err
-	}
 	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger {
 		s.p.log.Warn("listening addresses and the ledger change only with a new start")
 		file.Listen, file.Admin, file.Ledger = before.file.Listen, before.file.Admin, before.file.Ledger
 	}
-	s.front.Store(next)
-	return nil
+	s.front.Store(newFront(s.p, file, before))
 }
 
 // calls returns how many calls were made, by all doors there were.
@@ -160,6 +162,7 @@ func (s *serving) run(ctx context.Context, stop func(), reloads <-chan struct{})
 		s.drain()
 	case failed = <-ended:
 	}
+	s.closeDoors()
 	s.patience.end()
 	s.streams.end()
 	last, cancel := context.WithTimeout(context.Background(), lastWords)
@@ -173,6 +176,21 @@ func (s *serving) run(ctx context.Context, stop func(), reloads <-chan struct{})
 		return bad("start it again", "serving: %s", failed)
 	}
 	return err
+}
+
+// closeDoors ends the servers that were started, all at once. Calls that are still open there are answered.
+func (s *serving) closeDoors() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, d := range s.front.Load().all() {
+		all.Go(func() {
+			if err := d.close(ctx); err != nil {
+				s.p.log.Warn("a server did not end in order", slog.String("upstream", d.settings.Name), slog.Any("error", err))
+			}
+		})
+	}
+	all.Wait()
 }
 
 // lastWords is how long answers may take to be written once every call has one.
