@@ -125,7 +125,9 @@ func TestSlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
 	request := fmt.Sprintf("POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(toolCall), toolCall)
 	for range readers {
 		conn := dialGate(t, g)
-		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetReadBuffer(4096)
+		}
 		_, _ = io.WriteString(conn, request) // and reads nothing
 	}
 	var peak uint64

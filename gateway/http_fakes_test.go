@@ -124,7 +124,7 @@ func send(t *testing.T, method, address, body string, header ...string) reply {
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, address, err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	got, err := io.ReadAll(res.Body)
 	return reply{status: res.StatusCode, header: res.Header, body: got, err: err}
 }

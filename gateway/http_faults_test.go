@@ -101,7 +101,9 @@ var deaths = map[string]struct {
 	"answers with a question": {func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/json", `{"jsonrpc":"2.0","id":7,"method":"ping"}`).ServeHTTP(w, r)
 	}, "UPSTREAM_MALFORMED"},
-	"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", 307) }, "UPSTREAM_BAD_RESPONSE"},
+	"redirects": {func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
+	}, "UPSTREAM_BAD_RESPONSE"},
 	"packs a bomb": {func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/json", string(bomb()), "Content-Encoding", "gzip").ServeHTTP(w, r)
 	}, "UPSTREAM_BAD_RESPONSE"},
@@ -123,7 +125,7 @@ func hijacked(said string, hang bool) func(http.ResponseWriter, *http.Request) {
 		if err != nil {
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_, _ = io.WriteString(conn, said)
 		if hang {
 			_, _ = rw.ReadByte() // until the other side gives up

@@ -73,7 +73,7 @@ func TestEventsAreSentWhenTheyComeAndNotLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	lines := bufio.NewReader(res.Body)
 	for i := range 3 {
 		next <- struct{}{}

@@ -29,7 +29,8 @@ func sdkServer(cancelled chan<- struct{}) *mcp.Server {
 		})
 	}
 	tool("sample", func(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
-		got, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1,
+		got, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, //nolint:staticcheck // old clients and servers still sample
+			//nolint:staticcheck // as above
 			Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "q"}}}})
 		if err != nil {
 			return "", err
@@ -65,7 +66,8 @@ func report(t *testing.T, url, version string, cancelled <-chan struct{}) []stri
 	defer stop()
 	progress := make(chan float64, 10)
 	c := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, &mcp.ClientOptions{
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) { //nolint:staticcheck // as above
+			//nolint:staticcheck // as above
 			return &mcp.CreateMessageResult{Model: "m1", Role: "assistant", Content: &mcp.TextContent{Text: "a"}}, nil
 		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -77,7 +79,7 @@ func report(t *testing.T, url, version string, cancelled <-chan struct{}) []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	var seen []string
 	see := func(what string, args ...any) { seen = append(seen, fmt.Sprintf(what, args...)) }
 	tools, err := s.ListTools(ctx, nil)
@@ -90,7 +92,8 @@ func report(t *testing.T, url, version string, cancelled <-chan struct{}) []stri
 			see("%s fails", name)
 			continue
 		}
-		see("%s %v", name, got.Content[0].(*mcp.TextContent).Text)
+		text, _ := got.Content[0].(*mcp.TextContent)
+		see("%s %v", name, text.Text)
 	}
 	for range 4 {
 		see("progress %v", <-progress)
@@ -157,7 +160,7 @@ func TestAnOfficialClientLivesThroughFailuresOfItsServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	for _, status := range []int{400, 404 + 1000, 409, 429, 500, 501, 502, 503, 504} {
 		broken = says(status%1000, "text/plain", "no").ServeHTTP
 		if status > 1000 {

@@ -70,7 +70,7 @@ func TestALegacyServerIsSpokenToThroughTheDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if tools, err := s.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != 5 {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -116,7 +117,7 @@ func (x *httpExchange) survive() {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) //nolint:forbidigo // the way net/http has to end a connection
 	}
-	x.d.up.o.Logger.ErrorContext(x.ctx, "a request was given up", "upstream", x.d.up.o.Name, "panic", v)
+	x.d.up.o.Logger.ErrorContext(x.ctx, "a request was given up", slog.String("upstream", x.d.up.o.Name), slog.Any("panic", v))
 	if x.call != nil && !x.call.Ended() {
 		x.tell(x.call.Fail(x.ctx, errFault()))
 	}

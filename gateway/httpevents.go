@@ -128,13 +128,13 @@ func same(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == 
 
 // heed looks at a message of the server on its way to the client.
 func (x *httpExchange) heed(m *wire.Message) {
-	if token := x.d.up.heeds(m); token != nil && x.call != nil && string(token) == string(x.call.ProgressToken()) {
+	if token := x.d.up.heeds(m); token != nil && token.Equal(x.call.ProgressToken()) {
 		x.extend()
 	}
 }
 
 // heeds learns from a notification of the server. It returns the token whose call makes progress, nil if there is none.
-func (u *Upstream) heeds(m *wire.Message) (token []byte) {
+func (u *Upstream) heeds(m *wire.Message) (token wire.ID) {
 	switch {
 	case m.MethodIs("notifications/progress"):
 		return m.Params().Path("progressToken").Raw()

@@ -27,6 +27,7 @@ type httpExchange struct {
 	held   int64 // bytes of the door's holding
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
+	last   time.Time   // when it ends in spite of all progress
 
 	begun   bool // the status has been sent
 	stream  bool // and what follows are events
@@ -120,6 +121,7 @@ func (x *httpExchange) setDeadline() {
 	ctx, giveUp := context.WithCancelCause(x.ctx)
 	x.ctx, x.giveUp = ctx, giveUp
 	if limit := x.call.Timeout(); limit > 0 {
+		x.last = time.Now().Add(maxExtension * limit)
 		x.timer = time.AfterFunc(limit, func() { giveUp(errDeadline) })
 	}
 }
@@ -131,10 +133,10 @@ func (x *httpExchange) dropDeadline() {
 	x.giveUp(nil)
 }
 
-// extend begins the call's time anew: the upstream has reported progress.
+// extend begins the call's time anew: the upstream has reported progress. That does not go on for ever.
 func (x *httpExchange) extend() {
 	if x.timer != nil && x.timer.Stop() {
-		x.timer.Reset(x.call.Timeout())
+		x.timer.Reset(max(0, min(x.call.Timeout(), time.Until(x.last))))
 	}
 }
 
@@ -176,7 +178,7 @@ func (x *httpExchange) lost(err error) Reply {
 // callOff tells a server of the old era that nobody waits any longer; of the new one the connection's end does. Nobody
 // waits for it to be heard.
 func (x *httpExchange) callOff() {
-	if x.call.newEra {
+	if x.call.newEra || x.call.Method() == "initialize" { // which the protocol forbids to call off
 		return
 	}
 	note := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), x.call.ID()...),
@@ -197,7 +199,7 @@ func (x *httpExchange) relay(body []byte) {
 	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
 	defer cancel()
 	x.ctx = ctx
-	res, err := x.send(http.MethodPost, body)
+	res, err := x.send(http.MethodPost, body) //nolint:bodyclose // pass closes it
 	x.pass(res, err)
 }
 
@@ -206,7 +208,7 @@ func (x *httpExchange) end() {
 	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
 	defer cancel()
 	x.ctx = ctx
-	res, err := x.send(http.MethodDelete, nil)
+	res, err := x.send(http.MethodDelete, nil) //nolint:bodyclose // pass closes it
 	if err == nil && res.StatusCode < 300 {
 		x.d.sessions.forget(x.session)
 	}

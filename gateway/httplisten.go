@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -257,8 +256,6 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 func (x *httpExchange) accepted(s *httpSession, answer []byte) {
 	if out := s.stream(); out != nil {
 		out.tell(answer)
-	} else if answer != nil {
-		x.d.up.o.Logger.DebugContext(x.ctx, "nobody listens to an answer", "upstream", contract.Bound(x.d.up.o.Name, maxMethod))
 	}
 	x.answer(http.StatusAccepted, nil)
 }

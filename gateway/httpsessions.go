@@ -36,6 +36,7 @@ type httpSession struct {
 type parkedCall struct {
 	call  *Call
 	timer *time.Timer // nil if it has no deadline
+	last  time.Time   // when it ends in spite of all progress
 }
 
 // room reports whether another session may begin, after forgetting those that have rested too long.
@@ -110,7 +111,7 @@ func (x *httpExchange) noteSession(res *http.Response) {
 // park keeps a call open whose answer will come by another way; false if one with that id is open already.
 func (s *httpSession) park(c *Call) bool {
 	c.commit()
-	key := httpKey(c.ID())
+	key := idKey(c.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.o.Limits.Calls {
@@ -118,6 +119,7 @@ func (s *httpSession) park(c *Call) bool {
 	}
 	p := &parkedCall{call: c}
 	if limit := c.Timeout(); limit > 0 {
+		p.last = time.Now().Add(maxExtension * limit)
 		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
 	}
 	if s.calls == nil {
@@ -131,7 +133,7 @@ func (s *httpSession) park(c *Call) bool {
 func (s *httpSession) take(id wire.ID) *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := httpKey(id)
+	key := idKey(id)
 	p := s.calls[key]
 	if p == nil {
 		return nil
@@ -159,12 +161,12 @@ func (s *httpSession) takeAll() []*Call {
 }
 
 // extend gives the calls that a token names their time anew.
-func (s *httpSession) extend(token []byte) {
+func (s *httpSession) extend(token wire.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.calls {
-		if p.timer != nil && string(p.call.ProgressToken()) == string(token) && p.timer.Stop() {
-			p.timer.Reset(p.call.Timeout())
+		if p.timer != nil && token.Equal(p.call.ProgressToken()) && p.timer.Stop() {
+			p.timer.Reset(max(0, min(p.call.Timeout(), time.Until(p.last))))
 		}
 	}
 }
@@ -211,6 +213,3 @@ func (s *httpSession) stream() *httpStream {
 	defer s.mu.Unlock()
 	return s.out
 }
-
-// httpKey is an id as the key of a table.
-func httpKey(id wire.ID) string { return string(id.AppendKey(nil)) }

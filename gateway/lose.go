@@ -37,7 +37,7 @@ func (c *Call) passOn(ctx context.Context, e *candor.Error, said []byte) {
 		return
 	}
 	c.blame(e)
-	c.settle(ctx, failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}, nil)
+	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}, nil) // it has been logged
 }
 
 // commit says that the client has seen some of the answer: there will be no other attempt.

@@ -87,7 +87,7 @@ func parseLength(s string) (int64, bool) {
 // skipEmpty ends a body that has nothing in it.
 func (b *body) skipEmpty() {
 	if !b.chunked && b.left == 0 {
-		b.finish(io.EOF)
+		_ = b.finish(io.EOF)
 	}
 }
 

@@ -9,8 +9,8 @@ func quiet(raw syscall.RawConn) bool {
 	var still bool
 	err := raw.Read(func(fd uintptr) bool {
 		var one [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT) //nolint:gosec // a descriptor fits
-		still = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK                           //nolint:errorlint // a number as the kernel gives it
+		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		still = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
 		return true
 	})
 	return err == nil && still
