@@ -64,6 +64,12 @@ func (e *StartError) Error() string {
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
+// guardLine is the gateway's end of the line to a guard.
+type guardLine struct {
+	orders *os.File // its end is the order to kill everything
+	told   *os.File // how the server ended
+}
+
 // process is a server that runs.
 type process struct {
 	stdin  *os.File
@@ -83,38 +89,32 @@ func (c *Child) start() (*process, error) {
 		return nil, err
 	}
 	p := &process{cmd: cmd, stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr}, quiet: make(chan struct{}), done: make(chan struct{})}
-	theirs := make([]*os.File, 0, 5)
-	closeTheirs := func() {
-		for _, f := range theirs {
-			_ = f.Close()
-		}
+	var pipes pipes
+	stdinR, stdinW := pipes.make()
+	stdoutR, stdoutW := pipes.make()
+	stderrR, stderrW := pipes.make()
+	theirs := []*os.File{stdinR, stdoutW, stderrW}
+	if c.guarded() {
+		ordersR, ordersW := pipes.make()
+		toldR, toldW := pipes.make()
+		cmd.ExtraFiles = []*os.File{ordersR, toldW}
+		theirs = append(theirs, cmd.ExtraFiles...)
+		p.guard = &guardLine{orders: ordersW, told: toldR}
 	}
-	defer closeTheirs() // the server has its own copies
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
+	if pipes.err != nil {
+		pipes.close()
+		return nil, fmt.Errorf("making pipes for the server: %w", pipes.err)
 	}
-	stdinR, stdinW := pipe()
-	stdoutR, stdoutW := pipe()
-	stderrR, stderrW := pipe()
-	if err == nil && c.guarded() {
-		p.guard, err = newGuardLine(cmd)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("making pipes for the server: %w", err)
-	}
-	theirs = append(theirs, stdinR, stdoutW, stderrW)
-	theirs = append(theirs, cmd.ExtraFiles...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdinR, stdoutW, stderrW
 	p.stdin, p.stdout = stdinW, stdoutR
 	started := make(chan error)
 	go p.live(started)
 	if err := <-started; err != nil {
-		p.close()
-		_ = stderrR.Close()
+		pipes.close()
 		return nil, c.explain(err)
+	}
+	for _, f := range theirs {
+		_ = f.Close() // the server has its own copies
 	}
 	go func() {
 		defer close(p.quiet)
@@ -122,6 +122,28 @@ func (c *Child) start() (*process, error) {
 		p.stderr.drain(stderrR)
 	}()
 	return p, nil
+}
+
+// pipes makes pipes until one cannot be made.
+type pipes struct {
+	made []*os.File
+	err  error
+}
+
+func (p *pipes) make() (r, w *os.File) {
+	if p.err != nil {
+		return nil, nil
+	}
+	if r, w, p.err = os.Pipe(); p.err == nil {
+		p.made = append(p.made, r, w)
+	}
+	return r, w
+}
+
+func (p *pipes) close() {
+	for _, f := range p.made {
+		_ = f.Close()
+	}
 }
 
 // command is the command line as it is executed: nothing that a peer says is part of it.

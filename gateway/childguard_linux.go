@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime"
 	"strconv"
@@ -19,31 +18,11 @@ import (
 
 const guardsWork = true
 
-// The files that a guard is born with, besides the server's three.
+// The files that a guard is born with, besides the server's three: see [Child.start].
 const (
 	guardOrders = 3 // ends when the gateway does, or when it wants the server killed
 	guardReport = 4 // how the server ended
 )
-
-// guardLine is the gateway's end of the line to a guard.
-type guardLine struct {
-	orders *os.File
-	told   *os.File
-}
-
-func newGuardLine(cmd *exec.Cmd) (*guardLine, error) {
-	ordersR, ordersW, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	toldR, toldW, err := os.Pipe()
-	if err != nil {
-		_, _ = ordersR.Close(), ordersW.Close()
-		return nil, err
-	}
-	cmd.ExtraFiles = []*os.File{ordersR, toldW}
-	return &guardLine{orders: ordersW, told: toldR}, nil
-}
 
 // report returns how the server ended, told by the guard; its own end if it could not tell.
 func (g *guardLine) report(own Status) Status {

@@ -4,7 +4,6 @@ package gateway
 
 import (
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -12,17 +11,14 @@ import (
 
 const guardsWork = false
 
-type guardLine struct{}
-
-func newGuardLine(*exec.Cmd) (*guardLine, error) { return nil, nil }
-func (*guardLine) report(s Status) Status        { return s }
-func (*guardLine) order(<-chan struct{}) bool    { return false }
-func (*guardLine) close()                        {}
-func attributes(bool) *syscall.SysProcAttr       { return nil }
-func signalled(*os.ProcessState) (Status, bool)  { return Status{}, false }
-func (p *process) terminate()                    { _ = p.cmd.Process.Signal(os.Interrupt) }
-func (p *process) kill()                         { _ = p.cmd.Process.Kill() }
-func (p *process) sweep()                        {}
+func (*guardLine) report(s Status) Status       { return s }
+func (*guardLine) order(<-chan struct{}) bool   { return false }
+func (*guardLine) close()                       {}
+func attributes(bool) *syscall.SysProcAttr      { return nil }
+func signalled(*os.ProcessState) (Status, bool) { return Status{}, false }
+func (p *process) terminate()                   { _ = p.cmd.Process.Signal(os.Interrupt) }
+func (p *process) kill()                        { _ = p.cmd.Process.Kill() }
+func (p *process) sweep()                       {}
 
 // Guard is not built for this system: it starts nothing and returns 1.
 func Guard([]string) int { return 1 }

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(Guard(os.Args[2:]))
 	case os.Getenv(gatewayEnv) != "":
 		os.Exit(gatewayMain())
+	case os.Getenv(sdkEnv) != "":
+		os.Exit(sdkMain())
 	case badserver.Wanted():
 		os.Exit(badserver.Main())
 	case load.Wanted():
@@ -110,7 +112,9 @@ type session struct {
 	exit  Exit
 	err   error
 	stop  context.CancelFunc
-	held  map[string]string // answers that came while another was waited for, by id
+
+	released func()            // closes all of it
+	held     map[string]string // answers that came while another was waited for, by id
 }
 
 type lockedBuffer struct {
@@ -155,12 +159,13 @@ func wrapped(t *testing.T, o Options, child Child) *session {
 		_ = outW.Close()
 	}()
 	go s.collect(outR)
-	t.Cleanup(func() {
+	s.released = func() {
 		_ = inW.Close()
 		stop()
 		<-s.ended
 		_, _ = inR.Close(), outR.Close()
-	})
+	}
+	t.Cleanup(s.released)
 	return s
 }
 
