@@ -38,9 +38,13 @@ func newRepeats(p RepeatPolicy) repeats {
 	return repeats{policy: p, seen: map[repeatKey]*streak{}}
 }
 
+// blind says that rows are not looked for: nobody wants them, or the call belongs to no session. Without one nobody knows who
+// repeats himself, and a few mistakes of one client would stop the tool for all.
+func (r *repeats) blind(c *Call) bool { return r.policy.Off || c.session == "" }
+
 // note counts a failure of a tool.
 func (r *repeats) note(c *Call, e *candor.Error) {
-	if r.policy.Off || e.Code() == candor.CodeRepeatedFailure {
+	if r.blind(c) || e.Code() == candor.CodeRepeatedFailure {
 		return
 	}
 	now := c.up.o.now()
@@ -61,7 +65,7 @@ func (r *repeats) note(c *Call, e *candor.Error) {
 
 // forgive ends the row: the tool works.
 func (r *repeats) forgive(c *Call) {
-	if r.policy.Off {
+	if r.blind(c) {
 		return
 	}
 	r.mu.Lock()
@@ -71,7 +75,7 @@ func (r *repeats) forgive(c *Call) {
 
 // stop returns the firm stop, nil if the call may go on.
 func (r *repeats) stop(c *Call) *candor.Error {
-	if r.policy.Off {
+	if r.blind(c) {
 		return nil
 	}
 	r.mu.Lock()

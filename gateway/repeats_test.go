@@ -1,0 +1,31 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Over HTTP at 2026-07-28 there are no sessions: whoever fails again and again cannot be told from the others.
+func TestMistakesWithoutASessionStopNobodyElse(t *testing.T) {
+	for _, c := range []struct {
+		session string
+		stopped bool
+	}{{"s1", true}, {"", false}} {
+		up := New(Options{Repeats: RepeatPolicy{After: 2}})
+		for id := range 3 {
+			request := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{}}}`, id)
+			m := wire.Parse([]byte(request), wire.Limits{})
+			call, refusal := up.Admit(t.Context(), &m, c.session)
+			if id < 2 {
+				call.Close(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"no such file"}],"isError":true}}`, id))
+				continue
+			}
+			if stopped := strings.Contains(string(refusal), "REPEATED_FAILURE"); stopped != c.stopped {
+				t.Errorf("session %q: stopped %t, want %t: %s", c.session, stopped, c.stopped, refusal)
+			}
+		}
+	}
+}
