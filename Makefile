@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers tools conform conform-all cover generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers tools conform conform-all real real-all realservers cover generate demo ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,9 +34,9 @@ race: ## every test with the race detector
 fuzz: ## every fuzz target, FUZZ=75s in all
 	.ci/fuzz total $(FUZZ)
 
-full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, benchmarks
+full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, all real servers, benchmarks
 	.ci/fuzz each 1000000x
-	$(MAKE) race crash soak conform-all bench bench-peers
+	$(MAKE) race crash soak conform-all real-all bench bench-peers
 
 crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched)' ./ledger -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
@@ -53,12 +53,25 @@ bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of
 tools: ## install the pinned tools, among them the official suite and clients, into a cache folder
 	@.ci/run tools
 
-conform: ## the official conformance suite, with the boundary installed and without
+conform: ## the official conformance suite, bare, with the boundary and through the gateway
 	@.ci/run conform
 
 conform-all: ## the same, and its alphas for both protocol eras
 	go run ./internal/conformance/run -install
 	go run ./internal/conformance/run -alpha
+
+real: ## three published servers, directly and through the gateway
+	@.ci/run real
+
+real-all: ## the same with all that internal/realservers lists
+	go run ./internal/conformance/run -install
+	go run ./internal/realservers/run -all -install
+	go run ./internal/realservers/run -all
+
+realservers: ## the same, and write what was seen to docs/realservers.md
+	go run ./internal/conformance/run -install
+	go run ./internal/realservers/run -all -install
+	go run ./internal/realservers/run -all -markdown docs/realservers.md
 
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...

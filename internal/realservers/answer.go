@@ -1,0 +1,76 @@
+package realservers
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Answer is what came back to one request.
+type Answer struct {
+	raw     []byte
+	message wire.Message
+}
+
+// Failed reports whether the answer says of itself that it is a failure.
+func (a Answer) Failed() bool {
+	if a.message.Kind() == wire.KindError {
+		return true
+	}
+	marked, ok := a.message.ResultMember("isError")
+	yes, isBool := marked.Bool()
+	return ok && isBool && yes
+}
+
+// Text is what a reader sees first: the message of an error, the first text of a result, or else the result itself.
+func (a Answer) Text() string {
+	if text, ok := a.message.Error().Path("message").Str(); ok {
+		return text
+	}
+	if text, ok := a.message.Result().Path("content", 0, "text").Str(); ok {
+		return text
+	}
+	return string(a.message.Result().Raw())
+}
+
+// Envelope reads the canonical error that the answer carries.
+func (a Answer) Envelope() (*candor.Error, error) {
+	v, ok := dialect.Embedded(a.message.Value())
+	if !ok {
+		return nil, errors.New("there is no envelope")
+	}
+	return dialect.ReadCandor(v)
+}
+
+// bareURI reports an error whose data is exactly the address of what was not found. Clients know it by that shape alone, so the
+// gateway leaves it as it is.
+func (a Answer) bareURI() bool {
+	data := a.message.Error().Path("data")
+	_, ok := data.Get("uri")
+	return ok && data.Len() == 1
+}
+
+// words decodes what the server itself says in a failure: the blocks of a result without the readable one that the gateway puts
+// before them, or code and message of an error.
+func (a Answer) words(annotated bool) (any, error) {
+	var said struct {
+		Result struct{ Content []any }
+		Error  *struct {
+			Code    json.Number
+			Message string
+		}
+	}
+	if err := json.Unmarshal(a.raw, &said); err != nil {
+		return nil, err
+	}
+	if said.Error != nil {
+		return []any{said.Error.Code.String(), said.Error.Message}, nil
+	}
+	if annotated && len(said.Result.Content) > 0 {
+		return said.Result.Content[1:], nil
+	}
+	return said.Result.Content, nil
+}

@@ -1,0 +1,124 @@
+package realservers
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Case is one request to a server.
+type Case struct {
+	Name   string // in words
+	Tool   string // "" for a request that calls none
+	Method string
+	Params json.RawMessage
+	Field  string // the JSON Pointer of the argument that breaks the tool's own schema, "" if none does
+}
+
+// maxTools bounds how many of a server's tools are called with bad arguments: enough to see its manners, not a list of them all.
+const maxTools = 4
+
+// protocolCases are what any server can be asked.
+func protocolCases() []Case {
+	return []Case{
+		callCase("unknown tool", "zz_no_such_tool", json.RawMessage(`{}`), ""),
+		{Name: "unknown method", Method: "no/such/method", Params: json.RawMessage(`{}`)},
+		{Name: "unknown resource", Method: "resources/read", Params: json.RawMessage(`{"uri":"zz://no/such/resource"}`)},
+		{Name: "unknown prompt", Method: "prompts/get", Params: json.RawMessage(`{"name":"zz_no_such_prompt"}`)},
+	}
+}
+
+// badArguments derives calls that break the schemas of the first tools that have one to break.
+func badArguments(tools []tool, careful bool) []Case {
+	var all []Case
+	asked := 0
+	for _, t := range tools {
+		if asked == maxTools {
+			break
+		}
+		cases := t.badArguments(careful)
+		if len(cases) > 0 {
+			asked++
+		}
+		all = append(all, cases...)
+	}
+	return all
+}
+
+// tool is as much of a tool as is needed to call it badly.
+type tool struct {
+	Name        string
+	InputSchema json.RawMessage
+}
+
+func (t tool) badArguments(careful bool) []Case {
+	compiled, err := schema.Compile(t.InputSchema)
+	if err != nil {
+		return nil
+	}
+	var known struct {
+		Required   []string
+		Properties map[string]property
+	}
+	if json.Unmarshal(t.InputSchema, &known) != nil {
+		return nil
+	}
+	var cases []Case
+	if len(known.Required) > 0 {
+		cases = append(cases, callCase("no arguments", t.Name, json.RawMessage(`{}`), pointer(known.Required[0])))
+	}
+	if careful {
+		return cases
+	}
+	// An argument that is required is asked for first: one that is not may be forgotten by the server, which would then do its work.
+	good := []byte(compiled.Explain(nil).Template.String())
+	for _, name := range known.Required {
+		if p := known.Properties[name]; p.wrong() != "" {
+			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(p.wrong())); err == nil {
+				cases = append(cases, callCase("wrong type", t.Name, bad, pointer(name)))
+			}
+			break
+		}
+	}
+	for _, name := range known.Required {
+		if p := known.Properties[name]; len(p.Enum) > 0 {
+			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(`"zz_no_such_choice"`)); err == nil {
+				cases = append(cases, callCase("no such choice", t.Name, bad, pointer(name)))
+			}
+			break
+		}
+	}
+	return cases
+}
+
+// property is one argument as the tool's schema describes it.
+type property struct {
+	Type any
+	Enum []any
+}
+
+// wrong returns a value of another type, "" if that cannot be told.
+func (p property) wrong() string {
+	switch p.Type {
+	case "string":
+		return `12345`
+	case "number", "integer", "boolean", "array", "object":
+		return `"zz wrong"`
+	}
+	return ""
+}
+
+func callCase(name, tool string, arguments json.RawMessage, field string) Case {
+	params, err := json.Marshal(map[string]any{"name": tool, "arguments": arguments})
+	if err != nil {
+		params = fmt.Appendf(nil, `{"name":%q}`, tool) // never: what is here is JSON
+	}
+	return Case{Name: name, Tool: tool, Method: "tools/call", Params: params, Field: field}
+}
+
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

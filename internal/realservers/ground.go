@@ -1,0 +1,75 @@
+package realservers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Ground is the folder in which servers run: the same content at the same place for every conversation, so that what a server
+// says of it can be compared.
+type Ground struct {
+	dir    string
+	marker string // in the environment of every process that was started on it
+}
+
+// NewGround lays out ground in dir, which is emptied for every conversation.
+func NewGround(dir string) Ground {
+	return Ground{dir: filepath.Join(dir, "ground"), marker: fmt.Sprintf("CANDOR_REAL_SERVER=%d-%s", os.Getpid(), filepath.Base(dir))}
+}
+
+// prepare puts the folder back to how it was at the beginning.
+func (g Ground) prepare() error {
+	if err := os.RemoveAll(g.dir); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{
+		"notes.txt":         "one\ntwo\nthree\n",
+		"folder/inside.txt": "inside\n",
+		"home/.keep":        "",
+		"tmp/.keep":         "",
+	} {
+		path := filepath.Join(g.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command prepares a process that sees the ground and little else. Credentials of whoever runs this stay outside.
+func (g Ground) command(line, env []string) *exec.Cmd {
+	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // its end is that of the connection, which kills the whole group
+	cmd.Dir = g.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(g.dir, "home"), "TMPDIR=" + filepath.Join(g.dir, "tmp"),
+		"TZ=UTC", "LANG=C.UTF-8", "NO_COLOR=1", g.marker,
+	}
+	for _, variable := range env {
+		cmd.Env = append(cmd.Env, strings.ReplaceAll(variable, groundWord, g.dir))
+	}
+	return cmd
+}
+
+// hide puts words in the place of this machine's folders, in a text that is shown.
+func (g Ground) hide(text string) string {
+	words := []string{g.dir, groundWord}
+	if home, err := os.UserHomeDir(); err == nil {
+		words = append(words, home, "HOME")
+	}
+	return strings.NewReplacer(words...).Replace(text)
+}
+
+// Offline returns the command line that runs another one without a network, nil where the machine has no such means.
+func Offline() []string {
+	line := []string{"unshare", "--map-root-user", "--net"}
+	if exec.Command(line[0], append(line[1:], "true")...).Run() != nil { //nolint:noctx // it does nothing
+		return nil
+	}
+	return line
+}

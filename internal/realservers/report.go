@@ -1,0 +1,202 @@
+package realservers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+// Account is what was seen of one server.
+type Account struct {
+	Name     string        `json:"server"`
+	Version  string        `json:"version"`
+	Tools    int           `json:"tools"`
+	Cases    []CaseAccount `json:"cases"`
+	Problems []string      `json:"problems,omitempty"` // beside those of a case
+	Absent   string        `json:"absent,omitempty"`   // why it could not be asked
+}
+
+// CaseAccount is one case before and after. What the server said is bounded and redacted.
+type CaseAccount struct {
+	Case    string  `json:"case"`
+	Tool    string  `json:"tool,omitempty"`
+	Field   string  `json:"field,omitempty"`
+	Failed  bool    `json:"directFailed"`
+	Direct  string  `json:"direct"`
+	Code    string  `json:"code,omitempty"`
+	Retry   string  `json:"retry,omitempty"`
+	Through string  `json:"through"`
+	Verdict Verdict `json:"verdict"`
+	Problem string  `json:"problem,omitempty"`
+
+	ref string
+}
+
+// maxShown bounds a text in the account, in characters.
+const maxShown = 110
+
+func (a *Account) add(x Exchange, hide func(string) string) {
+	c := CaseAccount{Case: x.Name, Tool: x.Tool, Field: x.Field, Failed: x.Direct.Failed()}
+	c.Verdict, c.Problem = x.Judge()
+	c.Direct, c.Through = shown(hide(x.Direct.Text())), shown(hide(x.Through.Text()))
+	if e, err := x.Through.Envelope(); err == nil {
+		c.Code, c.Retry, c.ref = e.Code().String(), e.Retry().String(), e.Ref()
+	}
+	a.Cases = append(a.Cases, c)
+}
+
+// shown makes a text safe to print in one line.
+func shown(text string) string {
+	text = strings.Join(strings.Fields(contract.Redact(text)), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+	if letters := []rune(text); len(letters) > maxShown {
+		return string(letters[:maxShown-1]) + "…"
+	}
+	return text
+}
+
+// Sum counts the cases with a verdict.
+func (a Account) Sum(v Verdict) int {
+	n := 0
+	for _, c := range a.Cases {
+		if c.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// OK reports whether the server was asked and nothing was wrong.
+func (a Account) OK() bool {
+	return a.Absent == "" && len(a.Problems) == 0 && a.Sum(Wrong) == 0 && len(a.Cases) > 0
+}
+
+// Report is all that was seen in one run.
+type Report struct {
+	Date    string    `json:"date"`
+	Candor  string    `json:"candor"`
+	Node    string    `json:"node"`
+	Offline bool      `json:"offline"` // the servers had no network
+	Servers []Account `json:"servers"`
+}
+
+// WriteJSON writes the report for programs.
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
+
+// WriteMarkdown writes the report for people.
+func (r Report) WriteMarkdown(w io.Writer) error {
+	var out strings.Builder
+	network := "without a network"
+	if !r.Offline {
+		network = "with whatever network this machine has"
+	}
+	fmt.Fprintf(&out, `# Real servers, before and after
+
+Published MCP servers asked the same questions directly and through `+"`candor wrap`"+`. Written by `+"`make realservers`"+`; do not edit.
+
+Run of %s: candor %s, Node %s, each server %s, in a folder made for the purpose (`+"`GROUND`"+`). Every server was asked twice directly
+and once through the gateway. *Same bytes* is a success that arrived as the server wrote it; *varies* is one of a server that says
+something else each time (a time, a random number) and arrived the same in all other places; *envelope* is a failure of the
+server that gained code, retry advice and ref and kept its own words; *refused* is a call that never reached the server, because it breaks the tool's own
+schema, and the failing argument was named, or because there is no such tool; *alone* is a failure that clients know by its
+exact shape. Every failure stood in the ledger once, and no process was left behind, unless it says so here.
+
+`, r.Date, r.Candor, r.Node, network)
+	r.writeSummary(&out)
+	for _, a := range r.Servers {
+		a.writeMarkdown(&out)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (r Report) writeSummary(out *strings.Builder) {
+	out.WriteString("| server | version | tools | cases | same bytes | varies | envelope | refused | alone | wrong |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	var total [7]int
+	for _, a := range r.Servers {
+		if a.Absent != "" {
+			fmt.Fprintf(out, "| %s | %s | not asked: %s |\n", a.Name, a.Version, cell(a.Absent))
+			continue
+		}
+		row := [7]int{len(a.Cases), a.Sum(Identical), a.Sum(Fitting), a.Sum(Enveloped), a.Sum(Refused), a.Sum(LeftAlone), a.Sum(Wrong) + len(a.Problems)}
+		fmt.Fprintf(out, "| %s | %s | %d |%s\n", a.Name, a.Version, a.Tools, numbers(row))
+		for i := range total {
+			total[i] += row[i]
+		}
+	}
+	fmt.Fprintf(out, "| all | | |%s\n", numbers(total))
+}
+
+func numbers(row [7]int) string {
+	var out strings.Builder
+	for _, n := range row {
+		fmt.Fprintf(&out, " %d |", n)
+	}
+	return out.String()
+}
+
+func (a Account) writeMarkdown(out *strings.Builder) {
+	if a.Absent != "" {
+		return
+	}
+	fmt.Fprintf(out, "\n## %s %s\n\n| asked | directly | through |\n|---|---|---|\n", a.Name, a.Version)
+	for _, c := range a.Cases {
+		asked := c.Case
+		if c.Tool != "" {
+			asked += " `" + c.Tool + "`"
+		}
+		if c.Field != "" {
+			asked += " `" + c.Field + "`"
+		}
+		direct := code(c.Direct)
+		if c.Failed {
+			direct = "✗ " + direct
+		}
+		through := string(c.Verdict)
+		if c.Code != "" {
+			through += ": `" + c.Code + "`, " + c.Retry + ", " + code(c.Through)
+		}
+		if c.Problem != "" {
+			through += ": " + cell(c.Problem)
+		}
+		fmt.Fprintf(out, "| %s | %s | %s |\n", asked, direct, through)
+	}
+	for _, p := range a.Problems {
+		fmt.Fprintf(out, "\nWRONG: %s\n", cell(p))
+	}
+}
+
+// Print writes the account for whoever watches.
+func (a Account) Print(w io.Writer) error {
+	var out strings.Builder
+	if a.Absent != "" {
+		fmt.Fprintf(&out, "\n## %s %s\n\nnot asked: %s\n", a.Name, a.Version, a.Absent)
+	}
+	a.writeMarkdown(&out)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// code shows a text of a server's: as it is, and as nothing but text.
+func code(text string) string {
+	if text == "" {
+		return "(nothing)"
+	}
+	return "`" + strings.ReplaceAll(cell(text), "`", "'") + "`"
+}
+
+func cell(text string) string { return strings.ReplaceAll(shown(text), "|", `\|`) }
