@@ -106,7 +106,7 @@ func isNilPointer(v any) bool {
 
 // ours returns the first *Error in the chain, or nil.
 func ours(err error) *Error {
-	if found, ok := err.(*Error); ok {
+	if found, ok := err.(*Error); ok { //nolint:errorlint // the quick way; the chain is walked below
 		return found
 	}
 	if isPlain(err) {

@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"runtime"
 	"sync"
 	"weak"
 
@@ -24,7 +25,7 @@ var candorDialect = mustDialect("candor")
 func mustDialect(name string) dialect.Dialect {
 	d, err := dialect.Lookup(name)
 	if err != nil {
-		panic(err)
+		panic(err) // programmer: the name is a literal
 	}
 	return d
 }
@@ -48,9 +49,11 @@ func Install(server *mcp.Server, o Options) *Boundary {
 
 // Install puts the boundary around one more server.
 func (b *Boundary) Install(server *mcp.Server) {
-	if _, twice := b.guarded.LoadOrStore(weak.Make(server), true); twice {
+	known := weak.Make(server)
+	if _, twice := b.guarded.LoadOrStore(known, true); twice {
 		return
 	}
+	runtime.AddCleanup(server, func(gone weak.Pointer[mcp.Server]) { b.guarded.Delete(gone) }, known)
 	b.offerStats(server)
 	g := &guard{b: b}
 	if labels, ok := b.o.Meter.(interface{ SetTools(names ...string) }); ok {

@@ -25,8 +25,8 @@ type toolCall struct {
 func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) (mcp.Result, error) {
 	c := toolCall{g: g, next: next, req: req}
 	if g.b.o.Tracer == nil && !g.b.o.Successes {
-		result, err, _ := c.handle(ctx)
-		return result, err
+		r := c.handle(ctx)
+		return r.result, r.err
 	}
 	return c.observed(ctx)
 }
@@ -38,20 +38,20 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 	if c.g.b.o.Tracer != nil {
 		ctx, end = c.g.b.o.Tracer.StartCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
 	}
-	result, err, e := c.handle(ctx)
-	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && e == nil && c.g.b.o.Successes {
+	r := c.handle(ctx)
+	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
 		x := c.exchange()
 		if lost := trail.RecordSuccess(context.WithoutCancel(ctx), x.tool, x.session, x.params, c.g.b.o.now().Sub(began)); lost != nil {
 			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded",
 				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
 		}
 	}
-	end(e)
-	return result, err
+	end(r.failure)
+	return r.result, r.err
 }
 
-// handle checks the arguments, runs the tool and checks what it returned. The third value is the failure, if there was one.
-func (c toolCall) handle(ctx context.Context) (mcp.Result, error, *candor.Error) {
+// handle checks the arguments, runs the tool and checks what it returned.
+func (c toolCall) handle(ctx context.Context) leaving {
 	c.tool = c.g.tools.find(ctx, c.next, c.req)
 	if c.tool != nil && !c.tool.accepts(c.req.Params.Arguments) {
 		if e := c.refusal(ctx); e != nil {
@@ -115,7 +115,7 @@ func (out outcome) lateIf(within, caller context.Context) outcome {
 }
 
 // broken handles a tool that returned no result.
-func (c toolCall) broken(ctx context.Context, out outcome) (mcp.Result, error, *candor.Error) {
+func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	x := c.exchange()
 	switch {
 	case out.thrown != nil:
@@ -142,7 +142,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) (mcp.Result, error, *
 }
 
 // returned handles a tool that returned a result.
-func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leaving {
 	if result.IsError {
 		return c.reported(ctx, result)
 	}
@@ -152,13 +152,13 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) (mcp
 	if e := c.tool.checkOutput(result); e != nil {
 		return c.fail(ctx, e, nil)
 	}
-	return result, nil, nil
+	return leaving{result: result}
 }
 
 // reported handles a result that says isError. One that holds an envelope already is only settled.
-func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
-	if done, ok := result.GetError().(sealed); ok {
-		return result, nil, done.err
+func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leaving {
+	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
+		return leaving{result: result, failure: done.err}
 	}
 	if e := attached(result); e != nil {
 		return c.keep(ctx, e, result)
@@ -207,7 +207,7 @@ func (c toolCall) exchange() exchange {
 }
 
 // fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
-func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) leaving {
 	x := c.exchange()
 	c.declared(e)
 	e = c.g.b.stamp(e, &x)
@@ -223,11 +223,11 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	} else if c.g.outside(c.req) {
 		settled.add(e.Ref())
 	}
-	return m.result, nil, e
+	return leaving{result: m.result, failure: e}
 }
 
 // keep settles a failure whose author has written the envelope: it leaves as it is, but for secrets.
-func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToolResult) (mcp.Result, error, *candor.Error) {
+func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToolResult) leaving {
 	if e.Ref() == "" {
 		return c.fail(ctx, e, result)
 	}
@@ -237,12 +237,12 @@ func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToo
 	if audit := c.g.b.settle(ctx, c.g.b.stamp(e, &x), contract.VerdictTool, &x, envelopeOf(result)); audit != nil {
 		m := emission{b: c.g.b, tool: c.tool, complete: isNewEra(c.req)}
 		m.write(audit)
-		return m.result, nil, audit
+		return leaving{result: m.result, failure: audit}
 	}
 	if c.g.outside(c.req) {
 		settled.add(e.Ref())
 	}
-	return result, nil, e
+	return leaving{result: result, failure: e}
 }
 
 // isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.

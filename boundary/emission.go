@@ -35,7 +35,7 @@ func (m *emission) asRPC() bool { return m.b.o.Dialect.Carrier() == dialect.Carr
 var fresh = func() mcp.CallToolResult {
 	var r mcp.CallToolResult
 	if err := json.Unmarshal([]byte(`{"resultType":"complete","content":[]}`), &r); err != nil {
-		panic(err)
+		panic(err) // programmer: the text is a literal
 	}
 	return r
 }()

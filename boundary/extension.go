@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -86,6 +87,6 @@ func (b *Boundary) offerStats(server *mcp.Server) {
 			return r, nil
 		})
 	if err != nil {
-		b.o.Logger.Error("sys/errorStats cannot be offered", "error", err)
+		b.o.Logger.Error("sys/errorStats cannot be offered", slog.Any("error", err))
 	}
 }

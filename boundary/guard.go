@@ -62,6 +62,13 @@ type outcome struct {
 	late   bool   // it has not returned in time
 }
 
+// leaving is what leaves the middleware, with the failure that it tells of, for the span.
+type leaving struct {
+	result  mcp.Result
+	err     error
+	failure *candor.Error
+}
+
 // run calls a handler and survives it.
 func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (out outcome) {
 	defer func() {
@@ -100,17 +107,17 @@ func thrownError(out outcome) *candor.Error {
 // call handles every method but tools/call.
 func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
 	if g.b.o.Tracer == nil {
-		result, err, _ := g.answer(ctx, next, method, req)
-		return result, err
+		r := g.answer(ctx, next, method, req)
+		return r.result, r.err
 	}
 	ctx, end := g.b.o.Tracer.StartCall(ctx, method, "", metaOf(req))
-	result, err, e := g.answer(ctx, next, method, req)
-	end(e)
-	return result, err
+	r := g.answer(ctx, next, method, req)
+	end(r.failure)
+	return r.result, r.err
 }
 
-// answer runs a handler and makes its failure a JSON-RPC error. The third value is the failure, for the span.
-func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error, *candor.Error) {
+// answer runs a handler and makes its failure a JSON-RPC error.
+func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) leaving {
 	out := g.run(ctx, next, method, req)
 	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
@@ -120,7 +127,7 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 	case out.err != nil:
 		return g.handlerError(ctx, out.err, &x, req, silent)
 	case silent:
-		return out.result, nil, nil
+		return leaving{result: out.result}
 	case isNil(out.result):
 		e := candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, false))
 		return g.protocolError(ctx, e, &x, rpcError{}, silent)
@@ -129,37 +136,37 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 		return g.protocolError(ctx, notEncodable(err), &x, rpcError{}, silent)
 	}
 	g.announce(out.result)
-	return out.result, nil, nil
+	return leaving{result: out.result}
 }
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 // handlerError expresses the error of a handler. A JSON-RPC error keeps its number, message and data. The SDK replaces one that
 // says "method not found" by its own words, so the layer around it settles that one, where there is such a layer.
-func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) (mcp.Result, error, *candor.Error) {
+func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) leaving {
 	shown, said := saidRPC(err)
 	if !said {
 		return g.protocolError(ctx, g.b.understand(err), x, rpcError{}, silent)
 	}
 	if shown.code == -32601 && !silent && g.outside(req) {
-		return nil, err, read(shown, x)
+		return leaving{err: err, failure: read(shown, x)}
 	}
 	e := read(shown, x)
 	return g.protocolError(ctx, e.With(candor.WithCause(err)), x, shown.improved(e), silent)
 }
 
 // protocolError settles a failure and returns it as a JSON-RPC error; shown may be what the author wrote.
-func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) (mcp.Result, error, *candor.Error) {
+func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) leaving {
 	if silent {
 		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
-		return nil, nil, e
+		return leaving{failure: e}
 	}
 	if shown.message == "" {
 		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
 	}
 	shown = g.b.express(ctx, e, contract.VerdictProtocol, x, shown)
 	settled.add(shown.key())
-	return nil, shown.wire(), e
+	return leaving{err: shown.wire(), failure: e}
 }
 
 // exchangeOf describes a request. Its params are not kept: they were decoded, and only those of tools are worth a digest.

@@ -93,7 +93,7 @@ func isAudit(c candor.Code) bool {
 // suppress settles a failure that the protocol forbids to answer.
 func (b *Boundary) suppress(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) {
 	x.silent = true
-	b.settle(ctx, b.stamp(e, &x), v, &x, nil)
+	_ = b.settle(ctx, b.stamp(e, &x), v, &x, nil) // nobody is to be told, not even that it could not be recorded
 }
 
 // options are those of the dialects for one answer.

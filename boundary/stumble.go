@@ -21,8 +21,8 @@ func stumble(v any) *candor.Error {
 // stumbled answers for any method but tools/call.
 func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
 	x := g.exchangeOf(method, req)
-	result, err, _ := g.protocolError(ctx, stumble(v), &x, rpcError{}, isNotification(method))
-	return result, err
+	out := g.protocolError(ctx, stumble(v), &x, rpcError{}, isNotification(method))
+	return out.result, out.err
 }
 
 // stumbledTool answers for the tool that was called, whatever the handler made of its request.
@@ -31,8 +31,8 @@ func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallTool
 	if req.Params != nil {
 		asked.Params.Meta, asked.Params.Arguments = req.Params.Meta, req.Params.Arguments
 	}
-	result, err, _ := toolCall{g: g, req: &asked}.fail(ctx, stumble(v), nil)
-	return result, err
+	out := toolCall{g: g, req: &asked}.fail(ctx, stumble(v), nil)
+	return out.result, out.err
 }
 
 // speaks reports that an error can say what it is.

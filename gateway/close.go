@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -121,13 +122,13 @@ func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 	c := &Call{up: u, session: session, attempt: 1, began: u.o.now()}
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
-	c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: answer, silent: true}, nil)
+	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: answer, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
 }
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
 func (c *Call) suspect(ctx context.Context, f failure) Reply {
 	c.release(nil)
-	c.settle(ctx, f, nil)
+	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
 	return Reply{Bytes: f.said}
 }
 
@@ -135,7 +136,7 @@ func (c *Call) suspect(ctx context.Context, f failure) Reply {
 func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
 	c.release(f.err)
 	f.retried = true
-	c.settle(ctx, f, nil)
+	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
 	c.attempt++
 	return Reply{Again: true, Wait: wait}
 }
@@ -164,7 +165,8 @@ func (c *Call) Cancelled(ctx context.Context) {
 
 // Late counts an answer that came after the call had ended. Nobody is told: the client has had its answer.
 func (c *Call) Late(ctx context.Context, answer []byte) {
-	c.up.o.Logger.DebugContext(ctx, "a late answer was dropped", "upstream", c.up.o.Name, "method", c.method, "tool", c.tool, "bytes", len(answer))
+	c.up.o.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.o.Name),
+		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }
 
 // Ended reports whether the call has had its end.

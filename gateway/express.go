@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -113,7 +114,7 @@ func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) 
 
 // suppress settles a failure that nobody may be told of.
 func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict) {
-	c.settle(ctx, failure{err: c.stamp(e), verdict: v, silent: true}, nil)
+	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: v, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
 }
 
 // settle records a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
@@ -151,6 +152,7 @@ func (c *Call) unrecorded(ctx context.Context, e *candor.Error, err error) *cand
 	if c.up.o.Meter != nil {
 		c.up.o.Meter.CountUnrecorded(refused)
 	}
-	c.up.o.Logger.ErrorContext(ctx, "a failure could not be recorded", "ref", e.Ref(), "code", e.Code().String(), "error", err)
+	c.up.o.Logger.ErrorContext(ctx, "a failure could not be recorded", slog.String("ref", e.Ref()),
+		slog.String("code", e.Code().String()), slog.Any("error", refused)) // not err: its text may hold anything
 	return refused
 }

@@ -54,7 +54,7 @@ func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	if wait == 0 {
 		wait = minRest << min(c.attempt-1, 10)
 	}
-	wait += rand.N(wait/2 + 1)
+	wait += rand.N(wait/2 + 1) //nolint:gosec // spreads retries, guards nothing
 	if wait > b.policy.MaxWait {
 		return 0, false
 	}

@@ -196,7 +196,7 @@ var native = mustDialect("candor")
 func mustDialect(name string) dialect.Dialect {
 	d, err := dialect.Lookup(name)
 	if err != nil {
-		panic(err)
+		panic(err) // programmer: the name is a literal
 	}
 	return d
 }

@@ -9,7 +9,7 @@ import (
 // New returns 80 random bits in hex: enough that two failures of a lifetime never share a ref, short enough to read out.
 func New() string {
 	var raw [10]byte
-	a, b := rand.Uint64(), rand.Uint32()
+	a, b := rand.Uint64(), rand.Uint32() //nolint:gosec // seeded by the system, and no secret: it only must not repeat
 	for i := range 8 {
 		raw[i] = byte(a >> (8 * i))
 	}
