@@ -172,6 +172,11 @@ func (x *bridgeExchange) refuse(m *wire.Message, status int, e *candor.Error) {
 	x.answer(status, c.refuse(x.ctx, e, lostOr(e)))
 }
 
+// fail answers a request that was not forwarded, in the form that its caller reads.
+func (x *bridgeExchange) fail(m *wire.Message, e *candor.Error) {
+	x.answer(http.StatusOK, x.b.up.newCall(m, x.session).Fail(x.ctx, e))
+}
+
 // end closes a session. When the client is told, its server has ended.
 func (x *bridgeExchange) end() {
 	s := x.b.session(x.session)
@@ -181,5 +186,5 @@ func (x *bridgeExchange) end() {
 	}
 	x.b.finish(s)
 	within(x.b.door.o.Patience, func() { <-s.ended })
-	x.answer(http.StatusNoContent, nil)
+	x.answer(http.StatusOK, nil)
 }

@@ -19,7 +19,9 @@ type bridgeHost struct {
 	hangUp func()             // lets open calls finish, then ends the server
 	stop   context.CancelFunc // ends it at once
 	ended  chan struct{}      // closed when it has ended, and all that it has started
+	busy   sync.RWMutex       // held by who gives it a request, so that its end comes before or after
 	only   *bridgeSession     // whose server it is; nil if several share it
+	hello  []byte             // what it answered to the first of several; set before others know of it
 	cut    []byte             // what is not yet a line; only the pump's writer touches it
 
 	mu       sync.Mutex // guards all below
@@ -29,6 +31,7 @@ type bridgeHost struct {
 	lastID   uint64 // that was given out
 	refused  int    // questions of the server
 	refusing int    // of these, those that are being refused
+	waiting  bool   // a timer runs for questions that nobody listens to
 }
 
 // bridgeCall is a call whose client waits on its own connection.
@@ -45,8 +48,18 @@ type bridgeCall struct {
 
 // host starts a server.
 func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
+	b.mu.Lock()
+	closing := b.closing
+	if !closing {
+		b.work.Add(1) // before the end can be waited for
+	}
+	b.mu.Unlock()
+	if closing {
+		return nil, draining()
+	}
 	server, err := b.child.start()
 	if err != nil {
+		b.work.Done()
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(b.ctx)
@@ -63,21 +76,24 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 		h.hangUp()
 	}
 	b.mu.Unlock()
-	b.work.Go(func() {
+	go func() {
+		defer b.work.Done()
 		w.supervise(server)
-		h.pump.client.shut()
 		h.over()
-	})
+	}()
 	return h, nil
 }
 
 // over forgets a server that has ended. Who still waits for it gets nothing any more.
 func (h *bridgeHost) over() {
 	h.stop()
+	h.busy.Lock()
+	h.pump.client.shut()
 	h.mu.Lock()
 	calls, sessions := h.calls, h.sessions
 	h.calls, h.sessions = nil, nil
 	h.mu.Unlock()
+	h.busy.Unlock()
 	for _, c := range calls {
 		c.inbox.close()
 	}
@@ -93,7 +109,19 @@ func (h *bridgeHost) over() {
 	}
 }
 
-// open enters a request into the table, as the server will see it. The error says why not.
+// forward gives the server a request, and enters it into the table first. The error says why not.
+func (h *bridgeHost) forward(m *wire.Message, s *bridgeSession, session string, streams bool) (*bridgeCall, *candor.Error) {
+	h.busy.RLock()
+	defer h.busy.RUnlock()
+	c, e := h.open(m, s, streams)
+	if e == nil {
+		h.pump.request(&c.request, session)
+		h.pump.flush()
+	}
+	return c, e
+}
+
+// open enters a request into the table, as the server will see it.
 func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bridgeCall, *candor.Error) {
 	c := &bridgeCall{
 		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
@@ -109,7 +137,7 @@ func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bri
 	key := c.key()
 	switch {
 	case h.calls == nil:
-		return nil, draining()
+		return nil, h.why()
 	case h.calls[key] != nil:
 		return nil, candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
 	case len(h.calls) >= h.b.up.o.Limits.Calls:
@@ -120,6 +148,16 @@ func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bri
 		h.tokens[idKey(token)] = c
 	}
 	return c, nil
+}
+
+// why says why a server has ended.
+func (h *bridgeHost) why() *candor.Error {
+	h.pump.mu.Lock()
+	defer h.pump.mu.Unlock()
+	if h.pump.over != nil {
+		return h.pump.over
+	}
+	return draining()
 }
 
 func (c *bridgeCall) key() string { return idKey(c.request.ID()) }
@@ -135,12 +173,6 @@ func (h *bridgeHost) rekeyed(m *wire.Message, number uint64) wire.Message {
 		return *m
 	}
 	return wire.Parse(out, h.b.up.o.Limits.Message)
-}
-
-// send gives the server the request.
-func (c *bridgeCall) send(session string) {
-	c.h.pump.request(&c.request, session)
-	c.h.pump.flush()
 }
 
 // take removes the call that the server knows by an id; nil if there is none.
@@ -190,7 +222,9 @@ func (h *bridgeHost) callsOf(s *bridgeSession) []*bridgeCall {
 // revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
 // is told that nobody waits any more, if it is to be.
 func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
-	l, _ := c.h.pump.server()
+	c.h.pump.mu.Lock()
+	l := c.h.pump.link
+	c.h.pump.mu.Unlock()
 	if l == nil {
 		return
 	}
@@ -207,7 +241,7 @@ func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
 		c.inbox.put(&letter{bytes: c.home(answer), last: true})
 	}
 	c.inbox.close()
-	if tell && c.request.Method() != nil && !c.request.MethodIs("initialize") {
+	if tell && !c.request.MethodIs("initialize") {
 		l.server.send(cancellation(c.request.ID(), "nobody waits for the answer"))
 	}
 }
@@ -235,27 +269,38 @@ func (c *bridgeCall) home(answer []byte) []byte {
 
 const subscriptionKey = "io.modelcontextprotocol/subscriptionId"
 
-// maxRefusing is how many questions are refused at a time: a server that floods its client with them waits for the rest in vain.
+// maxRefusing is how many questions are answered here at a time: a server that floods its client with them waits for the rest in
+// vain.
 const maxRefusing = 64
 
-// refuse answers a question of the server that no client can, without waiting for it to be taken. Nobody else is told.
+// refuse answers a question of the server that no client can. No client is told.
 func (h *bridgeHost) refuse(id wire.ID, code candor.Code) {
+	h.respond(func(record bool) []byte {
+		c := &Call{up: h.b.up, session: h.pump.session, attempt: 1, id: id, began: h.b.up.o.now()}
+		e := c.stamp(candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
+		if record {
+			c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil)
+		}
+		return c.made(e)
+	})
+}
+
+// respond gives the server an answer of our own, without waiting for it: the server may not read before it has written. Only so
+// many are recorded that a server cannot fill the ledger.
+func (h *bridgeHost) respond(answer func(record bool) []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.refusing >= maxRefusing {
+	if h.refusing >= maxRefusing || h.calls == nil {
 		return
 	}
 	h.refusing++
 	h.refused++
 	record := h.refused <= maxStrays
 	go func() {
-		defer func() { h.mu.Lock(); h.refusing--; h.mu.Unlock() }()
-		c := &Call{up: h.b.up, session: h.pump.session, attempt: 1, id: id, began: h.b.up.o.now()}
-		e := c.stamp(candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
-		if record {
-			c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil)
-		}
-		h.pump.fromClient(wire.Line{Bytes: c.made(e)})
+		h.pump.fromClient(wire.Line{Bytes: answer(record)})
 		h.pump.flush()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.refusing--
 	}()
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"sync"
+	"time"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -9,8 +10,9 @@ import (
 // letter is a message of the server on its way to a client.
 type letter struct {
 	bytes []byte
-	asks  wire.ID // of a question that the server waits for an answer to; nil of others
-	last  bool    // it is the answer to the call, and nothing follows
+	asks  wire.ID   // of a question that the server waits for an answer to; nil of others
+	since time.Time // when it came here
+	last  bool      // it is the answer to the call, and nothing follows
 }
 
 // mailbox holds what the server has said until the client's connection takes it. It is bounded, so that neither side can make it
@@ -37,6 +39,7 @@ func (b *mailbox) put(l *letter) (dropped []*letter) {
 	if b.closed {
 		return []*letter{l}
 	}
+	l.since = time.Now()
 	b.letters = append(b.letters, l)
 	b.size += len(l.bytes)
 	for !l.last && len(b.letters) > 1 && (len(b.letters) > b.most || b.size > maxMail) {
@@ -78,17 +81,22 @@ func (b *mailbox) take() (letters []*letter, open bool) {
 	return letters, !b.closed
 }
 
-// withdraw takes a letter back, and reports whether it was still there.
-func (b *mailbox) withdraw(l *letter) bool {
+// unheard takes out the questions that came before then, and reports whether younger ones are left.
+func (b *mailbox) unheard(then time.Time) (old []*letter, left bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, at := range b.letters {
-		if at == l {
-			b.drop(i)
-			return true
+	for i := 0; i < len(b.letters); {
+		switch l := b.letters[i]; {
+		case l.asks == nil:
+			i++
+		case l.since.After(then):
+			left = true
+			i++
+		default:
+			old = append(old, b.drop(i))
 		}
 	}
-	return false
+	return old, left
 }
 
 // close lets nothing in any more. What is there can still be taken.

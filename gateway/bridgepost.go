@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
@@ -61,12 +60,11 @@ func (x *bridgeExchange) ask(h *bridgeHost, s *bridgeSession, m *wire.Message) {
 		x.refuse(m, http.StatusBadRequest, fault(candor.CodeInvalidRequest, "reason", "the session is initialized"))
 		return
 	}
-	c, e := h.open(m, s, takesEvents(x.r.Header))
+	c, e := h.forward(m, s, x.session, takesEvents(x.r.Header))
 	if e != nil {
-		x.answer(http.StatusOK, x.b.up.newCall(m, x.session).Fail(x.ctx, e))
+		x.fail(m, e)
 		return
 	}
-	c.send(x.session)
 	if answer := x.last(c); answer != nil {
 		x.deliverLast(c, answer)
 	} else if !x.begun {
@@ -102,7 +100,7 @@ func (x *bridgeExchange) last(c *bridgeCall) []byte {
 				x.beginEvents()
 			}
 			if err := x.event(l.bytes); err != nil {
-				c.h.unheard(c.inbox, letters[i:])
+				c.h.inherit(letters[i:])
 				break
 			}
 		}
@@ -124,7 +122,7 @@ func (x *bridgeExchange) leave(c *bridgeCall) bool {
 	}
 	c.inbox.close()
 	letters, _ := c.inbox.take()
-	c.h.unheard(c.inbox, letters)
+	c.h.inherit(letters)
 	return true
 }
 
@@ -169,7 +167,12 @@ func (x *bridgeExchange) listen() {
 	case s == nil:
 		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
 		return
+	case x.d.streams.Add(1) > int64(x.d.o.Streams):
+		x.d.streams.Add(-1)
+		x.turnAway(httpRefuse(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		return
 	}
+	defer x.d.streams.Add(-1)
 	s.begin()
 	defer s.done()
 	replaced := s.attach()
@@ -185,14 +188,26 @@ func (x *bridgeExchange) listen() {
 		case <-x.r.Context().Done():
 			return
 		}
-		letters, _ := s.outbox.take()
+		letters := s.collect(replaced)
 		for i, l := range letters {
 			if err := x.event(l.bytes); err != nil {
-				s.keep(letters[i:])
+				s.host.inherit(letters[i:])
 				return
 			}
 		}
 	}
+}
+
+// collect takes what is in the mailbox, unless another stream has taken the place of this one.
+func (s *bridgeSession) collect(replaced chan struct{}) []*letter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != replaced {
+		s.outbox.wake() // for the other
+		return nil
+	}
+	letters, _ := s.outbox.take()
+	return letters
 }
 
 // attach makes a stream the one that is spoken to, and returns what is closed when another takes its place.
@@ -212,16 +227,5 @@ func (s *bridgeSession) detach(own chan struct{}) {
 	defer s.mu.Unlock()
 	if s.listener == own {
 		s.listener = nil
-	}
-	s.used = time.Now()
-}
-
-// keep puts letters back that could not be sent, for the next stream.
-func (s *bridgeSession) keep(letters []*letter) {
-	for _, l := range letters {
-		s.host.unheard(s.outbox, s.outbox.put(l))
-		if l.asks != nil && s.host.only != nil {
-			s.host.await(l)
-		}
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -112,53 +113,70 @@ func (h *bridgeHost) likely() *bridgeCall {
 
 // deliver puts a letter into the mailbox of a call, or of its session if the call takes none.
 func (h *bridgeHost) deliver(c *bridgeCall, l *letter) {
-	box := (*mailbox)(nil)
 	switch {
 	case c != nil && c.streams:
-		box = c.inbox
+		h.inherit(c.inbox.put(l))
 	case h.only != nil:
-		box = h.only.outbox
+		h.store(l)
 	case c != nil && c.s != nil:
-		box = c.s.outbox
-	default:
-		return
+		c.s.outbox.put(l)
 	}
-	h.unheard(box, box.put(l))
 }
 
 // ask delivers a question of the server. If several clients share it nobody knows whom it means.
 func (h *bridgeHost) ask(m *wire.Message) {
-	if h.only == nil {
-		h.refuse(m.ID().Clone(), candor.CodeMethodNotFound)
+	id := m.ID().Clone()
+	switch {
+	case h.only == nil && m.MethodIs("ping"):
+		h.respond(func(bool) []byte { return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":{}}`)) })
+		return
+	case h.only == nil:
+		h.refuse(id, candor.CodeMethodNotFound)
 		return
 	}
-	l := &letter{bytes: bytes.Clone(m.Bytes()), asks: m.ID().Clone()}
-	h.deliver(h.likely(), l)
-	h.await(l)
+	h.deliver(h.likely(), &letter{bytes: bytes.Clone(m.Bytes()), asks: id})
 }
 
-// await refuses a question that still waits in the session's mailbox when its time is over.
-func (h *bridgeHost) await(l *letter) {
+// store puts a letter into the mailbox of the only session. A question does not wait there for ever.
+func (h *bridgeHost) store(l *letter) {
+	for _, lost := range h.only.outbox.put(l) {
+		if lost.asks != nil {
+			h.refuse(lost.asks, candor.CodeTimeout)
+		}
+	}
+	if l.asks != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.await()
+	}
+}
+
+// await starts the clock of questions that nobody listens to, one for all of them. The lock is held.
+func (h *bridgeHost) await() {
+	if h.waiting || h.calls == nil {
+		return
+	}
+	h.waiting = true
 	time.AfterFunc(h.b.o.Unheard, func() {
-		if h.only.outbox.withdraw(l) {
+		old, left := h.only.outbox.unheard(time.Now().Add(-h.b.o.Unheard))
+		for _, l := range old {
 			h.refuse(l.asks, candor.CodeTimeout)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.waiting = false
+		if left {
+			h.await()
 		}
 	})
 }
 
-// unheard sees to letters that a mailbox could not keep: news are lost, and questions refused. Those that a call has left behind
-// go to the session.
-func (h *bridgeHost) unheard(box *mailbox, letters []*letter) {
+// inherit sees to letters that the mailbox of a call could not keep, or that its client did not take: they go to the session, if
+// it has the server for itself.
+func (h *bridgeHost) inherit(letters []*letter) {
 	for _, l := range letters {
-		switch {
-		case l.last:
-		case h.only != nil && box != h.only.outbox:
-			h.unheard(h.only.outbox, h.only.outbox.put(l))
-			if l.asks != nil {
-				h.await(l)
-			}
-		case l.asks != nil:
-			h.refuse(l.asks, candor.CodeTimeout)
+		if !l.last && h.only != nil {
+			h.store(l)
 		}
 	}
 }

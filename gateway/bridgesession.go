@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -170,21 +171,20 @@ func (x *bridgeExchange) beginSession(m *wire.Message) {
 	h, err := x.b.host(s)
 	if err != nil {
 		s.close()
-		x.cannotStart(m, err)
+		x.notServed(m, err)
 		return
 	}
 	if !s.join(h) {
 		s.close()
-	}
-	c, e := h.open(m, s, false)
-	if e != nil {
-		h.stop()
-		x.answer(http.StatusOK, x.b.up.newCall(m, s.id).Fail(x.ctx, e))
+		x.fail(m, h.why())
 		return
 	}
 	x.b.remember(s) // before the answer, so that who has read it is known
-	c.send(s.id)
-	if x.welcome(c) != wire.KindResult {
+	c, e := h.forward(m, s, s.id, false)
+	if e != nil {
+		x.fail(m, e)
+	}
+	if e != nil || x.welcome(c) != wire.KindResult {
 		x.b.finish(s)
 	}
 }
@@ -203,12 +203,19 @@ func (x *bridgeExchange) welcome(c *bridgeCall) wire.Kind {
 	return m.Kind()
 }
 
-// cannotStart answers a client whose server cannot be started. What exactly is wrong with the command is for the log.
-func (x *bridgeExchange) cannotStart(m *wire.Message, err error) {
+// notServed answers a client for whom no server could be started. What exactly is wrong with the command is for the log.
+func (x *bridgeExchange) notServed(m *wire.Message, err error) {
+	if e, ok := errors.AsType[*candor.Error](err); ok {
+		x.fail(m, e)
+		return
+	}
+	if errors.Is(err, context.Canceled) {
+		return // nobody waits any more
+	}
 	x.b.up.o.Logger.ErrorContext(x.ctx, "a server could not be started", "upstream", x.b.up.o.Name, "error", err)
 	reason := "the server could not be started"
 	if start, ok := errors.AsType[*StartError](err); ok {
 		reason += ": " + start.Hint
 	}
-	x.answer(http.StatusOK, x.b.up.newCall(m, x.session).Fail(x.ctx, fault(candor.CodeUpstreamUnreachable, "reason", reason)))
+	x.fail(m, fault(candor.CodeUpstreamUnreachable, "reason", reason))
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -15,7 +16,6 @@ type bridgePool struct {
 
 	mu    sync.Mutex // guards all below
 	host  *bridgeHost
-	hello []byte // what it answered to the first handshake
 	used  time.Time
 	asks  int       // how many are served
 	until time.Time // it cannot be shared in this way, and nobody tries again before then
@@ -26,7 +26,10 @@ func (p *bridgePool) enter(ctx context.Context, b *Bridge, greet func(*bridgeHos
 	select {
 	case p.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		if errors.Is(context.Cause(ctx), ErrDraining) {
+			return nil, draining()
+		}
+		return nil, ctx.Err()
 	}
 	defer func() { <-p.turn }()
 	p.mu.Lock()
@@ -92,56 +95,44 @@ func (h *bridgeHost) unused() bool {
 // capabilities of the client: nobody could tell whom the server asks. Others are answered with what the server said then.
 func (x *bridgeExchange) joinSession(s *bridgeSession, m *wire.Message) {
 	p := &x.b.shared
-	var refusal []byte
-	h, err := p.enter(x.ctx, x.b, func(h *bridgeHost) error {
-		answer, err := x.introduce(h, m)
-		if err != nil {
-			refusal = answer
-			return err
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.hello = answer
-		return nil
+	var first []byte // the answer, if this is the first
+	h, err := p.enter(x.ctx, x.b, func(h *bridgeHost) (err error) {
+		first, err = x.introduce(h, m)
+		return err
 	})
+	if err == nil {
+		defer p.leave(x.b)
+		if !s.join(h) {
+			err = h.why()
+		}
+	}
+	if err != nil {
+		s.close()
+	}
 	switch {
-	case refusal != nil:
-		s.close()
-		x.answer(http.StatusOK, refusal)
-		return
-	case err != nil && x.ctx.Err() != nil:
-		s.close()
-		return
+	case errors.Is(err, errNoGreeting):
+		if first != nil {
+			x.answer(http.StatusOK, first)
+		}
 	case err != nil:
-		s.close()
-		x.cannotStart(m, err)
-		return
+		x.notServed(m, err)
+	default:
+		x.b.remember(s)
+		x.greeted(s, m, first)
 	}
-	defer p.leave(x.b)
-	if !s.join(h) {
-		s.close()
-		x.answer(http.StatusOK, x.b.up.newCall(m, s.id).Fail(x.ctx, draining()))
-		return
-	}
-	x.b.remember(s)
-	p.mu.Lock()
-	hello := p.hello
-	p.mu.Unlock()
-	x.greeted(m, hello)
 }
 
-// introduce makes a server's acquaintance in the words of its first client. If it does not succeed the answer is for that client.
+// introduce makes a server's acquaintance in the words of its first client, and returns what it answered.
 func (x *bridgeExchange) introduce(h *bridgeHost, m *wire.Message) ([]byte, error) {
 	plain, err := wire.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
 	if err != nil {
 		plain = m.Bytes()
 	}
 	hello := wire.Parse(plain, x.b.up.o.Limits.Message)
-	c, e := h.open(&hello, nil, false)
+	c, e := h.forward(&hello, nil, x.session, false)
 	if e != nil {
-		return x.b.up.newCall(m, x.session).Fail(x.ctx, e), errNoGreeting
+		return nil, e
 	}
-	c.send(x.session)
 	answer := x.last(c)
 	if said := wire.Parse(answer, x.b.up.o.Limits.Message); said.Kind() != wire.KindResult {
 		return answer, errNoGreeting
@@ -149,15 +140,24 @@ func (x *bridgeExchange) introduce(h *bridgeHost, m *wire.Message) ([]byte, erro
 	ready := wire.Parse([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), wire.Limits{})
 	h.pump.notification(&ready)
 	h.pump.flush()
+	h.hello = answer
 	return answer, nil
 }
 
-// greeted answers initialize with what the server said to the first who asked.
-func (x *bridgeExchange) greeted(m *wire.Message, hello []byte) {
-	answer, err := wire.SetMember(nil, hello, []string{"id"}, m.ID())
-	if err != nil {
-		answer = hello
+// greeted answers initialize: with what the server has just said, or with what it said to the first who asked.
+func (x *bridgeExchange) greeted(s *bridgeSession, m *wire.Message, answer []byte) {
+	if answer == nil {
+		c, refusal := x.b.up.Admit(x.ctx, m, s.id)
+		if c == nil {
+			x.b.finish(s)
+			x.answer(http.StatusOK, refusal)
+			return
+		}
+		again, err := wire.SetMember(nil, s.host.hello, []string{"id"}, m.ID())
+		if err == nil {
+			answer = c.Close(x.ctx, again).Bytes
+		}
 	}
-	x.w.Header().Set(sessionHeader, x.session)
+	x.w.Header().Set(sessionHeader, s.id)
 	x.answer(http.StatusOK, answer)
 }

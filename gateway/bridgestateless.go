@@ -48,7 +48,7 @@ func (x *bridgeExchange) withoutSession(m *wire.Message) {
 			candor.WithDetails(map[string]any{"supported": sessionVersions, "requested": requested, "beside": []string{"supported", "requested"}})))
 		return
 	case err != nil:
-		x.cannotStart(m, err)
+		x.notServed(m, err)
 		return
 	}
 	defer p.leave(x.b)
