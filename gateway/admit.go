@@ -12,12 +12,19 @@ import (
 // Admit opens a call for a request of a client, or refuses it: then the answer to send is returned, recorded and counted, and
 // nothing is to be forwarded. The message must be a request; it is copied.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
+	return u.admit(ctx, m, session, true)
+}
+
+// admit is [Upstream.Admit], with or without objections to the tool and its arguments.
+func (u *Upstream) admit(ctx context.Context, m *wire.Message, session string, object bool) (*Call, []byte) {
 	c := u.newCall(m, session)
 	if u.ending.Load() {
 		return nil, c.Fail(ctx, draining())
 	}
-	if e := c.objection(); e != nil {
-		return nil, c.Fail(ctx, e)
+	if object {
+		if e := c.objection(); e != nil {
+			return nil, c.Fail(ctx, e)
+		}
 	}
 	if u.breaker != nil {
 		if !u.breaker.TryAcquirePermit() {

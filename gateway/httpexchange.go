@@ -74,7 +74,7 @@ func (x *httpExchange) ask(m *wire.Message) {
 		x.overrun(m, candor.CodeTooManySessions)
 		return
 	}
-	call, refusal := x.d.up.Admit(x.ctx, m, x.session)
+	call, refusal := x.d.up.admit(x.ctx, m, x.session, !x.contradicted(m))
 	if call == nil {
 		x.answer(http.StatusOK, refusal)
 		return
@@ -88,6 +88,12 @@ func (x *httpExchange) ask(m *wire.Message) {
 			return
 		}
 	}
+}
+
+// contradicted says that a header and the message disagree. Since version 2026-07-28 a server has to refuse that before it looks at
+// anything else, with a number of its own; so we must not be quicker with another one.
+func (x *httpExchange) contradicted(m *wire.Message) bool {
+	return m.Params().Path("_meta", protocolVersionKey).Present() && mismatch(x.r.Header, m) != ""
 }
 
 // overrun refuses a call because there are too many already.
