@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -28,7 +29,8 @@ type link struct {
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending
 	progress map[string]*pending // those whose progress is reported, by token
-	held     int                 // bytes of the open requests
+	clock    clock
+	held     int // bytes of the open requests
 	late     *lateIDs
 	asked    map[string]wire.ID // what the server has asked the client
 	crowded  bool               // it has asked too much to be remembered: anything may be an answer
@@ -43,8 +45,7 @@ type pending struct {
 	call    *Call               // nil if the gateway itself asks
 	own     func(*wire.Message) // takes the answer to the gateway itself, nil if none will come
 	key     string
-	token   string // of its progress
-	timer   *time.Timer
+	token   string        // of its progress
 	limit   time.Duration // how long it may go without a sign of progress, 0 for ever
 	began   time.Time
 	due     time.Time // when its time is up
@@ -119,9 +120,7 @@ func (l *link) put(p *pending) *candor.Error {
 	if p.token != "" {
 		l.progress[p.token] = p
 	}
-	if p.limit > 0 {
-		p.timer = time.AfterFunc(time.Until(p.due), func() { l.expire(p) })
-	}
+	l.watch(p)
 	return nil
 }
 
@@ -161,9 +160,6 @@ func (l *link) remove(p *pending) {
 	if l.progress[p.token] == p {
 		delete(l.progress, p.token)
 	}
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	if l.empty != nil && len(l.open) == 0 {
 		close(l.empty)
 		l.empty = nil
@@ -198,13 +194,12 @@ func (l *link) extend(token wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.progress[idKey(token)]
-	if p == nil || p.timer == nil || p.waiting {
+	if p == nil || p.waiting {
 		return
 	}
 	if p.due = time.Now().Add(p.limit); p.due.After(p.began.Add(maxExtension * p.limit)) {
 		p.due = p.began.Add(maxExtension * p.limit)
 	}
-	p.timer.Reset(time.Until(p.due))
 }
 
 // again makes a call once more after a pause, unless its deadline or the end of the link comes first.
@@ -251,6 +246,9 @@ func (l *link) mayAnswer(id wire.ID) bool {
 func (l *link) end(e *candor.Error) {
 	l.mu.Lock()
 	l.over = e
+	if l.clock.timer != nil {
+		l.clock.timer.Stop()
+	}
 	left := make([]*pending, 0, len(l.open))
 	for _, p := range l.open {
 		left = append(left, p)
@@ -296,6 +294,6 @@ func (l *link) tell() {
 	l.mu.Unlock()
 	if lines := l.noise.lines.Load(); lines+lates+strays > 0 {
 		l.up.o.Logger.InfoContext(l.ctx, "dropped from the server",
-			"upstream", l.up.o.Name, "noise", lines, "lateAnswers", lates, "strayAnswers", strays)
+			slog.String("upstream", l.up.o.Name), slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
 	}
 }

@@ -101,9 +101,9 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 		call := toolCall(1, "work", `{}`)
 		d.client(call)
 		d.wantHeard(call)
-		time.Sleep(10*time.Second - 1)
+		time.Sleep(10*time.Second - time.Millisecond)
 		d.wantTold()
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		d.wantTold("CALL_TIMEOUT")
 		d.wantHeard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the call did not finish before its deadline"}}`)
@@ -115,6 +115,24 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 		d.server(okay) // late comes once
 		d.wantTold()
 		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1, "STRAY_ANSWER": 1}, 1)
+	})
+}
+
+func TestEachCallHasADeadlineOfItsOwn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Timeout: time.Hour, Timeouts: map[string]time.Duration{"quick": time.Second, "never": -1}})
+		d.client(toolCall(1, "slow", `{}`), toolCall(2, "quick", `{}`), toolCall(3, "never", `{}`))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		d.wantTold("CALL_TIMEOUT") // it came later, and is due earlier
+		d.client(toolCall(4, "quick", `{}`))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		d.wantTold("CALL_TIMEOUT")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		d.wantTold("CALL_TIMEOUT")
+		d.wantEntries(map[string]int{"CALL_TIMEOUT": 3}, 0) // and one waits for ever
 	})
 }
 

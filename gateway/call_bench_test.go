@@ -1,0 +1,37 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// BenchmarkPump is what a call costs without the pipes: a request from the client's line to the server's, and its answer back.
+func BenchmarkPump(b *testing.B) {
+	for _, tool := range []string{load.Echo, load.Fail} {
+		b.Run(tool, func(b *testing.B) {
+			p := newPump(b.Context(), New(Options{Repeats: RepeatPolicy{Off: true}}), io.Discard)
+			l := p.newLink(newOutlet(io.Discard, p.up.timeout("")))
+			p.connect(l)
+			speak := func(request string) {
+				line := []byte(request)
+				m := wire.Parse(line, wire.Limits{})
+				p.fromClient(wire.Line{Bytes: line})
+				l.fromServer(wire.Line{Bytes: load.Answer(nil, &m)})
+			}
+			speak(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}`)
+			speak(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
+			request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"path":"notes/today.md","limit":10}}}`, tool)
+			m := wire.Parse(request, wire.Limits{})
+			answer := load.Answer(nil, &m)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.fromClient(wire.Line{Bytes: request})
+				l.fromServer(wire.Line{Bytes: answer})
+			}
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package gateway
+
+import "time"
+
+// clock wakes a link when the first of its calls is due. It is one for all of them: they come and go without touching it, because
+// a timer for each would cost more than reading the call. All of it is guarded by the link's lock.
+type clock struct {
+	timer *time.Timer
+	at    time.Time // when it wakes, which is never after an open call is due; zero if it does not
+}
+
+// watch sees to it that p is ended when it is due. It is called with the lock held.
+func (l *link) watch(p *pending) {
+	if p.limit <= 0 || !l.clock.at.IsZero() && !p.due.Before(l.clock.at) {
+		return
+	}
+	l.clock.at = p.due
+	if l.clock.timer == nil {
+		l.clock.timer = time.AfterFunc(time.Until(p.due), l.wake)
+		return
+	}
+	l.clock.timer.Reset(time.Until(p.due))
+}
+
+// wake ends the calls that are due, and waits for the next.
+func (l *link) wake() {
+	for _, p := range l.overdue() {
+		go l.expire(p) // each is recorded, and none waits for the others
+	}
+}
+
+func (l *link) overdue() (due []*pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock.at = time.Time{}
+	if l.over != nil {
+		return nil
+	}
+	now := time.Now()
+	for _, p := range l.open {
+		if p.limit > 0 && !p.due.After(now) {
+			due = append(due, p)
+		} else {
+			l.watch(p)
+		}
+	}
+	return due
+}
