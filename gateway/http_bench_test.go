@@ -1,12 +1,18 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -31,14 +37,109 @@ func ways(b *testing.B, kind, answer string) map[string]string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	plain := httputil.NewSingleHostReverseProxy(target)
-	plain.Transport = &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
-	plain.FlushInterval = -1
-	proxy := httptest.NewServer(plain)
-	b.Cleanup(proxy.Close)
-	door := httptest.NewServer(gateway.New(gateway.Options{Name: "up"}).Door(target, gateway.HTTPOptions{}))
-	b.Cleanup(door.Close)
-	return map[string]string{"direct": back.URL, "reverseproxy": proxy.URL, "door": door.URL}
+	all := map[string]string{"direct": back.URL, "reverseproxy": elsewhere(b, "reverseproxy", back.URL), "door": elsewhere(b, "door", back.URL)}
+	if address := nginx(b, target.Host); address != "" {
+		all["nginx"] = address
+	}
+	return all
+}
+
+const (
+	benchServe  = "CANDOR_BENCH_SERVE"
+	benchTarget = "CANDOR_BENCH_TARGET"
+)
+
+// init makes this program a proxy if it was started as one: each that is compared has a process of its own, as nginx has.
+func init() {
+	what := os.Getenv(benchServe)
+	if what == "" {
+		return
+	}
+	target, err := url.Parse(os.Getenv(benchTarget))
+	if err != nil {
+		os.Exit(1)
+	}
+	handler := gateway.New(gateway.Options{Name: "up"}).Door(target, gateway.HTTPOptions{})
+	if what == "reverseproxy" {
+		plain := httputil.NewSingleHostReverseProxy(target)
+		plain.Transport = &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
+		plain.FlushInterval = -1
+		handler = plain
+	}
+	s := httptest.NewServer(handler)
+	fmt.Println(s.URL) //nolint:forbidigo // for the benchmark that started it
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+// elsewhere starts a proxy in a process of its own and returns its address.
+func elsewhere(b *testing.B, what, target string) string {
+	b.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), program)
+	cmd.Env = append(os.Environ(), benchServe+"="+what, benchTarget+"="+target)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+const nginxConf = `daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/log; worker_processes 1; events { worker_connections 1024; }
+http { access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+keepalive_requests 1000000; upstream up { server %[2]s; keepalive 64; keepalive_requests 1000000; }
+server { listen %[3]s; location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }
+`
+
+// nginx is the same way through nginx, "" if it is not installed.
+func nginx(b *testing.B, upstream string) string {
+	b.Helper()
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		return ""
+	}
+	l, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	dir := b.TempDir()
+	conf := filepath.Join(dir, "conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, dir, upstream, address), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, "-c", conf, "-p", dir)
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { stop(); _ = cmd.Wait() })
+	for range 1000 {
+		conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return "http://" + address
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	b.Fatal("nginx does not listen")
+	return ""
 }
 
 var benchHeader = http.Header{
@@ -99,6 +200,9 @@ func BenchmarkP5(b *testing.B) {
 			b.ReportMetric(door/direct, "x-direct")
 			b.ReportMetric(proxy/direct, "reverseproxy-x-direct")
 			b.ReportMetric(door, "calls/s")
+			if other := median(rates["nginx"]); other > 0 {
+				b.ReportMetric(door/other, "x-nginx")
+			}
 		})
 	}
 }
@@ -115,6 +219,9 @@ func BenchmarkP6(b *testing.B) {
 	direct := median(times["direct"])
 	b.ReportMetric(median(times["door"])-direct, "added-us-p50")
 	b.ReportMetric(median(times["reverseproxy"])-direct, "reverseproxy-added-us-p50")
+	if other := median(times["nginx"]); other > 0 {
+		b.ReportMetric(other-direct, "nginx-added-us-p50")
+	}
 }
 
 func median(of []float64) float64 {
