@@ -50,7 +50,7 @@ func (c *Call) Attempt() int { return c.attempt }
 
 func (u *Upstream) newCall(m *wire.Message, session string) *Call {
 	own := m.Clone()
-	c := &Call{up: u, request: own, id: own.ID(), method: string(own.Method()), session: session, began: u.o.now(), attempt: 1}
+	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, began: u.o.now(), attempt: 1}
 	c.over.open = &u.open
 	u.open.Add(1)
 	u.calls.Add(1)
@@ -66,6 +66,14 @@ func (u *Upstream) newCall(m *wire.Message, session string) *Call {
 		c.newEra = version >= "2026-07-28"
 	}
 	return c
+}
+
+// methodName makes no copy of the name that nearly all calls have.
+func methodName(name []byte) string {
+	if string(name) == "tools/call" {
+		return "tools/call"
+	}
+	return string(name)
 }
 
 const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"

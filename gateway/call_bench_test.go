@@ -24,7 +24,7 @@ func BenchmarkPump(b *testing.B) {
 			}
 			speak(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}`)
 			speak(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
-			request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"path":"notes/today.md","limit":10}}}`, tool)
+			request := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1234567,"method":"tools/call","params":{"name":%q,"arguments":{"path":"notes/today.md","limit":10}}}`, tool)
 			m := wire.Parse(request, wire.Limits{})
 			answer := load.Answer(nil, &m)
 			b.ReportAllocs()
