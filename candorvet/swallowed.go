@@ -75,6 +75,21 @@ func (v *vet) checkDropped(n *ast.AssignStmt, s scope) {
 	}
 }
 
+// checkIgnored looks for `f()` where the last that f returns is an error.
+func (v *vet) checkIgnored(n *ast.ExprStmt, s scope) {
+	call, ok := ast.Unparen(n.X).(*ast.CallExpr)
+	if !ok || !v.judged(s) || s.cleanup {
+		return
+	}
+	t := v.pass.TypesInfo.TypeOf(call)
+	if tuple, ok := t.(*types.Tuple); ok && tuple.Len() > 0 {
+		t = tuple.At(tuple.Len() - 1).Type()
+	}
+	if isError(t) && !v.harmless(call) && !v.isLog(call) {
+		v.report(Swallowed, n, n, "the error of "+types.ExprString(call.Fun)+" is dropped")
+	}
+}
+
 func isBlank(e ast.Expr) bool {
 	name, ok := e.(*ast.Ident)
 	return ok && name.Name == "_"

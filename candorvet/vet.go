@@ -96,6 +96,8 @@ func (v *vet) walk(n ast.Node, s scope) {
 			}
 		case *ast.AssignStmt:
 			v.checkDropped(n, s)
+		case *ast.ExprStmt:
+			v.checkIgnored(n, s)
 		case *ast.ReturnStmt:
 			v.checkReturn(n, s)
 		}

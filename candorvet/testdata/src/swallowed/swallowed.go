@@ -24,6 +24,8 @@ type in struct{ N string }
 func drops(ctx context.Context, req *mcp.CallToolRequest, args in) (*mcp.CallToolResult, any, error) {
 	n, _ := strconv.Atoi(args.N)                      // want `swallowed: the error of strconv.Atoi is dropped; return candor.From\(err\), or say why not: //candor:allow swallowed REASON \(docs/vet.md\)`
 	_ = os.WriteFile("a", nil, 0o600)                 // want `swallowed: the error of os.WriteFile is dropped`
+	os.WriteFile("b", nil, 0o600)                     // want `swallowed: the error of os.WriteFile is dropped`
+	json.Unmarshal(nil, &n)                           // want `swallowed: the error of json.Unmarshal is dropped`
 	text, _ := json.Marshal(map[string]any{"n": n})   // want `swallowed`
 	float, _ := json.Marshal([]float64{1})            // want `swallowed`
 	own, _ := json.Marshal(struct{ E json.Number }{}) // a number is a text
