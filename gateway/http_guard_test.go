@@ -41,6 +41,7 @@ func TestTheDoorIsGuarded(t *testing.T) {
 		{"no JSON", "POST", "hello", nil, 400, "PARSE_ERROR"},
 		{"nothing", "POST", "", nil, 400, "PARSE_ERROR"},
 		{"a batch", "POST", "[" + toolCall + "]", nil, 400, "BATCH_UNSUPPORTED"},
+		{"a call with a name twice", "POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","name":"b"}}`, nil, 200, "INVALID_REQUEST"},
 		{"an id of the wrong kind", "POST", `{"jsonrpc":"2.0","id":true,"method":"x"}`, nil, 400, "INVALID_REQUEST"},
 	} {
 		g := newGate(t, upstream, o, h)

@@ -195,6 +195,27 @@ func TestAStreamThatBreaksOffIsTakenUpAgain(t *testing.T) {
 	g.balanced(t, 1)
 }
 
+func TestACallWhoseStreamCannotBeTakenUpAgainIsLost(t *testing.T) {
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		says(200, "text/event-stream", "id: e1\ndata:\n\n", "Mcp-Session-Id", "s1").ServeHTTP(w, r)
+	}), gateway.Options{}, gateway.HTTPOptions{})
+	if first := g.post(t, toolCall); first.err != nil || string(first.body) != "id: e1\ndata:\n\n" || len(g.codes()) != 0 {
+		t.Errorf("the server may end a stream early: %s %v %v", first.body, first.err, g.codes())
+	}
+	if again := send(t, http.MethodGet, g.URL, "", "Mcp-Session-Id", "s1", "Last-Event-ID", "e1"); again.status != http.StatusServiceUnavailable {
+		t.Errorf("%d", again.status)
+	}
+	if codes := g.codes(); len(codes) != 1 || codes[0] != "candor/UPSTREAM_GONE" {
+		t.Errorf("%v", codes)
+	}
+	g.balanced(t, 0)
+}
+
 func TestACallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
 	var mu sync.Mutex
 	var heardOf []string

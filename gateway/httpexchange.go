@@ -54,7 +54,8 @@ func (x *httpExchange) post() {
 	m := wire.Parse(body, x.d.up.o.Limits.Message)
 	switch m.Kind() {
 	case wire.KindMalformed:
-		x.answer(http.StatusBadRequest, x.d.up.Malformed(x.ctx, &m, x.session))
+		answer := x.d.up.Malformed(x.ctx, &m, x.session)
+		x.answer(x.statusFor(http.StatusBadRequest, answer, nil), answer)
 	case wire.KindRequest:
 		x.ask(&m)
 	default:

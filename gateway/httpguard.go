@@ -109,6 +109,9 @@ func (x *httpExchange) readBody() (body []byte, ok bool) {
 			tail = nil
 		}
 		x.answer(http.StatusRequestEntityTooLarge, x.d.up.Oversize(x.ctx, max(said, int64(len(body))), head, tail, x.session))
+	case errors.Is(err, errNoRoom):
+		x.w.Header().Set("Connection", "close")
+		x.turnAway(httpRefuse(http.StatusServiceUnavailable, candor.CodeTooManyCalls))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		x.w.Header().Set("Connection", "close")
 		x.turnAway(httpRefuse(http.StatusRequestTimeout, candor.CodeTimeout))

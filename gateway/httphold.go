@@ -49,7 +49,10 @@ func (h *holding) giveBack(n int64) {
 	}
 }
 
-var errTooLarge = errors.New("a message is too large")
+var (
+	errTooLarge = errors.New("a message is too large")
+	errNoRoom   = errors.New("too many large messages are held")
+)
 
 const firstRead = 64 << 10 // what is set aside before a body has proved its length, and is not accounted for
 
@@ -84,7 +87,9 @@ func (x *httpExchange) hoard(said, limit int64) error {
 	if said < 0 || said > limit {
 		need = limit
 	}
-	if err := x.d.holds.take(x.ctx, need); err != nil {
+	ctx, cancel := context.WithTimeoutCause(x.ctx, x.d.o.Patience, errNoRoom)
+	defer cancel()
+	if err := x.d.holds.take(ctx, need); err != nil {
 		return err
 	}
 	x.held = need

@@ -60,6 +60,7 @@ func (x *httpExchange) listen() {
 	defer x.d.streams.Add(-1)
 	res, err := x.send(http.MethodGet, nil)
 	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" || encoded(res.Header) {
+		x.unheard(err != nil || res.StatusCode >= http.StatusInternalServerError)
 		x.pass(res, err)
 		return
 	}
@@ -73,6 +74,18 @@ func (x *httpExchange) listen() {
 	o.leave()
 	if !errors.Is(err, io.EOF) && x.r.Context().Err() == nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off
+	}
+}
+
+// unheard ends the calls whose stream the client has tried in vain to take up again, because the upstream is gone: the client
+// sees that by the answer to its GET.
+func (x *httpExchange) unheard(gone bool) {
+	s := x.d.sessions.get(x.session)
+	if s == nil || !gone || x.r.Header.Get("Last-Event-Id") == "" {
+		return
+	}
+	for _, call := range s.takeAll() {
+		call.passOn(x.ctx, fault(candor.CodeUpstreamGone, "reason", "connection closed"), nil)
 	}
 }
 
@@ -209,7 +222,8 @@ func (x *httpExchange) postLegacy(key string) {
 	m := wire.Parse(body, x.d.up.o.Limits.Message)
 	switch m.Kind() {
 	case wire.KindMalformed:
-		x.answer(http.StatusBadRequest, x.d.up.Malformed(x.ctx, &m, x.session))
+		answer := x.d.up.Malformed(x.ctx, &m, x.session)
+		x.answer(x.statusFor(http.StatusBadRequest, answer, nil), answer)
 	case wire.KindRequest:
 		x.askLegacy(s, &m)
 	default:
