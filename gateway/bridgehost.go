@@ -279,7 +279,7 @@ func (h *bridgeHost) refuse(id wire.ID, code candor.Code) {
 		c := &Call{up: h.b.up, session: h.pump.session, attempt: 1, id: id, began: h.b.up.o.now()}
 		e := c.stamp(candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
 		if record {
-			c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil)
+			_ = c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil) // nobody is told instead
 		}
 		return c.made(e)
 	})

@@ -40,6 +40,7 @@ func (h *bridgeHost) route(line []byte) {
 		h.tell(&m)
 	case wire.KindRequest:
 		h.ask(&m)
+	case wire.KindMalformed: // a pump lets none pass
 	}
 }
 

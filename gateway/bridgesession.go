@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -148,7 +149,7 @@ func (b *Bridge) sweep() {
 	b.mu.Unlock()
 	for _, s := range all {
 		if s.idleSince(old) {
-			b.up.o.Logger.InfoContext(b.ctx, "a session that nobody uses was ended", "upstream", b.up.o.Name)
+			b.up.o.Logger.InfoContext(b.ctx, "a session that nobody uses was ended", slog.String("upstream", b.up.o.Name))
 			b.finish(s)
 		}
 	}
@@ -212,7 +213,7 @@ func (x *bridgeExchange) notServed(m *wire.Message, err error) {
 	if errors.Is(err, context.Canceled) {
 		return // nobody waits any more
 	}
-	x.b.up.o.Logger.ErrorContext(x.ctx, "a server could not be started", "upstream", x.b.up.o.Name, "error", err)
+	x.b.up.o.Logger.ErrorContext(x.ctx, "a server could not be started", slog.String("upstream", x.b.up.o.Name), slog.Any("error", err))
 	reason := "the server could not be started"
 	if start, ok := errors.AsType[*StartError](err); ok {
 		reason += ": " + start.Hint

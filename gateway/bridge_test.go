@@ -1,0 +1,245 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestAServerOnStdioIsCalledOverHTTP(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	const want = `{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":"as it is"}]}}`
+	got := c.post(`{"jsonrpc":"2.0","id":9007199254740993,
+		"method":"tools/call","params":{"name":"echo","arguments":{"text":"as it is"}}}`)
+	if got.body != want || got.header.Get("Content-Type") != "application/json" || got.status != http.StatusOK {
+		t.Errorf("%+v", got)
+	}
+	fail := c.call(1, "fail", `{}`)
+	if codeOf(fail.body) != "NOT_FOUND" {
+		t.Error(fail.body)
+	}
+	unfit := c.call(2, "echo", `{"txt":1}`)
+	if codeOf(unfit.body) != "INVALID_ARGUMENTS" || !strings.Contains(unfit.body, "text") {
+		t.Error(unfit.body)
+	}
+	s.balanced(told(fail.body, unfit.body))
+}
+
+func TestWhatAServerTellsAndAsksDuringACallComesOnItsStream(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	got := c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","arguments":{"n":3},"_meta":{"progressToken":"p"}}}`)
+	if m := got.messages(); len(m) != 4 || !strings.Contains(m[2], `"progressToken":"p","progress":2`) || !strings.Contains(m[3], "done") {
+		t.Errorf("%+v", got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	res := s.do(ctx, http.MethodPost, toolCall(2, "ask", `{}`), sessionHeader, c.id)
+	defer func() { _ = res.Body.Close() }()
+	events := &stream{t: t, events: newEvents(res)}
+	if q := events.next(); q != `{"jsonrpc":"2.0","id":1,"method":"roots/list"}` {
+		t.Fatal(q)
+	}
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`
+	if got := c.post(answer); got.status != http.StatusAccepted || got.body != "" {
+		t.Errorf("%+v", got)
+	}
+	if a := events.next(); !strings.Contains(a, `roots\":[]`) {
+		t.Error(a)
+	}
+	s.balanced(0)
+}
+
+func TestWhatBelongsToNoCallComesOnTheStreamOfTheSession(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{Waiting: 4})
+	c := s.greet()
+	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+	for i := range 10 { // a client that takes no events, and listens nowhere
+		got := s.send(http.MethodPost, toolCall(i, "changed", `{}`), sessionHeader, c.id, "Accept", "application/json")
+		if m := got.messages(); len(m) != 1 || !strings.Contains(m[0], "changed") {
+			t.Errorf("%+v", got)
+		}
+	}
+	first := c.listen()
+	for range 4 { // the last that were kept
+		if got := first.next(); got != changed {
+			t.Error(got)
+		}
+	}
+	second := c.listen()
+	defer second.close()
+	if _, err := first.events.Next(); err == nil {
+		t.Error("two streams of one session")
+	}
+	first.close()
+	eventually(t, "the second listens alone", func() bool { s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.door.streams.Load() == 1 })
+	s.send(http.MethodPost, toolCall(11, "changed", `{}`), sessionHeader, c.id, "Accept", "application/json")
+	if got := second.next(); got != changed {
+		t.Error(got)
+	}
+	s.balanced(0)
+}
+
+func TestAQuestionThatNobodyHearsIsRefused(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{Unheard: 50 * time.Millisecond})
+	c := s.greet()
+	got := s.send(http.MethodPost, toolCall(1, "ask", `{}`), sessionHeader, c.id, "Accept", "application/json")
+	if !strings.Contains(got.body, `\"code\":\"TIMEOUT\"`) {
+		t.Errorf("%+v", got)
+	}
+	if s.of("TIMEOUT") != 2 { // the refusal, and an answer that looks like a failure because it quotes it
+		t.Error(s.codes)
+	}
+	s.balanced(0)
+}
+
+func TestACancelledCallEndsWithoutAnAnswer(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	done := make(chan heard)
+	go func() { done <- c.call(1, "hang", `{}`) }()
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	if got := c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`); got.status != http.StatusAccepted {
+		t.Errorf("%+v", got)
+	}
+	if got := <-done; len(got.messages()) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if s.of("CANCELLED") != 1 {
+		t.Error(s.codes)
+	}
+	s.balanced(0)
+}
+
+func TestSessionsShareNothing(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	a, b := s.greet(), s.greet()
+	if a.id == b.id {
+		t.Fatal("one id")
+	}
+	var wait sync.WaitGroup
+	for _, c := range []*client{a, b} {
+		wait.Go(func() {
+			for id := range 100 {
+				if got := c.call(id, "echo", `{"text":"`+c.id+`"}`); !strings.Contains(got.body, c.id) {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if got := a.call(1, "exit", `{}`); codeOf(got.body) != "UPSTREAM_GONE" || !strings.Contains(got.body, `"exitCode":3`) {
+		t.Errorf("%+v", got)
+	}
+	if got := b.call(1, "echo", `{"text":"alive"}`); !strings.Contains(got.body, "alive") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnIdThatIsOpenIsRefusedAndOthersOfItsKindAreNot(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	var wait sync.WaitGroup
+	wait.Go(func() { c.call(1, "hang", `{}`) })
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	if got := c.call(1, "echo", `{}`); codeOf(got.body) != "DUPLICATE_REQUEST_ID" {
+		t.Errorf("%+v", got)
+	}
+	if got := c.post(strings.Replace(toolCall(1, "echo", `{}`), `"id":1`, `"id":"1"`, 1)); codeOf(got.body) != "" {
+		t.Errorf("%+v", got)
+	}
+	c.send(http.MethodDelete, "", sessionHeader, c.id)
+	wait.Wait()
+	s.balanced(1)
+}
+
+func TestTheDeathOfAServerIsToldAndItsSessionEnds(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	answers := make(chan string, 20)
+	var wait sync.WaitGroup
+	for id := range 20 {
+		wait.Go(func() { answers <- c.call(id, "hang", `{}`).body })
+	}
+	eventually(t, "all are open", func() bool { return s.b.up.Open() == 20 })
+	listening := c.listen()
+	defer listening.close()
+	answers <- "" // so that the channel is never full
+	<-answers
+	wait.Go(func() { answers <- c.call(99, "crash", `{}`).body })
+	n := 0
+	for range 21 {
+		got := <-answers
+		if codeOf(got) != "UPSTREAM_GONE" || strings.Contains(got, "hunter2secret") {
+			t.Error(got)
+		}
+		n++
+	}
+	wait.Wait()
+	if _, err := listening.events.Next(); err == nil {
+		t.Error("the stream goes on")
+	}
+	eventually(t, "the session is gone", func() bool { return s.b.session(c.id) == nil })
+	got := c.call(1, "echo", `{}`)
+	if got.status != http.StatusNotFound || codeOf(got.body) != "E_SESSION_NOT_FOUND" || !strings.Contains(got.body, `"id":1`) {
+		t.Errorf("%+v", got)
+	}
+	s.balanced(n + 1)
+	s.greet()
+}
+
+func TestAServerThatMayBeStartedAgainKeepsItsSession(t *testing.T) {
+	child := badChild()
+	child.Restart = RestartPolicy{Tries: 3, Wait: time.Millisecond}
+	s := spanned(t, Options{}, child, BridgeOptions{})
+	c := s.greet()
+	if got := c.call(1, "exit", `{}`); codeOf(got.body) != "UPSTREAM_GONE" {
+		t.Errorf("%+v", got)
+	}
+	if got := c.call(2, "echo", `{"text":"again"}`); !strings.Contains(got.body, "again") {
+		t.Errorf("%+v", got)
+	}
+	s.balanced(1)
+}
+
+func TestAServerThatCannotBeStartedIsTold(t *testing.T) {
+	s := spanned(t, Options{}, missing("no-such-server"), BridgeOptions{})
+	got := s.send(http.MethodPost, spanHello)
+	if codeOf(got.body) != "UPSTREAM_UNREACHABLE" || got.header.Get(sessionHeader) != "" || strings.Contains(got.body, "no-such-server") {
+		t.Errorf("%+v", got)
+	}
+	s.balanced(1)
+}
+
+func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	pids := c.pidOf(1)
+	done := make(chan heard)
+	go func() { done <- c.call(2, "hang", `{}`) }()
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	if got := c.send(http.MethodDelete, "", sessionHeader, c.id); got.status != http.StatusOK {
+		t.Errorf("%+v", got)
+	}
+	allEnd(t, pids)
+	if got := <-done; len(got.messages()) != 0 {
+		t.Errorf("%+v", got)
+	}
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+		body := ""
+		if method == http.MethodPost {
+			body = toolCall(1, "echo", `{}`)
+		}
+		if got := c.send(method, body, sessionHeader, c.id); got.status != http.StatusNotFound || codeOf(got.body) != "E_SESSION_NOT_FOUND" {
+			t.Errorf("%s: %+v", method, got)
+		}
+	}
+	if s.of("CANCELLED") != 1 {
+		t.Error(s.codes)
+	}
+	s.balanced(3)
+}

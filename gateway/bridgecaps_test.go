@@ -1,0 +1,142 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Sessions: 5}})
+	var begun, refused atomic.Int64
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 25 {
+				switch got := s.send(http.MethodPost, spanHello); {
+				case got.header.Get(sessionHeader) != "":
+					begun.Add(1)
+				case codeOf(got.body) == "TOO_MANY_SESSIONS" && strings.Contains(got.body, `"retry"`):
+					refused.Add(1)
+				default:
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if begun.Load() != 5 || refused.Load() != 195 || len(s.b.hosts) != 5 {
+		t.Errorf("%d begun, %d refused, %d servers", begun.Load(), refused.Load(), len(s.b.hosts))
+	}
+	s.balanced(195)
+	s.ahead.Store(31 * 60)
+	s.b.sweep()
+	eventually(t, "their places are free", func() bool { s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 0 })
+	s.greet()
+}
+
+func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Rest: time.Hour}})
+	used, idle, listening := s.greet(), s.greet(), s.greet()
+	stream := listening.listen()
+	defer stream.close()
+	pids := idle.pidOf(1)
+	s.ahead.Store(3000)
+	used.call(1, "echo", `{}`)
+	s.ahead.Store(3601)
+	s.b.sweep()
+	eventually(t, "the idle one has ended", func() bool { s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 2 })
+	allEnd(t, pids)
+	if got := idle.call(2, "echo", `{}`); got.status != http.StatusNotFound {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []*client{used, listening} {
+		if got := c.call(2, "echo", `{}`); got.status != http.StatusOK {
+			t.Errorf("%+v", got)
+		}
+	}
+	s.balanced(1)
+}
+
+func TestOpenCallsOfASessionAreCapped(t *testing.T) {
+	s := spanned(t, Options{Limits: Limits{Calls: 3}}, badChild(), BridgeOptions{})
+	c := s.greet()
+	var wait sync.WaitGroup
+	for id := range 3 {
+		wait.Go(func() { c.call(id, "hang", `{}`) })
+	}
+	eventually(t, "all are open", func() bool { return s.b.up.Open() == 3 })
+	if got := c.call(9, "echo", `{}`); codeOf(got.body) != "TOO_MANY_CALLS" {
+		t.Errorf("%+v", got)
+	}
+	c.send(http.MethodDelete, "", sessionHeader, c.id)
+	wait.Wait()
+	s.balanced(1)
+}
+
+func TestABridgeIsGuardedAsADoorIs(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Token: "open sesame"}})
+	const token = "Bearer open sesame"
+	rows := []struct {
+		method, body string
+		header       []string
+		status       int
+		code         string
+	}{
+		{"POST", spanHello, nil, 401, "TOKEN_REQUIRED"},
+		{"POST", spanHello, []string{"Authorization", token, "Host", "evil.example"}, 403, "HOST_REFUSED"},
+		{"POST", spanHello, []string{"Authorization", token, "Origin", "https://evil.example"}, 403, "ORIGIN_REFUSED"},
+		{"POST", spanHello, []string{"Authorization", token, "Content-Type", "text/plain"}, 415, "MEDIA_TYPE_UNSUPPORTED"},
+		{"PUT", spanHello, []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
+		{"POST", `{"jsonrpc":"2.0",`, []string{"Authorization", token}, 400, "PARSE_ERROR"},
+		{"POST", `[` + spanHello + `]`, []string{"Authorization", token}, 400, "BATCH_UNSUPPORTED"},
+		{"POST", toolCall(1, "echo", `{}`), []string{"Authorization", token}, 400, "INVALID_REQUEST"},
+		{"POST", toolCall(1, "echo", `{}`), []string{"Authorization", token, sessionHeader, "guessed"}, 404, "E_SESSION_NOT_FOUND"},
+		{"GET", "", []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
+		{"DELETE", "", []string{"Authorization", token}, 404, "E_SESSION_NOT_FOUND"},
+	}
+	for _, row := range rows {
+		got := s.send(row.method, row.body, row.header...)
+		if got.status != row.status || codeOf(got.body) != row.code {
+			t.Errorf("%s %v: %+v", row.method, row.header, got)
+		}
+	}
+	if len(s.b.hosts) != 0 {
+		t.Error("a server was started for nobody")
+	}
+	s.balanced(len(rows))
+}
+
+func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
+	child := badChild()
+	child.Drain = 20 * time.Second
+	s := spanned(t, Options{}, child, BridgeOptions{})
+	c, other := s.greet(), s.greet()
+	pids := other.pidOf(1)
+	slow, hangs := make(chan heard, 1), make(chan heard, 1)
+	go func() { slow <- c.call(1, "late", `{"ms":300}`) }()
+	go func() { hangs <- other.call(2, "hang", `{}`) }()
+	eventually(t, "both are open", func() bool { return s.b.up.Open() == 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	closed := make(chan error)
+	go func() { closed <- s.b.Close(ctx) }()
+	if got := <-slow; !strings.Contains(got.body, "late") {
+		t.Errorf("%+v", got)
+	}
+	if got := s.send(http.MethodPost, spanHello); codeOf(got.body) != "GATEWAY_DRAINING" {
+		t.Errorf("%+v", got)
+	}
+	cancel()
+	if got := <-hangs; codeOf(got.body) != "GATEWAY_DRAINING" {
+		t.Errorf("%+v", got)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	allEnd(t, pids)
+	s.balanced(2)
+}
