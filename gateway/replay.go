@@ -63,9 +63,12 @@ func (h *handshake) initialized(m *wire.Message) {
 func (h *handshake) mayList(l *link, m *wire.Message) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.listed == l { // first, because every call of a tool comes here
+		return false
+	}
 	stateless := m.Params().Path("_meta", protocolVersionKey).Present()
 	offered := h.met && h.ready != nil && v(h.capabilities(), "tools").Present()
-	if h.listed == l || !stateless && !offered {
+	if !stateless && !offered {
 		return false
 	}
 	h.listed = l
