@@ -114,7 +114,7 @@ func await(pid int) syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, 0, nil)
-		if got == pid || err != nil && err != syscall.EINTR { //nolint:errorlint // a system call returns the bare number
+		if got == pid || err != nil && err != syscall.EINTR {
 			return status
 		}
 	}
@@ -124,7 +124,7 @@ func await(pid int) syscall.WaitStatus {
 func endAll() {
 	for range 500 {
 		killChildren()
-		if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err == syscall.ECHILD { //nolint:errorlint // as above
+		if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err == syscall.ECHILD {
 			return
 		}
 		time.Sleep(time.Millisecond)

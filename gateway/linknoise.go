@@ -35,7 +35,7 @@ func (n *noise) hear(ctx context.Context, line []byte, whole bool) {
 		line = line[:bytes.LastIndexByte(line, ' ')+1]
 	}
 	n.log.WarnContext(ctx, "the server printed something that is no message",
-		"upstream", n.name, "noise", contract.Bound(string(line), maxNoiseBytes))
+		slog.String("upstream", n.name), slog.String("noise", contract.Bound(string(line), maxNoiseBytes)))
 }
 
 // stray settles an answer that belongs to no call. Nobody is told.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -100,7 +101,7 @@ func (l *link) settle(p *pending, answer []byte, write func([]byte)) {
 // rescue answers a call that a mistake of ours would lose.
 func (l *link) rescue(p *pending) {
 	if r := recover(); r != nil {
-		l.up.o.Logger.ErrorContext(l.ctx, "a panic while a call was closed", "upstream", l.up.o.Name, "panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes))
+		l.up.o.Logger.ErrorContext(l.ctx, "a panic while a call was closed", slog.String("upstream", l.up.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
 		l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))))
 	}
 }

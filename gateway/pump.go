@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,7 +102,7 @@ func (p *pump) request(m *wire.Message, session string) {
 func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", "upstream", p.up.o.Name, "panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes))
+			p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
 			c, refusal = nil, p.up.newCall(m, session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
 		}
 	}()
@@ -112,7 +113,7 @@ func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) 
 func (p *pump) response(m *wire.Message) {
 	l, _ := p.server()
 	if l == nil || !l.mayAnswer(m.ID()) {
-		p.up.o.Logger.DebugContext(p.ctx, "an answer of the client was dropped, because the server does not wait for it", "upstream", p.up.o.Name)
+		p.up.o.Logger.DebugContext(p.ctx, "an answer of the client was dropped, because the server does not wait for it", slog.String("upstream", p.up.o.Name))
 		return
 	}
 	l.server.queue(m.Bytes())

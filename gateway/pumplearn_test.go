@@ -38,7 +38,7 @@ func (d *desk) asks(result string) {
 func TestToolsAreKnownBeforeTheFirstCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := met(t, Options{})
-		go d.say(toolCall(1, "wrok", `{}`))
+		go d.say(toolCall(1, "works", `{}`))
 		d.asks(`{"tools":[{"name":"other","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
 		d.asks(`{"tools":[{"name":"work","inputSchema":{"type":"object"}}]}`)
 		synctest.Wait()

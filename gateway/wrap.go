@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -70,7 +71,7 @@ func (w *wrapping) supervise(server *process) Exit {
 		if !died || w.finished() {
 			return Exit{HungUp: w.clientGone(), Server: server.status}
 		}
-		w.up.o.Logger.ErrorContext(w.ctx, "the server ended", "upstream", w.up.o.Name, "status", server.status.String())
+		w.up.o.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.o.Name), slog.String("status", server.status.String()))
 		next := w.restart()
 		if next == nil {
 			w.linger(gone(server, w.up.o.Mode))
@@ -87,12 +88,12 @@ func (w *wrapping) serve(server *process, again bool) (died bool) {
 	go func() {
 		defer close(silent)
 		if err := l.read(server); err != nil {
-			w.up.o.Logger.ErrorContext(w.ctx, "reading from the server", "upstream", w.up.o.Name, "error", err)
+			w.up.o.Logger.ErrorContext(w.ctx, "reading from the server", slog.String("upstream", w.up.o.Name), slog.Any("error", err))
 		}
 	}()
 	defer server.close()
 	if err := w.greet(l, again); err != nil {
-		w.up.o.Logger.ErrorContext(w.ctx, "the server cannot take over", "upstream", w.up.o.Name, "error", err)
+		w.up.o.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.String("upstream", w.up.o.Name), slog.Any("error", err))
 		server.kill()
 		died = true
 	} else {
@@ -119,7 +120,7 @@ func (w *wrapping) greet(l *link, again bool) error {
 	w.up.tools.forget()
 	same, err := w.pump.hello.replay(w.ctx, l)
 	if err == nil && !same {
-		w.up.o.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", "upstream", w.up.o.Name)
+		w.up.o.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.o.Name))
 	}
 	return err
 }
@@ -143,7 +144,7 @@ func (w *wrapping) watch(l *link, server *process, silent <-chan struct{}) (died
 		return false
 	case <-l.server.broken: // it closed its input, or has not read it for the time that a call may take
 		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
-			w.up.o.Logger.ErrorContext(w.ctx, "the server does not read its input", "upstream", w.up.o.Name)
+			w.up.o.Logger.ErrorContext(w.ctx, "the server does not read its input", slog.String("upstream", w.up.o.Name))
 			server.kill()
 		}
 		return true
@@ -166,16 +167,16 @@ func (w *wrapping) restart() *process {
 			return nil
 		}
 		pause := min(policy.Wait<<min(len(w.starts), 20), policy.MaxWait)
-		if !w.pause(pause + rand.N(pause/4+1)) {
+		if !w.pause(pause + rand.N(pause/4+1)) { //nolint:gosec // chance only spreads the tries
 			return nil
 		}
 		w.starts = append(w.starts, time.Now())
 		server, err := w.child.start()
 		if err == nil {
-			w.up.o.Logger.WarnContext(w.ctx, "the server was started again", "upstream", w.up.o.Name, "try", len(w.starts))
+			w.up.o.Logger.WarnContext(w.ctx, "the server was started again", slog.String("upstream", w.up.o.Name), slog.Int("try", len(w.starts)))
 			return server
 		}
-		w.up.o.Logger.ErrorContext(w.ctx, "the server could not be started again", "upstream", w.up.o.Name, "error", err)
+		w.up.o.Logger.ErrorContext(w.ctx, "the server could not be started again", slog.String("upstream", w.up.o.Name), slog.Any("error", err))
 	}
 }
 

@@ -46,9 +46,7 @@ func sdkMain() int {
 		return say("worked"), nil, nil
 	})
 	mcp.AddTool(server, &mcp.Tool{Name: "die"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		var m map[string]int
-		m["a panic in a handler ends the process"] = 1
-		return nil, nil, nil
+		panic("a panic in a handler ends the process")
 	})
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -77,7 +75,11 @@ func TestOfficialPeersWorkThroughTheGateway(t *testing.T) {
 				if e, ok := got.Meta[dialect.MetaKey].(map[string]any); ok {
 					code, _ = e["code"].(string)
 				}
-				return got.Content[0].(*mcp.TextContent).Text, got.IsError, code
+				first, ok := got.Content[0].(*mcp.TextContent)
+				if !ok {
+					t.Fatalf("%s: %T", tool, got.Content[0])
+				}
+				return first.Text, got.IsError, code
 			}
 			if text, _, _ := call("greet", greetIn{"you"}, ""); text != "hello you" {
 				t.Error(text)
@@ -85,7 +87,7 @@ func TestOfficialPeersWorkThroughTheGateway(t *testing.T) {
 			if _, failed, code := call("greet", greetIn{"nobody"}, ""); !failed || code == "" {
 				t.Errorf("failed %v, code %q", failed, code)
 			}
-			if text, failed, code := call("greet", map[string]any{"nmae": "you"}, ""); !failed || code != "INVALID_ARGUMENTS" || !strings.Contains(text, "name") {
+			if text, failed, code := call("greet", map[string]any{"called": "you"}, ""); !failed || code != "INVALID_ARGUMENTS" || !strings.Contains(text, "name") {
 				t.Errorf("%s, code %q", text, code)
 			}
 			if text, _, _ := call("work", nil, "t"); text != "worked" || <-progress != 0 || <-progress != 1 || <-progress != 2 {
