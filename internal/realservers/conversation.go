@@ -26,7 +26,7 @@ func converse(ctx context.Context, command *exec.Cmd, cases func([]tool) []Case)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer conn.Close() //nolint:errcheck // whether it is gone is looked at by [Ground.leftovers]
+	defer conn.Close() //nolint:errcheck // whether it is gone is looked at by [Ground.Leftovers]
 	c := &conversation{conn: conn}
 	tools, err := c.begin(ctx)
 	if err != nil {

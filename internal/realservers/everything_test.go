@@ -245,14 +245,19 @@ func (b bench) observer(t *testing.T, c officialClient) func(t *testing.T, args 
 	t.Helper()
 	command, err := b.box.Stage(t.Context(), c.from, t.TempDir(), filepath.Join("clients", c.script), filepath.Join("clients", "everything.mjs"))
 	okOrSkip(t, err)
+	ground := realservers.NewGround(t.TempDir())
 	return func(t *testing.T, args ...string) map[string]sight {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], args...)...)
+		cmd.Env = append(os.Environ(), ground.Marker)
 		var complaints bytes.Buffer
 		cmd.Stderr = &complaints
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.script, err, complaints.Bytes())
+		}
+		if left := ground.Leftovers(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
 		}
 		var seen map[string]sight
 		if err := json.Unmarshal(out, &seen); err != nil {

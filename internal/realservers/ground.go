@@ -11,13 +11,14 @@ import (
 // Ground is the folder in which servers run: the same content at the same place for every conversation, so that what a server
 // says of it can be compared.
 type Ground struct {
-	dir    string
-	marker string // in the environment of every process that was started on it
+	dir string
+	// Marker is a variable in the environment of every process that was started on this ground: how [Ground.Leftovers] knows them.
+	Marker string
 }
 
 // NewGround lays out ground in dir, which is emptied for every conversation.
 func NewGround(dir string) Ground {
-	return Ground{dir: filepath.Join(dir, "ground"), marker: fmt.Sprintf("CANDOR_REAL_SERVER=%d-%s", os.Getpid(), filepath.Base(dir))}
+	return Ground{dir: filepath.Join(dir, "ground"), Marker: fmt.Sprintf("CANDOR_REAL_SERVER=%d-%s", os.Getpid(), filepath.Base(dir))}
 }
 
 // prepare puts the folder back to how it was at the beginning.
@@ -48,7 +49,7 @@ func (g Ground) command(line, env []string) *exec.Cmd {
 	cmd.Dir = g.dir
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(g.dir, "home"), "TMPDIR=" + filepath.Join(g.dir, "tmp"),
-		"TZ=UTC", "LANG=C.UTF-8", "NO_COLOR=1", g.marker,
+		"TZ=UTC", "LANG=C.UTF-8", "NO_COLOR=1", g.Marker,
 	}
 	for _, variable := range env {
 		cmd.Env = append(cmd.Env, strings.ReplaceAll(variable, groundWord, g.dir))

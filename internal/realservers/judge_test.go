@@ -98,14 +98,14 @@ func TestLeftProcessIsFoundAndEnded(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("sleep is not installed:", err)
 	}
-	left := ground.leftovers()
+	left := ground.Leftovers()
 	if err := cmd.Wait(); err == nil {
 		t.Error("the process ended by itself")
 	}
 	if len(left) != 1 || !strings.Contains(left[0], "sleep 600") {
 		t.Errorf("left behind: %q", left)
 	}
-	if again := ground.leftovers(); len(again) != 0 {
+	if again := ground.Leftovers(); len(again) != 0 {
 		t.Errorf("still there: %q", again)
 	}
 }

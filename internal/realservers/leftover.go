@@ -14,9 +14,9 @@ import (
 // patience is how long a process may take to end after its connection was closed.
 const patience = 2 * time.Second
 
-// leftovers waits until every process that was started on this ground is gone, and names those that are not, by what they run.
+// Leftovers waits until every process that was started on this ground is gone, and names those that are not, by what they run.
 // They are found by their environment: whoever leaves its group or loses its parent still has that. What is left is killed.
-func (g Ground) leftovers() []string {
+func (g Ground) Leftovers() []string {
 	deadline := time.Now().Add(patience)
 	for {
 		left := g.processes()
@@ -44,7 +44,7 @@ func (g Ground) processes() map[int]string {
 	}
 	for _, folder := range folders {
 		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
-		if err != nil || !bytes.Contains(environment, []byte(g.marker+"\x00")) {
+		if err != nil || !bytes.Contains(environment, []byte(g.Marker+"\x00")) {
 			continue // it has ended, or is somebody else's
 		}
 		line, err := os.ReadFile(filepath.Join(folder, "cmdline"))

@@ -87,6 +87,7 @@ var Servers = []Server{
 		{"play-sheet-music", `{"abcNotation":"no notes"}`},
 	}},
 	{Package: npm("repomix", "1.18.1"), Entry: "bin/repomix.cjs", Args: []string{"--mcp"}, Careful: true, Ask: []Ask{
+		{"pack_codebase", `{"directory":"GROUND/folder"}`},
 		{"read_repomix_output", `{"outputId":"no-such-output"}`},
 		{"grep_repomix_output", `{"outputId":"no-such-output","pattern":"x"}`},
 		{"attach_packed_output", `{"path":"GROUND/no-such-file.xml"}`},
@@ -98,10 +99,11 @@ var Servers = []Server{
 	{Package: npm("@cyanheads/git-mcp-server", "2.15.3"), Entry: "dist/index.js", Careful: true,
 		Env: []string{"MCP_TRANSPORT_TYPE=stdio", "MCP_LOG_LEVEL=silent", "LOGS_DIR=GROUND/logs"}, Ask: []Ask{
 			{"git_status", `{"path":"GROUND"}`},
+			{"git_init", `{"path":"GROUND/folder"}`},
 			{"git_log", `{"path":"GROUND/no-such-folder"}`},
 		}},
 	{Package: npm("howtocook-mcp", "0.2.2"), Entry: "build/index.js", Ask: []Ask{
-		{"mcp_howtocook_getRecipesByCategory", `{"category":"no such category"}`},
+		{"mcp_howtocook_getRecipeById", `{"query":"no such recipe"}`},
 	}},
 	{Package: npm("swagger-mcp", "1.0.8"), Entry: "dist/server.js", Careful: true, Ask: []Ask{
 		{"list_endpoints", `{}`},

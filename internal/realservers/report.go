@@ -97,25 +97,36 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
+// intro says what was done and what the words mean; ¬ stands for a back quote.
+const intro = `# Real servers, before and after
+
+Published MCP servers, asked the same questions directly and through ¬candor wrap¬. Written by ¬make realservers¬; do not edit.
+
+Run of %s with candor %s and Node %s. Each server %s and ran in a folder made for the purpose, shown as ¬GROUND¬. It was
+asked directly, through the gateway, and directly again. Every failure stood in the ledger once, and no process was left
+behind, unless it says so here. What a server says is redacted and cut.
+
+| word | what became of an answer on its way through the gateway |
+|---|---|
+| same bytes | a success; it arrived as the server wrote it |
+| varies | a success of a server that says something else each time, such as the time; all other places arrived as they were |
+| envelope | a failure of the server; it gained code, retry advice and ref, and kept its own words |
+| refused | the call never reached the server: it broke the tool's own schema, and the failing argument was named, or there is no such tool |
+| alone | a failure that clients know by its exact shape, and that therefore stayed as it was |
+| ✗ | the server itself said that it failed |
+
+A failure that a server dresses as a success stays as it is: only a rule for that tool may say otherwise.
+
+`
+
 // WriteMarkdown writes the report for people.
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var out strings.Builder
-	network := "without a network"
+	network := "had no network"
 	if !r.Offline {
-		network = "with whatever network this machine has"
+		network = "had whatever network the machine has"
 	}
-	fmt.Fprintf(&out, `# Real servers, before and after
-
-Published MCP servers asked the same questions directly and through `+"`candor wrap`"+`. Written by `+"`make realservers`"+`; do not edit.
-
-Run of %s: candor %s, Node %s, each server %s, in a folder made for the purpose (`+"`GROUND`"+`). Every server was asked twice directly
-and once through the gateway. *Same bytes* is a success that arrived as the server wrote it; *varies* is one of a server that says
-something else each time (a time, a random number) and arrived the same in all other places; *envelope* is a failure of the
-server that gained code, retry advice and ref and kept its own words; *refused* is a call that never reached the server, because it breaks the tool's own
-schema, and the failing argument was named, or because there is no such tool; *alone* is a failure that clients know by its
-exact shape. Every failure stood in the ledger once, and no process was left behind, unless it says so here.
-
-`, r.Date, r.Candor, r.Node, network)
+	fmt.Fprintf(&out, strings.ReplaceAll(intro, "¬", "`"), r.Date, r.Candor, r.Node, network)
 	r.writeSummary(&out)
 	for _, a := range r.Servers {
 		a.writeMarkdown(&out)

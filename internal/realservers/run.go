@@ -53,7 +53,7 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 		if err != nil {
 			return account, fmt.Errorf("%s, %s: %w", s.Name, turn.how, err)
 		}
-		for _, left := range ground.leftovers() {
+		for _, left := range ground.Leftovers() {
 			account.Problems = append(account.Problems, "left behind "+left)
 		}
 	}

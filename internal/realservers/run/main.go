@@ -100,6 +100,7 @@ func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Ser
 	if report.Candor, err = firstLine(ctx, candor, "version"); err != nil {
 		return report, err
 	}
+	report.Candor = strings.TrimPrefix(report.Candor, "candor ")
 	node, err := box.Node(ctx)
 	if err != nil {
 		return report, err
