@@ -118,7 +118,7 @@ func waitFor(t *testing.T, done func() bool) {
 }
 
 func TestSlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
-	const readers, size = 100, 8 << 20
+	const readers, size = 40, 8 << 20
 	text := strings.Repeat("x", size)
 	g := newGate(t, says(200, "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`+text+`"}]}}`),
 		gateway.Options{Timeout: 2 * time.Second}, gateway.HTTPOptions{Patience: 2 * time.Second})

@@ -101,6 +101,9 @@ type reply struct {
 	err    error // while the body was read
 }
 
+// testTransport keeps enough connections for many callers at once.
+var testTransport = &http.Transport{MaxIdleConnsPerHost: 64}
+
 // send makes a request and reads all of the answer.
 func send(t *testing.T, method, address, body string, header ...string) reply {
 	t.Helper()
@@ -120,7 +123,7 @@ func send(t *testing.T, method, address, body string, header ...string) reply {
 			r.Host = header[i+1]
 		}
 	}
-	res, err := http.DefaultTransport.RoundTrip(r)
+	res, err := testTransport.RoundTrip(r)
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, address, err)
 	}

@@ -142,9 +142,11 @@ func bomb() []byte {
 }
 
 func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
 	for name, death := range deaths {
 		for _, call := range []string{toolCall, `{"jsonrpc":"2.0","id":7,"method":"resources/list"}`} {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				g := newGate(t, heard(death.serve), gateway.Options{Timeout: 200 * time.Millisecond}, gateway.HTTPOptions{Patience: time.Second})
 				got := g.post(t, call)
 				if code := codeOf(got.terminal(t, "7")); code != death.code || got.status != 200 || got.err != nil {
@@ -279,6 +281,7 @@ func TestAnAnswerOf32MiBDoesNotFillTheMemory(t *testing.T) {
 }
 
 func TestProgressExtendsTheDeadlineOverHTTP(t *testing.T) {
+	t.Parallel()
 	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i := range 10 {

@@ -14,7 +14,7 @@ import (
 
 func TestACleanAnswerOverHTTPPassesByteForByte(t *testing.T) {
 	const odd = " {\"id\":9007199254740993 , \"jsonrpc\":\"2.0\",\"zz\":1.0,\"result\":{\"content\":[],\"n\":1e400} }\n"
-	const events = ": hello\r\nretry: 10\r\n\r\nid: 4\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\n" +
+	const events = ": hello\r\nretry: 10\r\n\r\nid: 4\nevent: message\ndata:{\"jsonrpc\":\"2.0\",\n" +
 		"data:  \"id\":9007199254740993,\"result\":{}}\n\nevent: other\ndata: x\n\n"
 	for kind, body := range map[string]string{"application/json; charset=utf-8": odd, "text/event-stream": events} {
 		g := newGate(t, says(200, kind, body, "Mcp-Session-Id", "s1", "X-Own", "yes"), gateway.Options{}, gateway.HTTPOptions{})

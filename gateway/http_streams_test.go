@@ -241,6 +241,7 @@ const readOnlyTools = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read"
 	`{"name":"write","inputSchema":{"type":"object"}}]}}`
 
 func TestARetryOverHTTPIsMadeBeforeTheClientSeesAnything(t *testing.T) {
+	t.Parallel()
 	busy := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"{\"code\":\"RATE_LIMITED\",\"message\":\"later\"}"}],"isError":true}}`
 	for name, fail := range map[string]http.Handler{
 		"rejected":     says(503, "text/plain", "busy"),
