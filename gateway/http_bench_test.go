@@ -67,7 +67,7 @@ func init() {
 		handler = plain
 	}
 	s := httptest.NewServer(handler)
-	fmt.Println(s.URL) //nolint:forbidigo // for the benchmark that started it
+	fmt.Println(s.URL) // for the benchmark that started it
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
 }

@@ -29,8 +29,7 @@ func sdkServer(cancelled chan<- struct{}) *mcp.Server {
 		})
 	}
 	tool("sample", func(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
-		got, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, //nolint:staticcheck // old clients and servers still sample
-			//nolint:staticcheck // as above
+		got, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1,
 			Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "q"}}}})
 		if err != nil {
 			return "", err
@@ -66,8 +65,7 @@ func report(t *testing.T, url, version string, cancelled <-chan struct{}) []stri
 	defer stop()
 	progress := make(chan float64, 10)
 	c := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, &mcp.ClientOptions{
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) { //nolint:staticcheck // as above
-			//nolint:staticcheck // as above
+		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "m1", Role: "assistant", Content: &mcp.TextContent{Text: "a"}}, nil
 		},
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
