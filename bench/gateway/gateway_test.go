@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -42,12 +43,14 @@ func (f field) race(b *testing.B, measure func(load.Callers) (float64, int64, er
 	}
 }
 
-// stdio are the ways to the server over stdio. Theirs is HTTP on the client's side, because that is what they are for.
+// stdio are the ways to the server over stdio. That of npm's proxies is HTTP on the client's side, because that is what they are for;
+// the bridge is ours of that kind.
 func stdio(b *testing.B, callers int) field {
 	b.Helper()
 	var f field
-	f.enter("gateway", piped(b, callers, roleEnv+"=wrap"))
-	f.enter("direct", piped(b, callers, load.Env+"="+load.Plain))
+	f.enter("gateway", throughWrap(b, callers))
+	f.enter("direct", piped(b, callers, []string{load.Env + "=" + load.Plain}, os.Args[0]))
+	f.enter("bridge", throughGateway(b, overStdio(), trail(b), callers))
 	f.enter("supergateway", throughSupergateway(b, callers))
 	f.enter("mcp-proxy", throughMCPProxy(b, callers))
 	return f
@@ -58,7 +61,7 @@ func overHTTP(b *testing.B, callers int) field {
 	b.Helper()
 	var f field
 	server := role(b, "server")
-	f.enter("gateway", posted(b, role(b, "door", "http://"+server+"/mcp"), callers))
+	f.enter("gateway", throughGateway(b, overHTTPAt(server), trail(b), callers))
 	f.enter("direct", posted(b, server, callers))
 	f.enter("reverse", posted(b, role(b, "reverse", "http://"+server), callers))
 	f.enter("nginx", throughNginx(b, server, callers))
@@ -94,14 +97,17 @@ func BenchmarkP6HTTPLatency(b *testing.B) {
 // BenchmarkP7Record is that of the gateway itself, over HTTP. The temporary folder must be on a disk for it to mean anything.
 func BenchmarkP7Record(b *testing.B) {
 	const callers = 128
-	for tool, least := range map[string]float64{load.Fail: 0.6, load.Echo: 0.95} {
-		b.Run(tool, func(b *testing.B) {
-			server := "http://" + role(b, "server") + "/mcp"
+	for _, target := range []struct {
+		tool  string
+		least float64
+	}{{load.Fail, 0.6}, {load.Echo, 0.95}} {
+		b.Run(target.tool, func(b *testing.B) {
+			upstream := overHTTPAt(role(b, "server"))
 			var f field
-			f.enter("recorded", posted(b, role(b, "recording-door", server, b.TempDir()), callers))
-			f.enter("plain", posted(b, role(b, "door", server), callers))
-			f.race(b, load.Rate(callers, tool, window))
-			f.rates(b, map[string]float64{"plain": least})
+			f.enter("recorded", throughGateway(b, upstream, trail(b), callers))
+			f.enter("plain", throughGateway(b, upstream, "none", callers))
+			f.race(b, load.Rate(callers, target.tool, window))
+			f.rates(b, map[string]float64{"plain": target.least})
 		})
 	}
 }

@@ -53,9 +53,9 @@ func start(b *testing.B, env []string, command string, args ...string) process {
 }
 
 // piped starts a program that speaks over its stdin and stdout.
-func piped(b *testing.B, callers int, env string) load.Callers {
+func piped(b *testing.B, callers int, env []string, command string, args ...string) load.Callers {
 	b.Helper()
-	p := start(b, []string{env}, os.Args[0])
+	p := start(b, env, command, args...)
 	calls, err := load.NewPipe(p.out, p.in, callers)
 	must(b, err)
 	return calls
