@@ -226,11 +226,18 @@ func TestOpenCallsAndTheirBytesAreBounded(t *testing.T) {
 		d.wantTold()
 
 		d = newDesk(t, Options{})
-		large := toolCall(1, "work", `{"text":"`+strings.Repeat("x", 15<<20)+`"}`)
-		for id := range 5 {
-			d.client(strings.Replace(large, `"id":1`, fmt.Sprintf(`"id":%d`, id), 1))
+		d.client(toolCall(1, "work", `{}`))
+		each := len(toolCall(1, "work", `{}`))
+		if d.link.held != each {
+			t.Fatalf("%d bytes are open, want %d", d.link.held, each)
 		}
+		d.link.held = maxHeld - each
+		d.client(toolCall(2, "work", `{}`), toolCall(3, "work", `{}`))
 		d.wantTold("TOO_MANY_CALLS")
+		d.server(okay)
+		d.told()
+		d.client(toolCall(3, "work", `{}`))
+		d.wantTold()
 	})
 }
 
