@@ -76,6 +76,9 @@ func (b *Boundary) unrecorded(ctx context.Context, e *candor.Error, x *exchange,
 		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
 	}
 	refused = b.stamp(refused.With(
+		candor.WithMessage("The call failed, and that could not be written to the trail."),
+		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
+		candor.WithSuggestion("Find out what the call has changed before you make it again, and tell the operator."),
 		candor.WithRef(e.Ref()), candor.WithOrigin(candor.PartyServer, false),
 		candor.WithDetails(map[string]any{"code": e.Code().String()})), x)
 	if b.o.Meter != nil {

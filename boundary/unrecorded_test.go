@@ -1,0 +1,31 @@
+package boundary
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The tool has run when its failure cannot be recorded. To say that nothing was done would have a model do it twice.
+func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"any error":        errors.New("disk full"),
+		"the ledger's own": candor.New(candor.CodeKaizaAuditLogFailed, ""),
+	} {
+		session := stumbling(t, Options{Ledger: &fakeLedger{refuse: refusal}, Logger: quiet},
+			func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
+		e := Decode(result, err)
+		if e.Code() != candor.CodeKaizaAuditLogFailed || e.Retry().Retryable() || e.Details().Get("code").IsZero() {
+			t.Errorf("%s: told %v, %v", name, e, e.Retry())
+		}
+		text := result.Content[0].(*mcp.TextContent).Text
+		if strings.Contains(text, "not done") || strings.Contains(text, "same call again") {
+			t.Errorf("%s: the model reads %q", name, text)
+		}
+	}
+}
