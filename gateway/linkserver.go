@@ -58,7 +58,8 @@ func (l *link) answer(m *wire.Message) {
 	case p == nil:
 		l.dropped(m.ID())
 	case p.call == nil:
-		p.own(m)
+		own := *m // who takes it is not known here: but for the copy every message would be on the heap
+		p.own(&own)
 	default:
 		if p.call.Method() == "initialize" {
 			l.hello.response(m)
