@@ -23,6 +23,8 @@ type emitter struct {
 	t    *testing.T
 	up   *Upstream
 	door *httptest.Server
+
+	session string // that calls belong to; "" is none
 }
 
 // newEmitter starts a server that gives every answer; %s stands for the id of the request.
@@ -46,7 +48,7 @@ func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter 
 	up := New(o)
 	door := httptest.NewServer(up.Door(target, h))
 	t.Cleanup(door.Close)
-	return &emitter{t, up, door}
+	return &emitter{t: t, up: up, door: door}
 }
 
 // call posts a tool call and returns the code of the failure that comes back, "" if none does.
@@ -59,6 +61,9 @@ func (e *emitter) call(id int, method string) string {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if method != "initialize" {
+		req.Header.Set("Mcp-Session-Id", "1")
+	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
 		e.t.Fatal(err)
@@ -102,6 +107,7 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 		},
 		"candor/REPEATED_FAILURE": func() string {
 			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})
+			e.session = "s1"
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
