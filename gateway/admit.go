@@ -41,9 +41,15 @@ func (c *Call) objection() *candor.Error {
 	if !c.isTool() || c.up.o.Mode == ModeObserve {
 		return nil
 	}
-	if e := c.up.repeats.stop(c); e != nil {
-		return e
+	misfit := c.misfit()
+	if stop := c.up.repeats.stop(c, misfit); stop != nil {
+		return stop
 	}
+	return misfit
+}
+
+// misfit says that there is no such tool, or that its own schema refuses the arguments; nil if neither is known.
+func (c *Call) misfit() *candor.Error {
 	if c.up.o.NoValidation {
 		return nil
 	}

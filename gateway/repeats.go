@@ -73,8 +73,9 @@ func (r *repeats) forgive(c *Call) {
 	delete(r.seen, repeatKey{c.session, c.tool})
 }
 
-// stop returns the firm stop, nil if the call may go on.
-func (r *repeats) stop(c *Call) *candor.Error {
+// stop returns the firm stop, nil if the call may go on. Misfit is what is wrong with the call itself: a call that has been mended is
+// not one more of those that were not.
+func (r *repeats) stop(c *Call, misfit *candor.Error) *candor.Error {
 	if r.blind(c) {
 		return nil
 	}
@@ -82,6 +83,9 @@ func (r *repeats) stop(c *Call) *candor.Error {
 	defer r.mu.Unlock()
 	s := r.seen[repeatKey{c.session, c.tool}]
 	if s == nil || s.count < r.policy.After || c.up.o.now().Sub(s.since) > r.policy.Window {
+		return nil
+	}
+	if mended := s.code == candor.CodeInvalidArguments && s.last.Origin().By == candor.PartyGateway && misfit == nil; mended {
 		return nil
 	}
 	return candor.New(candor.CodeRepeatedFailure, "", candor.WithOrigin(candor.PartyGateway, false),

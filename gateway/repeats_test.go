@@ -29,3 +29,26 @@ func TestMistakesWithoutASessionStopNobodyElse(t *testing.T) {
 		}
 	}
 }
+
+func TestAMendedCallIsNotStoppedForThoseBeforeIt(t *testing.T) {
+	up := New(Options{Repeats: RepeatPolicy{After: 2}})
+	ask := func(request string) (*Call, string) {
+		m := wire.Parse([]byte(request), wire.Limits{})
+		call, refusal := up.Admit(t.Context(), &m, "s1")
+		return call, string(refusal)
+	}
+	list, _ := ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	list.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","inputSchema":{"type":"object","required":["path"]}}]}}`))
+	const bad = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read","arguments":{}}}`
+	for range 2 {
+		if _, refusal := ask(bad); !strings.Contains(refusal, "INVALID_ARGUMENTS") {
+			t.Fatalf("bad arguments came back as %s", refusal)
+		}
+	}
+	if _, refusal := ask(bad); !strings.Contains(refusal, "REPEATED_FAILURE") {
+		t.Errorf("the same mistake again came back as %s", refusal)
+	}
+	if call, refusal := ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}`); call == nil {
+		t.Errorf("a call that was mended is refused: %s", refusal)
+	}
+}
