@@ -59,6 +59,7 @@ var Servers = []Server{
 		{"list_directory", `{"path":"GROUND"}`},
 		{"read_file", `{"path":"GROUND/no-such-file.txt"}`},
 		{"read_file", `{"path":"/etc/hostname"}`},
+		{"read_file", `{}`}, // it advertises an empty schema, so that the server itself has to refuse
 	}},
 	{Package: npm("mcp-sequentialthinking-tools", "0.0.3"), Entry: "dist/index.js", Ask: []Ask{
 		{"sequentialthinking_tools", `{"thought":"first","next_thought_needed":false,"thought_number":1,"total_thoughts":1,"available_mcp_tools":[]}`},

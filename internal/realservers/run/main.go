@@ -53,6 +53,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	servers := chosen(*all, *only)
+	if len(servers) == 0 {
+		return fmt.Errorf("there is no server %q in the list", *only)
+	}
 	if *install {
 		return box.Fetch(ctx, func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }, realservers.Packages(servers)...)
 	}
