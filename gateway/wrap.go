@@ -33,13 +33,15 @@ func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit,
 		return Exit{Code: startCode(err)}, err
 	}
 	w := &wrapping{up: u, ctx: ctx, child: child, pump: newPump(ctx, u, client.Out), hungUp: make(chan struct{})}
+	in, done := pollable(client.In)
 	go func() {
 		defer close(w.hungUp)
-		w.pump.readClient(client.In)
+		defer done()
+		w.pump.readClient(in)
 	}()
 	exit := w.supervise(server)
 	within(child.Grace, w.pump.client.shut)
-	if in, ok := client.In.(interface{ SetReadDeadline(time.Time) error }); ok {
+	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
 	}
 	return exit, nil
