@@ -157,6 +157,9 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 }
 
 func (c *gatewayCommand) run(cmd *cobra.Command) error {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGHUP) // from the first moment on: by itself the signal would end the program
+	defer signal.Stop(asked)
 	file, err := c.read(c.w.getenv)
 	if err != nil {
 		return err
@@ -175,7 +178,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 		if !c.quiet {
 			s.announce()
 		}
-		err = s.run(ctx, stop, c.reloads(ctx, s))
+		err = s.run(ctx, stop, c.reloads(ctx, s, asked))
 	}
 	closed := p.close()
 	if err == nil && !c.quiet {
@@ -184,14 +187,12 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	return errors.Join(err, closed)
 }
 
-// reloads returns what a SIGHUP calls. The file in force is the last that could be used.
-func (c *gatewayCommand) reloads(ctx context.Context, s *serving) <-chan struct{} {
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGHUP)
+// reloads reads the file again whenever that is asked for, until ctx is done and the channel closed that it returns. The file in
+// force is the last that could be used.
+func (c *gatewayCommand) reloads(ctx context.Context, s *serving, asked <-chan os.Signal) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		defer signal.Stop(asked)
 		for {
 			select {
 			case <-ctx.Done():
