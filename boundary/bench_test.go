@@ -108,7 +108,7 @@ func benchCall() *mcp.CallToolRequest {
 		Name: "read_file", Arguments: json.RawMessage(`{"path":"notes/today.md","limit":100,"binary":false}`)}}
 }
 
-func guarded(o Options, next mcp.MethodHandler) mcp.MethodHandler {
+func behindGuard(o Options, next mcp.MethodHandler) mcp.MethodHandler {
 	g := &guard{b: New(o)}
 	return g.receive(next)
 }
@@ -125,7 +125,7 @@ const longText = "The quick brown fox jumps over the lazy dog and looks at a tho
 // BenchmarkP1Success is what a success costs beyond its handler.
 func BenchmarkP1Success(b *testing.B) {
 	ctx, call, bare := context.Background(), benchCall(), benchTool(success(), nil)
-	ours, theirs := guarded(Options{}, bare), naive(bare)
+	ours, theirs := behindGuard(Options{}, bare), naive(bare)
 	run := func(h mcp.MethodHandler) func() {
 		return func() {
 			if _, err := h(ctx, "tools/call", call); err != nil {
@@ -154,7 +154,7 @@ func BenchmarkP2Failure(b *testing.B) {
 			ctx, call := context.Background(), benchCall()
 			bare := func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, c.err }
 			listing := benchTool(nil, c.err)
-			ours, theirs := guarded(Options{}, listing), naive(bare)
+			ours, theirs := behindGuard(Options{}, listing), naive(bare)
 			run := func(h mcp.MethodHandler) func() {
 				return func() {
 					if r, err := h(ctx, "tools/call", call); err != nil || r == nil {
@@ -175,7 +175,7 @@ func BenchmarkP2Failure(b *testing.B) {
 
 func TestSuccessAllocatesNothing(t *testing.T) {
 	ctx, call, bare := context.Background(), benchCall(), benchTool(success(), nil)
-	ours := guarded(Options{}, bare)
+	ours := behindGuard(Options{}, bare)
 	allocs := testing.AllocsPerRun(100, func() {
 		if _, err := ours(ctx, "tools/call", call); err != nil {
 			t.Fatal(err)

@@ -1,12 +1,15 @@
 package boundary
 
 import (
+	"log/slog"
 	"runtime"
 	"sync"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 )
@@ -14,11 +17,18 @@ import (
 // Boundary is the edge of one or several servers. It is safe for concurrent use.
 type Boundary struct {
 	o       Options
-	guarded sync.Map          // weak.Pointer[mcp.Server]: installing twice must not count twice
-	stream  *mcp.RequestExtra // marks a request that came through the stream wrapper
-	nonce   string            // marks one that came through the HTTP wrapper
 	running running
 }
+
+// The marks of requests that came through a wrapper around the SDK, whichever boundary's. No client knows the nonce.
+var (
+	throughStream = &mcp.RequestExtra{}
+	throughNonce  = ref.New()
+)
+
+// guarded knows the boundary of every server, as weak.Pointer[mcp.Server] → *Boundary. A server has one: two would record and
+// count each failure twice.
+var guarded sync.Map
 
 var candorDialect = mustDialect("candor")
 
@@ -33,32 +43,41 @@ func mustDialect(name string) dialect.Dialect {
 // New returns a boundary for several servers; [Install] is the short way for one.
 func New(o Options) *Boundary {
 	o.fill()
-	return &Boundary{o: o, stream: &mcp.RequestExtra{}, nonce: ref.New()}
+	return &Boundary{o: o}
 }
 
 // Install puts a boundary around a server and returns it. Call it after the server's own middleware was added: what is added
-// later stands outside. Installing a boundary twice does nothing the second time.
+// later stands outside. A server has one boundary: if it has one already, that one is returned, and its options stay.
 //
 // The middleware alone cannot see what the SDK answers by itself. Serve the server through [Boundary.Stdio] or [Boundary.HTTP],
 // or let [Serve] and [Handler] do all of it.
 func Install(server *mcp.Server, o Options) *Boundary {
-	b := New(o)
-	b.Install(server)
-	return b
+	return New(o).install(server)
 }
 
-// Install puts the boundary around one more server.
-func (b *Boundary) Install(server *mcp.Server) {
+// Install puts the boundary around one more server. One that has a boundary already keeps it.
+func (b *Boundary) Install(server *mcp.Server) { b.install(server) }
+
+// install returns the boundary that the server has afterwards.
+func (b *Boundary) install(server *mcp.Server) *Boundary {
 	known := weak.Make(server)
-	if _, twice := b.guarded.LoadOrStore(known, true); twice {
-		return
+	if first, twice := guarded.LoadOrStore(known, b); twice {
+		return first.(*Boundary) //nolint:errcheck,forcetypeassert // nothing else is stored
 	}
-	runtime.AddCleanup(server, func(gone weak.Pointer[mcp.Server]) { b.guarded.Delete(gone) }, known)
+	runtime.AddCleanup(server, func(gone weak.Pointer[mcp.Server]) { guarded.Delete(gone) }, known)
 	b.offerStats(server)
 	g := &guard{b: b}
+	g.tools.trouble = b.unusableSchema
 	if labels, ok := b.o.Meter.(interface{ SetTools(names ...string) }); ok {
 		g.tools.listed = func(names []string) { labels.SetTools(names...) } // only real tools get a label of their own
 	}
 	server.AddReceivingMiddleware(g.receive)
 	server.AddSendingMiddleware(g.send)
+	return b
+}
+
+// unusableSchema tells the operator that a tool's arguments or results cannot be checked.
+func (b *Boundary) unusableSchema(tool, which string, err error) {
+	b.o.Logger.Warn("a schema cannot be used, so nothing is checked against it",
+		slog.String("tool", contract.Bound(tool, candor.MaxContext)), slog.String("schema", which), slog.Any("error", candor.From(err)))
 }

@@ -2,9 +2,7 @@ package boundary
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -38,7 +36,9 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 	if c.g.b.o.Tracer != nil {
 		ctx, end = c.g.b.o.Tracer.StartCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
 	}
-	r := c.handle(ctx)
+	r := leaving{failure: unfinished}
+	defer func() { end(r.failure) }()
+	r = c.handle(ctx)
 	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
 		x := c.exchange()
 		if lost := trail.RecordSuccess(context.WithoutCancel(ctx), x.tool, x.session, x.params, c.g.b.o.now().Sub(began)); lost != nil {
@@ -46,7 +46,6 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
 		}
 	}
-	end(r.failure)
 	return r.result, r.err
 }
 
@@ -58,7 +57,7 @@ func (c toolCall) handle(ctx context.Context) leaving {
 			return c.fail(ctx, e, nil)
 		}
 	}
-	out := c.run(ctx)
+	out := c.g.runFor(ctx, c.g.limit("tools/call"), c.next, "tools/call", c.req)
 	if out.thrown == nil && out.err == nil && !out.late {
 		if result, ok := out.result.(*mcp.CallToolResult); ok && result != nil {
 			return c.returned(ctx, result)
@@ -67,71 +66,20 @@ func (c toolCall) handle(ctx context.Context) leaving {
 	return c.broken(ctx, out)
 }
 
-func (c toolCall) run(ctx context.Context) outcome {
-	if c.g.b.o.Timeout <= 0 {
-		return c.g.run(ctx, c.next, "tools/call", c.req)
-	}
-	return c.runUntil(ctx, c.g.b.o.Timeout)
-}
-
-// grace is how long a handler may take to notice that its time is up, before it is left behind.
-const grace = 50 * time.Millisecond
-
-// runUntil runs the tool beside a clock. Its context ends with the time; a handler that does not care is left behind, because
-// a caller that waits for ever is worse.
-func (c toolCall) runUntil(ctx context.Context, limit time.Duration) outcome {
-	within, cancel := context.WithTimeout(ctx, limit)
-	done := make(chan outcome, 1)
-	go func() {
-		defer cancel()
-		done <- c.g.run(within, c.next, "tools/call", c.req)
-	}()
-	select {
-	case out := <-done:
-		return out.lateIf(within, ctx)
-	case <-within.Done():
-	}
-	select {
-	case out := <-done:
-		return out.lateIf(within, ctx)
-	case <-time.After(grace):
-		return outcome{late: true, err: context.Cause(within)}
-	}
-}
-
-// lateIf marks an outcome that is only the handler's way to say that its time was up.
-func (out outcome) lateIf(within, caller context.Context) outcome {
-	if caller.Err() != nil || !errors.Is(within.Err(), context.DeadlineExceeded) {
-		return out
-	}
-	err := out.err
-	if r, ok := out.result.(*mcp.CallToolResult); ok && err == nil && r != nil {
-		err = r.GetError()
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return outcome{late: true, err: err}
-	}
-	return out
-}
-
 // broken handles a tool that returned no result.
 func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	x := c.exchange()
 	switch {
 	case out.thrown != nil:
 		return c.fail(ctx, thrownError(out), nil)
-	case out.late && errors.Is(out.err, context.Canceled):
-		return c.fail(ctx, candor.From(out.err), nil)
 	case out.late:
-		limit := c.g.b.o.Timeout
-		return c.fail(ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyServer, false),
-			candor.WithDetails(map[string]any{"limitMs": limit.Milliseconds()})), nil)
+		return c.fail(ctx, c.g.lateError(out), nil)
 	case out.err == nil:
 		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
-		return c.fail(ctx, c.g.b.understand(out.err), nil)
+		return c.fail(ctx, ran(c.g.b.understand(out.err)), nil)
 	}
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
@@ -145,6 +93,11 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leaving {
 	if result.IsError {
 		return c.reported(ctx, result)
+	}
+	if len(result.Meta) > 0 {
+		if e := attached(result); e != nil { // it says that it failed, where few clients look
+			return c.fail(ctx, ran(e), result)
+		}
 	}
 	if err := encodableResult(result); err != nil {
 		return c.fail(ctx, notEncodable(err), nil)
@@ -161,13 +114,13 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		return leaving{result: result, failure: done.err}
 	}
 	if e := attached(result); e != nil {
-		return c.keep(ctx, e, result)
+		return c.keep(ctx, ran(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
-		return c.fail(ctx, c.g.b.understand(cause), result)
+		return c.fail(ctx, ran(c.g.b.understand(cause)), result)
 	}
 	return c.fail(ctx, readResult(result), result)
 }

@@ -71,12 +71,16 @@ type leaving struct {
 
 // run calls a handler and survives it.
 func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (out outcome) {
+	returned := false
 	defer func() {
 		if v := recover(); v != nil {
 			out = outcome{thrown: v, stack: g.b.callers()}
+		} else if !returned {
+			g.deserted(ctx, method, req) // runtime.Goexit: this goroutine is going, and with it the way to answer
 		}
 	}()
 	out.result, out.err = next(ctx, method, req)
+	returned = true
 	return out
 }
 
@@ -111,19 +115,22 @@ func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string,
 		return r.result, r.err
 	}
 	ctx, end := g.b.o.Tracer.StartCall(ctx, method, "", metaOf(req))
-	r := g.answer(ctx, next, method, req)
-	end(r.failure)
+	r := leaving{failure: unfinished}
+	defer func() { end(r.failure) }()
+	r = g.answer(ctx, next, method, req)
 	return r.result, r.err
 }
 
 // answer runs a handler and makes its failure a JSON-RPC error.
 func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) leaving {
-	out := g.run(ctx, next, method, req)
+	out := g.runFor(ctx, g.limit(method), next, method, req)
 	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
 	switch {
 	case out.thrown != nil:
 		return g.protocolError(ctx, thrownError(out), &x, rpcError{}, silent)
+	case out.late:
+		return g.protocolError(ctx, g.lateError(out), &x, rpcError{}, silent)
 	case out.err != nil:
 		return g.handlerError(ctx, out.err, &x, req, silent)
 	case silent:
@@ -187,11 +194,11 @@ func (g *guard) outside(req mcp.Request) bool {
 	if extra == nil {
 		return false
 	}
-	if extra == g.b.stream {
+	if extra == throughStream {
 		return true
 	}
 	mark := extra.Header[throughHeader]
-	return len(mark) == 1 && mark[0] == g.b.nonce
+	return len(mark) == 1 && mark[0] == throughNonce
 }
 
 // throughHeader marks a request that the HTTP wrapper has passed on, with a nonce that no client knows.

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -11,11 +12,18 @@ import (
 // Over HTTP a server may be made for each request.
 func TestServersThatAreGoneAreForgotten(t *testing.T) {
 	b := New(Options{Logger: quiet})
+	var made []weak.Pointer[mcp.Server]
 	for range 100 {
-		b.Install(mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil))
+		server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
+		made = append(made, weak.Make(server))
+		b.Install(server)
 	}
 	known := func() (n int) {
-		b.guarded.Range(func(any, any) bool { n++; return true })
+		for _, server := range made {
+			if _, ok := guarded.Load(server); ok {
+				n++
+			}
+		}
 		return n
 	}
 	for range 500 {

@@ -33,7 +33,7 @@ const (
 func (b *Boundary) HTTP(next http.Handler) http.Handler { return b.layer(next) }
 
 func (b *Boundary) layer(next http.Handler) *httpLayer {
-	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage, mark: []string{b.nonce}}
+	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage, mark: []string{throughNonce}}
 	if l.max <= 0 {
 		l.max = defaultMaxBody
 	}

@@ -279,7 +279,7 @@ func TestTheMarkOfTheLayerCannotBeForged(t *testing.T) {
 	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header[throughHeader] })
 	r := newRig(t, func(own *Boundary, _ *mcp.Server) http.Handler { b = own; return inner }, nil)
 	r.do(t, "POST", request("1", "ping", ""), throughHeader, "forged")
-	if len(seen) != 1 || seen[0] != b.nonce {
+	if len(seen) != 1 || seen[0] != throughNonce {
 		t.Errorf("%q", seen)
 	}
 	got := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)

@@ -35,7 +35,7 @@ func (b *Boundary) markedID(id wire.ID) ([]byte, bool) {
 	return append(append(b.idMark(), id...), '"'), true
 }
 
-func (b *Boundary) idMark() []byte { return []byte(`"candor-id:` + b.nonce + `:`) }
+func (b *Boundary) idMark() []byte { return []byte(`"candor-id:` + throughNonce + `:`) }
 
 // hideIDs replaces the ids in a message that the SDK would change. It returns nil if there are none.
 func (b *Boundary) hideIDs(m *wire.Message) []byte {

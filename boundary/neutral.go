@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -84,7 +85,7 @@ func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolR
 
 // emissionFor makes a result in the server's dialect, or in candor where that has no results.
 func (b *Boundary) emissionFor(c Call, from *mcp.CallToolResult) *emission {
-	t := &tool{listed: &mcp.Tool{Name: c.Tool}, output: compile(c.OutputSchema)}
+	t := &tool{listed: &mcp.Tool{Name: c.Tool}, output: usable(c.OutputSchema)}
 	if len(c.OutputSchema) > 0 {
 		t.listed.OutputSchema = c.OutputSchema
 	}
@@ -95,6 +96,18 @@ func (b *Boundary) emissionFor(c Call, from *mcp.CallToolResult) *emission {
 		m.b = &Boundary{o: o}
 	}
 	return m
+}
+
+// usable is a schema as another SDK has it, nil if there is none that can be used.
+func usable(raw json.RawMessage) *schema.Schema {
+	if len(raw) == 0 {
+		return nil
+	}
+	s, err := schemas.Get(raw)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 func encoded(r *mcp.CallToolResult) json.RawMessage {
@@ -114,7 +127,7 @@ func (b *Boundary) Recovered(thrown any) *candor.Error {
 // CheckArguments holds the arguments of a call against the input schema of its tool and returns INVALID_ARGUMENTS with all that
 // is wrong, or nil. A schema that cannot be used checks nothing.
 func CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
-	s := compile(inputSchema)
+	s := usable(inputSchema)
 	if s == nil || s.Accepts(arguments) {
 		return nil
 	}
@@ -123,7 +136,7 @@ func CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
 
 // CheckOutput holds the structured content of a result against the output schema of its tool and returns OUTPUT_INVALID, or nil.
 func CheckOutput(outputSchema, structured json.RawMessage) *candor.Error {
-	t := &tool{output: compile(outputSchema)}
+	t := &tool{output: usable(outputSchema)}
 	if t.output == nil || len(structured) > 0 && t.output.Accepts(structured) {
 		return nil
 	}

@@ -110,7 +110,7 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 		c.refuse(e, id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
-	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: c.b.stream}
+	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: throughStream}
 }
 
 // takeNotification passes a notification on. What the SDK would drop without a word is recorded.
@@ -129,7 +129,7 @@ func (c *streamConn) takeNotification(m *wire.Message) jsonrpc.Message {
 	if method == cancelledMethod {
 		return c.takeCancel(params)
 	}
-	return &jsonrpc.Request{Method: method, Params: params, Extra: c.b.stream}
+	return &jsonrpc.Request{Method: method, Params: params, Extra: throughStream}
 }
 
 const cancelledMethod = "notifications/cancelled"

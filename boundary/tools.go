@@ -26,66 +26,85 @@ type tool struct {
 // schemas is shared by all servers of the process: many of them have the same tools.
 var schemas schema.Cache
 
-// toolbox is a copy of the server's list of tools. The SDK has no way to ask for one tool, so the list is asked for when
-// a name is not in it, when the server says that it has changed, and before anybody is refused.
+// toolbox is a copy of the server's list of tools. The SDK has no way to ask for one tool, and tells of changes only where there are
+// sessions; so the list is asked for when a name is not in it, when the server says that it has changed, when it is old, and
+// before anybody is refused.
 type toolbox struct {
-	listed func(names []string) // is told the names each time, if it is not nil
-	known  atomic.Pointer[map[string]*tool]
-	mu     sync.Mutex // one asks at a time
-	missed time.Time  // when a name was last not found: unknown names must not cost a listing each
+	listed  func(names []string)                // is told the names each time, if it is not nil
+	trouble func(tool, which string, err error) // is told of a schema that cannot be used, if it is not nil
+	known   atomic.Pointer[toolList]
+	mu      sync.Mutex // one asks at a time
+}
+
+// toolList is what the server said, and when.
+type toolList struct {
+	tools map[string]*tool
+	at    time.Time
 }
 
 const (
-	missPause = 100 * time.Millisecond
+	listRest  = time.Second            // a list that old is asked for again
+	listPause = 100 * time.Millisecond // a list that young is believed, so that bad calls do not cost a listing each
 	maxPages  = 1000
 )
 
 // find returns the tool that is called, or nil.
 func (t *toolbox) find(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) *tool {
-	if known := t.known.Load(); known != nil {
-		if found, ok := (*known)[req.Params.Name]; ok {
-			return found
-		}
+	list := t.known.Load()
+	if list == nil {
+		return t.again(ctx, next, req)
 	}
-	return t.search(ctx, next, req)
-}
-
-func (t *toolbox) search(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) *tool {
-	t.mu.Lock()
-	if t.known.Load() != nil && time.Since(t.missed) < missPause {
+	found, ok := list.tools[req.Params.Name]
+	if ok && time.Since(list.at) < listRest {
+		return found
+	}
+	if ok && !t.mu.TryLock() { // somebody is asking
+		return found
+	}
+	if ok {
 		t.mu.Unlock()
-		return nil
 	}
-	t.missed = time.Now()
-	t.mu.Unlock()
 	return t.again(ctx, next, req)
 }
 
-// again asks the server for its tools and returns the one that is called.
+// again asks the server for its tools, unless it has just been asked, and returns the one that is called.
 func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) *tool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.known.Load()
-	known := map[string]*tool{}
-	list := &mcp.ListToolsRequest{Session: req.Session, Extra: req.Extra, Params: &mcp.ListToolsParams{Meta: req.Params.Meta}}
+	list := t.known.Load()
+	if list == nil || time.Since(list.at) >= listPause {
+		if fresh := t.ask(ctx, next, req, list); fresh != nil {
+			list = fresh
+			t.known.Store(list)
+			if t.listed != nil {
+				t.listed(t.names())
+			}
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return list.tools[req.Params.Name]
+}
+
+// ask returns what the server lists, nil if it does not tell all of it.
+func (t *toolbox) ask(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest, before *toolList) *toolList {
+	list := &toolList{tools: map[string]*tool{}, at: time.Now()}
+	page := &mcp.ListToolsRequest{Session: req.Session, Extra: req.Extra, Params: &mcp.ListToolsParams{Meta: req.Params.Meta}}
 	for range maxPages {
-		result, err := listTools(ctx, next, list)
+		result, err := listTools(ctx, next, page)
 		if err != nil || result == nil {
-			break
+			return nil
 		}
 		for _, listed := range result.Tools {
-			known[listed.Name] = t.describe(listed, before)
+			list.tools[listed.Name] = t.describe(listed, before)
 		}
 		if result.NextCursor == "" {
-			break
+			return list
 		}
-		list.Params.Cursor = result.NextCursor
+		page.Params.Cursor = result.NextCursor
 	}
-	t.known.Store(&known)
-	if t.listed != nil {
-		t.listed(t.names())
-	}
-	return known[req.Params.Name]
+	return nil
 }
 
 // listTools is the one call of a handler whose failure only means that nothing is known of the tools.
@@ -103,45 +122,50 @@ func listTools(ctx context.Context, next mcp.MethodHandler, list *mcp.ListToolsR
 	return result, nil
 }
 
-func (t *toolbox) describe(listed *mcp.Tool, before *map[string]*tool) *tool {
+func (t *toolbox) describe(listed *mcp.Tool, before *toolList) *tool {
 	if before != nil {
-		if same, ok := (*before)[listed.Name]; ok && same.listed == listed {
+		if same, ok := before.tools[listed.Name]; ok && same.listed == listed {
 			return same
 		}
 	}
 	return &tool{
 		listed: listed,
-		input:  compile(listed.InputSchema),
-		output: compile(listed.OutputSchema),
+		input:  t.compile(listed.Name, "inputSchema", listed.InputSchema),
+		output: t.compile(listed.Name, "outputSchema", listed.OutputSchema),
 		codes:  declaredCodes(listed),
 	}
 }
 
-// compile returns nil for a schema that cannot be read: a tool whose schema is broken still works.
-func compile(v any) *schema.Schema {
+// compile returns nil for a schema that cannot be read: a tool whose schema is broken still works, and somebody is told.
+func (t *toolbox) compile(tool, which string, v any) *schema.Schema {
+	s, err := readSchema(v)
+	if err != nil && t.trouble != nil {
+		t.trouble(tool, which, err)
+	}
+	return s
+}
+
+// readSchema compiles a schema in whatever form the SDK holds it; nil if there is none.
+func readSchema(v any) (*schema.Schema, error) {
 	if v == nil {
-		return nil
+		return nil, nil
 	}
 	raw, err := json.Marshal(v)
 	if err != nil || string(raw) == "null" {
-		return nil
+		return nil, err
 	}
-	s, err := schemas.Get(raw)
-	if err != nil {
-		return nil
-	}
-	return s
+	return schemas.Get(raw)
 }
 
 func (t *toolbox) forget() { t.known.Store(nil) }
 
 func (t *toolbox) names() []string {
-	known := t.known.Load()
-	if known == nil {
+	list := t.known.Load()
+	if list == nil {
 		return nil
 	}
-	names := make([]string, 0, len(*known))
-	for name := range *known {
+	names := make([]string, 0, len(list.tools))
+	for name := range list.tools {
 		names = append(names, name)
 	}
 	slices.Sort(names)

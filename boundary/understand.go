@@ -31,7 +31,24 @@ func saidRPC(err error) (rpcError, bool) {
 
 // askedClient reports the error of a request that a handler made of the client. Its number is the client's, about that request,
 // and says nothing about the call.
-func askedClient(err error) bool { return strings.Contains(err.Error(), `calling "`) }
+func askedClient(err error) bool {
+	text := err.Error()
+	for _, method := range []string{"roots/list", "sampling/createMessage", "elicitation/create"} {
+		if strings.Contains(text, `calling "`+method+`": `) {
+			return true
+		}
+	}
+	return false
+}
+
+// ran gives an error that came out of a tool the origin that is true of it here: whoever it came from first, it is the tool that says
+// so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
+func ran(e *candor.Error) *candor.Error {
+	if e.Origin().By == candor.PartyTool {
+		return e
+	}
+	return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred))
+}
 
 // refusedByClient is the error of a handler that needs something its client does not offer, nil for any other.
 func refusedByClient(err error) *candor.Error {

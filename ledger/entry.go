@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -108,7 +109,7 @@ func EntryOf(err *candor.Error) Entry {
 		e.Code = candor.CodeUncodedError // as on the wire
 	}
 	if full := err.Unwrap(); full != nil {
-		e.Cause = full.Error()
+		e.Cause = fmt.Sprint(full) // which survives a method that panics
 	}
 	return e
 }

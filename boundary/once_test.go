@@ -1,0 +1,173 @@
+package boundary_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/meter"
+)
+
+// TestAServerHasOneBoundary installs twice, as a program does that serves one server in two ways: each failure still counts once.
+func TestAServerHasOneBoundary(t *testing.T) {
+	counts := newMeter(t, meter.Options{})
+	server := mixedServer()
+	server.AddPrompt(&mcp.Prompt{Name: "broken"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return nil, errors.New("no template")
+	})
+	first := boundary.Install(server, boundary.Options{Meter: counts})
+	if again := boundary.Install(server, boundary.Options{Meter: counts}); again != first {
+		t.Error("a second boundary stands around the server")
+	}
+	boundary.New(boundary.Options{Meter: counts}).Install(server)
+	c := talkTo(t, server, boundary.Options{Meter: counts})
+	calls := []struct{ method, params string }{
+		{"prompts/get", `{"name":"broken"}`}, {"prompts/get", `{"name":"none"}`}, {"tools/call", `{"name":"nobody"}`},
+		{"resources/read", `{"uri":"file:///missing"}`}, {"resources/read", `{"uri":"file:///there"}`}, {"no/such", `{}`},
+		{"tools/call", `{"name":"act","arguments":{"how":"error"}}`},
+	}
+	for i, call := range calls {
+		c.ask(call.method, call.params)
+		if got := counts.Stats().Total; got != uint64(i+1) {
+			t.Fatalf("%s %s: %d failures are counted after %d", call.method, call.params, got, i+1)
+		}
+	}
+}
+
+// TestAReplacedToolIsCheckedAgainstItsNewSchema replaces a tool while nobody is there to be told.
+func TestAReplacedToolIsCheckedAgainstItsNewSchema(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "replaced", Version: "1"}, nil)
+	add := func(schema string) {
+		server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(schema)},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil })
+	}
+	add(`{"type":"object"}`)
+	call := stateless(t, server)
+	if answer := call("t"); strings.Contains(answer, "isError\":true") {
+		t.Fatal(answer)
+	}
+	add(`{"type":"object","required":["zzz"]}`)
+	for range 40 { // a list is believed for a second
+		if strings.Contains(call("t"), "INVALID_ARGUMENTS") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("the tool is still checked against its old schema")
+}
+
+// stateless returns a function that calls a tool in the era without sessions, through the middleware alone.
+func stateless(t *testing.T, server *mcp.Server) func(tool string) string {
+	t.Helper()
+	boundary.Install(server, boundary.Options{})
+	return func(tool string) string {
+		here, there := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(t.Context(), here, nil); err != nil {
+			t.Fatal(err)
+		}
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), there, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = session.Close() }()
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
+		if err != nil {
+			return err.Error()
+		}
+		raw, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+}
+
+// TestAnErrorOutOfAToolSaysThatTheToolHasRun passes on an error that another server said before it did anything: here the tool has run,
+// and no client may take it for a refusal.
+func TestAnErrorOutOfAToolSaysThatTheToolHasRun(t *testing.T) {
+	foreign := candor.New(candor.CodeRateLimited, "", candor.WithOrigin(candor.PartyServer, false))
+	effects := 0
+	server := mcp.NewServer(&mcp.Implementation{Name: "pays", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "typed"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		effects++
+		return nil, nil, foreign
+	})
+	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { effects++; return nil, foreign })
+	boundary.Install(server, boundary.Options{})
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), here, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tool := range []string{"typed", "raw"} {
+		caller := &boundary.Caller{Session: session, MaxAttempts: 3}
+		_, e := caller.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
+		if e.Code() != candor.CodeRateLimited || e.Origin().By != candor.PartyTool || effects != i+1 {
+			t.Errorf("%s: %v by %s, and %d effects", tool, e, e.Origin().By, effects)
+		}
+	}
+}
+
+// TestAHandlerThatEndsItsGoroutineIsToldOf calls runtime.Goexit, as t.FailNow does.
+func TestAHandlerThatEndsItsGoroutineIsToldOf(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "exits", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "exit"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		runtime.Goexit()
+		return nil, nil, nil
+	})
+	answer := string(talkTo(t, server, boundary.Options{Timeout: time.Minute}).ask("tools/call", `{"name":"exit","arguments":{}}`))
+	if !strings.Contains(answer, `"INTERNAL_ERROR"`) || !strings.Contains(answer, `"isError":true`) {
+		t.Errorf("it is told as %s", answer)
+	}
+}
+
+// TestDeadlinesHoldForPromptsToo has a prompt hang.
+func TestDeadlinesHoldForPromptsToo(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "hangs", Version: "1"}, nil)
+	server.AddPrompt(&mcp.Prompt{Name: "hang"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { select {} })
+	answer := string(talkTo(t, server, boundary.Options{Timeout: time.Millisecond}).ask("prompts/get", `{"name":"hang"}`))
+	if !strings.Contains(answer, `"CALL_TIMEOUT"`) {
+		t.Errorf("it is told as %s", answer)
+	}
+}
+
+// TestAnEnvelopeInASuccessIsAFailure has a tool attach an error and forget to say isError.
+func TestAnEnvelopeInASuccessIsAFailure(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "forgets", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "forget", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Meta: mcp.Meta{dialect.MetaKey: candor.New(candor.CodeNotFound, "")}, Content: []mcp.Content{}}, nil
+		})
+	counts := newMeter(t, meter.Options{})
+	answer := string(talkTo(t, server, boundary.Options{Meter: counts}).ask("tools/call", `{"name":"forget","arguments":{}}`))
+	if !strings.Contains(answer, `"isError":true`) || !strings.Contains(answer, `"NOT_FOUND"`) || counts.Stats().Total != 1 {
+		t.Errorf("it is told as %s, %d counted", answer, counts.Stats().Total)
+	}
+}
+
+// TestAnAuthorsNumberStaysWhateverItsWords keeps the channel that an author chose, though his words sound like a client's.
+func TestAnAuthorsNumberStaysWhateverItsWords(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "words", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "words", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, &jsonrpc.Error{Code: 2100, Message: `failed calling "api"`}
+		})
+	answer := string(talkTo(t, server, boundary.Options{}).ask("tools/call", `{"name":"words","arguments":{}}`))
+	if !strings.Contains(answer, `"error":{"code":2100`) {
+		t.Errorf("it left as %s", answer)
+	}
+}
