@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,29 +12,24 @@ import (
 
 // cpuTime is what this process and all that descend from it have used: callers, server and whatever stands between them. It is steadier
 // than the clock where others work too. Where there is no /proc it is always 0.
-func cpuTime() time.Duration {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is good
-	used, children := map[int]time.Duration{}, map[int][]int{}
-	for _, name := range stats {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		// The name of the program may hold blanks, and ends with the last bracket.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		pid, parent := number(filepath.Base(filepath.Dir(name))), number(fields[1])
-		used[pid] = time.Duration(number(fields[11])+number(fields[12])) * tick
-		children[parent] = append(children[parent], pid)
+func cpuTime() time.Duration { return cpuOf(strconv.Itoa(os.Getpid())) }
+
+func cpuOf(pid string) time.Duration {
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return 0 // it has ended meanwhile
 	}
-	var sum func(pid int) time.Duration
-	sum = func(pid int) time.Duration {
-		all := used[pid]
-		for _, child := range children[pid] {
-			all += sum(child)
+	// The name of the program may hold blanks, and ends with the last bracket.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	used := time.Duration(number(fields[11])+number(fields[12])) * tick
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%s/task/*/children", pid)) // the pattern is good
+	for _, name := range tasks {
+		children, _ := os.ReadFile(name) // a thread that has ended has none
+		for _, child := range strings.Fields(string(children)) {
+			used += cpuOf(child)
 		}
-		return all
 	}
-	return sum(os.Getpid())
+	return used
 }
 
 // tick is the unit of /proc, the same on every Linux that Go runs on.
