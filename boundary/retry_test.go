@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
 )
 
 var (
@@ -114,11 +115,25 @@ func TestTheLastErrorTellsItsAttempts(t *testing.T) {
 	})
 }
 
+// before answers tool calls in front of the boundary, as a gateway or another server would: what comes out of a tool is told
+// as the tool's own.
+func before(r *retryRig, sent **candor.Error) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method != "tools/call" {
+				return next(ctx, method, req)
+			}
+			r.ran.Add(1)
+			return &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{dialect.MetaKey: *sent}, Content: []mcp.Content{}}, nil
+		}
+	}
+}
+
 func TestACallThatMayHaveHadAnEffectIsNeverReplayed(t *testing.T) {
 	withRig(t, nil, func(t *testing.T, r *retryRig) {
 		r.Budget, r.MaxAttempts = 1e6, 2
 		var sent *candor.Error
-		r.script = func(context.Context, int) error { return sent }
+		r.server.AddReceivingMiddleware(before(r, &sent))
 		for code := range candor.Codes() {
 			for _, by := range []candor.Party{candor.PartyTool, candor.PartyServer, candor.PartyGateway} {
 				for _, inferred := range []bool{false, true} {
