@@ -10,6 +10,7 @@ import (
 type intake struct {
 	src  io.Reader
 	most int // bytes the buffer must be able to hold unread
+	from int // bytes the buffer begins with; 0 is intakeStart
 	buf  []byte
 	r, w int   // buf[r:w] is unread
 	err  error // what the reader ended with; sticky
@@ -58,7 +59,11 @@ func (in *intake) makeRoom() {
 		in.r = 0
 		return
 	}
-	grown := make([]byte, max(intakeStart, min(2*len(in.buf), in.most)))
+	start := in.from
+	if start == 0 {
+		start = intakeStart
+	}
+	grown := make([]byte, max(start, min(2*len(in.buf), in.most)))
 	in.w = copy(grown, in.unread())
 	in.r, in.buf = 0, grown
 }

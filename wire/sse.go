@@ -34,11 +34,15 @@ const (
 	inFrame                       // nothing: the lead is known
 )
 
+// eventStart is enough for most events. A stream of events often holds one answer and no more, so that a large buffer would cost
+// more than the reading.
+const eventStart = 4 << 10
+
 // NewEventReader returns a reader of the events of r, of which only Limits.MaxBytes counts; it
 // bounds the Raw bytes of one event. It reads ahead, so r must not be read by anyone else.
 func NewEventReader(r io.Reader, lim Limits) *EventReader {
 	most := lim.maxBytes()
-	return &EventReader{in: intake{src: r, most: most + 1}, max: most}
+	return &EventReader{in: intake{src: r, most: most + 1, from: eventStart}, max: most}
 }
 
 // Next returns the next event: everything up to and with the next blank line, even if it is only
