@@ -222,16 +222,8 @@ func (h *bridgeHost) callsOf(s *bridgeSession) []*bridgeCall {
 // revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
 // is told that nobody waits any more, if it is to be.
 func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
-	c.h.pump.mu.Lock()
-	l := c.h.pump.link
-	c.h.pump.mu.Unlock()
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	p := l.open[c.key()]
-	l.mu.Unlock()
-	if p == nil || p.call == nil || !l.giveUp(p) {
+	l, p := c.pending()
+	if p == nil || !l.giveUp(p) {
 		return
 	}
 	c.h.mu.Lock()
@@ -244,6 +236,23 @@ func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
 	if tell && !c.request.MethodIs("initialize") {
 		l.server.send(cancellation(c.request.ID(), "nobody waits for the answer"))
 	}
+}
+
+// pending returns where the call is open; nil if its answer is on its way already.
+func (c *bridgeCall) pending() (*link, *pending) {
+	c.h.pump.mu.Lock()
+	l := c.h.pump.link
+	c.h.pump.mu.Unlock()
+	if l == nil {
+		return nil, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[c.key()]
+	if p == nil || p.call == nil {
+		return nil, nil
+	}
+	return l, p
 }
 
 // cancelled ends a call that its client calls off.

@@ -119,6 +119,8 @@ func (x *bridgeExchange) leave(c *bridgeCall) bool {
 	}
 	if c.s == nil {
 		c.cancelled(true)
+	} else if _, p := c.pending(); p != nil {
+		p.call.unheard.Store(true)
 	}
 	c.inbox.close()
 	letters, _ := c.inbox.take()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor/wire"
@@ -22,9 +23,10 @@ type Call struct {
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
 	over     ended
-	passes   bool // a permit of the breaker is held
-	learning bool // its answer lists tools
-	final    bool // the client has seen some of the answer, so that there is no other attempt
+	passes   bool        // a permit of the breaker is held
+	learning bool        // its answer lists tools
+	final    bool        // the client has seen some of the answer, so that there is no other attempt
+	unheard  atomic.Bool // the client has gone and will not read the answer
 }
 
 // ID returns the id as the client wrote it.

@@ -127,7 +127,7 @@ func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error
 	}
 	if c.up.o.Meter != nil && !f.retried {
 		c.up.o.Meter.Count(f.err, string(f.verdict))
-		if f.silent || f.suspected {
+		if f.silent || f.suspected || c.unheard.Load() {
 			c.up.o.Meter.CountSuppressed()
 		}
 	}
