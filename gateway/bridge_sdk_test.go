@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -95,5 +96,21 @@ func TestTheOfficialClientSeesAServerOnStdioAsOneOverHTTP(t *testing.T) {
 				t.Errorf("got:\n%s\n\nwant:\n%s", got, row.want)
 			}
 		})
+	}
+}
+
+func TestAClientWithoutASessionIsToldWhichVersionsItsServerSpeaks(t *testing.T) {
+	url, _, b := sdkBridge(t, "old", gateway.BridgeOptions{})
+	for range 2 {
+		got := send(t, http.MethodPost, url, `{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover")
+		answer := got.terminal(t, `"d"`)
+		if versions := answer.Error().Path("data", "supported"); got.status != http.StatusBadRequest || versions.Len() != 4 ||
+			string(answer.Error().Path("code").Raw()) != "-32022" {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+	if codes := b.codes(); len(codes) != 2 || codes[0] != "candor/PROTOCOL_VERSION_UNSUPPORTED" {
+		t.Error(codes)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -242,4 +243,65 @@ func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {
 		t.Error(s.codes)
 	}
 	s.balanced(3)
+}
+
+func TestNewsDuringSeveralCallsComeOnTheStreamOfTheSession(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	stream := c.listen()
+	defer stream.close()
+	eventually(t, "it listens", s.b.session(c.id).listens)
+	var wait sync.WaitGroup
+	wait.Go(func() { c.call(1, "hang", `{}`) })
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	if got := c.call(2, "changed", `{}`).messages(); len(got) != 1 {
+		t.Error(got)
+	}
+	if got := stream.next(); !strings.Contains(got, "list_changed") {
+		t.Error(got)
+	}
+	c.send(http.MethodDelete, "", sessionHeader, c.id)
+	wait.Wait()
+	s.balanced(0)
+}
+
+func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
+	short := map[string]time.Duration{}
+	for fault, code := range faultCodes {
+		if code == "CALL_TIMEOUT" {
+			short[fault] = 300 * time.Millisecond
+		}
+	}
+	s := spanned(t, Options{Timeouts: short}, badChild(), BridgeOptions{HTTP: HTTPOptions{Sessions: 64}})
+	var failures atomic.Int64
+	var wait sync.WaitGroup
+	for fault, code := range faultCodes {
+		if fault == "halfline" { // only the next answer shows it
+			continue
+		}
+		wait.Go(func() {
+			c := s.greet()
+			pause := `{"ms":5}`
+			if fault == "late" {
+				pause = `{"ms":600}`
+			}
+			m := c.call(1, fault, pause).messages()
+			if len(m) == 0 {
+				t.Errorf("%s is not answered", fault)
+				return
+			}
+			answer := m[len(m)-1]
+			if got := codeOf(answer); got != code || !strings.Contains(answer, `"id":1`) {
+				t.Errorf("%s: %s, want %s: %.300s", fault, got, code, answer)
+			}
+			failures.Add(int64(told(m...)))
+			c.send(http.MethodDelete, "", sessionHeader, c.id)
+		})
+	}
+	wait.Wait()
+	if err := s.b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	gone := s.of("E_SESSION_NOT_FOUND") // of those that had died when their client took leave
+	s.balanced(int(failures.Load()) + gone)
 }

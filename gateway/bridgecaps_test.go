@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 	}
 	s.balanced(195)
 	s.ahead.Store(31 * 60)
-	s.b.sweep()
-	eventually(t, "their places are free", func() bool { s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 0 })
+	eventually(t, "their places are free", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 0 })
 	s.greet()
 }
 
@@ -48,8 +48,7 @@ func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
 	s.ahead.Store(3000)
 	used.call(1, "echo", `{}`)
 	s.ahead.Store(3601)
-	s.b.sweep()
-	eventually(t, "the idle one has ended", func() bool { s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 2 })
+	eventually(t, "the idle one has ended", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 2 })
 	allEnd(t, pids)
 	if got := idle.call(2, "echo", `{}`); got.status != http.StatusNotFound {
 		t.Errorf("%+v", got)
@@ -139,4 +138,62 @@ func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 	}
 	allEnd(t, pids)
 	s.balanced(2)
+}
+
+func TestACallThatAGatewayCannotWaitForIsToldSo(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(toolCall(1, "hang", `{}`)))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(sessionHeader, c.id)
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.b.ServeHTTP(w, r)
+	}()
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	cancel(ErrDraining)
+	<-done
+	if codeOf(w.Body.String()) != "GATEWAY_DRAINING" {
+		t.Error(w.Body)
+	}
+	s.balanced(1)
+}
+
+func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	got := s.send(http.MethodPost, toolCall(1, "flood", `{"n":50000}`), sessionHeader, c.id, "Accept", "application/json")
+	if codeOf(got.body) != "" || got.status != http.StatusOK {
+		t.Errorf("%+v", got)
+	}
+	box := s.b.session(c.id).outbox
+	if letters, _ := box.take(); len(letters) != 256 {
+		t.Errorf("%d letters wait", len(letters))
+	}
+	s.balanced(0)
+}
+
+func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
+	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	c := s.greet()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.do(ctx, http.MethodPost, toolCall(1, "hang", `{}`), sessionHeader, c.id).Body.Close()
+	}()
+	eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	cancel()
+	<-done
+	eventually(t, "the bridge knows", func() bool { return s.b.door.calls.Load() == 0 })
+	if s.b.up.Open() != 1 {
+		t.Error("who loses a connection has not called off")
+	}
+	if got := c.call(2, "exit", `{}`); codeOf(got.body) != "UPSTREAM_GONE" {
+		t.Errorf("%+v", got)
+	}
+	eventually(t, "the call has ended", func() bool { return s.of("UPSTREAM_GONE") == 2 })
+	s.balanced(1)
 }
