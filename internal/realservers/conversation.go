@@ -1,9 +1,11 @@
 package realservers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 
@@ -98,4 +100,20 @@ func (c *conversation) ask(ctx context.Context, method string, params json.RawMe
 			}
 		}
 	}
+}
+
+// readAnswers reads the answers in a copy of what a server wrote, by id.
+func readAnswers(name string) (map[string]Answer, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]Answer{}
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, "\r\n")
+		if m := wire.Parse(line, wire.Limits{}); m.Kind() == wire.KindResult || m.Kind() == wire.KindError {
+			said[string(m.ID())] = Answer{raw: line, message: m}
+		}
+	}
+	return said, nil
 }

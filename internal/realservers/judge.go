@@ -3,6 +3,7 @@ package realservers
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -13,18 +14,19 @@ type Verdict string
 
 // The verdicts.
 const (
-	Identical Verdict = "same bytes"               // a success, as the server wrote it
-	Fitting   Verdict = "same but for what varies" // a success of a server that never says the same twice
-	Refused   Verdict = "refused"                  // a call that breaks the tool's schema, or names none, never reached the server
-	Enveloped Verdict = "envelope added"           // a failure of the server, its own words kept
-	LeftAlone Verdict = "left alone"               // a failure that clients know by its exact shape
-	Wrong     Verdict = "WRONG"                    // none of these; the problem says what
+	Identical Verdict = "same bytes"             // a success, as the server wrote it
+	Fitting   Verdict = "same bytes, which vary" // a success of a server that never says the same twice, as it wrote it this time
+	Refused   Verdict = "refused"                // a call that breaks the tool's schema, or names none, never reached the server
+	Enveloped Verdict = "envelope added"         // a failure of the server, its own words kept
+	LeftAlone Verdict = "left alone"             // a failure that clients know by its exact shape
+	Wrong     Verdict = "WRONG"                  // none of these; the problem says what
 )
 
-// Exchange is one case with all that was answered to it: twice directly, once through the gateway.
+// Exchange is one case with all that was answered to it: twice directly, once through the gateway, and what the server wrote
+// behind the gateway that time; nothing if it was not asked.
 type Exchange struct {
 	Case
-	Direct, Again, Through Answer
+	Direct, Again, Through, Written Answer
 }
 
 // Judge says what became of the answer, and what is wrong with that.
@@ -54,7 +56,7 @@ func (x Exchange) Judge() (Verdict, string) {
 	return x.addition()
 }
 
-// success holds an answer against the two that came directly.
+// success wants the bytes that came directly. A server that never says the same twice is held to what it wrote this time.
 func (x Exchange) success() (Verdict, string) {
 	switch {
 	case x.Direct.Failed():
@@ -64,7 +66,10 @@ func (x Exchange) success() (Verdict, string) {
 	case bytes.Equal(x.Direct.raw, x.Again.raw):
 		return Wrong, "the bytes are others: " + difference(x.Direct.raw, x.Through.raw)
 	}
-	return x.likeBoth(Fitting, func(a Answer) (any, error) { return decode(a.raw) })
+	if !bytes.Equal(x.Through.raw, x.Written.raw) {
+		return Wrong, "the bytes are others than the server wrote: " + difference(x.Written.raw, x.Through.raw)
+	}
+	return Fitting, ""
 }
 
 // refusal wants the failing argument named.
@@ -85,10 +90,18 @@ func (x Exchange) addition() (Verdict, string) {
 	if !x.Direct.Failed() {
 		return Wrong, "a success became a failure"
 	}
-	return x.likeBoth(Enveloped, func(a Answer) (any, error) {
-		_, err := a.Envelope()
-		return a.words(err == nil)
-	})
+	written, err := x.Written.words(false)
+	if err != nil {
+		return Wrong, "reading what the server wrote: " + err.Error()
+	}
+	through, err := x.Through.words(true)
+	if err != nil {
+		return Wrong, "reading what came through: " + err.Error()
+	}
+	if !reflect.DeepEqual(written, through) {
+		return Wrong, "the server's words were changed: " + difference(x.Written.raw, x.Through.raw)
+	}
+	return Enveloped, ""
 }
 
 // unchanged wants a failure that is to be left alone to be the same bytes.
@@ -97,22 +110,6 @@ func (x Exchange) unchanged() (Verdict, string) {
 		return Wrong, "an answer that clients know by its shape was changed"
 	}
 	return LeftAlone, ""
-}
-
-// likeBoth gives the verdict if the answer has all that the two direct ones have in common.
-func (x Exchange) likeBoth(good Verdict, read func(Answer) (any, error)) (Verdict, string) {
-	var seen [3]any
-	for i, a := range []Answer{x.Direct, x.Again, x.Through} {
-		v, err := read(a)
-		if err != nil {
-			return Wrong, err.Error()
-		}
-		seen[i] = v
-	}
-	if !fits(pattern(seen[0], seen[1]), seen[2]) {
-		return Wrong, "the answer is another one: " + difference(x.Direct.raw, x.Through.raw)
-	}
-	return good, ""
 }
 
 // difference shows where two answers part.
@@ -124,5 +121,5 @@ func difference(a, b []byte) string {
 	around := func(text []byte) string {
 		return strings.ToValidUTF8(string(text[max(0, at-20):min(len(text), at+40)]), "?")
 	}
-	return fmt.Sprintf("at byte %d, directly %q, through %q", at, around(a), around(b))
+	return fmt.Sprintf("at byte %d %q became %q", at, around(a), around(b))
 }

@@ -32,29 +32,30 @@ func TestAnswersAreJudged(t *testing.T) {
 	notFound := enveloped(words, candor.CodeNotFound, candor.PartyTool)
 	refusal := enveloped("", candor.CodeInvalidArguments, candor.PartyGateway, candor.WithIssues(candor.Issue{Path: "/path"}))
 	for name, c := range map[string]struct {
-		direct, again, through, field string
-		want                          Verdict
-		problem                       string
+		direct, again, written, through, field string
+
+		want    Verdict
+		problem string
 	}{
-		"the same bytes":              {atTen, atTen, atTen, "", Identical, ""},
-		"the same but for the time":   {atTen, soonAfter, later, "", Fitting, ""},
-		"another word":                {atTen, soonAfter, byAnother, "", Wrong, "another one"},
-		"other bytes, the same JSON":  {atTen, atTen, spaced, "", Wrong, "bytes"},
-		"a failure with its envelope": {gone, gone, notFound, "", Enveloped, ""},
-		"a failure without one":       {gone, gone, gone, "", Wrong, "no envelope"},
-		"a failure that lost words":   {gone, gone, enveloped("", candor.CodeNotFound, candor.PartyTool), "", Wrong, "another one"},
-		"a failure become a success":  {gone, gone, atTen, "", Wrong, "became a success"},
-		"a success become a failure":  {atTen, atTen, notFound, "", Wrong, "became a failure"},
-		"a success that was refused":  {atTen, atTen, enveloped("", candor.CodeCircuitOpen, candor.PartyGateway), "", Wrong, "refused what the server does"},
-		"a shape that clients know":   {noURI, noURI, noURI, "", LeftAlone, ""},
-		"that shape, changed":         {noURI, noURI, strings.Replace(noURI, "gone", "lost", 1), "", Wrong, "shape"},
-		"bad arguments, named":        {gone, gone, refusal, "/path", Refused, ""},
-		"bad arguments, not named":    {gone, gone, refusal, "/mode", Wrong, "/mode"},
-		"bad arguments, done":         {atTen, atTen, atTen, "/path", Wrong, "let through"},
-		"bad arguments, by the tool":  {gone, gone, notFound, "/path", Wrong, "NOT_FOUND"},
+		"the same bytes":              {atTen, atTen, atTen, atTen, "", Identical, ""},
+		"the same but for the time":   {atTen, soonAfter, later, later, "", Fitting, ""},
+		"another word":                {atTen, soonAfter, later, byAnother, "", Wrong, "others than the server wrote"},
+		"other bytes, the same JSON":  {atTen, atTen, atTen, spaced, "", Wrong, "bytes"},
+		"a failure with its envelope": {gone, gone, gone, notFound, "", Enveloped, ""},
+		"a failure without one":       {gone, gone, gone, gone, "", Wrong, "no envelope"},
+		"a failure that lost words":   {gone, gone, gone, enveloped("", candor.CodeNotFound, candor.PartyTool), "", Wrong, "words were changed"},
+		"a failure become a success":  {gone, gone, gone, atTen, "", Wrong, "became a success"},
+		"a success become a failure":  {atTen, atTen, atTen, notFound, "", Wrong, "became a failure"},
+		"a success that was refused":  {atTen, atTen, atTen, enveloped("", candor.CodeCircuitOpen, candor.PartyGateway), "", Wrong, "refused what the server does"},
+		"a shape that clients know":   {noURI, noURI, noURI, noURI, "", LeftAlone, ""},
+		"that shape, changed":         {noURI, noURI, noURI, strings.Replace(noURI, "gone", "lost", 1), "", Wrong, "shape"},
+		"bad arguments, named":        {gone, gone, gone, refusal, "/path", Refused, ""},
+		"bad arguments, not named":    {gone, gone, gone, refusal, "/mode", Wrong, "/mode"},
+		"bad arguments, done":         {atTen, atTen, atTen, atTen, "/path", Wrong, "let through"},
+		"bad arguments, by the tool":  {gone, gone, gone, notFound, "/path", Wrong, "NOT_FOUND"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := Exchange{Case: Case{Field: c.field}, Direct: answer(c.direct), Again: answer(c.again), Through: answer(c.through)}
+			x := Exchange{Case: Case{Field: c.field}, Direct: answer(c.direct), Again: answer(c.again), Written: answer(c.written), Through: answer(c.through)}
 			got, problem := x.Judge()
 			if got != c.want || !strings.Contains(problem, c.problem) || (got == Wrong) != (problem != "") {
 				t.Errorf("judged %q %q, want %q %q", got, problem, c.want, c.problem)
@@ -114,7 +115,7 @@ func TestReportShowsNoFolderAndNoSecret(t *testing.T) {
 	ground := NewGround(t.TempDir())
 	said := strings.Replace(gone, "gone", "cannot open "+ground.dir+"/x with `token` sk-proj-"+strings.Repeat("aB3dE9", 8)+" | \\u0007end", 1)
 	var a Account
-	a.add(Exchange{Case: Case{Name: "call", Tool: "t"}, Direct: answer(said), Again: answer(said), Through: answer(said)}, ground.hide)
+	a.add(Exchange{Case: Case{Name: "call", Tool: "t"}, Direct: answer(said), Again: answer(said), Written: answer(said), Through: answer(said)}, ground.hide)
 	var out strings.Builder
 	if err := (Report{Servers: []Account{a}}).WriteMarkdown(&out); err != nil {
 		t.Fatal(err)

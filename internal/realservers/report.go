@@ -103,13 +103,13 @@ const intro = `# Real servers, before and after
 Published MCP servers, asked the same questions directly and through ¬candor wrap¬. Written by ¬make realservers¬; do not edit.
 
 Run of %s with candor %s and Node %s. Each server %s and ran in a folder made for the purpose, shown as ¬GROUND¬. It was
-asked directly, through the gateway, and directly again. Every failure stood in the ledger once, and no process was left
+asked directly, through the gateway, where a copy was made of what it wrote, and directly again. Every failure stood in the ledger once, and no process was left
 behind, unless it says so here. What a server says is redacted and cut.
 
 | word | what became of an answer on its way through the gateway |
 |---|---|
 | same bytes | a success; it arrived as the server wrote it |
-| varies | a success of a server that says something else each time, such as the time; all other places arrived as they were |
+| varies | a success of a server that says something else each time, such as the time; it arrived as the server wrote it this time |
 | envelope | a failure of the server; it gained code, retry advice and ref, and kept its own words |
 | refused | the call never reached the server: it broke the tool's own schema, and the failing argument was named, or there is no such tool |
 | alone | a failure that clients know by its exact shape, and that therefore stayed as it was |

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/candor-mcp/candor/internal/conformance"
@@ -29,11 +30,14 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 		return account, err
 	}
 	line = slices.Concat(t.Offline, line)
-	trail, err := os.MkdirTemp(t.Dir, "ledger-")
+	trail, err := os.MkdirTemp(t.Dir, "trail-")
 	if err != nil {
 		return account, err
 	}
-	wrapped := slices.Concat([]string{t.Candor, "wrap", "--quiet", "--ledger", trail, "--"}, line)
+	// Behind the gateway a copy is made of what the server writes.
+	written := filepath.Join(trail, "written")
+	wrapped := slices.Concat([]string{t.Candor, "wrap", "--quiet", "--ledger", filepath.Join(trail, "ledger"), "--",
+		"sh", "-c", `"$@" | tee "$0"`, written}, line)
 
 	// The gateway's turn is between the two direct ones: what a clock says in both of them, it says in between too.
 	turns := []struct {
@@ -57,11 +61,18 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 			account.Problems = append(account.Problems, "left behind "+left)
 		}
 	}
+	if len(heard[0]) != len(heard[2]) || len(heard[1]) != len(heard[2]) {
+		return account, fmt.Errorf("%s lists other tools each time", s.Name)
+	}
+	said, err := readAnswers(written)
+	if err != nil {
+		return account, err
+	}
 	for i, c := range cases {
-		x := Exchange{Case: c, Direct: heard[0][i], Through: heard[1][i], Again: heard[2][i]}
+		x := Exchange{Case: c, Written: said[string(heard[1][i].message.ID())], Direct: heard[0][i], Through: heard[1][i], Again: heard[2][i]}
 		account.add(x, ground.hide)
 	}
-	return account, account.holdAgainst(ctx, trail)
+	return account, account.holdAgainst(ctx, filepath.Join(trail, "ledger"))
 }
 
 // holdAgainst wants every failure that was answered to stand in the ledger, once.
