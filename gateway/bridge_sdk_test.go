@@ -88,10 +88,11 @@ func TestTheOfficialClientSeesAServerOnStdioAsOneOverHTTP(t *testing.T) {
 		{"older client", "all", "2025-03-26", session},
 		{"new client", "all", "2026-07-28", stateless},
 		{"new client of an old server", "old", "2026-07-28", session},
+		{"client of a shared server", "all", "2025-11-25", stateless},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			url, cancelled, _ := sdkBridge(t, row.versions, gateway.BridgeOptions{})
+			url, cancelled, _ := sdkBridge(t, row.versions, gateway.BridgeOptions{Shared: strings.Contains(row.name, "shared")})
 			if got := strings.Join(report(t, url, row.asks, cancelled), "\n"); got != row.want {
 				t.Errorf("got:\n%s\n\nwant:\n%s", got, row.want)
 			}
