@@ -49,7 +49,9 @@ func TestAReplacedToolIsCheckedAgainstItsNewSchema(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "replaced", Version: "1"}, nil)
 	add := func(schema string) {
 		server.AddTool(&mcp.Tool{Name: "t", InputSchema: json.RawMessage(schema)},
-			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil })
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{}, nil
+			})
 	}
 	add(`{"type":"object"}`)
 	call := stateless(t, server)
@@ -103,7 +105,10 @@ func TestAnErrorOutOfAToolSaysThatTheToolHasRun(t *testing.T) {
 		return nil, nil, foreign
 	})
 	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { effects++; return nil, foreign })
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			effects++
+			return nil, foreign
+		})
 	boundary.Install(server, boundary.Options{})
 	here, there := mcp.NewInMemoryTransports()
 	if _, err := server.Connect(t.Context(), here, nil); err != nil {

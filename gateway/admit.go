@@ -42,7 +42,7 @@ func (c *Call) objection() *candor.Error {
 		return nil
 	}
 	misfit := c.misfit()
-	if stop := c.up.repeats.stop(c, misfit); stop != nil {
+	if stop := c.up.repeats.stop(c); stop != nil {
 		return stop
 	}
 	return misfit

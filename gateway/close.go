@@ -89,7 +89,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	}
 	c.release(f.err)
 	if c.isTool() {
-		c.up.repeats.note(c, f.err)
+		f.err = c.up.repeats.note(c, f.err)
 	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
 }
@@ -149,7 +149,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	}
 	c.release(e)
 	if c.isTool() {
-		c.up.repeats.note(c, e)
+		e = c.up.repeats.note(c, e)
 	}
 	return c.refuse(ctx, e, lostOr(e))
 }

@@ -52,6 +52,6 @@ func (c *Call) mayResend(e *candor.Error) bool {
 func (c *Call) blame(e *candor.Error) {
 	c.release(e)
 	if c.isTool() {
-		c.up.repeats.note(c, e)
+		_ = c.up.repeats.note(c, e) // what the caller is told is written already
 	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -8,7 +9,8 @@ import (
 )
 
 // repeats notices a model that fails in the same way again and again. A loop costs money and never ends by itself: after so many
-// identical failures the call is stopped here, with what to do instead.
+// identical failures every further one says so, with what to do instead, and a call that has failed with the very same arguments is stopped
+// here. One with other arguments may be the mended one, and goes on.
 type repeats struct {
 	policy RepeatPolicy
 	mu     sync.Mutex
@@ -23,6 +25,22 @@ type streak struct {
 	count int
 	since time.Time
 	last  *candor.Error
+	tried map[uint64]bool // digests of the arguments that failed
+}
+
+// maxTried bounds what is remembered of one row.
+const maxTried = 64
+
+var repeatSeed = maphash.MakeSeed()
+
+func (c *Call) digest() uint64 { return maphash.Bytes(repeatSeed, c.arguments()) }
+
+func (s *streak) add(c *Call, e *candor.Error) {
+	s.count++
+	s.last = e
+	if len(s.tried) < maxTried {
+		s.tried[c.digest()] = true
+	}
 }
 
 // maxStreaks bounds what is remembered; when it is full everybody starts afresh.
@@ -42,10 +60,10 @@ func newRepeats(p RepeatPolicy) repeats {
 // repeats himself, and a few mistakes of one client would stop the tool for all.
 func (r *repeats) blind(c *Call) bool { return r.policy.Off || c.session == "" }
 
-// note counts a failure of a tool.
-func (r *repeats) note(c *Call, e *candor.Error) {
-	if r.blind(c) || e.Code() == candor.CodeRepeatedFailure {
-		return
+// note counts a failure of a tool and returns what to tell of it: the error itself, with a firm word once it has come too often.
+func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
+	if r.blind(c) || e.Code() == candor.CodeRepeatedFailure || e.Code() == candor.CodeToolNotFound {
+		return e
 	}
 	now := c.up.o.now()
 	r.mu.Lock()
@@ -56,11 +74,14 @@ func (r *repeats) note(c *Call, e *candor.Error) {
 		if len(r.seen) >= maxStreaks {
 			clear(r.seen)
 		}
-		r.seen[key] = &streak{code: e.Code(), count: 1, since: now, last: e}
-		return
+		s = &streak{code: e.Code(), since: now, tried: map[uint64]bool{}}
+		r.seen[key] = s
 	}
-	s.count++
-	s.last = e
+	s.add(c, e)
+	if s.count <= r.policy.After {
+		return e
+	}
+	return e.With(candor.WithDetails(e.Details().With("repeated", s.count)), candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
 }
 
 // forgive ends the row: the tool works.
@@ -73,9 +94,8 @@ func (r *repeats) forgive(c *Call) {
 	delete(r.seen, repeatKey{c.session, c.tool})
 }
 
-// stop returns the firm stop, nil if the call may go on. Misfit is what is wrong with the call itself: a call that has been mended is
-// not one more of those that were not.
-func (r *repeats) stop(c *Call, misfit *candor.Error) *candor.Error {
+// stop returns the firm stop, nil if the call may go on.
+func (r *repeats) stop(c *Call) *candor.Error {
 	if r.blind(c) {
 		return nil
 	}
@@ -85,7 +105,7 @@ func (r *repeats) stop(c *Call, misfit *candor.Error) *candor.Error {
 	if s == nil || s.count < r.policy.After || c.up.o.now().Sub(s.since) > r.policy.Window {
 		return nil
 	}
-	if mended := s.code == candor.CodeInvalidArguments && s.last.Origin().By == candor.PartyGateway && misfit == nil; mended {
+	if !s.tried[c.digest()] {
 		return nil
 	}
 	return candor.New(candor.CodeRepeatedFailure, "", candor.WithOrigin(candor.PartyGateway, false),
