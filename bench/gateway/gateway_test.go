@@ -124,7 +124,7 @@ func (f field) rates(b *testing.B, least map[string]float64) {
 		times := f[0].Figure() / c.Figure()
 		b.ReportMetric(times, "x-"+c.Name)
 		if want, ok := least[c.Name]; ok && b.N >= enough && times < want {
-			b.Logf("MISSED: %.2f times %s, the target is %.1f", times, c.Name, want) // failing would hide the figures
+			b.Logf("MISSED: %.2f times %s, the target is %.2f", times, c.Name, want) // failing would hide the figures
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (f field) added(b *testing.B, most map[string]float64) {
 		}
 		b.ReportMetric(ours/theirs, "x-"+c.Name)
 		if want, ok := most[c.Name]; ok && b.N >= enough && ours > want*theirs {
-			b.Logf("MISSED: %.2f times what %s adds, the target is %.1f", ours/theirs, c.Name, want)
+			b.Logf("MISSED: %.2f times what %s adds, the target is %.2f", ours/theirs, c.Name, want)
 		}
 	}
 }
