@@ -208,12 +208,16 @@ func TestAServerThatMayBeStartedAgainKeepsItsSession(t *testing.T) {
 }
 
 func TestAServerThatCannotBeStartedIsTold(t *testing.T) {
-	s := spanned(t, Options{}, missing("no-such-server"), BridgeOptions{})
-	got := s.send(http.MethodPost, spanHello)
-	if codeOf(got.body) != "UPSTREAM_UNREACHABLE" || got.header.Get(sessionHeader) != "" || strings.Contains(got.body, "no-such-server") {
-		t.Errorf("%+v", got)
+	for _, shared := range []bool{false, true} {
+		for code, child := range map[string]Child{"UPSTREAM_UNREACHABLE": missing("no-such-server"), "UPSTREAM_GONE": {Command: "false"}} {
+			s := spanned(t, Options{}, child, BridgeOptions{Shared: shared})
+			got := s.send(http.MethodPost, spanHello)
+			if codeOf(got.body) != code || got.header.Get(sessionHeader) != "" || strings.Contains(got.body, "no-such-server") {
+				t.Errorf("%+v", got)
+			}
+			s.balanced(1)
+		}
 	}
-	s.balanced(1)
 }
 
 func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -196,4 +198,38 @@ func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
 	}
 	eventually(t, "the call has ended", func() bool { return s.of("UPSTREAM_GONE") == 2 })
 	s.balanced(1)
+}
+
+func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		s := spanned(t, Options{Timeouts: map[string]time.Duration{"hang": 20 * time.Millisecond}}, badChild(), BridgeOptions{Shared: shared})
+		var failures atomic.Int64
+		var wait sync.WaitGroup
+		for n := range 4 {
+			wait.Go(func() {
+				dice := rand.New(rand.NewPCG(7, uint64(n))) //nolint:gosec // the same chaos every time
+				c, tools := (*client)(nil), []string{"echo", "echo", "fail", "hang", "noise", "progress", "twice", "exit"}
+				for id := range 40 {
+					for c == nil {
+						got := s.send(http.MethodPost, spanHello)
+						failures.Add(int64(told(got.body)))
+						if key := got.header.Get(sessionHeader); key != "" {
+							c = &client{s, key}
+						}
+					}
+					got := c.call(id, tools[dice.IntN(len(tools))], `{"n":2}`)
+					m := got.messages()
+					if len(m) == 0 || !strings.Contains(m[len(m)-1], fmt.Sprintf(`"id":%d`, id)) {
+						t.Errorf("call %d: %+v", id, got)
+					}
+					failures.Add(int64(told(m...)))
+					if got.status == http.StatusNotFound || dice.IntN(2) == 0 && codeOf(m[len(m)-1]) == "UPSTREAM_GONE" {
+						c = nil
+					}
+				}
+			})
+		}
+		wait.Wait()
+		s.balanced(int(failures.Load()))
+	}
 }

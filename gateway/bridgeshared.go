@@ -73,8 +73,14 @@ func (p *bridgePool) rest(old time.Time) {
 	}
 }
 
-// runs reports that a server has not ended, and has not been told to.
+// runs reports that a server has not ended for good, and has not been told to.
 func (h *bridgeHost) runs() bool {
+	h.pump.mu.Lock()
+	over := h.pump.over != nil
+	h.pump.mu.Unlock()
+	if over {
+		return false
+	}
 	select {
 	case <-h.ended:
 		return false
