@@ -207,7 +207,7 @@ func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
 		var wait sync.WaitGroup
 		for n := range 4 {
 			wait.Go(func() {
-				dice := rand.New(rand.NewPCG(7, uint64(n))) //nolint:gosec // the same chaos every time
+				dice := rand.New(rand.NewPCG(7, uint64(n)))
 				c, tools := (*client)(nil), []string{"echo", "echo", "fail", "hang", "noise", "progress", "twice", "exit"}
 				for id := range 40 {
 					for c == nil {
