@@ -1,13 +1,27 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/load"
 	"github.com/candor-mcp/candor/wire"
 )
+
+// WrapEnv makes the test binary a gateway in front of the server that is measured with, as that wishes to be made.
+const WrapEnv = "CANDOR_TEST_WRAP"
+
+func wrapMain() int {
+	child := Child{Command: os.Args[0], Env: append(os.Environ(), load.Env+"="+os.Getenv(WrapEnv), WrapEnv+"=")}
+	exit, err := New(Options{}).Wrap(context.Background(), Streams{In: os.Stdin, Out: os.Stdout}, child)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return exit.Code
+}
 
 // BenchmarkPump is what a call costs without the pipes: a request from the client's line to the server's, and its answer back.
 func BenchmarkPump(b *testing.B) {

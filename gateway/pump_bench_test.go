@@ -20,8 +20,8 @@ func BenchmarkP4Stdio(b *testing.B) {
 		for _, callers := range []int{1, 16, 128} {
 			b.Run(fmt.Sprintf("server=%s/callers=%d", server, callers), func(b *testing.B) {
 				race(b, load.Rate(callers, load.Echo, window),
-					&load.Contestant{Name: "direct", Callers: direct(b, server, callers)},
-					&load.Contestant{Name: "gateway", Callers: wrapped(b, server, callers, gateway.Options{})})
+					&load.Contestant{Name: "direct", Callers: piped(b, load.Env+"="+server, callers)},
+					&load.Contestant{Name: "gateway", Callers: piped(b, gateway.WrapEnv+"="+server, callers)})
 			})
 		}
 	}
@@ -53,11 +53,11 @@ func race(b *testing.B, measure func(load.Callers) (float64, int64, error), all 
 	}
 }
 
-// direct starts the server for callers that talk to it themselves.
-func direct(b *testing.B, server string, callers int) load.Callers {
+// piped starts this binary in another role, which env chooses, in a process of its own.
+func piped(b *testing.B, env string, callers int) load.Callers {
 	b.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), os.Args[0]) // it ends with its input
-	cmd.Env = append(os.Environ(), load.Env+"="+server)
+	cmd.Env = append(os.Environ(), env)
 	in, err := cmd.StdinPipe()
 	must(b, err)
 	out, err := cmd.StdoutPipe()
@@ -72,7 +72,7 @@ func direct(b *testing.B, server string, callers int) load.Callers {
 	return p
 }
 
-// wrapped starts the server behind a gateway.
+// wrapped starts the server behind a gateway in this process.
 func wrapped(b *testing.B, server string, callers int, o gateway.Options) load.Callers {
 	b.Helper()
 	asked, ask, err := os.Pipe()

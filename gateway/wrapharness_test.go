@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(sdkMain())
 	case badserver.Wanted():
 		os.Exit(badserver.Main())
+	case os.Getenv(WrapEnv) != "":
+		os.Exit(wrapMain())
 	case load.Wanted():
 		os.Exit(load.Main())
 	}
