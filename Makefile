@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers tools conform conform-all real real-all realservers cover generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers cover generate demo ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ bench: ## benchmarks with allocations; compare two runs of one machine, never tw
 
 bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of its own, so that they stay out of ours
 	cd bench/peers && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+	$(MAKE) bench-gateway
+
+bench-gateway: ## the gateway beside npm's proxies, net/http's reverse proxy and nginx, in turns
+	cd bench/gateway && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 
 tools: ## install the pinned tools, among them the official suite and clients, into a cache folder
 	@.ci/run tools

@@ -15,8 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/emits"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -136,25 +136,5 @@ func TestEveryCodeOfTheBoundaryIsEmitted(t *testing.T) {
 		"candor/METHOD_NOT_ALLOWED":     func() string { return emitsHTTP(t, http.MethodPut, nil) },
 		"candor/MEDIA_TYPE_UNSUPPORTED": func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Content-Type": "text/csv"}) },
 	}
-	listed := 0
-	for line := range strings.Lines(emitsText) {
-		name := strings.TrimSpace(line)
-		if name == "" || strings.HasPrefix(name, "#") {
-			continue
-		}
-		listed++
-		code, err := candor.ParseCode(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := emit[name](); got != name {
-			t.Errorf("%s is not emitted, but %q", name, got)
-		}
-		if code.Status() != candor.StatusActive {
-			t.Errorf("%s is emitted and %s in the catalogue", name, code.Status())
-		}
-	}
-	if listed != len(emit) {
-		t.Errorf("%d codes are listed, %d can be emitted here", listed, len(emit))
-	}
+	emits.Check(t, emitsText, emit)
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/emits"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -125,25 +125,5 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 			return newEmitter(t, emitsFine, Options{}, HTTPOptions{Token: "t"}).call(1, "tools/call")
 		},
 	}
-	listed := 0
-	for line := range strings.Lines(emitsText) {
-		name := strings.TrimSpace(line)
-		if name == "" || strings.HasPrefix(name, "#") {
-			continue
-		}
-		listed++
-		code, err := candor.ParseCode(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := emit[name](); got != name {
-			t.Errorf("%s is not emitted, but %q", name, got)
-		}
-		if code.Status() != candor.StatusActive {
-			t.Errorf("%s is emitted and %s in the catalogue", name, code.Status())
-		}
-	}
-	if listed != len(emit) {
-		t.Errorf("%d codes are listed, %d can be emitted here", listed, len(emit))
-	}
+	emits.Check(t, emitsText, emit)
 }
