@@ -59,7 +59,8 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 		c.up.repeats.forgive(c)
 	}
 	if c.learning {
-		c.up.tools.learn(x.Response.Result(), c.request.Params().Path("cursor").Present())
+		cursor, _ := c.request.Params().Path("cursor").Str()
+		c.up.tools.learn(x.Response.Result(), cursor)
 	}
 	return Reply{Bytes: answer}
 }

@@ -42,7 +42,7 @@ func (l *link) list(meta []byte, cursor string, pages int, done func()) {
 			done()
 			return
 		}
-		l.up.tools.learn(m.Result(), cursor != "")
+		l.up.tools.learn(m.Result(), cursor)
 		next, more := m.Result().Path("nextCursor").Str()
 		if !more || next == cursor || pages <= 1 {
 			done()

@@ -29,6 +29,7 @@ type toolbox struct {
 	known map[string]*tool
 	whole bool // a list without further pages was seen, so that a name which is not in it does not exist
 	pages map[string]*tool
+	next  string // the cursor of the page that follows those; "" if none does
 }
 
 // find returns a tool, and whether the list is complete.
@@ -49,16 +50,21 @@ func (t *toolbox) names() []string {
 	return names
 }
 
-// learn takes one page of tools/list. The list counts when its last page has come.
-func (t *toolbox) learn(result wire.Value, further bool) {
+// learn takes the page of tools/list that a cursor has asked for, "" for the first. The list counts when its last page has come. A page
+// that does not follow the one before is left out: clients may list at the same time, or ask for a page twice, and a list with
+// holes would have us refuse tools that exist.
+func (t *toolbox) learn(result wire.Value, cursor string) {
 	tools, ok := result.Get("tools")
 	if !ok || tools.Type() != wire.TypeArray {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !further || t.pages == nil {
+	switch {
+	case cursor == "":
 		t.pages = map[string]*tool{}
+	case t.pages == nil || cursor != t.next:
+		return
 	}
 	for v := range tools.Elements() {
 		name, ok := v.Path("name").Str()
@@ -67,6 +73,7 @@ func (t *toolbox) learn(result wire.Value, further bool) {
 		}
 	}
 	if next := v(result, "nextCursor"); next.Present() && !next.IsNull() {
+		t.next, _ = next.Str()
 		return
 	}
 	t.known, t.whole, t.pages = t.pages, true, nil
@@ -77,7 +84,7 @@ func (t *toolbox) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.whole = false
-	t.known = nil
+	t.known, t.pages = nil, nil
 }
 
 func (t *toolbox) describe(name string, listed wire.Value) *tool {

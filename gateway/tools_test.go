@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// A server with three pages, one tool on each. Clients ask as they like: no order of theirs may make an existing tool unknown.
+func TestPagesThatDoNotFollowEachOtherHideNoTool(t *testing.T) {
+	pages := map[string]string{
+		"":  `{"tools":[{"name":"a"}],"nextCursor":"2"}`,
+		"2": `{"tools":[{"name":"b"}],"nextCursor":"3"}`,
+		"3": `{"tools":[{"name":"c"}]}`,
+	}
+	for name, asked := range map[string][]string{
+		"the last page twice":         {"", "2", "3", "3"},
+		"two clients at a time":       {"", "2", "", "3", "2", "3"},
+		"a page that was left out":    {"", "3"},
+		"a list that goes on alone":   {"3"},
+		"pages of a list of the past": {"", "2", "forget", "3"},
+	} {
+		up := New(Options{})
+		for id, cursor := range asked {
+			if cursor == "forget" {
+				up.tools.forget()
+				continue
+			}
+			request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"cursor":%q}}`, id, cursor), wire.Limits{})
+			call, _ := up.Admit(t.Context(), &request, "s1")
+			call.Close(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":%s}`, id, pages[cursor]))
+		}
+		for _, tool := range []string{"a", "b", "c"} {
+			request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":%q}}`, tool), wire.Limits{})
+			if call, refusal := up.Admit(t.Context(), &request, "s1"); call == nil {
+				t.Errorf("%s: tool %s is refused: %s", name, tool, refusal)
+			}
+		}
+	}
+}
