@@ -37,7 +37,7 @@ func mustDialect(name string) dialect.Dialect {
 func New(o Options) *Upstream {
 	o.fill()
 	u := &Upstream{o: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
-	if !o.Breaker.Off {
+	if !o.Breaker.Off && o.Mode != ModeObserve { // which lets every call through
 		u.breaker = newBreaker(o.Breaker)
 	}
 	return u
