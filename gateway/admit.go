@@ -76,7 +76,7 @@ func (u *Upstream) resting() *candor.Error {
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
-	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), attempt: 1}
+	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.o.now(), attempt: 1}
 	c.id = teach.AnswerID(&c.request, e.Code())
 	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wire.FlawBadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)
@@ -89,7 +89,7 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, session string) []byte {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"bytes": size}))
-	c := &Call{up: u, session: session, attempt: 1, id: wire.PeekID(head, tail).Clone()}
+	c := &Call{up: u, session: session, began: u.o.now(), attempt: 1, id: wire.PeekID(head, tail).Clone()}
 	return c.refuse(ctx, e, contract.VerdictMalformed)
 }
 

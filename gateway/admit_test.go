@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -16,5 +17,29 @@ func TestObserveLetsEveryCallThroughWhateverFailsBefore(t *testing.T) {
 			t.Fatalf("call %d was refused: %s", id, refusal)
 		}
 		call.Close(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"connection refused"}}`, id))
+	}
+}
+
+// entries keeps what is recorded.
+type entries []Entry
+
+func (e *entries) Record(_ context.Context, entry Entry) error {
+	*e = append(*e, entry)
+	return nil
+}
+
+func TestWhatIsNoMessageTookNoTime(t *testing.T) {
+	var ledger entries
+	up := New(Options{Ledger: &ledger})
+	m := wire.Parse([]byte("no message"), wire.Limits{})
+	up.Malformed(t.Context(), &m, "s1")
+	up.Oversize(t.Context(), 1<<30, []byte(`{"jsonrpc":"2.0","id":1`), nil, "s1")
+	if len(ledger) != 2 {
+		t.Fatalf("%d entries were recorded, want 2", len(ledger))
+	}
+	for _, e := range ledger {
+		if e.Latency.Hours() > 1 {
+			t.Errorf("%s is recorded to have taken %s", e.Error.Code(), e.Latency)
+		}
 	}
 }
