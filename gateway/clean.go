@@ -1,17 +1,19 @@
 package gateway
 
 import (
+	"strconv"
+
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // clean appends a failing answer to dst with the secrets and control characters in its texts gone. Only the error or the result is
-// looked at; names of members, numbers and everything else stay to the byte.
+// looked at; its shape, numbers and everything else stay to the byte.
 func clean(dst []byte, m *wire.Message) []byte {
 	for _, member := range []string{"error", "result"} {
 		v, ok := m.Value().Get(member)
-		if !ok || isMissingResource(v) {
+		if !ok {
 			continue
 		}
 		cleaned, changed := cleanValue(nil, v, false)
@@ -27,10 +29,17 @@ func clean(dst []byte, m *wire.Message) []byte {
 	return append(dst, m.Bytes()...)
 }
 
-// isMissingResource reports the one error that clients know by the exact shape of its data.
-func isMissingResource(e wire.Value) bool {
-	data := e.Path("data")
-	return data.Len() == 1 && data.Path("uri").Present()
+// cleanWords is clean for words of an upstream that are not JSON-RPC, and may be JSON or not.
+func cleanWords(words []byte, limits wire.Limits) []byte {
+	v, err := wire.ParseValue(words, limits)
+	if err != nil {
+		return ownWords.Bytes(words)
+	}
+	cleaned, changed := cleanValue(nil, v, false)
+	if !changed {
+		return words
+	}
+	return cleaned
 }
 
 // ownWords keeps paths: the upstream said them to its own client, who may have named them first.
@@ -80,20 +89,29 @@ func cleanArray(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
 func cleanObject(dst []byte, v wire.Value) ([]byte, bool) {
 	start, changed := len(dst), false
 	dst = append(dst, '{')
-	first := true
+	n := 0
 	for name, value := range v.Members() {
-		if !first {
+		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
-		first = false
 		key, _ := name.Str()
-		dst = append(append(dst, name.Raw()...), ':')
-		var c bool
-		dst, c = cleanValue(dst, value, contract.SecretName(key))
-		changed = changed || c
+		var named, valued bool
+		dst, named = cleanName(dst, name, n)
+		dst, valued = cleanValue(append(dst, ':'), value, contract.SecretName(key))
+		changed = changed || named || valued
 	}
 	if !changed {
 		return append(dst[:start], v.Raw()...), false
 	}
 	return append(dst, '}'), true
+}
+
+// cleanName appends the name of the nth member. One that is changed gets its number, because two secrets of a kind would have one name.
+func cleanName(dst []byte, name wire.Value, n int) ([]byte, bool) {
+	text, _ := name.Str()
+	clean := ownWords.Text(text)
+	if clean == text {
+		return append(dst, name.Raw()...), false
+	}
+	return wire.AppendString(dst, clean+"-"+strconv.Itoa(n)), true
 }

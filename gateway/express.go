@@ -55,14 +55,17 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	switch {
 	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
 		return c.made(f.err) // there is nothing to keep
+	case mode == ModeStrict:
+		return c.made(c.withheld(f.err, nil))
 	case m.Kind() == wire.KindMalformed:
 		return c.made(f.err) // its words are understood, but a client that is strict would never see them
 	case mode == ModeObserve:
 		return f.said
-	case mode == ModeStrict:
-		return c.made(c.withheld(f.err))
 	}
 	cleaned := wire.Parse(clean(nil, m), c.up.o.Limits.Message)
+	if cleaned.Kind() == wire.KindMalformed {
+		return c.made(f.err)
+	}
 	out, err := contract.Normalise(nil, &cleaned, f.err, candor.JSONOptions{})
 	if err != nil {
 		return c.made(f.err)
@@ -71,17 +74,10 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 }
 
 // withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.
-func (c *Call) withheld(e *candor.Error) *candor.Error {
+// Found are details that are the gateway's own.
+func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	return candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
-		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithDetails(untold(e)))
-}
-
-// untold keeps of the details what the gateway itself has found.
-func untold(e *candor.Error) any {
-	if e.Origin().By == candor.PartyGateway {
-		return e.Details()
-	}
-	return nil
+		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
 }
 
 // made is an answer of the gateway's own.

@@ -19,7 +19,7 @@ func (x *httpExchange) whole(res *http.Response) Reply {
 	switch {
 	case x.untouchable(res.StatusCode):
 		x.call.passOn(x.ctx, rejected(res.StatusCode, res.Header, body), body)
-		x.deliver(res, res.StatusCode, body, false)
+		x.reject(res, body, err)
 		return Reply{}
 	case err != nil:
 		return x.lost(err)
@@ -36,6 +36,23 @@ func (x *httpExchange) whole(res *http.Response) Reply {
 		x.deliver(res, x.statusFor(res.StatusCode, reply.Bytes, body), reply.Bytes, !same(reply.Bytes, body))
 	}
 	return reply
+}
+
+// reject passes a rejection on that a client acts on by its status and headers. Its words are left to the mode; half of them
+// could end in half a secret, which does not look like one.
+func (x *httpExchange) reject(res *http.Response, body []byte, err error) {
+	shown := body
+	switch mode := x.d.up.o.Mode; {
+	case mode == ModeObserve:
+	case mode == ModeStrict, err != nil:
+		shown = nil
+	default:
+		shown = cleanWords(body, x.d.up.o.Limits.Message)
+	}
+	if !bytes.Equal(shown, body) {
+		dropDigests(res.Header)
+	}
+	x.deliver(res, res.StatusCode, shown, false)
 }
 
 // addressed gives an error that bears no id that of the call: over HTTP there is no doubt whom it answers.
@@ -82,14 +99,19 @@ func (x *httpExchange) deliver(res *http.Response, status int, body []byte, chan
 	copyHeader(h, res.Header)
 	if changed {
 		h.Set("Content-Type", "application/json")
-		for _, digest := range []string{"Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Etag"} {
-			h.Del(digest) // of other bytes
-		}
+		dropDigests(h)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.begun = true
 	x.w.WriteHeader(status)
 	_ = x.write(body)
+}
+
+// dropDigests takes the headers away that speak of other bytes than those that are sent.
+func dropDigests(h http.Header) {
+	for _, digest := range []string{"Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Etag"} {
+		h.Del(digest)
+	}
 }
 
 // brokenReason names how a connection ended.

@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
 
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/hostguard"
 	"github.com/candor-mcp/candor/internal/http1"
 )
@@ -65,8 +67,9 @@ func newTransport() http.RoundTripper {
 // bytes it came in; see [HTTPOptions] for who is answered.
 //
 // A call that failed is answered with JSON-RPC. Of a rejection by the upstream the status is kept, except that of a tool: its
-// failure is a result, and clients read results only of a success. 401, 403, 405 and the 404 of an unknown session pass
-// untouched: they are how clients log in and begin again.
+// failure is a result, and clients read results only of a success. 401, 403, 405 and the 404 of an unknown session keep status
+// and headers in any case: they are how clients log in and begin again. What else the upstream says with a rejection is
+// cleaned or withheld as the mode has it.
 func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
 	o.fill()
 	d := &httpDoor{up: u, o: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
@@ -117,7 +120,8 @@ func (x *httpExchange) survive() {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) //nolint:forbidigo // the way net/http has to end a connection
 	}
-	x.d.up.o.Logger.ErrorContext(x.ctx, "a request was given up", slog.String("upstream", x.d.up.o.Name), slog.Any("panic", v))
+	x.d.up.o.Logger.ErrorContext(x.ctx, "a request was given up", slog.String("upstream", x.d.up.o.Name),
+		slog.String("panic", contract.Bound(fmt.Sprint(v), maxNoiseBytes)))
 	if x.call != nil && !x.call.Ended() {
 		x.tell(x.call.Fail(x.ctx, errFault()))
 	}

@@ -222,7 +222,7 @@ func (x *httpExchange) end() {
 	x.pass(res, err)
 }
 
-// pass hands an answer to no call on as it is.
+// pass hands an answer to no call on: as it is, if it is no rejection.
 func (x *httpExchange) pass(res *http.Response, err error) {
 	if err != nil {
 		if x.r.Context().Err() == nil {
@@ -234,6 +234,11 @@ func (x *httpExchange) pass(res *http.Response, err error) {
 	defer func() { _ = res.Body.Close() }()
 	if isRedirect(res.StatusCode) {
 		x.turnAway(&httpRefusal{http.StatusBadGateway, errRedirect(res.StatusCode)})
+		return
+	}
+	if res.StatusCode >= http.StatusBadRequest && x.d.up.o.Mode != ModeObserve {
+		body, err := x.hold(res.Body, res.ContentLength, firstRead)
+		x.reject(res, body, err)
 		return
 	}
 	x.begin(res, int(res.ContentLength))

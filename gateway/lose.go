@@ -21,13 +21,22 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 	c.blame(f.err)
 	shown := f.err
 	if c.up.o.Mode == ModeStrict {
-		shown = c.withheld(f.err)
+		shown = c.withheld(f.err, ownFindings(e))
 	}
 	out := c.made(shown)
 	if audit := c.settle(ctx, f, out); audit != nil {
 		out = c.made(audit)
 	}
 	return Reply{Bytes: out}
+}
+
+// ownFindings are the details of an error that we have made ourselves, as far as nothing that the upstream said is in them. Only
+// such an error may be asked whose it is: one that was read from an answer says what it likes.
+func ownFindings(made *candor.Error) any {
+	if made.Origin().By == candor.PartyGateway {
+		return made.Details()
+	}
+	return nil
 }
 
 // passOn ends the call with a failure that the client is not told by us: it sees what the upstream said, as it is, or nobody
