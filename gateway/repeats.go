@@ -60,9 +60,20 @@ func newRepeats(p RepeatPolicy) repeats {
 // repeats himself, and a few mistakes of one client would stop the tool for all.
 func (r *repeats) blind(c *Call) bool { return r.policy.Off || c.session == "" }
 
+// isOurRefusal reports that the gateway would not forward the call for reasons which are not the call's: whoever does as he is told
+// and tries again later repeats no mistake.
+func isOurRefusal(e *candor.Error) bool {
+	switch e.Code() {
+	case candor.CodeRepeatedFailure, candor.CodeCircuitOpen, candor.CodeTooManyCalls, candor.CodeGatewayDraining:
+		return true
+	default:
+		return false
+	}
+}
+
 // note counts a failure of a tool and returns what to tell of it: the error itself, with a firm word once it has come too often.
 func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
-	if r.blind(c) || e.Code() == candor.CodeRepeatedFailure || e.Code() == candor.CodeToolNotFound {
+	if r.blind(c) || e.Code() == candor.CodeToolNotFound || isOurRefusal(e) {
 		return e
 	}
 	now := c.up.o.now()

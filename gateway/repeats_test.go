@@ -52,3 +52,16 @@ func TestAMendedCallIsNotStoppedForThoseBeforeIt(t *testing.T) {
 		t.Errorf("a call that was mended is refused: %s", refusal)
 	}
 }
+
+func TestWhoWaitsForTheBreakerAsToldIsNotStopped(t *testing.T) {
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1}, Repeats: RepeatPolicy{After: 2}})
+	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`
+	m := wire.Parse([]byte(request), wire.Limits{})
+	call, _ := up.Admit(t.Context(), &m, "s1")
+	call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"connection refused"}}`))
+	for try := range 4 {
+		if _, refusal := up.Admit(t.Context(), &m, "s1"); !strings.Contains(string(refusal), `"text":"CIRCUIT_OPEN`) {
+			t.Errorf("try %d while the server rests came back as %s", try, refusal)
+		}
+	}
+}
