@@ -21,7 +21,8 @@ type failure struct {
 	silent    bool   // nobody may be answered
 }
 
-// stamp gives an error what only the gateway knows.
+// stamp gives an error what the gateway knows better than anybody: an upstream that says in an envelope which tool was called in
+// which session would choose our labels.
 func (c *Call) stamp(e *candor.Error) *candor.Error {
 	options := make([]candor.Option, 0, 4)
 	if e.Ref() == "" {
@@ -31,10 +32,10 @@ func (c *Call) stamp(e *candor.Error) *candor.Error {
 		options = append(options, candor.WithTime(c.up.o.now()))
 	}
 	at := e.Context()
-	if at.Tool == "" && c.tool != "" {
+	if at.Tool != c.tool {
 		options = append(options, candor.WithTool(c.tool))
 	}
-	if at.SessionID == "" && c.session != "" {
+	if at.SessionID != c.session {
 		options = append(options, candor.WithSession(c.session, at.Role, at.WorkspaceRoot))
 	}
 	return e.With(options...)
@@ -101,7 +102,11 @@ var rpc = mustDialect("rpc")
 // refuse settles an error of the gateway's own and returns the answer.
 func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) []byte {
 	f := failure{err: c.stamp(e), verdict: v}
-	out := c.made(f.err)
+	shown := f.err
+	if c.up.o.Mode == ModeStrict { // the cause may be what the upstream said last
+		shown = shown.With(candor.WithCauseText(candor.Cause{}))
+	}
+	out := c.made(shown)
 	if audit := c.settle(ctx, f, out); audit != nil {
 		return c.made(audit)
 	}

@@ -239,10 +239,15 @@ func gone(server *process, mode Mode) *candor.Error {
 	} else {
 		details["exitCode"] = server.status.Code
 	}
-	if tail := server.stderr.text(); tail != "" && mode != ModeStrict {
+	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
+	switch tail := server.stderr.text(); {
+	case tail == "":
+	case mode == ModeStrict:
+		options = append(options, candor.WithCauseText(candor.NewCause(tail, "", ""))) // for the ledger
+	default:
 		details["stderr"] = tail
 	}
-	return candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(details))
+	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
 }
 
 // within waits for f, but no longer than d.
