@@ -119,6 +119,10 @@ func (r *repeats) stop(c *Call) *candor.Error {
 	if !s.tried[c.digest()] {
 		return nil
 	}
+	advice := s.last.Suggestion()
+	if c.up.o.Mode == ModeStrict { // it may be the upstream's
+		advice = s.code.Action()
+	}
 	return candor.New(candor.CodeRepeatedFailure, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.last.Ref(), "advice": s.last.Suggestion()}))
+		candor.WithDetails(map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.last.Ref(), "advice": advice}))
 }
