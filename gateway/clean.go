@@ -2,32 +2,31 @@ package gateway
 
 import (
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// clean appends a failing answer to dst with the secrets and control characters in its texts gone. Only the error or the result is
-// looked at; its shape, numbers and everything else stay to the byte.
+// clean appends a failing answer to dst with the secrets and control characters in its texts gone. Its shape, id, numbers and
+// everything else stay to the byte.
 func clean(dst []byte, m *wire.Message) []byte {
-	for _, member := range []string{"error", "result"} {
-		v, ok := m.Value().Get(member)
-		if !ok {
-			continue
-		}
-		cleaned, changed := cleanValue(nil, v, false)
-		if !changed {
-			break
-		}
-		out, err := wire.SetMember(dst, m.Bytes(), []string{member}, cleaned)
-		if err != nil {
-			break
-		}
-		return out
+	if m.Value().Type() != wire.TypeObject {
+		return append(dst, m.Bytes()...)
 	}
-	return append(dst, m.Bytes()...)
+	out, changed := cleanObject(dst, m.Value(), isFixed)
+	if !changed {
+		return append(dst, m.Bytes()...)
+	}
+	return out
 }
+
+// isFixed reports a member of a message by which it is known as the answer.
+func isFixed(name string) bool { return name == "id" || name == "jsonrpc" }
+
+func notFixed(string) bool { return false }
 
 // cleanWords is clean for words of an upstream that are not JSON-RPC, and may be JSON or not.
 func cleanWords(words []byte, limits wire.Limits) []byte {
@@ -54,14 +53,14 @@ func cleanValue(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
 		if secret && text != "" {
 			clean = "[redacted]"
 		}
-		if clean == text {
+		if clean == text && !mended(text) {
 			return append(dst, v.Raw()...), false
 		}
 		return wire.AppendString(dst, clean), true
 	case wire.TypeArray:
 		return cleanArray(dst, v, secret)
 	case wire.TypeObject:
-		return cleanObject(dst, v)
+		return cleanObject(dst, v, notFixed)
 	default:
 		return append(dst, v.Raw()...), false
 	}
@@ -86,7 +85,8 @@ func cleanArray(dst []byte, v wire.Value, secret bool) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-func cleanObject(dst []byte, v wire.Value) ([]byte, bool) {
+// cleanObject leaves the members alone that are fixed.
+func cleanObject(dst []byte, v wire.Value, fixed func(name string) bool) ([]byte, bool) {
 	start, changed := len(dst), false
 	dst = append(dst, '{')
 	n := 0
@@ -95,6 +95,10 @@ func cleanObject(dst []byte, v wire.Value) ([]byte, bool) {
 			dst = append(dst, ',')
 		}
 		key, _ := name.Str()
+		if fixed(key) {
+			dst = append(append(append(dst, name.Raw()...), ':'), value.Raw()...)
+			continue
+		}
 		var named, valued bool
 		dst, named = cleanName(dst, name, n)
 		dst, valued = cleanValue(append(dst, ':'), value, contract.SecretName(key))
@@ -110,8 +114,11 @@ func cleanObject(dst []byte, v wire.Value) ([]byte, bool) {
 func cleanName(dst []byte, name wire.Value, n int) ([]byte, bool) {
 	text, _ := name.Str()
 	clean := ownWords.Text(text)
-	if clean == text {
+	if clean == text && !mended(text) {
 		return append(dst, name.Raw()...), false
 	}
 	return wire.AppendString(dst, clean+"-"+strconv.Itoa(n)), true
 }
+
+// mended reports a text that may have been read from half a surrogate pair, so that its raw form is none.
+func mended(text string) bool { return strings.ContainsRune(text, utf8.RuneError) }
