@@ -20,6 +20,9 @@ var update = flag.Bool("update", false, "rewrite the expected outputs in the scr
 
 // TestMain lets this binary act as candor, or as a bad server, when a script types the name.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == demoServerName { // started by the demo of a command that is this binary
+		main()
+	}
 	testscript.Main(m, map[string]func(){programName: main, "badserver": serveBadly})
 }
 
