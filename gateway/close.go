@@ -77,9 +77,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	default:
 		f.err = c.stamp(c.up.o.Rules.translate(c, contract.Read(x).Error))
 	}
-	if c.up.o.Mode == ModeStrict {
-		f.err = f.err.With(candor.WithRef(x.Ref)) // one that the upstream chose would be words of its own
-	}
+	f.err = c.refer(f.err, x.Ref)
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.up.budget.spend(c, f.err); ok {
 			return c.again(ctx, f, wait)

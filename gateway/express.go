@@ -41,6 +41,14 @@ func (c *Call) stamp(e *candor.Error) *candor.Error {
 	return e.With(options...)
 }
 
+// refer gives an error of the upstream our ref in strict mode: one that the upstream chose would be words of its own.
+func (c *Call) refer(e *candor.Error, ref string) *candor.Error {
+	if c.up.o.Mode != ModeStrict {
+		return e
+	}
+	return e.With(candor.WithRef(ref))
+}
+
 // express writes the answer of a failed call as the mode says, after it was settled.
 func (c *Call) express(ctx context.Context, f failure, m *wire.Message) []byte {
 	out := c.normalised(f, m)

@@ -157,7 +157,8 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 // resent is what a client gets of an answer that was settled before, and is sent again because the client has missed it.
 func (u *Upstream) resent(answer []byte, session string) []byte {
 	m := wire.Parse(answer, u.o.Limits.Message)
-	read := contract.Read(&contract.Exchange{Response: m, Dialect: u.o.Speaks, Ref: u.o.ref(), At: u.o.now()})
+	x := contract.Exchange{Response: m, Dialect: u.o.Speaks, Ref: u.o.ref(), At: u.o.now()}
+	read := contract.Read(&x)
 	if read.Error == nil || read.Certainty == contract.Suspected || u.o.Mode == ModeObserve {
 		return answer
 	}
@@ -165,7 +166,7 @@ func (u *Upstream) resent(answer []byte, session string) []byte {
 	if m.Shape() == wire.KindResult {
 		c.method = "tools/call" // nothing else fails by a result
 	}
-	return c.normalised(failure{err: c.stamp(read.Error), verdict: read.Verdict, said: answer}, &m)
+	return c.normalised(failure{err: c.refer(c.stamp(read.Error), x.Ref), verdict: read.Verdict, said: answer}, &m)
 }
 
 // answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
