@@ -23,7 +23,13 @@ With --json there is a line for each scene: scene, call, alone, through, code.`,
 			if answers {
 				return demoAnswers(w, asJSON)
 			}
-			return demoStory(cmd.Context(), w, asJSON, w.terminal && !once && !asJSON)
+			ctx, stop := untilStopped(cmd)
+			defer stop()
+			err := demoStory(ctx, w, asJSON, w.terminal && !once && !asJSON)
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // whoever presses Ctrl-C has seen enough, and knows why there is no more
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same as JSON, one object per line")

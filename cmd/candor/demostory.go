@@ -98,7 +98,7 @@ func demoPlay(ctx context.Context, w *world, self, dir string, asJSON, slowly bo
 		if err := s.play(i, scene, asJSON); err != nil {
 			return nil, err
 		}
-		if err := demoPause(ctx, slowly); err != nil {
+		if err := errors.Join(w.out.LineEnd(), demoPause(ctx, slowly)); err != nil {
 			return nil, err
 		}
 	}

@@ -47,6 +47,35 @@ func TestInterruptEndsQuietly(t *testing.T) {
 	}
 }
 
+// TestAnInterruptedDemoLeavesNothingBehind: it shows each scene when it was played, and whoever ends it early finds no folder of its.
+func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
+	folder := t.TempDir()
+	cmd := command(t, "demo")
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+folder)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) == 0 {
+		t.Errorf("the first scene came when all was over: %v", err)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	if err := cmd.Wait(); err != nil || complaints.Len() > 0 {
+		t.Errorf("ended with %v and on standard error: %s", err, complaints.String())
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 // TestClosedPipeEndsQuietly: a reader that leaves, as head does, ends the program without a word.
 func TestClosedPipeEndsQuietly(t *testing.T) {
 	cmd := command(t, "codes", "--json")
