@@ -9,15 +9,10 @@ import (
 // The validator cannot be stopped, and alternatives inside alternatives double its work with every level. So the way it would go is
 // walked first with a counter, which never goes less far than the validator does; what would take too long is not begun.
 
-// Steps that one check may take: some for everybody, and more for a large value.
-const (
-	baseSteps    = 300_000
-	stepsPerByte = 4
-)
-
 // cost counts down the steps of one check.
 type cost struct {
 	left   int
+	depth  int  // of the value that is visited
 	insane bool // a number was met that cannot be worked with
 }
 
@@ -33,14 +28,19 @@ func (c *cost) visit(s *jsonschema.Schema, v any, above int) {
 	if c.left--; c.left < 0 || s.Bool != nil {
 		return
 	}
-	c.left -= above / 16
+	c.left -= above/16 + c.depth/8 // a fault is told with all the steps that lead to it
 	c.compare(s, v)
 	switch v := v.(type) {
 	case map[string]any:
+		c.depth++
 		c.object(s, v)
+		c.depth--
 	case []any:
+		c.depth++
 		c.array(s, v)
+		c.depth--
 	case string:
+		c.left -= len(v) / 64 // it is copied
 		if s.Pattern != nil {
 			c.match(s.Pattern, v)
 		}

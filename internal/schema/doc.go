@@ -4,11 +4,14 @@
 // The rules of the room:
 //
 //   - Nothing is loaded. A schema that points to a file or an address is refused; the drafts' own schemas are built in.
-//   - The common answer is cheap. [Schema.Accepts] is one scan without memory; it says yes only where the full
+//   - The common answer is cheap. [Schema.Accepts] is a scan without memory; it says yes only where the full
 //     check would, and leaves every doubt to [Schema.Explain].
 //   - A value of the caller is never repeated: not in a message, not in a hint, not in a template. A type is told, and the name
 //     of a key, cleaned and cut. Everything else comes from the schema.
 //   - What is shown as an example or a template passes the schema it was made for; otherwise it is not shown.
 //   - Same schema, same value, same report: issues are sorted and bounded, and what is beyond the bound is counted.
 //   - Both sides may be hostile. Bytes, depth, size of numbers and steps of work are bounded before the work is done.
+//   - What is decoded is bounded, however long the text. A value of up to 64 KiB is checked as a whole; a larger one part by
+//     part, until there are enough findings. A part that is too much to be explained is only checked, and one that is too
+//     much to be checked is refused as too complex: nothing passes unchecked, and nothing is called wrong that was not seen.
 package schema

@@ -20,8 +20,24 @@ type finding struct {
 	what    jsonschema.ErrorKind
 	options int      // how many alternatives there were
 	chosen  []branch // the alternatives that this belongs to
+	in      place
 
 	path, rule, message string // set by word
+}
+
+// place is the part of the value that a finding was made in, and how many of its steps lead there. Of a large value only parts are
+// ever decoded.
+type place struct {
+	value any
+	depth int
+}
+
+// at returns what the steps lead to, if that is inside the place.
+func (p place) at(steps []string) (any, bool) {
+	if len(steps) < p.depth {
+		return nil, false
+	}
+	return valueAt(p.value, steps[p.depth:])
 }
 
 // branch is one alternative of the schema at a location.
@@ -35,8 +51,12 @@ func leaves(e *jsonschema.ValidationError) []finding {
 	switch what := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		var all []finding
-		for _, cause := range e.Causes {
-			all = append(all, leaves(cause)...)
+		for i, cause := range e.Causes {
+			if found := leaves(cause); i == 0 {
+				all = found // not copied: the tree may be deep
+			} else {
+				all = append(all, found...)
+			}
 		}
 		return all
 	case *kind.AnyOf:
@@ -94,11 +114,16 @@ func closest(e *jsonschema.ValidationError) []finding {
 			best, least, index = found, far, i
 		}
 	}
-	for i := range best {
-		best[i].options = max(best[i].options, len(branches))
-		best[i].chosen = append(best[i].chosen, branch{here.at, index})
-	}
+	choose(best, branch{here.at, index}, len(branches))
 	return best
+}
+
+// choose notes that findings belong to one alternative of several.
+func choose(found []finding, chosen branch, options int) {
+	for i := range found {
+		found[i].options = max(found[i].options, options)
+		found[i].chosen = append(found[i].chosen, chosen)
+	}
 }
 
 // What makes an alternative one that was not meant; larger than any number of findings that could be mended.
@@ -194,8 +219,10 @@ const (
 
 // cleanKey is a key as it may be shown: one line, without secrets.
 func cleanKey(key string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(candor.Public(key, maxKeyShown))
+	return oneLine.Replace(candor.Public(key, maxKeyShown))
 }
+
+var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
 
 // pointer writes steps as a JSON Pointer.
 func pointer(steps []string) string {

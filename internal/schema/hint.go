@@ -13,7 +13,7 @@ import (
 
 // hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
 func (t *teller) hint(f finding) string {
-	at, has := valueAt(t.value, f.steps)
+	at, has := f.in.at(f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
 		return retype(k.Want, at)
@@ -43,7 +43,7 @@ func (t *teller) neighbours(f finding) string {
 	if unevaluated {
 		knowers = together(knowers)
 	}
-	object, _ := valueAt(t.value, f.steps[:len(f.steps)-1])
+	object, _ := f.in.at(f.steps[:len(f.steps)-1])
 	given, _ := object.(map[string]any)
 	free := map[string]*jsonschema.Schema{}
 	for _, part := range knowers {
@@ -99,6 +99,9 @@ func texts(values []any) []string {
 // retype knows the mistakes that models make with types.
 func retype(want []string, got any) string {
 	text, isText := got.(string)
+	if len(text) > toldBytes {
+		text, isText = "", false // it would take long to look into
+	}
 	_, notNumber := strconv.ParseFloat(text, 64)
 	switch {
 	case isText && (slices.Contains(want, "integer") || slices.Contains(want, "number")) && notNumber == nil:

@@ -21,7 +21,6 @@ type wanted struct {
 type teller struct {
 	*Schema
 
-	value any // the whole
 	meant wanted
 	maker maker
 }
@@ -40,7 +39,7 @@ func (t *teller) issue(f finding) candor.Issue {
 		out.Expected, part = t.expected(f, "propertyNames"), nil
 	default:
 		out.Expected = t.expected(f, f.rule)
-		out.Got = typeAt(t.value, f.steps)
+		out.Got = typeAt(f.in, f.steps)
 	}
 	out.Expected = brief(out.Expected)
 	for _, b := range f.chosen {
@@ -196,8 +195,8 @@ func valueAt(v any, steps []string) (any, bool) {
 }
 
 // typeAt returns the JSON type of what the steps lead to, "" if there is nothing.
-func typeAt(v any, steps []string) string {
-	at, has := valueAt(v, steps)
+func typeAt(in place, steps []string) string {
+	at, has := in.at(steps)
 	if !has {
 		return ""
 	}

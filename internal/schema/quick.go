@@ -9,8 +9,8 @@ import (
 )
 
 // The quick check. It is made from the compiled schema, so that it cannot read a keyword differently, and knows the keywords that
-// tools use. Every node either is sure or says no; each part of a value is looked at by one node, so that the time is that of one scan
-// whatever the schema.
+// tools use. Every node either is sure or says no; each part of a value is looked at by one node, so that the schema does not
+// change the time.
 
 // limits are those of [Schema.Accepts] and [Schema.Explain]. Half a surrogate pair is a character like any other here: no keyword
 // looks at it.
@@ -18,14 +18,31 @@ var limits = wire.Limits{AllowLoneSurrogates: true}
 
 var emptyObject = []byte("{}")
 
-// Accepts reports whether the JSON text is certainly valid: one scan, no memory. No bytes at all count as {}. false
-// means that it takes [Schema.Explain] to know, not that the text is invalid.
+// Accepts reports whether the JSON text is certainly valid: no memory, and time in the length of the text. No bytes at all
+// count as {}. false means that it takes [Schema.Explain] to know, not that the text is invalid.
 func (s *Schema) Accepts(value []byte) bool {
 	if len(value) == 0 {
 		value = emptyObject
 	}
 	v, err := wire.ParseValue(value, limits)
-	return err == nil && s.quick.accepts(v)
+	if err != nil {
+		return false
+	}
+	budget := reading(len(value))
+	return s.quick.accepts(v, &budget)
+}
+
+// reach counts down the bytes that may still be read. To step over a value is to read it, so that what lies deep is read once for
+// every level above it.
+type reach int
+
+// reading returns the reach for a text: everything that is small, however deep, and a few times over what is large.
+func reading(length int) reach { return reach(8<<20 + 4*length) }
+
+// spend reports whether v can still be read.
+func (r *reach) spend(v wire.Value) bool {
+	*r -= reach(len(v.Raw()))
+	return *r >= 0
 }
 
 // node is what the quick check knows of one schema.
@@ -100,7 +117,7 @@ type listed struct {
 }
 
 // accepts is one thing: the keywords in the order of the schema's compiler.
-func (n *node) accepts(v wire.Value) bool {
+func (n *node) accepts(v wire.Value, left *reach) bool {
 	switch {
 	case n == nil || n.any:
 		return true
@@ -108,15 +125,15 @@ func (n *node) accepts(v wire.Value) bool {
 		return false
 	case n.either != nil:
 		branch := n.branch(v.Type())
-		return branch != nil && branch.accepts(v)
+		return branch != nil && branch.accepts(v, left)
 	case !n.types.admits(v.Type()) || n.listed != nil && !n.listed.has(v):
 		return false
 	}
 	switch v.Type() {
 	case wire.TypeObject:
-		return n.acceptsMembers(v)
+		return n.acceptsMembers(v, left)
 	case wire.TypeArray:
-		return n.acceptsItems(v)
+		return n.acceptsItems(v, left)
 	case wire.TypeString:
 		return n.shortest == 0 && n.longest < 0 || n.acceptsLength(v)
 	case wire.TypeNumber:
@@ -144,9 +161,12 @@ func (n *node) branch(t wire.Type) *node {
 	return found
 }
 
-func (n *node) acceptsMembers(v wire.Value) bool {
+func (n *node) acceptsMembers(v wire.Value, left *reach) bool {
 	if n.members.few == nil && n.rest == nil {
 		return true
+	}
+	if !left.spend(v) {
+		return false
 	}
 	missing := n.required
 	for name, value := range v.Members() {
@@ -154,10 +174,10 @@ func (n *node) acceptsMembers(v wire.Value) bool {
 		m := n.members.find(text)
 		switch {
 		case m == nil:
-			if hasEscape(text) || !n.rest.accepts(value) {
+			if hasEscape(text) || !n.rest.accepts(value, left) {
 				return false
 			}
-		case !m.node.accepts(value):
+		case !m.node.accepts(value, left):
 			return false
 		case m.required:
 			missing-- // the scan has refused a name that comes twice
@@ -166,10 +186,13 @@ func (n *node) acceptsMembers(v wire.Value) bool {
 	return missing == 0
 }
 
-func (n *node) acceptsItems(v wire.Value) bool {
+func (n *node) acceptsItems(v wire.Value, left *reach) bool {
+	if !left.spend(v) {
+		return false
+	}
 	count := 0
 	for item := range v.Elements() {
-		if !n.items.accepts(item) {
+		if !n.items.accepts(item, left) {
 			return false
 		}
 		count++

@@ -12,14 +12,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// quicken makes the quick check of a schema.
-func quicken(root *jsonschema.Schema) *node {
-	return quickener{}.node(root)
-}
-
-// quickener keeps the nodes made so far: schemas may lead back to themselves.
+// quickener makes the quick checks of schemas. It keeps those made so far: schemas may lead back to themselves.
 type quickener map[*jsonschema.Schema]*node
 
+// node makes the quick check of one schema.
 func (q quickener) node(s *jsonschema.Schema) *node {
 	if n := q[s]; n != nil {
 		return n

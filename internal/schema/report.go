@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -18,7 +17,8 @@ const maxIssues = 50
 const (
 	// RuleUnknownKey names a key that the schema does not know.
 	RuleUnknownKey = "unknown_key"
-	// RuleTooComplex names a value that would take too long to check.
+	// RuleTooComplex names a value that would take too long to check, or a part that is known to be wrong and would take too
+	// long to explain.
 	RuleTooComplex = "too_complex"
 	// RuleNumberRange names a number that is too long or too large to work with.
 	RuleNumberRange = "number_range"
@@ -31,7 +31,7 @@ type Report struct {
 	// Template is a whole value that passes the schema, made from the schema alone; none if the value is in order or no template
 	// could be made.
 	Template candor.Details
-	// More counts the issues beyond the bound.
+	// More counts the issues beyond the bound. Of a value with very many it is the least that there are.
 	More int
 }
 
@@ -41,30 +41,28 @@ func (r Report) OK() bool { return len(r.Issues) == 0 }
 // Explain checks the JSON text in full and tells all that is wrong with it. No bytes at all count as {}.
 //
 // Text that is not one JSON value, names a key twice, or cannot be checked in bounded time has a single issue at the path "".
-// Of several alternatives (anyOf, oneOf) the closest one is told.
+// Of several alternatives (anyOf, oneOf) the closest one is told. Of a value with very many faults only some are looked for:
+// [Report.More] is then the least that there are.
 func (s *Schema) Explain(value []byte) Report {
 	if len(value) == 0 {
 		value = emptyObject
 	}
-	if _, err := wire.ParseValue(value, limits); err != nil {
+	v, err := wire.ParseValue(value, limits)
+	if err != nil {
 		return s.whole(flawOf(err))
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-	if err != nil {
-		return s.whole(wire.FlawNotJSON.String(), wire.FlawNotJSON.Reason())
-	}
-	steps := cost{left: baseSteps + stepsPerByte*len(value)}
-	switch ok := steps.affords(s.root, v); {
-	case !ok:
-		return s.whole(RuleTooComplex, "the value takes too long to check: send a smaller or flatter one")
-	case steps.insane:
+	look := survey{schema: s, steps: maxSteps, read: reading(len(value))}
+	look.value(s.root, v, nil)
+	switch {
+	case look.insane:
 		return s.whole(RuleNumberRange, "a number is too long or too large to work with")
-	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(s.root.Validate(v), &invalid) {
+	case len(look.found) > 0:
+		return s.report(look.found)
+	case look.unsure && !s.quick.accepts(v, new(reading(len(value)))):
+		return s.whole(RuleTooComplex, "the value is too large or too complex to be checked against this schema: send a smaller or flatter one")
+	default:
 		return Report{}
 	}
-	return s.report(v, invalid)
 }
 
 // whole reports one issue with the value as a whole.
@@ -83,8 +81,7 @@ func flawOf(err error) (rule, message string) {
 	return bad.Flaw.String(), "this is not JSON that can be read safely: " + bad.Flaw.Reason()
 }
 
-func (s *Schema) report(v any, invalid *jsonschema.ValidationError) Report {
-	found := leaves(invalid)
+func (s *Schema) report(found []finding) Report {
 	for i := range found {
 		found[i].word()
 	}
@@ -95,7 +92,7 @@ func (s *Schema) report(v any, invalid *jsonschema.ValidationError) Report {
 		r.More = len(found) - maxIssues
 		found = found[:maxIssues]
 	}
-	t := teller{Schema: s, value: v, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
+	t := teller{Schema: s, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
 	for _, f := range found {
 		r.Issues = append(r.Issues, t.issue(f))
 	}

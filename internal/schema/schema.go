@@ -30,6 +30,7 @@ type Schema struct {
 	root  *jsonschema.Schema
 	parts map[string]*jsonschema.Schema // by location
 	quick *node
+	nodes quickener // of all parts
 }
 
 // Compile reads a JSON Schema. Without $schema it is read as draft 2020-12, as MCP says; a declared draft is honoured. No
@@ -59,7 +60,11 @@ func Compile(raw []byte) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling schema: %w", err)
 	}
-	return &Schema{doc: doc, root: root, parts: parts, quick: quicken(root)}, nil
+	nodes := quickener{}
+	for _, part := range parts {
+		nodes.node(part)
+	}
+	return &Schema{doc: doc, root: root, parts: parts, quick: nodes.node(root), nodes: nodes}, nil
 }
 
 func readSchema(raw []byte) (any, error) {

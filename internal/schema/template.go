@@ -24,7 +24,7 @@ const (
 	maxMadeText    = 1024 // characters
 	templateTrials = 1000
 	exampleTrials  = 100
-	madeSteps      = baseSteps // of checking, for all examples of a report together, and for its template
+	madeSteps      = 300_000 // of checking, for all examples of a report together, and for its template
 )
 
 // template makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
