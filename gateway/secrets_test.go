@@ -201,17 +201,21 @@ var clientWays = map[string]string{
 	"duplicate member":             `{"jsonrpc":"2.0","id":$id,"method":"tools/list","params":{"$secret":1,"$secret":2}}`,
 }
 
-// plantAll puts every kind of secret into every way, in each of the known places by turns, and across the edges at which texts are cut.
-func plantAll(r *rand.Rand, own []way) (all []plant) {
+// plantAll puts every kind of secret into every second way, in each of the known places by turns, and across the edges at which texts
+// are cut. The other ways are those of the other half.
+func plantAll(r *rand.Rand, own []way, half int) (all []plant) {
 	for i, maker := range planted.Makers {
 		if testing.Short() && i%4 != 0 {
 			continue
 		}
 		for j, w := range append(append([]way{}, leakyWays...), own...) {
+			if (i+j)%2 != half {
+				continue
+			}
 			secret := maker.Make(r)
 			all = append(all, plant{way: w.name, kind: maker.Kind, secret: secret, act: w.act(planted.Places[(i+j)%len(planted.Places)].Text(secret), secret)})
 			for _, edge := range edges[w.name] {
-				if edge == 64<<10 && i%4 != 0 { // they take long
+				if edge == 64<<10 && i%8 > 1 { // they take long
 					continue
 				}
 				secret := maker.Make(r)
@@ -287,7 +291,7 @@ func TestLeakyServerProcess(t *testing.T) {
 		t.Skip("it is run by the other tests")
 	}
 	var acts []act
-	b, err := os.ReadFile(name) //nolint:gosec // the test's own file
+	b, err := os.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(b, &acts)
 	}
@@ -302,11 +306,12 @@ func TestLeakyServerProcess(t *testing.T) {
 		}
 		id, a := perform(acts, line)
 		_, _ = io.WriteString(os.Stderr, a.Stderr)
+		_, _ = io.WriteString(os.Stdout, a.Noise)
 		if a.Exit != 0 {
 			os.Exit(a.Exit)
 		}
 		if id != nil {
-			fmt.Print(a.Noise + a.answer(id) + "\n")
+			_, _ = io.WriteString(os.Stdout, a.answer(id)+"\n")
 		}
 	}
 }
@@ -505,25 +510,36 @@ func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 }
 
 // pieces finds pieces of many secrets in one pass. They are longer than those of [planted.Leaked], because a ledger is full of digests.
-type pieces map[string]plant
+type pieces struct {
+	of    map[string]plant
+	begin []bool // by a digest of the first bytes: nearly all of a text is passed over at little cost
+}
 
 const pieceBytes = 12
 
 func piecesOf(all []plant) pieces {
-	s := pieces{}
+	s := pieces{map[string]plant{}, make([]bool, 1<<20)}
 	for _, p := range all {
 		for i := 0; i+pieceBytes <= len(p.secret); i++ {
-			s[p.secret[i:i+pieceBytes]] = p
+			s.of[p.secret[i:i+pieceBytes]] = p
+			s.begin[digest4(p.secret[i:])] = true
 		}
 	}
 	return s
+}
+
+func digest4(s string) uint32 {
+	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24) * 2654435761 >> 12
 }
 
 func (s pieces) in(t *testing.T, where, text string) {
 	t.Helper()
 	found := map[string]int{}
 	for i := 0; i+pieceBytes <= len(text); i++ {
-		if p, ok := s[text[i:i+pieceBytes]]; ok {
+		if !s.begin[digest4(text[i:])] {
+			continue
+		}
+		if p, ok := s.of[text[i:i+pieceBytes]]; ok {
 			if found[p.way]++; found[p.way] == 1 {
 				t.Errorf("%s (%s): %s has %q of %q: %s", p.way, p.kind, where, text[i:i+pieceBytes], p.secret, text[max(0, i-200):min(len(text), i+200)])
 			}
@@ -554,9 +570,9 @@ var redacting = []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict}
 
 // TestR12NoPlantedSecretOfAChildGetsOut goes through a wrapped child.
 func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
-	for _, mode := range redacting {
+	for half, mode := range redacting {
 		t.Run(string(mode), func(t *testing.T) {
-			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(1, 2)), childWays)
+			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(1, 2)), childWays, half)
 			s.inspect(t, all, s.wrap(t, mode, all))
 			if !testing.Short() && len(all) < 1000 {
 				t.Errorf("%d secrets are too few", len(all))
@@ -567,9 +583,9 @@ func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
 
 // TestR12NoPlantedSecretGetsOutOverHTTP goes through a door; each secret is in the id of a session, too.
 func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
-	for _, mode := range redacting {
+	for half, mode := range redacting {
 		t.Run(string(mode), func(t *testing.T) {
-			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(3, 4)), httpWays)
+			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(3, 4)), httpWays, half)
 			s.inspect(t, all, s.door(t, mode, all))
 			if !testing.Short() && len(all) < 1000 {
 				t.Errorf("%d secrets are too few", len(all))
@@ -578,16 +594,19 @@ func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
 	}
 }
 
-// TestR12NoSecretIsToldOfADeath has children die with secrets in their last words, some of them where these are cut.
+// TestR12NoSecretIsToldOfADeath has children die with secrets in their last words and in what they print, some of them where these are cut.
 func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for start := 0; start < len(planted.Makers); start += 8 {
 		var all []plant
-		words := ""
+		words, noise := "", ""
 		for i, maker := range planted.Makers[start:min(start+8, len(planted.Makers))] {
 			secret := maker.Make(r)
 			all = append(all, plant{way: "last words", kind: maker.Kind, secret: secret})
 			words += planted.Places[(start+i)%len(planted.Places)].Text(secret) + "\n"
+			secret = maker.Make(r)
+			all = append(all, plant{way: "noise", kind: maker.Kind, secret: secret})
+			noise += strings.ReplaceAll(across([]int{1, 256, 4 << 10}[i%3]+len(secret), i, secret), "\n", " ") + "\n"
 		}
 		for _, edge := range []int{4 << 10, 16 << 10} { // counted from the end: what is shown, what is kept
 			maker := planted.Makers[(start+edge)%len(planted.Makers)]
@@ -596,7 +615,7 @@ func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 			words = "token " + secret + strings.Repeat(" word", edge)[:max(0, edge-len(words)-len(secret)/2)] + "\n" + words
 		}
 		for i := range all {
-			all[i].act = act{Stderr: words, Exit: 3}
+			all[i].act = act{Noise: noise, Stderr: words, Exit: 3}
 		}
 		mode := redacting[start/8%2]
 		s := newScene(t)
@@ -639,21 +658,25 @@ func TestR12RealErrorsStayAsTheyAre(t *testing.T) {
 	}
 	var all []plant
 	for _, r := range records {
-		var m struct{ Result, Error json.RawMessage }
-		if json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000 {
+		var whole struct{ Result, Error json.RawMessage }
+		var m struct {
+			Result struct{ Content json.RawMessage }
+			Error  struct{ Message json.RawMessage }
+		}
+		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000 {
 			continue
 		}
-		say := `"result":` + string(m.Result)
-		if m.Error != nil {
-			say = `"error":` + string(m.Error)
+		say, words := `"result":`+string(whole.Result), string(m.Result.Content)
+		if m.Error.Message != nil {
+			say, words = `"error":`+string(whole.Error), string(m.Error.Message)
 		}
-		all = append(all, plant{way: r.Server + " " + r.Tool + " " + r.Case, act: act{Say: say}})
+		all = append(all, plant{way: r.Server + " " + r.Tool + " " + r.Case, act: act{Say: say}, secret: strings.Trim(words, "[]")})
 	}
 	s := newScene(t)
 	answers := s.wrap(t, gateway.ModeAnnotate, all)
 	wrong := 0
 	for i, p := range all {
-		if strings.Count(answers[i], "[redacted") > strings.Count(p.act.Say, "[redacted") {
+		if strings.Count(answers[i], "[redacted") > strings.Count(p.act.Say, "[redacted") || !strings.Contains(answers[i], p.secret) {
 			wrong++
 			t.Logf("%s: %.600s became %.1200s", p.way, p.act.Say, answers[i])
 		}
