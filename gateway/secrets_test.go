@@ -608,19 +608,19 @@ func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 			all = append(all, plant{way: "noise", kind: maker.Kind, secret: secret})
 			noise += strings.ReplaceAll(across([]int{1, 256, 4 << 10}[i%3]+len(secret), i, secret), "\n", " ") + "\n"
 		}
-		for _, edge := range []int{4 << 10, 16 << 10} { // counted from the end: what is shown, what is kept
+		for _, edge := range []int{1 << 10, 16 << 10} { // counted from the end: what is shown, what is kept
 			maker := planted.Makers[(start+edge)%len(planted.Makers)]
 			secret := maker.Make(r)
 			all = append(all, plant{way: fmt.Sprint("last words across ", edge), kind: maker.Kind, secret: secret})
 			words = "token " + secret + strings.Repeat(" word", edge)[:max(0, edge-len(words)-len(secret)/2)] + "\n" + words
 		}
 		for i := range all {
-			all[i].act = act{Noise: noise, Stderr: words, Exit: 3}
+			all[i].act = act{Noise: noise, Stderr: words + "over and out\n", Exit: 3}
 		}
 		mode := redacting[start/8%2]
 		s := newScene(t)
 		answers := s.wrap(t, mode, all)
-		if told := strings.Contains(answers[0], "stderr"); !strings.Contains(answers[0], `"exitCode":3`) || told != (mode == gateway.ModeAnnotate) {
+		if told := strings.Contains(answers[0], `over and out"`); !strings.Contains(answers[0], `"exitCode":3`) || told != (mode == gateway.ModeAnnotate) {
 			t.Fatalf("%s: %s", mode, answers[0])
 		}
 		for i := range answers {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -21,8 +22,9 @@ type stderrTail struct {
 const (
 	// keptBytes is more than is shown, so that a secret which the border cuts is still seen as one.
 	keptBytes = 16 << 10
-	// shownBytes is what an error tells of the tail.
-	shownBytes = 4 << 10
+	// shownBytes is what an error tells of the tail. It is what one text of an error holds: of a longer one the end would be cut,
+	// which says most.
+	shownBytes = min(candor.MaxText, candor.MaxCause)
 	// maxStderrLine is how much of a line is waited for before it is redacted and passed on.
 	maxStderrLine = 64 << 10
 )
