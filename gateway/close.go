@@ -79,7 +79,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	}
 	f.err = c.refer(f.err, x.Ref)
 	if !f.suspected && c.mayRetry(f.err) {
-		if wait, ok := c.up.budget.spend(c, f.err); ok {
+		if wait, ok := c.afford(f.err); ok {
 			return c.again(ctx, f, wait)
 		}
 	}
@@ -136,7 +136,6 @@ func (c *Call) suspect(ctx context.Context, f failure) Reply {
 
 // again records an attempt that failed and will be made once more.
 func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
-	c.release(f.err)
 	f.retried = true
 	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
 	c.attempt++

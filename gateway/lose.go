@@ -11,7 +11,7 @@ import (
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
 	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
-		if wait, ok := c.up.budget.spend(c, f.err); ok {
+		if wait, ok := c.afford(f.err); ok {
 			return c.again(ctx, f, wait)
 		}
 	}

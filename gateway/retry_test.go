@@ -1,0 +1,30 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Every attempt counts for the breaker, and none is made while it gives the server a rest.
+func TestNoAttemptIsMadeWhileTheServerRests(t *testing.T) {
+	up := New(Options{Retry: RetryPolicy{Attempts: 5}, Breaker: BreakerPolicy{Failures: 2}})
+	ask := func(request string) *Call {
+		m := wire.Parse([]byte(request), wire.Limits{})
+		call, _ := up.Admit(t.Context(), &m, "s1")
+		return call
+	}
+	ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).Close(t.Context(),
+		[]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","annotations":{"readOnlyHint":true}}]}}`))
+	call := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read","arguments":{}}}`)
+	busy := []byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"503 Service Unavailable"}],"isError":true}}`)
+	if reply := call.Close(t.Context(), busy); !reply.Again {
+		t.Errorf("the first attempt is not made again: %s", reply.Bytes)
+	}
+	if reply := call.Close(t.Context(), busy); reply.Again || reply.Bytes == nil {
+		t.Errorf("the attempt that opened the breaker is made again: %t, %s", reply.Again, reply.Bytes)
+	}
+	if next := ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read","arguments":{}}}`); next != nil {
+		t.Error("the breaker did not count every attempt: the next call was let through")
+	}
+}
