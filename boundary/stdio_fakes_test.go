@@ -161,7 +161,7 @@ func addRawTools(s *mcp.Server) {
 		return nil, ctx.Err()
 	})
 	raw("asks", func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		roots, err := req.Session.ListRoots(ctx, nil) //nolint:staticcheck // deprecated, and still a request of the server
+		roots, err := req.Session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,11 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		if e.Code() != candor.CodeKaizaAuditLogFailed || e.Retry().Retryable() || e.Details().Get("code").IsZero() {
 			t.Errorf("%s: told %v, %v", name, e, e.Retry())
 		}
-		text := result.Content[0].(*mcp.TextContent).Text
+		block, ok := result.Content[0].(*mcp.TextContent)
+		if !ok {
+			t.Fatalf("%s: the first block is %T", name, result.Content[0])
+		}
+		text := block.Text
 		if strings.Contains(text, "not done") || strings.Contains(text, "same call again") {
 			t.Errorf("%s: the model reads %q", name, text)
 		}

@@ -44,7 +44,6 @@ func TestTheServerCanStillAskTheClient(t *testing.T) {
 	inner := server.NewMCPServer("test", "1")
 	inner.EnableSampling()
 	inner.AddTool(mcp.NewTool("asks"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//nolint:staticcheck // deprecated, and still the one question that a server of this SDK asks
 		got, err := inner.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{MaxTokens: 5}})
 		if err != nil {
 			return nil, err
