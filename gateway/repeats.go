@@ -28,8 +28,10 @@ type streak struct {
 	tried map[uint64]bool // digests of the arguments that failed
 }
 
-// maxTried bounds what is remembered of one row.
-const maxTried = 64
+const (
+	maxTried    = 64  // bounds what is remembered of one row
+	maxRepeated = 256 // is the longest name of a tool whose rows are looked for
+)
 
 var repeatSeed = maphash.MakeSeed()
 
@@ -57,8 +59,11 @@ func newRepeats(p RepeatPolicy) repeats {
 }
 
 // blind says that rows are not looked for: nobody wants them, or the call belongs to no session. Without one nobody knows who
-// repeats himself, and a few mistakes of one client would stop the tool for all.
-func (r *repeats) blind(c *Call) bool { return r.policy.Off || c.session == "" }
+// repeats himself, and a few mistakes of one client would stop the tool for all. Names that nobody would give are not remembered: they
+// would only be there to fill the memory.
+func (r *repeats) blind(c *Call) bool {
+	return r.policy.Off || c.session == "" || len(c.session) > maxSessionID || len(c.tool) > maxRepeated
+}
 
 // isOurRefusal reports that the gateway would not forward the call for reasons which are not the call's: whoever does as he is told
 // and tries again later repeats no mistake.

@@ -65,3 +65,16 @@ func TestWhoWaitsForTheBreakerAsToldIsNotStopped(t *testing.T) {
 		}
 	}
 }
+
+func TestLongNamesAreNotRemembered(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for _, name := range []struct{ session, tool string }{{"s1", long}, {long, "read"}} {
+		up := New(Options{})
+		m := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, name.tool), wire.Limits{})
+		call, _ := up.Admit(t.Context(), &m, name.session)
+		call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}`))
+		if len(up.repeats.seen) > 0 {
+			t.Errorf("a name of %d bytes is kept", len(long))
+		}
+	}
+}
