@@ -43,6 +43,9 @@ var rawTricks = []string{`\ud800`, `half \udc00 of a pair`, `\u001b[31m`, `\u202
 // hiding returns what steers, in every way that an upstream has.
 func hiding(own []way) (all []plant) {
 	for i, text := range append(steering(), tricks...) {
+		if testing.Short() && len(text) >= 2000 && i%8 != 0 {
+			continue
+		}
 		for j, w := range append(append([]way{}, leakyWays...), own...) {
 			if len(text) < 2000 || (i+j)%25 == 0 { // the long ones take turns
 				all = append(all, plant{way: w.name, secret: "s", act: w.act(text, text)})

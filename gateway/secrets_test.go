@@ -663,7 +663,7 @@ func TestR12RealErrorsStayAsTheyAre(t *testing.T) {
 			Result struct{ Content json.RawMessage }
 			Error  struct{ Message json.RawMessage }
 		}
-		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000 {
+		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000 || testing.Short() && len(all) == 200 {
 			continue
 		}
 		say, words := `"result":`+string(whole.Result), string(m.Result.Content)
