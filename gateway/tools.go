@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"slices"
 	"sync"
 
@@ -14,14 +14,18 @@ type tool struct {
 	input    *schema.Schema // nil if it cannot be used
 	promises bool           // it has an outputSchema
 	readOnly bool
-	again    bool // idempotent: a second call does no more than the first
-	raw      []byte
+	again    bool              // idempotent: a second call does no more than the first
+	listed   [sha256.Size]byte // the digest of what the list says of it
 }
 
 var schemas schema.Cache
 
-// maxTools bounds what is kept of a server that lists without end.
-const maxTools = 10_000
+// What is kept of a server that lists without end. A list that is larger is not learnt at all, because a part of it would have us refuse
+// tools that exist.
+const (
+	maxTools     = 10_000
+	maxToolBytes = 16 << 20 // of the list as it is written
+)
 
 // toolbox is what tools/list has told so far.
 type toolbox struct {
@@ -30,6 +34,7 @@ type toolbox struct {
 	whole bool // a list without further pages was seen, so that a name which is not in it does not exist
 	pages map[string]*tool
 	next  string // the cursor of the page that follows those; "" if none does
+	bytes int    // of those
 }
 
 // find returns a tool, and whether the list is complete.
@@ -62,13 +67,16 @@ func (t *toolbox) learn(result wire.Value, cursor string) {
 	defer t.mu.Unlock()
 	switch {
 	case cursor == "":
-		t.pages = map[string]*tool{}
+		t.pages, t.bytes = map[string]*tool{}, 0
 	case t.pages == nil || cursor != t.next:
 		return
 	}
+	if t.bytes += len(tools.Raw()); t.bytes > maxToolBytes || len(t.pages)+tools.Len() > maxTools {
+		t.pages = nil
+		return
+	}
 	for v := range tools.Elements() {
-		name, ok := v.Path("name").Str()
-		if ok && len(t.pages) < maxTools {
+		if name, ok := v.Path("name").Str(); ok {
 			t.pages[name] = t.describe(name, v)
 		}
 	}
@@ -88,10 +96,11 @@ func (t *toolbox) forget() {
 }
 
 func (t *toolbox) describe(name string, listed wire.Value) *tool {
-	if before := t.known[name]; before != nil && bytes.Equal(before.raw, listed.Raw()) {
+	digest := sha256.Sum256(listed.Raw())
+	if before := t.known[name]; before != nil && before.listed == digest {
 		return before
 	}
-	d := &tool{raw: bytes.Clone(listed.Raw()), promises: v(listed, "outputSchema").Type() == wire.TypeObject}
+	d := &tool{listed: digest, promises: v(listed, "outputSchema").Type() == wire.TypeObject}
 	if input := v(listed, "inputSchema"); input.Type() == wire.TypeObject {
 		if s, err := schemas.Get(input.Raw()); err == nil {
 			d.input = s

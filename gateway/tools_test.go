@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/wire"
@@ -36,6 +37,26 @@ func TestPagesThatDoNotFollowEachOtherHideNoTool(t *testing.T) {
 			if call, refusal := up.Admit(t.Context(), &request, "s1"); call == nil {
 				t.Errorf("%s: tool %s is refused: %s", name, tool, refusal)
 			}
+		}
+	}
+}
+
+func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
+	large := fmt.Sprintf(`{"name":"a","description":%q}`, strings.Repeat("d", maxToolBytes/2))
+	many := strings.Repeat(`{"name":"a"},`, maxTools) + `{"name":"b"}`
+	for name, list := range map[string]string{"large": large + "," + large, "many": many} {
+		up := New(Options{})
+		request := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), wire.Limits{})
+		call, _ := up.Admit(t.Context(), &request, "s1")
+		if reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+list+`]}}`)); reply.Bytes == nil {
+			t.Errorf("%s: the list is not passed on", name)
+		}
+		if len(up.tools.pages)+len(up.tools.known) > 0 {
+			t.Errorf("%s: the list is kept", name)
+		}
+		request = wire.Parse([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"c"}}`), wire.Limits{})
+		if call, refusal := up.Admit(t.Context(), &request, "s1"); call == nil {
+			t.Errorf("%s: a tool is refused: %s", name, refusal)
 		}
 	}
 }
