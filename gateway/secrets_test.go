@@ -268,6 +268,8 @@ func perform(acts []act, request []byte) (id json.RawMessage, a act) {
 		return r.ID, acts[r.Params.Arguments.N]
 	case "tools/list":
 		return r.ID, act{Say: strictTools}
+	case "initialize":
+		return r.ID, act{Say: `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"leaky","version":"1"}}`}
 	default:
 		return r.ID, act{Say: `"error":` + string(object("code", -32601, "message", "unknown method "+r.Method))}
 	}
@@ -364,8 +366,8 @@ func (s *scene) options(mode gateway.Mode) gateway.Options {
 	}
 }
 
-// wrap sends the plants to a child through a gateway, and returns the answers by their number.
-func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
+// child is a server that does what the plants say.
+func (s *scene) child(t *testing.T, all []plant) gateway.Child {
 	t.Helper()
 	acts := make([]act, len(all))
 	for i, p := range all {
@@ -379,10 +381,16 @@ func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	if err := os.WriteFile(name, script, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	child := gateway.Child{
+	return gateway.Child{
 		Command: os.Args[0], Args: []string{"-test.run=^TestLeakyServerProcess$"}, Env: append(os.Environ(), leakyEnv+"="+name, "GORACE=atexit_sleep_ms=0"),
 		Stderr: &s.stderr, RedactStderr: true, Grace: time.Second,
 	}
+}
+
+// wrap sends the plants to a child through a gateway, and returns the answers by their number.
+func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
+	t.Helper()
+	child := s.child(t, all)
 	fromClient, in := io.Pipe()
 	fromGateway, out := io.Pipe()
 	go func() {
@@ -402,13 +410,16 @@ func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`+"\n")
 	next()
+	open := make(chan struct{}, 256) // so that none is refused because there are too many
 	go func() {
 		for i, p := range all {
+			open <- struct{}{}
 			_, _ = io.WriteString(in, p.request(i)+"\n")
 		}
 	}()
 	for range all {
 		note(t, answers, next())
+		<-open
 	}
 	_ = in.Close()
 	_, _ = io.Copy(io.Discard, lines)
@@ -443,13 +454,39 @@ func (s *scene) door(t *testing.T, mode gateway.Mode, all []plant) []string {
 		_, _ = io.WriteString(w, strings.ReplaceAll(a.Body, "$id", string(id)))
 	})
 	url := s.front(t, upstream, mode)
-	send(t, http.MethodPost, url, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
+	return postAll(t, url, all, func(p plant) string { return "session-of-" + p.secret })
+}
+
+// bridge sends the plants to a child that is served over HTTP.
+func (s *scene) bridge(t *testing.T, mode gateway.Mode, all []plant) []string {
+	t.Helper()
+	b := gateway.New(s.options(mode)).Bridge(s.child(t, all), gateway.BridgeOptions{})
+	front := httptest.NewServer(b)
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		_ = b.Close(context.Background())
+		front.Close()
+	})
+	hello := send(t, http.MethodPost, front.URL, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	session := hello.header.Get("Mcp-Session-Id")
+	if session == "" {
+		t.Fatalf("no session: %d %s", hello.status, hello.body)
+	}
+	send(t, http.MethodPost, front.URL, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", session)
+	return postAll(t, front.URL, all, func(plant) string { return session })
+}
+
+// postAll sends the plants over HTTP, and returns the bodies of the answers.
+func postAll(t *testing.T, url string, all []plant, session func(plant) string) []string {
+	t.Helper()
+	send(t, http.MethodPost, url, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`, "Mcp-Session-Id", session(plant{}))
 	answers := make([]string, len(all))
 	var group sync.WaitGroup
 	for worker := range 16 {
 		group.Go(func() {
 			for i := worker; i < len(all); i += 16 {
-				got := send(t, http.MethodPost, url, all[i].request(i), "Mcp-Session-Id", "session-of-"+all[i].secret)
+				got := send(t, http.MethodPost, url, all[i].request(i), "Mcp-Session-Id", session(all[i]))
 				answers[i] = string(got.body)
 				if got.err != nil || answers[i] == "" && got.status != 401 && got.status != 403 {
 					t.Errorf("%s: %d %q %v", all[i].way, got.status, got.body, got.err)
@@ -484,6 +521,9 @@ func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 	leaks, kinds := map[string]int{}, map[string]bool{}
 	for i, p := range all {
 		kinds[p.kind] = true
+		if strings.Contains(answers[i], "TOO_MANY_CALLS") {
+			t.Errorf("%s: the upstream was not asked", p.way)
+		}
 		if piece := planted.Leaked(answers[i], p.secret); piece != "" {
 			if leaks[p.way]++; leaks[p.way] == 1 {
 				t.Errorf("%s (%s): the client sees %q of %q in %.3000s", p.way, p.kind, piece, p.secret, answers[i])
@@ -591,6 +631,14 @@ func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
 				t.Errorf("%d secrets are too few", len(all))
 			}
 		})
+	}
+}
+
+// TestR12NoPlantedSecretGetsOutOfABridge goes through a child that is served over HTTP.
+func TestR12NoPlantedSecretGetsOutOfABridge(t *testing.T) {
+	for half, mode := range redacting {
+		s, all := newScene(t), plantAll(rand.New(rand.NewPCG(25, 26)), childWays, half)
+		s.inspect(t, all, s.bridge(t, mode, all))
 	}
 }
 
