@@ -195,6 +195,21 @@ func TestAStreamThatBreaksOffIsTakenUpAgain(t *testing.T) {
 	g.balanced(t, 1)
 }
 
+// Two calls with one id cannot both wait for the answer: the second ends at once, so that each has its end.
+func TestOfTwoCallsWithOneIDOnlyOneWaitsForItsStream(t *testing.T) {
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Mcp-Session-Id", "s1")
+		fmt.Fprint(w, "id: e1\ndata: \n\n")
+	}), gateway.Options{}, gateway.HTTPOptions{})
+	for range 2 {
+		send(t, http.MethodPost, g.URL, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}`, "Mcp-Session-Id", "s1")
+	}
+	if open := g.up.Open(); open != 1 {
+		t.Errorf("%d calls are open, want the first alone", open)
+	}
+}
+
 func TestACallWhoseStreamCannotBeTakenUpAgainIsLost(t *testing.T) {
 	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
