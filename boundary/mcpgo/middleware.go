@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -190,14 +192,24 @@ func isPlain(r *mcp.CallToolResult) bool {
 	return true
 }
 
-// encode writes a result as mcp-go will, which sends nothing at all if it cannot. A marshaller may panic, too.
+// encode writes a result as mcp-go will, which sends nothing at all if it cannot. What no client could read is an error
+// here as well. A marshaller may panic, too.
 func encode(r *mcp.CallToolResult) (raw json.RawMessage, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("encoding the result panicked: %v", v)
 		}
 	}()
-	return json.Marshal(r)
+	for _, block := range r.Content {
+		if v := reflect.ValueOf(block); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, errors.New("a block of the content is nil") // it would leave as null
+		}
+	}
+	raw, err = json.Marshal(r)
+	if err == nil && !utf8.Valid(raw) { // of a json.RawMessage the encoder looks at the syntax only
+		return nil, errors.New("the result is not UTF-8")
+	}
+	return raw, err
 }
 
 func structured(result json.RawMessage) json.RawMessage {
