@@ -19,28 +19,23 @@ import (
 // apart checks a value part by part. It reports false, and has done nothing, where the schema does not allow that.
 func (y *survey) apart(s *jsonschema.Schema, v wire.Value, steps []string) bool {
 	t := v.Type()
+	if !typesOf(s).admits(t) { // then the validator looks no further either
+		y.note(s, &kind.Type{Got: t.String(), Want: s.Types.ToStrings()}, steps, hollow(v))
+		return true
+	}
 	if s.Bool != nil || t != wire.TypeObject && t != wire.TypeArray && t != wire.TypeString || !only(s, withoutSeparable) {
 		return false
 	}
-	var branches []branchOf
+	var choices []choice
 	for _, list := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
 		if len(list) == 0 {
 			continue
 		}
-		fitting, want := fittingBranches(list, t)
-		switch len(fitting) {
-		case 0:
-			y.note(s, &kind.Type{Got: t.String(), Want: want}, steps, hollow(v))
-			return true
-		case 1:
-			branches = append(branches, fitting[0])
-		default:
+		c := chooseFor(list, t)
+		if c.fitting > 1 {
 			return false
 		}
-	}
-	if !typesOf(s).admits(t) {
-		y.note(s, &kind.Type{Got: t.String(), Want: s.Types.ToStrings()}, steps, hollow(v))
-		return true
+		choices = append(choices, c)
 	}
 	if s.Ref != nil {
 		y.value(s.Ref, v, steps)
@@ -51,10 +46,8 @@ func (y *survey) apart(s *jsonschema.Schema, v wire.Value, steps []string) bool 
 	for _, sub := range s.AllOf {
 		y.value(sub, v, steps)
 	}
-	for _, b := range branches {
-		before := len(y.found)
-		y.value(b.sub, v, steps)
-		choose(y.found[before:], branch{s.Location, b.index}, b.options)
+	for _, c := range choices {
+		y.choice(s, c, v, steps)
 	}
 	switch t {
 	case wire.TypeObject:
@@ -76,25 +69,40 @@ func withoutSeparable(c *jsonschema.Schema) {
 	c.MinProperties, c.MaxProperties, c.MultipleOf = nil, nil, nil
 }
 
-// branchOf is an alternative of several.
-type branchOf struct {
-	sub            *jsonschema.Schema
-	index, options int
+// choice is what a list of alternatives leaves for values of one type.
+type choice struct {
+	only    *jsonschema.Schema // if one is fitting
+	index   int                // of that
+	fitting int
+	options int
+	want    []string // the types that the others are for
 }
 
-// fittingBranches returns the alternatives that may be for values of that type, and the types that the others are for.
-func fittingBranches(list []*jsonschema.Schema, t wire.Type) (fitting []branchOf, want []string) {
+// chooseFor looks at nothing but types.
+func chooseFor(list []*jsonschema.Schema, t wire.Type) choice {
+	c := choice{options: len(list)}
 	for i, sub := range list {
-		part := resolved(sub)
-		switch {
-		case typesOf(part).admits(t):
-			fitting = append(fitting, branchOf{sub, i, len(list)})
-		default:
-			want = append(want, part.Types.ToStrings()...)
+		if part := resolved(sub); typesOf(part).admits(t) {
+			c.only, c.index = sub, i
+			c.fitting++
+		} else {
+			c.want = append(c.want, part.Types.ToStrings()...)
 		}
 	}
-	slices.Sort(want)
-	return fitting, slices.Compact(want)
+	slices.Sort(c.want)
+	c.want = slices.Compact(c.want)
+	return c
+}
+
+// choice checks the only alternative there is, or tells that there is none.
+func (y *survey) choice(s *jsonschema.Schema, c choice, v wire.Value, steps []string) {
+	if c.fitting == 0 {
+		y.note(s, &kind.Type{Got: v.Type().String(), Want: c.want}, steps, hollow(v))
+		return
+	}
+	before := len(y.found)
+	y.value(c.only, v, steps)
+	choose(y.found[before:], branch{s.Location, c.index}, c.options)
 }
 
 // passes reports whether a part is certainly in order.

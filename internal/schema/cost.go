@@ -106,6 +106,7 @@ func (c *cost) object(s *jsonschema.Schema, v map[string]any) {
 		}
 		for _, ext := range s.Extensions {
 			if rule, ok := ext.(nameRule); ok {
+				c.left -= 6 // it is a check of its own
 				c.visit(rule.names, name, 0)
 			}
 		}
