@@ -53,7 +53,7 @@ func (c *Call) misfit() *candor.Error {
 	if c.up.o.NoValidation {
 		return nil
 	}
-	tool, known := c.up.tools.find(c.tool)
+	tool, known := c.up.tools.find(c.session, c.tool)
 	switch {
 	case tool != nil:
 		if arguments := c.arguments(); tool.input != nil && !tool.input.Accepts(arguments) {
@@ -61,7 +61,7 @@ func (c *Call) misfit() *candor.Error {
 		}
 		return nil
 	case known:
-		return teach.UnknownTool(c.tool, c.up.tools.names(), candor.PartyGateway)
+		return teach.UnknownTool(c.tool, c.up.tools.names(c.session), candor.PartyGateway)
 	default:
 		return nil // nobody has asked for the tools yet
 	}

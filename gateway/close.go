@@ -60,7 +60,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	}
 	if c.learning {
 		cursor, _ := c.request.Params().Path("cursor").Str()
-		c.up.tools.learn(x.Response.Result(), cursor)
+		c.up.tools.learn(c.session, x.Response.Result(), cursor)
 	}
 	return Reply{Bytes: answer}
 }

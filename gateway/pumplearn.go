@@ -19,7 +19,7 @@ func (p *pump) learn(l *link, m *wire.Message) {
 	if o.Mode == ModeObserve || o.NoValidation || !m.MethodIs("tools/call") || !p.hello.mayList(l, m) {
 		return
 	}
-	if _, whole := p.up.tools.find(""); whole {
+	if _, whole := p.up.tools.find(p.session, ""); whole {
 		return
 	}
 	learnt := make(chan struct{})
@@ -42,7 +42,7 @@ func (l *link) list(meta []byte, cursor string, pages int, done func()) {
 			done()
 			return
 		}
-		l.up.tools.learn(m.Result(), cursor)
+		l.up.tools.own.learn(m.Result(), cursor)
 		next, more := m.Result().Path("nextCursor").Str()
 		if !more || next == cursor || pages <= 1 {
 			done()

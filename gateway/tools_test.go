@@ -51,12 +51,35 @@ func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
 		if reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+list+`]}}`)); reply.Bytes == nil {
 			t.Errorf("%s: the list is not passed on", name)
 		}
-		if len(up.tools.pages)+len(up.tools.known) > 0 {
+		if box := up.tools.of("s1", true); len(box.pages)+len(box.known) > 0 {
 			t.Errorf("%s: the list is kept", name)
 		}
 		request = wire.Parse([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"c"}}`), wire.Limits{})
 		if call, refusal := up.Admit(t.Context(), &request, "s1"); call == nil {
 			t.Errorf("%s: a tool is refused: %s", name, refusal)
+		}
+	}
+}
+
+// A server may list other tools to other callers: what one of them was told is nothing to the next.
+func TestOneCallersListHidesNoToolOfAnother(t *testing.T) {
+	up := New(Options{})
+	list := func(session, tool string) {
+		request := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), wire.Limits{})
+		call, _ := up.Admit(t.Context(), &request, session)
+		call.Close(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":%q}]}}`, tool))
+	}
+	list("a", "admin_tool")
+	list("b", "guest_tool")
+	list("", "guest_tool")
+	for _, c := range []struct {
+		session, tool string
+		refused       bool
+	}{{"a", "admin_tool", false}, {"b", "guest_tool", false}, {"b", "admin_tol", true}, {"", "admin_tool", false}, {"c", "admin_tool", false}} {
+		request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q}}`, c.tool), wire.Limits{})
+		call, refusal := up.Admit(t.Context(), &request, c.session)
+		if (call == nil) != c.refused || strings.Contains(string(refusal), "admin_tool") {
+			t.Errorf("session %q calls %s: %s", c.session, c.tool, refusal)
 		}
 	}
 }

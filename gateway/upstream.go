@@ -13,7 +13,7 @@ import (
 // shared by all connections to that server.
 type Upstream struct {
 	o       Options
-	tools   toolbox
+	tools   shelf
 	breaker circuitbreaker.CircuitBreaker[any] // nil if it is off
 	repeats repeats
 	budget  budget
