@@ -68,6 +68,7 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 		calls: map[string]*bridgeCall{}, tokens: map[string]*bridgeCall{}, sessions: map[*bridgeSession]bool{},
 	}
 	h.pump = newPump(ctx, b.up, h)
+	h.pump.jumbled = true // over HTTP every message has a connection of its own
 	w := &wrapping{up: b.up, ctx: ctx, child: b.child, pump: h.pump, hungUp: make(chan struct{})}
 	h.hangUp = sync.OnceFunc(func() { close(w.hungUp) })
 	b.mu.Lock()

@@ -18,6 +18,7 @@ type link struct {
 	up      *Upstream
 	ctx     context.Context // it is that of the connection, and timers have no other
 	session string
+	jumbled bool // as of the pump
 	client  *outlet
 	server  *outlet
 	hello   *handshake
@@ -32,12 +33,13 @@ type link struct {
 	clock    clock
 	held     int // bytes of the open requests
 	late     *lateIDs
-	asked    map[string]wire.ID // what the server has asked the client
-	crowded  bool               // it has asked too much to be remembered: anything may be an answer
-	over     *candor.Error      // why no call can be opened any more
-	empty    chan struct{}      // closed when the last call ends, if somebody waits for that
-	lates    int64              // late answers that were dropped
-	strays   int64              // answers to nothing
+	asked    map[string]wire.ID   // what the server has asked the client
+	crowded  bool                 // it has asked too much to be remembered: anything may be an answer
+	over     *candor.Error        // why no call can be opened any more
+	empty    chan struct{}        // closed when the last call ends, if somebody waits for that
+	early    map[string]time.Time // calls that were called off before they came: over HTTP the one may overtake the other
+	lates    int64                // late answers that were dropped
+	strays   int64                // answers to nothing
 }
 
 // pending is a request in the table.
@@ -68,7 +70,7 @@ const (
 func (p *pump) newLink(server *outlet) *link {
 	u := p.up
 	return &link{
-		up: u, ctx: p.ctx, session: p.session, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
+		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
 		recording: make(chan struct{}, maxRecordings),
 		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]wire.ID{},
 	}
@@ -103,7 +105,25 @@ func (l *link) forward(c *Call) {
 		l.client.queue(c.Fail(l.ctx, e))
 		return
 	}
+	if l.calledOff(p.key) && l.giveUp(p) {
+		c.Cancelled(l.ctx)
+		return
+	}
 	l.server.queue(c.Bytes())
+}
+
+const (
+	earlyTime = time.Second // how long a call may come after it was called off
+	maxEarly  = 256
+)
+
+// calledOff reports whether the call of that key was called off before it came, and forgets that.
+func (l *link) calledOff(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, ok := l.early[key]
+	delete(l.early, key)
+	return ok && time.Since(at) < earlyTime
 }
 
 // put enters a request into the table and starts its clock. It returns why not if the link is over.
@@ -224,8 +244,15 @@ func (l *link) again(p *pending, wait time.Duration) {
 
 // cancel ends a call that the client calls off.
 func (l *link) cancel(id wire.ID) {
+	key := idKey(id)
 	l.mu.Lock()
-	p := l.open[idKey(id)]
+	p := l.open[key]
+	if p == nil && l.jumbled {
+		if l.early == nil || len(l.early) >= maxEarly {
+			l.early = map[string]time.Time{}
+		}
+		l.early[key] = time.Now()
+	}
 	l.mu.Unlock()
 	if p != nil && p.call != nil && l.giveUp(p) {
 		p.call.Cancelled(l.ctx)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -340,3 +341,23 @@ func TestWhatWasGivenUpIsRememberedWithinBounds(t *testing.T) {
 		t.Errorf("%+v", late)
 	}
 }
+
+// Over HTTP a cancellation may overtake the call that it is about; on a stream it cannot, and an id may come again.
+func TestACancellationThatComesFirstIsNotLost(t *testing.T) {
+	for _, jumbled := range []bool{true, false} {
+		p := newPump(t.Context(), New(Options{}), io.Discard)
+		p.jumbled = jumbled
+		l := p.newLink(newOutlet(nopCloser{io.Discard}, 0))
+		l.cancel(wire.ID("1"))
+		m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`), wire.Limits{})
+		c, _ := p.up.Admit(t.Context(), &m, "s")
+		l.forward(c)
+		if c.Ended() != jumbled {
+			t.Errorf("jumbled %t: the call has ended %t", jumbled, c.Ended())
+		}
+	}
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }

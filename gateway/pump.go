@@ -27,6 +27,7 @@ type pump struct {
 	up      *Upstream
 	ctx     context.Context // it is that of the connection
 	session string
+	jumbled bool // what the client says comes by several ways, and may overtake itself
 	client  *outlet
 	hello   handshake
 	heard   atomic.Int64 // lines of the client
