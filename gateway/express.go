@@ -64,6 +64,8 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	switch {
 	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
 		return c.made(f.err) // there is nothing to keep
+	case mode == ModeStrict && m.Kind() == wire.KindError:
+		return c.withheldError(f.err, m)
 	case mode == ModeStrict:
 		return c.made(c.withheld(f.err, nil))
 	case m.Kind() == wire.KindMalformed:
@@ -87,6 +89,46 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	return candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
+}
+
+// withheldError is a JSON-RPC error without the upstream's words. Its number stays, and its data where the protocol itself says
+// what they hold and a client cannot go on without them.
+func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
+	shown := c.withheld(e, nil)
+	out := rpc.Write(nil, shown, dialect.Options{ID: c.id, Response: true, Now: e.Time()})
+	number := m.Error().Path("code")
+	out, err := wire.SetMember(nil, out, []string{"error", "code"}, number.Raw())
+	if err != nil {
+		return c.made(shown)
+	}
+	data := m.Error().Path("data")
+	switch n, _ := number.Int64(); {
+	case c.isMissingResource(data):
+	case data.Type() == wire.TypeObject && (n == -32042 || n <= -32020 && n >= -32022):
+		own, _ := wire.ParseValue(shown.AppendJSON(nil, candor.JSONOptions{}), wire.Limits{})
+		cleaned, _ := cleanValue(nil, data, false)
+		if kept, err := wire.SetMember(nil, cleaned, []string{dialect.MetaKey}, own.Raw()); err == nil {
+			return c.withData(out, kept)
+		}
+		return out
+	default:
+		return out
+	}
+	cleaned, _ := cleanValue(nil, data, false)
+	return c.withData(out, cleaned)
+}
+
+// isMissingResource reports the data by whose exact shape clients know that what they asked for is not there.
+func (c *Call) isMissingResource(data wire.Value) bool {
+	asked, ok := c.request.Params().Path("uri").Str()
+	return ok && data.Len() == 1 && data.Path("uri").Is(asked)
+}
+
+func (c *Call) withData(answer, data []byte) []byte {
+	if out, err := wire.SetMember(nil, answer, []string{"error", "data"}, data); err == nil {
+		return out
+	}
+	return answer
 }
 
 // made is an answer of the gateway's own.
