@@ -27,6 +27,18 @@ func From(err error, options ...Option) *Error {
 	return fallback(code, message, WithCause(err), options)
 }
 
+// KnownCode returns the code that [From] finds for an error, or the zero Code if From would fall back to INTERNAL_ERROR.
+func KnownCode(err error) Code {
+	if err == nil {
+		return Code{}
+	}
+	if e := ours(err); e != nil {
+		return e.Code()
+	}
+	code, _ := codeOf(err)
+	return code
+}
+
 // FromUnknown converts whatever was thrown: an error, a text, or any value a panic carried. nil gives nil.
 func FromUnknown(v any, options ...Option) *Error {
 	switch v := v.(type) {

@@ -327,3 +327,18 @@ func readTimeout(t *testing.T) error {
 	_, err = conn.Read(make([]byte, 1))
 	return err
 }
+
+func TestKnownCodeIsWhatFromFinds(t *testing.T) {
+	for _, err := range []error{
+		nil, errors.New("anything"), context.DeadlineExceeded, fmt.Errorf("while reading: %w", fs.ErrNotExist),
+		candor.New(candor.CodeRateLimited, ""), fmt.Errorf("wrapped: %w", candor.New(candor.CodeConflict, "")), errors.New("[PLAN_NOT_FOUND] no plan"),
+	} {
+		want := candor.From(err).Code()
+		if want == candor.CodeInternalError {
+			want = candor.Code{}
+		}
+		if got := candor.KnownCode(err); got != want {
+			t.Errorf("%v: %v, From finds %v", err, got, want)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
-		return c.fail(ctx, ran(c.g.b.understand(out.err)), nil)
+		return c.fail(ctx, ran(c.g.b.understand(out.err, candor.PartyTool)), nil)
 	}
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
@@ -120,7 +120,7 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
-		return c.fail(ctx, ran(c.g.b.understand(cause)), result)
+		return c.fail(ctx, ran(c.g.b.understand(cause, candor.PartyTool)), result)
 	}
 	return c.fail(ctx, readResult(result), result)
 }

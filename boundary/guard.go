@@ -153,7 +153,7 @@ func isNotification(method string) bool { return strings.HasPrefix(method, "noti
 func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) leaving {
 	shown, said := saidRPC(err)
 	if !said {
-		return g.protocolError(ctx, g.b.understand(err), x, rpcError{}, silent)
+		return g.protocolError(ctx, g.b.understand(err, candor.PartyServer), x, rpcError{}, silent)
 	}
 	if shown.code == -32601 && !silent && g.outside(req) {
 		return leaving{err: err, failure: read(shown, x)}

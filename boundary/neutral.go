@@ -69,7 +69,7 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 // failureOf returns what went wrong, and whether the result says all of it already.
 func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolResult) (e *candor.Error, whole bool) {
 	if err != nil {
-		return b.understand(err), false
+		return ran(b.understand(err, candor.PartyTool)), false
 	}
 	if from != nil {
 		if e := attached(from); e != nil {

@@ -59,26 +59,31 @@ func refusedByClient(err error) *candor.Error {
 	return candor.New(candor.CodeCapabilityRequired, "", candor.WithOrigin(candor.PartyClient, false), candor.WithCause(err))
 }
 
-// understand turns the Go error of a handler into an error. An error that says what it is keeps that; a text is read by the
+// understand turns the Go error of a handler into an error; by is who returned it. An error that says what it is keeps that; a text is read by the
 // rules that are applied to any other server's texts; what is left is INTERNAL_ERROR.
-func (b *Boundary) understand(err error) *candor.Error {
+func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if e := refusedByClient(err); e != nil {
 		return e
 	}
-	e := candor.From(err)
-	if e.Code() != candor.CodeInternalError || carriesError(err) {
-		return e
+	if candor.KnownCode(err).Valid() || carriesError(err) {
+		return candor.From(err)
 	}
 	if known := readInside(err); known != nil {
 		return known
 	}
 	if b.o.HideErrorText || isSystems(err) {
-		return e
+		return candor.From(err)
 	}
 	if said := inferred.read(err.Error()); said != nil {
 		return said.With(candor.WithCause(err))
 	}
-	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(candor.PartyServer, false), candor.WithCause(err))
+	return candor.New(candor.CodeInternalError, err.Error(), origins[by], candor.WithCause(err))
+}
+
+// origins are made once, because most failures need one of them.
+var origins = map[candor.Party]candor.Option{
+	candor.PartyTool:   candor.WithOrigin(candor.PartyTool, false),
+	candor.PartyServer: candor.WithOrigin(candor.PartyServer, false),
 }
 
 func carriesError(err error) bool {
