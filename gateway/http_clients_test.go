@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -52,14 +53,16 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestEqualIDsOfManyClientsAreNeverMixedUp(t *testing.T) {
+var hostile = flag.Int("hostile", 1, "how many times as many hostile clients there are; make crash has 25, which is what R10 asks")
+
+func TestR10EqualIDsOfManyClientsAreNeverMixedUp(t *testing.T) {
 	g := newGate(t, http.HandlerFunc(echo), gateway.Options{Breaker: gateway.BreakerPolicy{Off: true}, Repeats: gateway.RepeatPolicy{Off: true}},
 		gateway.HTTPOptions{})
 	ids := []string{"1", `"1"`, "1.0", "9007199254740993", "9223372036854775808", `"\u0031a"`}
 	var failed, group = new(atomic.Int64), sync.WaitGroup{}
 	for client := range 64 {
 		group.Go(func() {
-			for n := range 60 {
+			for n := range 60 * *hostile {
 				who := fmt.Sprintf("client %d call %d.", client, n)
 				id := ids[n%len(ids)]
 				got := g.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t","arguments":{"who":%q,"n":%d}}}`, id, who, n))
@@ -117,8 +120,9 @@ func waitFor(t *testing.T, done func() bool) {
 	}
 }
 
-func TestSlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
-	const readers, size = 40, 8 << 20
+func TestR10SlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
+	const size = 8 << 20
+	readers := 40 * *hostile
 	text := strings.Repeat("x", size)
 	g := newGate(t, says(200, "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`+text+`"}]}}`),
 		gateway.Options{Timeout: 2 * time.Second}, gateway.HTTPOptions{Patience: 2 * time.Second})
@@ -140,6 +144,30 @@ func TestSlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
 	if peak > 128<<20 {
 		t.Errorf("%d MiB are held for %d slow readers", peak>>20, readers)
 	}
+}
+
+// Sessions are begun and never used again, by clients that never say goodbye.
+func TestR10AbandonedSessionsHoldNothing(t *testing.T) {
+	var n atomic.Int64
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", n.Add(1)))
+		says(200, "application/json", good).ServeHTTP(w, r)
+	}), gateway.Options{}, gateway.HTTPOptions{Sessions: 100})
+	refused := 0
+	for range 400 * *hostile {
+		m := g.post(t, `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`).terminal(t, "7")
+		switch codeOf(m) {
+		case "":
+		case "TOO_MANY_SESSIONS":
+			refused++
+		default:
+			t.Fatalf("%s", m.Bytes())
+		}
+	}
+	if want := 400**hostile - 100; refused != want {
+		t.Errorf("%d sessions were refused, want %d", refused, want)
+	}
+	g.balanced(t, refused)
 }
 
 func TestSessionsAreCappedAndForgotten(t *testing.T) {
