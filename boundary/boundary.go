@@ -30,15 +30,7 @@ var (
 // count each failure twice.
 var guarded sync.Map
 
-var candorDialect = mustDialect("candor")
-
-func mustDialect(name string) dialect.Dialect {
-	d, err := dialect.Lookup(name)
-	if err != nil {
-		panic(err) // programmer: the name is a literal
-	}
-	return d
-}
+var candorDialect = dialect.Must("candor")
 
 // New returns a boundary for several servers; [Install] is the short way for one.
 func New(o Options) *Boundary {

@@ -83,7 +83,7 @@ func (m *emission) writeNative(e *candor.Error) {
 	m.result, m.envelope = &p.result, buf[n:]
 }
 
-var toolFailure = mustDialect("sep3313")
+var toolFailure = dialect.Must("sep3313")
 
 // mirrors reports that the envelope may stand in structuredContent: only where the tool is known to promise no schema, because
 // some clients hold an error against that schema too, and then hide it.

@@ -12,9 +12,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/wire"
+
+	"github.com/candor-mcp/candor/dialect"
 )
 
-// TestTheDoorIsGuarded is TARGETS R15.
+// TestTheDoorIsGuarded tries Host, Origin, method, media type and size.
 func TestTheDoorIsGuarded(t *testing.T) {
 	ping := request("7", "ping", "")
 	long := request("7", "tools/call", `{"name":"echo","arguments":{"text":"`+strings.Repeat("x", 5000)+`"}}`)
@@ -134,7 +136,7 @@ func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
 }
 
 func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T) {
-	r := newRig(t, bothEras, func(o *Options) { o.Dialect = mustDialect("problem") })
+	r := newRig(t, bothEras, func(o *Options) { o.Dialect = dialect.Must("problem") })
 	for _, row := range []struct {
 		res    reply
 		status string
@@ -148,7 +150,7 @@ func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T
 		if err != nil || row.res.header.Get("Content-Type") != "application/problem+json" {
 			t.Fatalf("%v: %s %s", err, row.res.header.Get("Content-Type"), row.res.body)
 		}
-		e, err := mustDialect("problem").Read(v)
+		e, err := dialect.Must("problem").Read(v)
 		if err != nil || e.Code().Symbol() != row.code || string(v.Path("status").Raw()) != row.status {
 			t.Errorf("%v %v: %s", e, err, row.res.body)
 		}
@@ -163,7 +165,7 @@ func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T
 
 func TestARefusalThatCannotBeRecordedSaysOnlyThat(t *testing.T) {
 	for _, name := range []string{"candor", "problem"} {
-		r := newRig(t, bothEras, func(o *Options) { o.Dialect = mustDialect(name) })
+		r := newRig(t, bothEras, func(o *Options) { o.Dialect = dialect.Must(name) })
 		r.refuse = errors.New("no space left")
 		res := r.do(t, "POST", "{}", "Host", "evil.example")
 		if res.status != 403 || !strings.Contains(string(res.body), "AUDIT_LOG_FAILED") || r.unrecorded != 1 {

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -153,7 +154,7 @@ func toolEnvelope(t *testing.T, m *wire.Message) wire.Value {
 
 func TestK1AFailedToolSendsTheWholeSystemError(t *testing.T) {
 	for _, e := range eras {
-		s := begin(t, rowServer(), e, Options{Dialect: mustDialect("system-error")})
+		s := begin(t, rowServer(), e, Options{Dialect: dialect.Must("system-error")})
 		s.send(e.say(request7("coded", "7")))
 		m := wire.Parse([]byte(s.next()), wire.Limits{})
 		v := toolEnvelope(t, &m)
@@ -173,7 +174,7 @@ func TestK1AFailedToolSendsTheWholeSystemError(t *testing.T) {
 
 func TestK5NoRejectionPassesTheEnvelopeOrTheAudit(t *testing.T) {
 	calls := []string{callRow("nope", `{}`), callRow("typed", `{}`), callRow("typed", `{"path":5,"mode":"r"}`), callRow("typed", `[]`), callRow("typed", `"x"`)}
-	s := begin(t, rowServer(), eras[0], Options{Dialect: mustDialect("system-error")})
+	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("system-error")})
 	for i, call := range calls {
 		s.send(eras[0].say(call))
 		m := wire.Parse([]byte(s.next()), wire.Limits{})
@@ -201,7 +202,7 @@ func TestK6AnythingThatIsThrownBecomesAnEnvelope(t *testing.T) {
 		server.AddTool(&mcp.Tool{Name: "throw-" + name, InputSchema: &jsonschema.Schema{Type: "object"}},
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic(v) })
 	}
-	s := begin(t, server, eras[0], Options{Dialect: mustDialect("system-error")})
+	s := begin(t, server, eras[0], Options{Dialect: dialect.Must("system-error")})
 	for name := range thrown {
 		s.send(eras[0].say(callRow("throw-"+name, `{}`)))
 		m := wire.Parse([]byte(s.next()), wire.Limits{})
@@ -222,7 +223,7 @@ func TestK9BeforeASessionItsMembersAreNull(t *testing.T) {
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, candor.New(candor.CodeRateLimited, "", candor.WithSession("s-1", "WINDSURF", "/w"))
 		})
-	s := begin(t, server, eras[0], Options{Dialect: mustDialect("system-error")})
+	s := begin(t, server, eras[0], Options{Dialect: dialect.Must("system-error")})
 	s.send(eras[0].say(callRow("coded", `{}`)))
 	m := wire.Parse([]byte(s.next()), wire.Limits{})
 	for _, key := range []string{"session_id", "workspace_root", "role"} {
@@ -256,7 +257,7 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 }
 
 func TestW4EveryRejectionUsesTheEnvelope(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{Dialect: mustDialect("tool-error"), Timeout: 20 * time.Millisecond})
+	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("tool-error"), Timeout: 20 * time.Millisecond})
 	for call, want := range map[string]string{
 		callRow("nope", `{}`):   "TOOL_NOT_FOUND",
 		callRow("typed", `"x"`): "INVALID_ARGUMENTS",
@@ -279,7 +280,7 @@ func TestW4EveryRejectionUsesTheEnvelope(t *testing.T) {
 }
 
 func TestD14APanicIsAHandlerErrorWithoutStack(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{Dialect: mustDialect("dual")})
+	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("dual")})
 	s.send(eras[0].say(callRow("panics", `{}`)))
 	m := wire.Parse([]byte(s.next()), wire.Limits{})
 	first, _ := m.Result().Path("content", 0, "text").Str()

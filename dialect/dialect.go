@@ -119,6 +119,15 @@ func Names() []string {
 	return names
 }
 
+// Must is [Lookup] for a name that is written in the program: it panics if there is no such dialect.
+func Must(name string) Dialect {
+	d, err := Lookup(name)
+	if err != nil {
+		panic(err) // programmer: the name is a literal
+	}
+	return d
+}
+
 // Lookup returns the dialect of that name. The error lists the names there are.
 func Lookup(name string) (Dialect, error) {
 	for _, d := range all {

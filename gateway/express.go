@@ -147,7 +147,7 @@ func (c *Call) made(e *candor.Error) []byte {
 	return rpc.Write(nil, e, o)
 }
 
-var rpc = mustDialect("rpc")
+var rpc = dialect.Must("rpc")
 
 // refuse settles an error of the gateway's own and returns the answer.
 func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) []byte {

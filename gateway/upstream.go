@@ -23,15 +23,7 @@ type Upstream struct {
 	open   atomic.Int64  // of these, those that have no end yet
 }
 
-var native = mustDialect("candor")
-
-func mustDialect(name string) dialect.Dialect {
-	d, err := dialect.Lookup(name)
-	if err != nil {
-		panic(err) // programmer: the name is a literal
-	}
-	return d
-}
+var native = dialect.Must("candor")
 
 // New returns an upstream that is treated as the options say.
 func New(o Options) *Upstream {

@@ -191,15 +191,7 @@ func (s *demoStage) play(i int, scene demoScene, asJSON bool) error {
 	return nil
 }
 
-var native = mustDialect("candor")
-
-func mustDialect(name string) dialect.Dialect {
-	d, err := dialect.Lookup(name)
-	if err != nil {
-		panic(err) // programmer: the name is a literal
-	}
-	return d
-}
+var native = dialect.Must("candor")
 
 func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error, then string) {
 	fmt.Fprintf(s.w.out, "%s\n", s.p.bold(fmt.Sprintf("%d %s", i+1, scene.Title)))

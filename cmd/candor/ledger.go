@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -55,11 +55,9 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 		}
 		dir = args[0]
 	}
-	if dir == "" {
-		dir = c.w.getenv("CANDOR_LEDGER")
-	}
-	if dir == "" {
-		dir = c.stateFolder()
+	dir, err := plug.Folder(dir, c.w.getenv)
+	if err != nil {
+		return "", bad("name the ledger's folder: --ledger DIR", "%s", err)
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -71,14 +69,6 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 		return "", bad("a ledger is a folder; name the one that holds the chains", "%s is not a folder", dir)
 	}
 	return dir, nil
-}
-
-func (c *ledgerCommand) stateFolder() string {
-	state := c.w.getenv("XDG_STATE_HOME")
-	if state == "" {
-		state = filepath.Join(c.w.getenv("HOME"), ".local", "state")
-	}
-	return filepath.Join(state, "candor", "ledger")
 }
 
 // reader opens the folder for reading.
