@@ -143,6 +143,9 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	if m := wire.Parse(answer.Data, wire.Limits{}); codeOf(m) != "CALL_TIMEOUT" || string(m.ID()) != "7" {
 		t.Errorf("%s", answer.Data)
 	}
+	if got := <-messages; !strings.Contains(got, `"notifications/cancelled","params":{"requestId":7,`) {
+		t.Errorf("the server got %s instead of being told", got)
+	}
 	post(`{"jsonrpc":"2.0","method":"notifications/x"}`)
 	post(toolCall)
 	close(say) // the server goes away
@@ -250,6 +253,35 @@ func TestACallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
 		t.Errorf("%s", m.Bytes())
 	}
 	waitFor(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(heardOf) == 1 && heardOf[0] == "s7" })
+}
+
+// A call that waits for a stream of its session has no connection of its own whose end could tell the server.
+func TestAParkedCallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
+	called := make(chan string, 8)
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m := wire.Parse(body, wire.Limits{})
+		if m.MethodIs("notifications/cancelled") {
+			called <- r.Header.Get("Mcp-Session-Id") + string(m.Params().Path("requestId").Raw())
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Mcp-Session-Id", "s1")
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: e1\ndata: \n\n")
+	}), gateway.Options{Timeout: 100 * time.Millisecond}, gateway.HTTPOptions{})
+	g.post(t, toolCall, "Mcp-Session-Id", "s1")
+	select {
+	case got := <-called:
+		if got != "s17" {
+			t.Errorf("call %s was called off", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server was not told")
+	}
+	if codes := g.codes(); len(codes) != 1 || codes[0] != "candor/CALL_TIMEOUT" {
+		t.Errorf("%v", codes)
+	}
 }
 
 const readOnlyTools = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +

@@ -151,7 +151,7 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 		return Reply{}
 	}
 	over := errors.Is(context.Cause(x.ctx), errDeadline)
-	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x.call) {
+	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x.call, x.aside()) {
 		if !errors.Is(err, io.EOF) {
 			x.flush()
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again

@@ -165,11 +165,11 @@ func (x *httpExchange) lost(err error) Reply {
 	switch {
 	case errors.Is(context.Cause(x.ctx), errDeadline):
 		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), errTimeout(x.call)))
-		x.callOff()
+		x.aside().callOff(x.call)
 		return Reply{}
 	case errors.Is(context.Cause(x.ctx), ErrDraining):
 		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), draining()))
-		x.callOff()
+		x.aside().callOff(x.call)
 		return Reply{}
 	case x.r.Context().Err() != nil:
 		x.call.Cancelled(x.ctx)
@@ -182,20 +182,22 @@ func (x *httpExchange) lost(err error) Reply {
 	}
 }
 
-// callOff tells a server of the old era that nobody waits any longer; of the new one the connection's end does. Nobody
-// waits for it to be heard.
-func (x *httpExchange) callOff() {
-	if x.call.newEra || x.call.Method() == "initialize" { // which the protocol forbids to call off
+// aside is a way to the upstream beside this exchange, that outlives it.
+func (x *httpExchange) aside() *httpExchange {
+	return &httpExchange{d: x.d, r: x.r, ctx: context.WithoutCancel(x.ctx), session: x.session, target: x.target}
+}
+
+// callOff tells a server of the old era that nobody waits for a call any longer; of the new one the connection's end does. Nobody
+// waits for it to be heard. The exchange must be one that is only for this: see aside.
+func (x *httpExchange) callOff(c *Call) {
+	if c.newEra || c.Method() == "initialize" { // which the protocol forbids to call off
 		return
 	}
-	note := append(append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), x.call.ID()...),
-		`,"reason":"deadline"}}`...)
-	aside := &httpExchange{d: x.d, r: x.r, session: x.session, target: x.target}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), x.d.o.Patience)
-	aside.ctx = ctx
+	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
+	x.ctx = ctx
 	go func() {
 		defer cancel()
-		if res, err := aside.send(http.MethodPost, note); err == nil {
+		if res, err := x.send(http.MethodPost, cancellation(c.ID(), "deadline")); err == nil {
 			_ = res.Body.Close()
 		}
 	}()

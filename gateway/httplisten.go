@@ -255,7 +255,7 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 		x.accepted(s, refusal)
 		return
 	}
-	if !s.park(call) {
+	if !s.park(call, x.aside()) {
 		x.answer(http.StatusBadRequest, call.Fail(x.ctx, candor.New(candor.CodeInvalidRequest, "",
 			candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{"reason": "a call with this id is open"}))))
 		return

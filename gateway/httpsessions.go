@@ -35,8 +35,9 @@ type httpSession struct {
 // parkedCall is a call whose answer will come on some stream of its session.
 type parkedCall struct {
 	call  *Call
-	timer *time.Timer // nil if it has no deadline
-	last  time.Time   // when it ends in spite of all progress
+	aside *httpExchange // to call it off
+	timer *time.Timer   // nil if it has no deadline
+	last  time.Time     // when it ends in spite of all progress
 }
 
 // room reports whether another session may begin, after forgetting those that have rested too long.
@@ -109,7 +110,7 @@ func (x *httpExchange) noteSession(res *http.Response) {
 }
 
 // park keeps a call open whose answer will come by another way; false if one with that id is open already.
-func (s *httpSession) park(c *Call) bool {
+func (s *httpSession) park(c *Call, aside *httpExchange) bool {
 	c.commit()
 	key := idKey(c.ID())
 	s.mu.Lock()
@@ -117,7 +118,7 @@ func (s *httpSession) park(c *Call) bool {
 	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.o.Limits.Calls {
 		return false
 	}
-	p := &parkedCall{call: c}
+	p := &parkedCall{call: c, aside: aside}
 	if limit := c.Timeout(); limit > 0 {
 		p.last = time.Now().Add(maxExtension * limit)
 		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
@@ -171,7 +172,7 @@ func (s *httpSession) extend(token wire.ID) {
 	}
 }
 
-// expire ends a call whose time is over.
+// expire ends a call whose time is over, tells the client first and then the server.
 func (s *httpSession) expire(key string) {
 	s.mu.Lock()
 	p, out := s.calls[key], s.out
@@ -179,6 +180,7 @@ func (s *httpSession) expire(key string) {
 	s.mu.Unlock()
 	if p != nil {
 		s.fail(out, p.call, errTimeout(p.call))
+		p.aside.callOff(p.call)
 	}
 }
 
