@@ -79,3 +79,27 @@ func BenchmarkClassify(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRead is the cost of a failed answer: most of it is reading the peer's text.
+func BenchmarkRead(b *testing.B) {
+	request := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"notes/today.md","limit":10}}}`)
+	for _, c := range []struct{ name, text string }{
+		{"short", "no such file: notes/today.md"},
+		{"field", "Invalid arguments for tool read_file: limit must be a number"},
+		{"status", `GitHub API error: 429 Too Many Requests {"message":"API rate limit exceeded","retry_after":7}`},
+		{"prose", "I could not read the file because the volume that holds the notes is not mounted on this host. Mount it, or ask somebody who may; the folder itself was there yesterday, and nothing was changed by this call."},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			quoted, _ := json.Marshal(c.text)
+			raw := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%s}],"isError":true}}`, quoted)
+			ask := wire.Parse(request, wire.Limits{})
+			b.ReportAllocs()
+			for b.Loop() {
+				x := contract.Exchange{Request: &ask, Response: wire.Parse(raw, wire.Limits{})}
+				if !contract.Read(&x).Verdict.Failure() {
+					b.Fatal("not a failure")
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A phrase is a pattern over tokens that says which words of a sentence name arguments. Patterns are data:
 //
@@ -19,11 +22,13 @@ import "strings"
 type phrase struct {
 	items []item
 	rule  string
+	needs demandSet
 }
 
 type item struct {
 	op       op
 	words    []string
+	inside   []string // those of words that match inside a token
 	optional bool
 	strong   bool
 }
@@ -100,6 +105,11 @@ func itemsOf(pattern string) []item {
 		code, special := ops[field]
 		if it.op = code; !special {
 			it.words = strings.Split(field, "|")
+			for _, w := range it.words {
+				if startsSpaceless(w) {
+					it.inside = append(it.inside, w)
+				}
+			}
 		}
 		out = append(out, it)
 	}
@@ -178,11 +188,22 @@ func (it item) admits(t token) bool {
 
 func (it item) hasWord(low string) bool {
 	for _, w := range it.words {
-		if w == low || w[0] >= 0x80 && isSpaceless([]rune(w)[0]) && strings.Contains(low, w) {
+		if w == low {
+			return true
+		}
+	}
+	for _, w := range it.inside {
+		if strings.Contains(low, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// startsSpaceless reports a word of script without spaces.
+func startsSpaceless(w string) bool {
+	c, _ := utf8.DecodeRuneInString(w)
+	return isSpaceless(c)
 }
 
 func (r *reader) oneName(it item, toks []token, i int) []step {

@@ -116,7 +116,10 @@ var sentences = phrasesOf(
 )
 
 // firsts indexes the phrases by what they can begin with: most tokens begin none.
-var firsts, wilds = indexPhrases(sentences)
+var (
+	firsts, wilds = indexPhrases(sentences)
+	demanded      = demandsOf(sentences)
+)
 
 func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 	byWord = make(map[string][]int)
@@ -139,13 +142,30 @@ func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 // fields reads the arguments that a text names as wrong.
 func (r *reader) fields(s string) {
 	toks := tokens(s)
+	met := demanded.metBy(toks)
+	var space [32]int
+	open := within(space[:0], wilds, &met)
 	for i := range toks {
-		if !isCallee(toks, i) && !r.phraseAt(s, toks, i, firsts[toks[i].low]) {
-			r.phraseAt(s, toks, i, wilds)
+		if isCallee(toks, i) {
+			continue
+		}
+		var own [32]int
+		if !r.phraseAt(s, toks, i, within(own[:0], firsts[toks[i].low], &met)) {
+			r.phraseAt(s, toks, i, open)
 		}
 	}
 	r.runtime(s, toks)
 	r.values(s, toks)
+}
+
+// within appends those of the phrases whose demands are met.
+func within(out, which []int, met *demandSet) []int {
+	for _, n := range which {
+		if sentences[n].needs.within(met) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // phraseAt tries the listed phrases at token i and reports the first that matches.

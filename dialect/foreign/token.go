@@ -66,10 +66,7 @@ func setInsets(toks []token) {
 func isLatin(t token) bool { return t.kind == kindWord && !t.spaceless() }
 
 // spaceless reports a word of a script that is written without spaces.
-func (t token) spaceless() bool {
-	c, _ := utf8.DecodeRuneInString(t.text)
-	return t.kind == kindWord && isSpaceless(c)
-}
+func (t token) spaceless() bool { return t.kind == kindWord && startsSpaceless(t.text) }
 
 // gapAt returns the length of what stands between tokens at i: white space, a backslash, a plural in brackets.
 func gapAt(s string, i int) int {
