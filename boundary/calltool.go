@@ -162,6 +162,7 @@ func (c toolCall) exchange() exchange {
 // fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
 func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) leaving {
 	x := c.exchange()
+	e = c.g.b.refine(ctx, e, &x)
 	c.declared(e)
 	e = c.g.b.stamp(e, &x)
 	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}

@@ -239,7 +239,7 @@ func (a *answer) turnAway(no *refusal, id wire.ID) {
 		return
 	}
 	x := a.exchange()
-	e := b.stamp(no.err, &x)
+	e := b.stamp(b.refine(a.r.Context(), no.err, &x), &x)
 	document := b.document(e, no.status)
 	if audit := b.settle(a.r.Context(), e, contract.VerdictMalformed, &x, document); audit != nil {
 		document = b.document(audit, no.status)

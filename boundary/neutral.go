@@ -47,7 +47,7 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 		}
 	}
 	e, whole := b.failureOf(err, result, from)
-	e = b.stamp(e, &x)
+	e = b.stamp(b.refine(ctx, e, &x), &x)
 	m := b.emissionFor(c, from)
 	if whole {
 		m.envelope = envelopeOf(from)

@@ -45,6 +45,11 @@ type Options struct {
 	// Origins are the web origins that may call over HTTP besides the server's own, as in https://app.example.com; "*" is any.
 	Origins []string
 
+	// Refine is shown every failure on its way out, with the context of its call, and returns what leaves instead: a code of the
+	// server's own domain, the session that only the server knows of. nil leaves it as it is. It must be quick. It is not asked about
+	// an envelope that a tool has written itself, nor about what could not be recorded. Where it is set, the protocol's session is
+	// not taken for the session of a failure.
+	Refine func(ctx context.Context, e *candor.Error) *candor.Error
 	// Undeclared is told of a code that a tool raised without having declared it; see [Declare].
 	Undeclared func(tool string, code candor.Code)
 	// Logger is told of trouble with the boundary's own parts, such as a ledger that refuses; nil is [slog.Default].

@@ -98,7 +98,7 @@ func (r rpcError) improved(e *candor.Error) rpcError {
 // express settles an error and writes it as a JSON-RPC error: the number and the message of shown, its data with the
 // canonical error added.
 func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, shown rpcError) rpcError {
-	e = b.stamp(e, x)
+	e = b.stamp(b.refine(ctx, e, x), x)
 	envelope := candorDialect.Encode(make([]byte, 0, 1024), e, b.options())
 	if audit := b.settle(ctx, e, v, x, envelope); audit != nil {
 		envelope = candorDialect.Encode(nil, audit, b.options())

@@ -18,6 +18,7 @@ type exchange struct {
 	session string
 	params  []byte // as received; only digested, never kept
 	silent  bool   // the protocol forbids an answer: a notification, or a call that was cancelled
+	refined bool   // the server has had its say
 }
 
 // stamp gives an error what only the edge knows: a ref, the time and the place. What the author said stays.
@@ -96,7 +97,7 @@ func isAudit(c candor.Code) bool {
 // suppress settles a failure that the protocol forbids to answer.
 func (b *Boundary) suppress(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) {
 	x.silent = true
-	_ = b.settle(ctx, b.stamp(e, &x), v, &x, nil) // nobody is to be told, not even that it could not be recorded
+	_ = b.settle(ctx, b.stamp(b.refine(ctx, e, &x), &x), v, &x, nil) // nobody is to be told, not even that it could not be recorded
 }
 
 // options are those of the dialects for one answer.

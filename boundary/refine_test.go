@@ -1,0 +1,53 @@
+package boundary
+
+import (
+	"context"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// TestAServerSaysItsFailuresInItsOwnWords sends what the boundary itself refuses, and what a tool says, through Refine.
+func TestAServerSaysItsFailuresInItsOwnWords(t *testing.T) {
+	for _, e := range eras {
+		var asked int
+		s := begin(t, rowServer(), e, Options{Refine: func(_ context.Context, e *candor.Error) *candor.Error {
+			if asked++; e.Code() == candor.CodeInvalidArguments {
+				return candor.New(candor.CodeKaizaMissingRequiredField, "", candor.WithSession("s-9", "WINDSURF", "/w"))
+			}
+			return nil
+		}})
+		for call, want := range map[string]candor.Code{
+			callRow("typed", `{}`): candor.CodeKaizaMissingRequiredField,
+			callRow("coded", `{}`): candor.CodeRateLimited,
+			callRow("nope", `{}`):  candor.CodeToolNotFound,
+		} {
+			asked = 0
+			s.send(e.say(call))
+			m := wire.Parse([]byte(s.next()), wire.Limits{})
+			told, _ := envelope(t, &m)
+			if told.Code() != want || asked != 1 {
+				t.Errorf("%s: %s became %v, asked %d times", e.name, call, told.Code(), asked)
+			}
+			if at := told.Context().SessionID; (at == "s-9") != (want == candor.CodeKaizaMissingRequiredField) {
+				t.Errorf("%s: %s names the session %q", e.name, call, at)
+			}
+			all := s.ledger.all()
+			if last := all[len(all)-1]; last.err.Code() != want {
+				t.Errorf("%s: %s is recorded as %v", e.name, call, last.err.Code())
+			}
+		}
+		s.rest()
+	}
+}
+
+func TestARefineThatPanicsChangesNothing(t *testing.T) {
+	s := begin(t, rowServer(), eras[0], Options{Refine: func(context.Context, *candor.Error) *candor.Error { panic("no") }})
+	s.send(eras[0].say(callRow("coded", `{}`)))
+	m := wire.Parse([]byte(s.next()), wire.Limits{})
+	if told, _ := envelope(t, &m); told.Code() != candor.CodeRateLimited {
+		t.Errorf("it became %v", told.Code())
+	}
+	s.rest()
+}
