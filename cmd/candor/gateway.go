@@ -173,6 +173,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	defer raiseHeap()()
 	s, err := newServing(p, file)
 	if err == nil {
 		if !c.quiet {
