@@ -26,11 +26,8 @@ func (u *Upstream) admit(ctx context.Context, m *wire.Message, session string, o
 			return nil, c.Fail(ctx, e)
 		}
 	}
-	if u.breaker != nil {
-		if !u.breaker.TryAcquirePermit() {
-			return nil, c.Fail(ctx, u.resting())
-		}
-		c.passes = true
+	if e := u.breakers.enter(c); e != nil {
+		return nil, c.Fail(ctx, e)
 	}
 	u.budget.earn()
 	return c, nil
@@ -65,12 +62,6 @@ func (c *Call) misfit() *candor.Error {
 	default:
 		return nil // nobody has asked for the tools yet
 	}
-}
-
-// resting is the answer while the breaker is open.
-func (u *Upstream) resting() *candor.Error {
-	wait := max(u.breaker.RemainingDelay(), minRest)
-	return candor.RetryableAfter(candor.CodeCircuitOpen, wait, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.

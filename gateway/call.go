@@ -23,7 +23,7 @@ type Call struct {
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
 	over     ended
-	passes   bool        // a permit of the breaker is held
+	passes   bool        // the breakers have let it through, and wait for its end
 	learning bool        // its answer lists tools
 	final    bool        // the client has seen some of the answer, so that there is no other attempt
 	unheard  atomic.Bool // the client has gone and will not read the answer

@@ -54,7 +54,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	if !c.over.claim() {
 		return Reply{}
 	}
-	c.release(nil)
+	c.up.breakers.answered(c, nil)
 	if c.isTool() {
 		c.up.repeats.forgive(c)
 	}
@@ -69,17 +69,18 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
 	x.Ref = c.up.o.ref()
 	f := failure{verdict: found.Verdict, said: answer, suspected: found.Certainty == contract.Suspected && ruled == nil}
+	end := c.up.breakers.answered
 	switch {
 	case ruled != nil:
 		f.err, f.verdict = c.stamp(ruled.error(asFailure(x))), contract.VerdictMasked
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
-		f.err = c.stamp(unreadable(x, found))
+		f.err, end = c.stamp(unreadable(x, found)), c.up.breakers.lost
 	default:
 		f.err = c.stamp(c.up.o.Rules.translate(c, contract.Read(x).Error))
 	}
 	f.err = c.refer(f.err, x.Ref)
 	if !f.suspected && c.mayRetry(f.err) {
-		if wait, ok := c.afford(f.err); ok {
+		if wait, ok := c.afford(f.err, end); ok {
 			return c.again(ctx, f, wait)
 		}
 	}
@@ -89,7 +90,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	if f.suspected {
 		return c.suspect(ctx, f)
 	}
-	c.release(f.err)
+	end(c, f.err)
 	if c.isTool() {
 		f.err = c.up.repeats.note(c, f.err)
 	}
@@ -129,7 +130,7 @@ func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
 func (c *Call) suspect(ctx context.Context, f failure) Reply {
-	c.release(nil)
+	c.up.breakers.answered(c, nil)
 	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
 	return Reply{Bytes: f.said}
 }
@@ -148,7 +149,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if !c.over.claim() {
 		return nil
 	}
-	c.release(e)
+	c.up.breakers.lost(c, e)
 	if c.isTool() {
 		e = c.up.repeats.note(c, e)
 	}
@@ -160,7 +161,7 @@ func (c *Call) Cancelled(ctx context.Context) {
 	if !c.over.claim() {
 		return
 	}
-	c.release(nil)
+	c.up.breakers.lost(c, nil)
 	c.suppress(ctx, candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false)), contract.VerdictLost)
 }
 
@@ -172,28 +173,6 @@ func (c *Call) Late(ctx context.Context, answer []byte) {
 
 // Ended reports whether the call has had its end.
 func (c *Call) Ended() bool { return c.over.is() }
-
-// release gives the breaker's permit back. Only failures of reliability count against the upstream.
-func (c *Call) release(e *candor.Error) {
-	if !c.passes {
-		return
-	}
-	c.passes = false
-	if e != nil && isReliability(e) {
-		c.up.breaker.RecordFailure()
-		return
-	}
-	c.up.breaker.RecordSuccess()
-}
-
-func isReliability(e *candor.Error) bool {
-	switch e.Class() {
-	case candor.ClassUnavailable, candor.ClassTimeout:
-		return true
-	default:
-		return e.Code() == candor.CodeUpstreamMalformed
-	}
-}
 
 // lostOr is the verdict on a failure that the gateway found: the call was lost, or the protocol's rules refused it.
 func lostOr(e *candor.Error) contract.Verdict {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -204,6 +205,7 @@ func (c *conversation) line(line string) {
 			c.t.Fatal(err)
 		}
 		c.now = c.now.Add(d)
+		time.Sleep(d)
 	case "timeout":
 		c.tell(c.calls[rest].Fail(c.t.Context(), candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))))
 	case "cancel":
@@ -233,7 +235,8 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := converse(t, string(want))
+			var got string
+			synctest.Test(t, func(t *testing.T) { got = converse(t, string(want)) }) // where time passes only if the conversation says so
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)

@@ -90,7 +90,6 @@ func emittedCode(raw []byte) string {
 }
 
 const (
-	emitsDown    = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"503 Service Unavailable"}],"isError":true}}`
 	emitsMissing = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"File not found"}],"isError":true}}`
 	emitsBoth    = `{"jsonrpc":"2.0","id":%s,"result":{},"error":{"code":1,"message":"both"}}`
 	emitsFine    = `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`
@@ -101,7 +100,7 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 	emit := map[string]func() string{
 		"candor/UPSTREAM_MALFORMED": func() string { return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call") },
 		"candor/CIRCUIT_OPEN": func() string {
-			e := newEmitter(t, emitsDown, Options{Breaker: BreakerPolicy{Failures: 1}}, HTTPOptions{})
+			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 1}}, HTTPOptions{})
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},

@@ -73,7 +73,8 @@ type RepeatPolicy struct {
 	Window time.Duration // 0 is one minute
 }
 
-// BreakerPolicy gives an upstream that keeps failing a rest. Only failures of reliability count, never mistakes of the caller.
+// BreakerPolicy gives what keeps failing a rest: the upstream if its calls are lost, a single tool if it reports that it cannot work. Only
+// failures of reliability count, never mistakes of the caller.
 type BreakerPolicy struct {
 	Off      bool
 	Failures int           // in a row; 0 is 10

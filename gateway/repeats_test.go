@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -58,7 +59,7 @@ func TestWhoWaitsForTheBreakerAsToldIsNotStopped(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`
 	m := wire.Parse([]byte(request), wire.Limits{})
 	call, _ := up.Admit(t.Context(), &m, "s1")
-	call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"connection refused"}}`))
+	call.Fail(t.Context(), candor.New(candor.CodeUpstreamGone, ""))
 	for try := range 4 {
 		if _, refusal := up.Admit(t.Context(), &m, "s1"); !strings.Contains(string(refusal), `"text":"CIRCUIT_OPEN`) {
 			t.Errorf("try %d while the server rests came back as %s", try, refusal)

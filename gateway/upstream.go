@@ -4,19 +4,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
-
 	"github.com/candor-mcp/candor/dialect"
 )
 
 // Upstream is one server behind the gateway: how it is treated, and what was learnt of it. It is safe for concurrent use, and
 // shared by all connections to that server.
 type Upstream struct {
-	o       Options
-	tools   shelf
-	breaker circuitbreaker.CircuitBreaker[any] // nil if it is off
-	repeats repeats
-	budget  budget
+	o        Options
+	tools    shelf
+	breakers *breakers
+	repeats  repeats
+	budget   budget
 
 	ending atomic.Bool   // no call is admitted any more
 	calls  atomic.Uint64 // that were made so far
@@ -28,11 +26,8 @@ var native = dialect.Must("candor")
 // New returns an upstream that is treated as the options say.
 func New(o Options) *Upstream {
 	o.fill()
-	u := &Upstream{o: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
-	if !o.Breaker.Off && o.Mode != ModeObserve { // which lets every call through
-		u.breaker = newBreaker(o.Breaker)
-	}
-	return u
+	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // which lets every call through
+	return &Upstream{o: o, breakers: newBreakers(o.Breaker), repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
 }
 
 // Name returns the name it was given.
@@ -46,16 +41,6 @@ func (u *Upstream) Calls() uint64 { return u.calls.Load() }
 
 // Open returns how many of them have no end yet.
 func (u *Upstream) Open() int { return int(u.open.Load()) }
-
-func newBreaker(p BreakerPolicy) circuitbreaker.CircuitBreaker[any] {
-	if p.Failures <= 0 {
-		p.Failures = 10
-	}
-	if p.Rest <= 0 {
-		p.Rest = 10 * time.Second
-	}
-	return circuitbreaker.NewBuilder[any]().WithFailureThreshold(uint(p.Failures)).WithDelay(p.Rest).WithSuccessThreshold(1).Build()
-}
 
 // timeout returns how long a call of a tool may take, 0 for ever.
 func (u *Upstream) timeout(tool string) time.Duration {

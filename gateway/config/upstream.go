@@ -63,7 +63,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
 		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
-		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server is given; off turns it off"},
+		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server, or tool, is given; off turns it off"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a model that repeats a failing call is stopped; off turns it off"},
 		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
 		{name: "headers", value: headers(u.HTTP.Header), about: "set on every request to the server; a value may hold `${NAME}`"},
