@@ -46,11 +46,10 @@ const (
 )
 
 func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
-	b := New(o)
+	b := Install(server, o) // or the one it has
 	stopping, callOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer callOff()
 	b.running.stopping = stopping
-	b.Install(server)
 	layer := b.layer(b.eras(server))
 	layer.patience = bodyPatience
 	srv := &http.Server{
