@@ -1,0 +1,53 @@
+// Package durable replaces small files so that a crash leaves either the old content or the new one.
+package durable
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// WriteFile replaces a file below root as a whole. When it returns without an error the new content is on the disk under its name.
+func WriteFile(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	var random [6]byte
+	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
+	temporary := path.Join(path.Dir(name), "."+path.Base(name)+"."+hex.EncodeToString(random[:])+".tmp")
+	if err := writeNew(root, temporary, data, mode); err != nil {
+		return errors.Join(err, ignoreMissing(root.Remove(temporary)))
+	}
+	if err := root.Rename(temporary, name); err != nil {
+		return errors.Join(err, ignoreMissing(root.Remove(temporary)))
+	}
+	return SyncDir(root, path.Dir(name))
+}
+
+func writeNew(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// SyncDir makes the names in a folder durable.
+func SyncDir(root *os.Root, name string) error {
+	dir, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
