@@ -21,11 +21,12 @@ type repeatKey struct{ session, tool string }
 
 // streak is a row of identical failures.
 type streak struct {
-	code  candor.Code
-	count int
-	since time.Time
-	last  *candor.Error
-	tried map[uint64]bool // digests of the arguments that failed
+	code    candor.Code
+	count   int
+	since   time.Time
+	counted time.Time // when the last one was
+	last    *candor.Error
+	tried   map[uint64]bool // digests of the arguments that failed
 }
 
 const (
@@ -37,12 +38,15 @@ var repeatSeed = maphash.MakeSeed()
 
 func (c *Call) digest() uint64 { return maphash.Bytes(repeatSeed, c.arguments()) }
 
-func (s *streak) add(c *Call, e *candor.Error) {
-	s.count++
-	s.last = e
+func (s *streak) add(c *Call, e *candor.Error, now time.Time) {
 	if len(s.tried) < maxTried {
 		s.tried[c.digest()] = true
 	}
+	if e.Code() == candor.CodeUpstreamGone && c.began.Before(s.counted) {
+		return // it was lost together with the one before: one crash is one failure, and nobody has repeated anything
+	}
+	s.count++
+	s.last, s.counted = e, now
 }
 
 // maxStreaks bounds what is remembered; when it is full everybody starts afresh.
@@ -93,7 +97,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 		s = &streak{code: e.Code(), since: now, tried: map[uint64]bool{}}
 		r.seen[key] = s
 	}
-	s.add(c, e)
+	s.add(c, e, now)
 	if s.count <= r.policy.After {
 		return e
 	}

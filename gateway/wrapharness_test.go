@@ -136,14 +136,20 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// wrapped starts a session. The end of the test ends it, and sees that nothing is left.
+// wrapped starts a session in which every call is forwarded, whatever failed before.
 func wrapped(t *testing.T, o Options, child Child) *session {
+	t.Helper()
+	o.Repeats.Off, o.Breaker.Off = true, true
+	return wrappedAs(t, o, child)
+}
+
+// wrappedAs starts a session. The end of the test ends it, and sees that nothing is left.
+func wrappedAs(t *testing.T, o Options, child Child) *session {
 	t.Helper()
 	s := &session{
 		t: t, books: &books{}, log: &lockedBuffer{}, lines: make(chan string, 1<<14), ended: make(chan struct{}), held: map[string]string{},
 	}
 	o.Ledger, o.Meter, o.Logger = s.books, s.books, slog.New(slog.NewTextHandler(s.log, nil))
-	o.Repeats.Off, o.Breaker.Off = true, true
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

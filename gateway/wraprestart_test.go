@@ -41,6 +41,37 @@ func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
 	s.balanced(3)
 }
 
+// Calls that one crash has lost were made before anybody could know of it: none of them repeats another.
+func TestOneCrashIsOneFailureHoweverManyCallsItLoses(t *testing.T) {
+	o := Options{Repeats: RepeatPolicy{After: 3}, Breaker: BreakerPolicy{Off: true}}
+	s := wrappedAs(t, o, restarting())
+	s.greet()
+	const calls = 6
+	for id := range calls {
+		s.call(id, "hang", `{}`)
+	}
+	s.call(calls, "exit", `{}`)
+	for id := range calls + 1 {
+		if answer := s.answer(strconv.Itoa(id)); codeOf(answer) != "UPSTREAM_GONE" || strings.Contains(answer, `"repeated"`) {
+			t.Errorf("a call that the crash has lost: %s", answer)
+		}
+	}
+	s.call(calls+1, "hang", `{}`) // the first repeat
+	for id := calls + 2; id < calls+5; id++ {
+		s.call(id, "exit", `{}`) // and a loop is one
+		want := "UPSTREAM_GONE"
+		if id == calls+4 {
+			want = "REPEATED_FAILURE"
+		}
+		if answer := s.answer(strconv.Itoa(id)); codeOf(answer) != want {
+			t.Errorf("crash %d: %s, want %s", id-calls, answer, want)
+		}
+	}
+	if answer := s.answer(strconv.Itoa(calls + 1)); codeOf(answer) != "UPSTREAM_GONE" {
+		t.Errorf("the first repeat is stopped: %s", answer)
+	}
+}
+
 func TestAnAnswerToTheOldServerIsNotGivenToTheNewOne(t *testing.T) {
 	s := wrapped(t, Options{}, restarting())
 	s.greet()
