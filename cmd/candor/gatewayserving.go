@@ -26,31 +26,16 @@ type serving struct {
 
 	draining atomic.Bool
 	asking   atomic.Int64 // requests that are no streams
-	streams  life         // of streams, which end by nothing else
-	patience life         // of everything else, when the end cannot wait any longer
-}
 
-// life is a time that ends, for requests that are to end with it.
-type life struct {
-	ctx context.Context //nolint:containedctx // it is what the type is for
-	end context.CancelFunc
-}
-
-func newLife() (l life) {
-	l.ctx, l.end = context.WithCancel(context.Background())
-	return l
-}
-
-// bound is a request that ends with the life at the latest. The caller calls release when it is over.
-func (l life) bound(r *http.Request) (bounded *http.Request, release func()) {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	stop := context.AfterFunc(l.ctx, func() { cancel(gateway.ErrDraining) })
-	return r.WithContext(ctx), func() { stop(); cancel(nil) }
+	// patience is the time of every request: streams end by nothing else, calls when the end cannot wait any longer.
+	patience context.Context //nolint:containedctx // the base of all requests, as net/http wants it
+	end      context.CancelCauseFunc
 }
 
 // newServing opens the doors and listens, but serves nobody yet.
 func newServing(p *plugs, file *config.File) (*serving, error) {
-	s := &serving{p: p, streams: newLife(), patience: newLife()}
+	s := &serving{p: p}
+	s.patience, s.end = context.WithCancelCause(context.Background())
 	s.front.Store(newFront(p, file, nil))
 	var err error
 	if s.clients, err = listen("--listen", file.Listen); err != nil {
@@ -134,15 +119,11 @@ func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		noDoor(w)
 		return
 	}
-	until := s.streams
 	if r.Method != http.MethodGet {
 		s.asking.Add(1)
 		defer s.asking.Add(-1)
-		until = s.patience
 	}
-	bounded, release := until.bound(r)
-	defer release()
-	d.handler.ServeHTTP(w, bounded)
+	d.handler.ServeHTTP(w, r)
 }
 
 // run serves until ctx is done, then lets open calls finish. A second signal, which stop has left to the system, ends it at once.
@@ -163,8 +144,7 @@ func (s *serving) run(ctx context.Context, stop func(), reloads <-chan struct{})
 	case failed = <-ended:
 	}
 	s.closeDoors()
-	s.patience.end()
-	s.streams.end()
+	s.end(gateway.ErrDraining)
 	last, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	err := errors.Join(doors.Shutdown(last), admin.Shutdown(last))
@@ -199,7 +179,8 @@ const lastWords = 2 * time.Second
 func (s *serving) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.p.log.Handler(), slog.LevelWarn),
+		ErrorLog:    slog.NewLogLogger(s.p.log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return s.patience },
 	}
 }
 
