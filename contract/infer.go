@@ -143,7 +143,7 @@ func byPlainNumber(s *foreign.Said, method string) candor.Code {
 func bySymbol(s *foreign.Said, _ string) candor.Code {
 	for i := len(s.Symbols) - 1; i >= 0; i-- {
 		words := strings.Join(splitName(s.Symbols[i]), " ")
-		if c := inWords(words, symbolMeanings); c.Valid() {
+		if c := inWords(words, symbolLexicon); c.Valid() {
 			return c
 		}
 	}

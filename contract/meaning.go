@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"strings"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect/foreign"
 )
@@ -226,6 +228,8 @@ var symbolMeanings = append([]meaning{
 		internal|server|unexpected|unknown|unhandled error|exception|failure`),
 }, meanings...)
 
+var textLexicon, symbolLexicon = lexiconOf(meanings), lexiconOf(symbolMeanings)
+
 // unknownTool phrases say that the tool itself is missing.
 var unknownTool = newPhrasebook(`
 	unknown|unrecognized|invalid|undefined tool|tools|function|command:
@@ -262,7 +266,7 @@ var notThere = newPhrasebook(`
 
 // byPhrase is the last reader: people's words. Bad input outside the arguments of a tool is the request's.
 func byPhrase(s *foreign.Said, method string) candor.Code {
-	code := inWords(s.Text, meanings)
+	code := inWords(s.Text, textLexicon)
 	switch {
 	case code != candor.CodeInvalidArguments:
 		return code
@@ -278,18 +282,33 @@ func byPhrase(s *foreign.Said, method string) candor.Code {
 // maxLines is how many lines of a message are read for its meaning.
 const maxLines = 4
 
-// inWords returns the code of the first meaning found in the text.
-func inWords(text string, table []meaning) candor.Code {
+// lexicon is a table of meanings in one book, so that a text is searched once and not once for each of them.
+type lexicon struct {
+	table []meaning
+	book  *phrasebook // the rank of a phrase is the place of its meaning
+}
+
+func lexiconOf(table []meaning) lexicon {
+	x := lexicon{table, newPhrasebook()}
+	for rank, m := range table {
+		x.book.addList(strings.Join(m.book.lines, "\n"), rank)
+	}
+	return x
+}
+
+// inWords returns the code of the first meaning that is found in the text.
+func inWords(text string, x lexicon) candor.Code {
 	var lines [maxLines]line
-	n := readLines(text, &lines)
-	for _, m := range table {
-		for i := range n {
-			if m.book.within(&lines[i], lineWords) {
-				return m.code
-			}
+	first := len(x.table)
+	for i := range readLines(text, &lines) {
+		for w := range lines[i].n {
+			first = x.book.rankAt(&lines[i], w, first)
 		}
 	}
-	return candor.Code{}
+	if first == len(x.table) {
+		return candor.Code{}
+	}
+	return x.table[first].code
 }
 
 func inText(text string, book *phrasebook) bool {

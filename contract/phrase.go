@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
@@ -73,7 +74,7 @@ func wordIs(w []byte, want string) bool {
 	switch {
 	case want[0] == '*':
 		return len(w) >= len(want) && string(w[len(w)-len(want)+1:]) == want[1:]
-	case want[0] >= 0xe2: // from here on scripts without spaces; Latin and Cyrillic letters come before
+	case isSpaceless(want):
 		return bytes.Contains(w, []byte(want))
 	default:
 		return string(w) == want
@@ -82,57 +83,92 @@ func wordIs(w []byte, want string) bool {
 
 // phrasebook finds phrases in a line. The first word of each decides quickly that most lines hold none.
 type phrasebook struct {
-	lines   []string // as written, for spec/phrases.json
-	byFirst map[string][]phrase
-	loose   []phrase // begin with a gap or an ending
+	lines     []string // as written, for spec/phrases.json
+	byFirst   map[string][]ranked
+	loose     []ranked // begin with a gap or an ending
+	spaceless []ranked // begin inside a word of a script without spaces
+}
+
+// ranked is a phrase of a book in which some count for more than others: 0 for most.
+type ranked struct {
+	phrase
+	rank int
 }
 
 func newPhrasebook(lists ...string) *phrasebook {
-	b := &phrasebook{byFirst: make(map[string][]phrase)}
+	b := &phrasebook{byFirst: make(map[string][]ranked)}
 	for _, list := range lists {
-		for s := range strings.Lines(list) {
-			if s = strings.TrimSpace(s); s != "" {
-				b.lines = append(b.lines, s)
-				b.add(parsePhrase(s))
-			}
-		}
+		b.addList(list, 0)
 	}
 	return b
 }
 
-func (b *phrasebook) add(p phrase) {
+// addList adds the phrases of a list, one to a line.
+func (b *phrasebook) addList(list string, rank int) {
+	for s := range strings.Lines(list) {
+		if s = strings.TrimSpace(s); s != "" {
+			b.lines = append(b.lines, s)
+			b.add(ranked{parsePhrase(s), rank})
+		}
+	}
+}
+
+func (b *phrasebook) add(r ranked) {
+	p := r.phrase
 	for len(p) > 1 && p[0].optional { // an optional beginning is two phrases
-		b.add(p[1:])
+		b.add(ranked{p[1:], r.rank})
 		first := p[0]
 		first.optional = false
 		p = append(phrase{first}, p[1:]...)
 	}
-	if p[0].gap {
-		b.loose = append(b.loose, p)
+	r.phrase = p
+	plain, spaceless := 0, 0
+	for _, w := range p[0].words {
+		switch {
+		case isSpaceless(w):
+			spaceless++
+		case w[0] != '*':
+			plain++
+		}
+	}
+	switch {
+	case p[0].gap || plain+spaceless < len(p[0].words):
+		b.loose = append(b.loose, r)
 		return
+	case spaceless > 0:
+		b.spaceless = append(b.spaceless, r)
 	}
 	for _, w := range p[0].words {
-		if w[0] == '*' || w[0] >= 0xe2 {
-			b.loose = append(b.loose, p)
-			return
+		if !isSpaceless(w) {
+			b.byFirst[w] = append(b.byFirst[w], r)
 		}
-		b.byFirst[w] = append(b.byFirst[w], p)
 	}
 }
 
+// isSpaceless reports a word of a phrase that is looked for inside others. Latin and Cyrillic letters come before those scripts.
+func isSpaceless(want string) bool { return want[0] >= 0xe2 }
+
 // at reports whether a phrase begins at word i.
-func (b *phrasebook) at(l *line, i int) bool {
-	for _, p := range b.byFirst[string(l.word(i))] {
-		if p.matchAt(l, i) {
-			return true
+func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1) == 0 }
+
+// rankAt returns the lowest rank of the phrases that begin at word i, or below if none of them has a lower one.
+func (b *phrasebook) rankAt(l *line, i, below int) int {
+	w := l.word(i)
+	below = lowest(b.byFirst[string(w)], l, i, below)
+	below = lowest(b.loose, l, i, below)
+	if len(b.spaceless) > 0 && bytes.ContainsFunc(w, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		below = lowest(b.spaceless, l, i, below)
+	}
+	return below
+}
+
+func lowest(list []ranked, l *line, i, below int) int {
+	for n := range list {
+		if list[n].rank < below && list[n].matchAt(l, i) {
+			below = list[n].rank
 		}
 	}
-	for _, p := range b.loose {
-		if p.matchAt(l, i) {
-			return true
-		}
-	}
-	return false
+	return below
 }
 
 // begins reports whether the line begins with a phrase.

@@ -121,7 +121,7 @@ var symbolLeads = []string{"ERR_", "UND_ERR_", "SQLITE_", "E_", "PGRST"}
 
 // symbolsOf finds code words inside a sentence: (CODE), code: CODE, ERR_X.
 func (r *reader) symbolsOf(s string) {
-	toks := tokens(s)
+	toks := r.tokens(s)
 	for i, t := range toks {
 		if t.kind != kindWord && t.kind != kindQuoted || !isCapital(t.text) {
 			continue

@@ -10,7 +10,7 @@ func (r *reader) evident(s string) {
 	if r.args.empty() || r.said.Status != 0 || r.said.Errno != "" {
 		return
 	}
-	toks := tokens(s)
+	toks := r.tokens(s)
 	for i, t := range toks {
 		if t.kind != kindWord && t.kind != kindQuoted || !isPath(t.text) {
 			continue

@@ -108,6 +108,8 @@ type reader struct {
 	nodes      int  // JSON values looked at
 	validation bool // a wrapper said that what follows is about arguments
 	output     bool // a wrapper said that what follows is about the tool's own result
+	cut        string
+	toks       []token // of the text cut, which several readers look at in turn
 }
 
 // maxRaw bounds a text that is not redacted yet. It is longer than any text of an error: who cuts before redacting may cut a

@@ -141,7 +141,7 @@ func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 
 // fields reads the arguments that a text names as wrong.
 func (r *reader) fields(s string) {
-	toks := tokens(s)
+	toks := r.tokens(s)
 	met := demanded.metBy(toks)
 	var space [32]int
 	open := within(space[:0], wilds, &met)

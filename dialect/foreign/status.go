@@ -8,7 +8,7 @@ import (
 // statusOf finds the HTTP status that a text states. A number alone is none: ports, counts, lines and ids look
 // the same. A failure wins over another status, and the first of equals.
 func (r *reader) statusOf(s string) {
-	toks := tokens(s)
+	toks := r.tokens(s)
 	fallback := 0
 	for i := range toks {
 		n := statusAt(toks, i)

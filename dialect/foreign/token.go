@@ -31,10 +31,18 @@ const (
 // maxTokens bounds the work on one text; 8 KiB of prose has about 1,500.
 const maxTokens = 4096
 
+// tokens splits a text, once for all who look at the same one. They only read what they get.
+func (r *reader) tokens(s string) []token {
+	if r.toks == nil || r.cut != s {
+		r.cut, r.toks = s, tokens(s)
+	}
+	return r.toks
+}
+
 // tokens splits a text. Script without spaces is split from Latin words, so that a name inside a Chinese
 // sentence is a token of its own.
 func tokens(s string) []token {
-	var out []token
+	out := make([]token, 0, min(len(s)/5+4, maxTokens)) // as many as prose has
 	head := true
 	for i := 0; i < len(s) && len(out) < maxTokens; {
 		size := gapAt(s, i)
@@ -104,15 +112,34 @@ func urlEnd(s string, i int) int {
 	return i + len(strings.TrimRight(s[i:i+n], ".,;:"))
 }
 
-// quotes pairs opening and closing marks.
-var quotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '«': '»', '「': '」', '『': '』', '„': '“'}
+// closingQuote returns the mark that ends what open begins, 0 if that is no quote.
+func closingQuote(open rune) rune {
+	switch open {
+	case '"', '\'', '`':
+		return open
+	case '“':
+		return '”'
+	case '‘':
+		return '’'
+	case '«':
+		return '»'
+	case '「':
+		return '」'
+	case '『':
+		return '』'
+	case '„':
+		return '“'
+	default:
+		return 0
+	}
+}
 
 const maxQuoted = 96
 
 func quotedAt(s string, i int) (inside string, end int, ok bool) {
 	open, size := utf8.DecodeRuneInString(s[i:])
-	closing, is := quotes[open]
-	if !is || open == '\'' && i > 0 && isLetter(s[i-1]) {
+	closing := closingQuote(open)
+	if closing == 0 || open == '\'' && i > 0 && isLetter(s[i-1]) {
 		return "", i, false
 	}
 	rest := clip(s[i+size:], maxQuoted)
