@@ -121,11 +121,15 @@ func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 		candor.WithRef(x.Ref), candor.WithDetails(map[string]any{"reason": reason}))
 }
 
-// Stray records an answer of the upstream that belongs to no call. Nobody can be told.
+// maxStrayBytes is what is kept of an answer to nothing: a server may send any number of them, of any size.
+const maxStrayBytes = 1 << 10
+
+// Stray records an answer of the upstream that belongs to no call, with the beginning of what it says. Nobody can be told.
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 	c := &Call{up: u, session: session, attempt: 1, began: u.o.now()}
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
-	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: answer, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
+	said := []byte(excerpt(answer, true, maxStrayBytes))
+	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
 }
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.

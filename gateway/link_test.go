@@ -332,6 +332,36 @@ func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
 	})
 }
 
+// What an answer to nothing says is the only trace of whose it was.
+func TestAnAnswerToNothingLeavesAnExcerpt(t *testing.T) {
+	s := wrapped(t, Options{Timeouts: map[string]time.Duration{"wrongid": 300 * time.Millisecond}}, badChild())
+	s.greet()
+	s.call(1, "wrongid", `{}`)
+	s.answer("1")
+	s.hangUp()
+	if strays := s.books.strays; len(strays) != 1 || !strings.Contains(strays[0], `"text":"wrong"`) {
+		t.Errorf("of the answer is kept: %q", strays)
+	}
+}
+
+func TestTheExcerptOfAnAnswerToNothingIsShortAndWithoutSecrets(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+		for _, before := range []int{10, maxStrayBytes - 20, maxNoiseScan - 100, 1 << 20} {
+			d.server(`{"jsonrpc":"2.0","id":99,"result":{"text":"` + strings.Repeat("x ", before/2) + secret + `"}}`)
+		}
+		if len(d.books.strays) != 4 {
+			t.Fatalf("%d entries", len(d.books.strays))
+		}
+		for _, said := range d.books.strays {
+			if len(said) > maxStrayBytes || !strings.HasPrefix(said, `{"jsonrpc"`) || strings.Contains(said, "ghp_0") {
+				t.Errorf("of the answer are kept %d bytes: %s", len(said), said)
+			}
+		}
+	})
+}
+
 func TestWhatWasGivenUpIsRememberedWithinBounds(t *testing.T) {
 	late := newLateIDs(3)
 	for _, key := range []string{"1", "2", "3", "4", "4"} {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -28,18 +27,17 @@ func (n *noise) hear(ctx context.Context, line []byte, whole bool) {
 	if n.lines.Add(1) > maxNoiseLines {
 		return
 	}
-	if len(line) > maxNoiseScan {
-		line, whole = line[:maxNoiseScan], false
-	}
-	if !whole { // half a secret does not look like one
-		line = line[:bytes.LastIndexByte(line, ' ')+1]
-	}
 	n.log.WarnContext(ctx, "the server printed something that is no message",
-		slog.String("upstream", n.name), slog.String("noise", contract.Bound(string(line), maxNoiseBytes)))
+		slog.String("upstream", n.name), slog.String("noise", excerpt(line, whole, maxNoiseBytes)))
 }
 
-// stray settles an answer that belongs to no call. Nobody is told.
-func (u *Upstream) stray(ctx context.Context, session string) {
-	c := &Call{up: u, session: session, began: u.o.now(), attempt: 1}
-	c.suppress(ctx, candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false)), contract.VerdictStray)
+// excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
+func excerpt(said []byte, whole bool, limit int) string {
+	if len(said) > maxNoiseScan {
+		said, whole = said[:maxNoiseScan], false
+	}
+	if !whole { // half a secret does not look like one
+		said = said[:bytes.LastIndexAny(said, " \"")+1]
+	}
+	return contract.Bound(string(said), limit)
 }

@@ -56,7 +56,7 @@ func (l *link) answer(m *wire.Message) {
 	p := l.take(idKey(m.ID()))
 	switch {
 	case p == nil:
-		l.dropped(m.ID())
+		l.dropped(m)
 	case p.call == nil:
 		own := *m // who takes it is not known here: but for the copy every message would be on the heap
 		p.own(&own)
@@ -135,9 +135,9 @@ func (l *link) remember(id wire.ID) {
 }
 
 // dropped is the fate of an answer to no open call: it came late, or it answers nothing that was asked.
-func (l *link) dropped(id wire.ID) {
+func (l *link) dropped(m *wire.Message) {
 	l.mu.Lock()
-	late := l.late.arrived(idKey(id))
+	late := l.late.arrived(idKey(m.ID()))
 	if late {
 		l.lates++
 	} else {
@@ -146,7 +146,7 @@ func (l *link) dropped(id wire.ID) {
 	strays := l.strays
 	l.mu.Unlock()
 	if !late && strays <= maxStrays {
-		l.up.stray(l.ctx, l.session)
+		l.up.Stray(l.ctx, m.Bytes(), l.session)
 	}
 }
 

@@ -67,6 +67,7 @@ type books struct {
 	counts     int
 	suppressed int
 	codes      map[string]int
+	strays     []string // what was kept of answers to nothing
 }
 
 func (b *books) Record(_ context.Context, e Entry) error {
@@ -82,6 +83,9 @@ func (b *books) Record(_ context.Context, e Entry) error {
 		b.codes = map[string]int{}
 	}
 	b.codes[e.Error.Code().Symbol()]++
+	if e.Error.Code() == candor.CodeStrayAnswer {
+		b.strays = append(b.strays, string(e.Said))
+	}
 	return nil
 }
 
