@@ -10,7 +10,8 @@ import (
 type intake struct {
 	src  io.Reader
 	most int // bytes the buffer must be able to hold unread
-	from int // bytes the buffer begins with; 0 is intakeStart
+	from int // bytes the buffer begins with
+	keep int // bytes of a buffer that is not given up when it is empty
 	buf  []byte
 	r, w int   // buf[r:w] is unread
 	err  error // what the reader ended with; sticky
@@ -18,8 +19,8 @@ type intake struct {
 
 const (
 	intakeStart = 32 << 10
-	intakeKeep  = 1 << 20 // a larger buffer is given up once it is empty
-	emptyReads  = 100     // that many in a row mean that the reader is stuck
+	intakeKeep  = 1 << 20
+	emptyReads  = 100 // that many in a row mean that the reader is stuck
 )
 
 var errBadRead = errors.New("wire: the reader returned an impossible count")
@@ -47,7 +48,7 @@ func (in *intake) fill() {
 func (in *intake) makeRoom() {
 	if in.r == in.w {
 		in.r, in.w = 0, 0
-		if len(in.buf) > intakeKeep {
+		if len(in.buf) > in.keep {
 			in.buf = nil
 		}
 	}
@@ -59,11 +60,7 @@ func (in *intake) makeRoom() {
 		in.r = 0
 		return
 	}
-	start := in.from
-	if start == 0 {
-		start = intakeStart
-	}
-	grown := make([]byte, max(start, min(2*len(in.buf), in.most)))
+	grown := make([]byte, max(in.from, min(2*len(in.buf), in.most)))
 	in.w = copy(grown, in.unread())
 	in.r, in.buf = 0, grown
 }

@@ -36,7 +36,7 @@ type LineReader struct {
 // ahead, so r must not be read by anyone else.
 func NewLineReader(r io.Reader, lim Limits) *LineReader {
 	most := lim.maxBytes()
-	return &LineReader{in: intake{src: r, most: most + len("\r\n")}, max: most}
+	return &LineReader{in: intake{src: r, most: most + len("\r\n"), from: intakeStart, keep: intakeKeep}, max: most}
 }
 
 // Next returns the next line that is not blank. A line that is too large is drained and returned

@@ -35,14 +35,14 @@ const (
 )
 
 // eventStart is enough for most events. A stream of events often holds one answer and no more, so that a large buffer would cost
-// more than the reading.
+// more than the reading. Many streams are open and silent for long, so that none keeps a larger one.
 const eventStart = 4 << 10
 
 // NewEventReader returns a reader of the events of r, of which only Limits.MaxBytes counts; it
 // bounds the Raw bytes of one event. It reads ahead, so r must not be read by anyone else.
 func NewEventReader(r io.Reader, lim Limits) *EventReader {
 	most := lim.maxBytes()
-	return &EventReader{in: intake{src: r, most: most + 1, from: eventStart}, max: most}
+	return &EventReader{in: intake{src: r, most: most + 1, from: eventStart, keep: eventStart}, max: most}
 }
 
 // Next returns the next event: everything up to and with the next blank line, even if it is only
@@ -50,6 +50,9 @@ func NewEventReader(r io.Reader, lim Limits) *EventReader {
 // Flaw. At the end the error is what the reader ended with, [io.EOF] as a rule, and stays that;
 // bytes that no blank line ended come before it as an event marked Unended.
 func (r *EventReader) Next() (Event, error) {
+	if cap(r.join) > eventStart {
+		r.join = nil
+	}
 	for {
 		if end := r.scan(); end != stop {
 			e := r.take(end)
