@@ -13,14 +13,15 @@ import (
 
 // whole brings home an answer that comes in one piece.
 func (x *httpExchange) whole(res *http.Response) Reply {
-	x.letGo() // the request is where it belongs
-	defer x.letGo()
+	defer x.letGoAnswer()
 	body, err := x.hold(res.Body, res.ContentLength, int64(x.d.up.maxBytes()))
 	switch {
 	case x.untouchable(res.StatusCode):
 		x.call.passOn(x.ctx, rejected(res.StatusCode, res.Header, body), body)
 		x.reject(res, body, err)
 		return Reply{}
+	case errors.Is(err, errNoRoom):
+		return x.shed()
 	case err != nil:
 		return x.lost(err)
 	}

@@ -29,7 +29,7 @@ type HTTPOptions struct {
 	Sessions int           // that are known at a time: 10,000
 	Streams  int           // opened by GET, at a time: 4,096
 	Calls    int           // open at a time: 4,096
-	Hold     int64         // bytes that large messages take together: 64 MiB
+	Hold     int64         // bytes that messages take together, half of it requests: 32 MiB
 	Rest     time.Duration // after which a session that nobody uses is forgotten: an hour
 	Patience time.Duration // how long a client may take to send a message, or to read what was written: 30 seconds
 }
@@ -45,7 +45,7 @@ func (o *HTTPOptions) fill() {
 		o.Calls = 4096
 	}
 	if o.Hold <= 0 {
-		o.Hold = 64 << 20
+		o.Hold = 32 << 20
 	}
 	if o.Rest <= 0 {
 		o.Rest = time.Hour
@@ -73,7 +73,9 @@ func newTransport() http.RoundTripper {
 func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
 	o.fill()
 	d := &httpDoor{up: u, o: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
-	d.sessions.most, d.legacy.most, d.holds.most = o.Sessions, o.Sessions, o.Hold
+	d.sessions.most, d.legacy.most = o.Sessions, o.Sessions
+	d.asked.most, d.holds.most = o.Hold/2, o.Hold/2
+	d.asked.patience, d.holds.patience = o.Patience, o.Patience
 	return d
 }
 
@@ -88,7 +90,8 @@ type httpDoor struct {
 	legacy   httpSessions // by the key in the address that we have given out for the upstream's
 	calls    atomic.Int64
 	streams  atomic.Int64
-	holds    holding
+	asked    holding // requests
+	holds    holding // answers and events
 }
 
 func (d *httpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {

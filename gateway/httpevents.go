@@ -16,10 +16,14 @@ func (x *httpExchange) events(res *http.Response) Reply {
 	if x.call.Attempt() >= x.d.up.o.Retry.Attempts {
 		x.beginStream(res) // no other attempt will be made, so the client may know at once that it was heard
 	}
-	events := wire.NewEventReader(res.Body, x.d.up.o.Limits.Message)
+	defer x.letGoAnswer()
+	events := x.heldEvents(res.Body)
 	for {
 		e, err := events.Next()
-		if err != nil {
+		switch {
+		case errors.Is(err, errNoRoom):
+			return x.shed()
+		case err != nil:
 			return x.ended(err, len(events.LastEventID()) > 0)
 		}
 		out, reply := x.hear(&e)

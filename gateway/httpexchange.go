@@ -24,7 +24,8 @@ type httpExchange struct {
 	target  *url.URL
 
 	call   *Call // nil if nothing is asked
-	held   int64 // bytes of the door's holding
+	asked  int64 // bytes that are held of the request
+	held   int64 // and of the answer
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
 	last   time.Time   // when it ends in spite of all progress
@@ -239,7 +240,7 @@ func (x *httpExchange) pass(res *http.Response, err error) {
 		return
 	}
 	if res.StatusCode >= http.StatusBadRequest && x.d.up.o.Mode != ModeObserve {
-		body, err := x.hold(res.Body, res.ContentLength, firstRead)
+		body, err := x.hold(res.Body, res.ContentLength, midsize)
 		x.reject(res, body, err)
 		return
 	}

@@ -96,7 +96,7 @@ func (x *httpExchange) readBody() (body []byte, ok bool) {
 	if said > limit {
 		limit = peekBytes // enough for the id: the rest is refused unread
 	}
-	body, err := x.hold(x.r.Body, said, limit)
+	body, err := x.holdRequest(said, limit)
 	if said > int64(x.d.up.maxBytes()) {
 		err = errTooLarge
 	}

@@ -1,67 +1,37 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"io"
-	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
 )
 
-// holding bounds the memory that large messages take together: who comes when it is used up waits. Small ones are not worth
-// the accounting; how many there can be at once is bounded elsewhere.
-type holding struct {
-	most int64
-
-	mu    sync.Mutex
-	used  int64         // guarded by mu
-	freed chan struct{} // guarded by mu: closed when something was given back, nil if nobody waits
+// holdRequest reads the message of a client. It is held until the exchange is over: until then it may have to be sent again.
+// Requests have a budget of their own, or they could take all the room and then wait for that of their answers.
+func (x *httpExchange) holdRequest(said, limit int64) ([]byte, error) {
+	return x.read(x.r.Body, said, limit, &x.d.asked, &x.asked)
 }
 
-// take waits until there is room for n bytes. One is let in whatever it needs, or it would wait for ever.
-func (h *holding) take(ctx context.Context, n int64) error {
-	for {
-		h.mu.Lock()
-		if h.used == 0 || h.used+n <= h.most {
-			h.used += n
-			h.mu.Unlock()
-			return nil
-		}
-		if h.freed == nil {
-			h.freed = make(chan struct{})
-		}
-		freed := h.freed
-		h.mu.Unlock()
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (h *holding) giveBack(n int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.used -= n
-	if h.freed != nil {
-		close(h.freed)
-		h.freed = nil
-	}
-}
-
-var (
-	errTooLarge = errors.New("a message is too large")
-	errNoRoom   = errors.New("too many large messages are held")
-)
-
-const firstRead = 64 << 10 // what is set aside before a body has proved its length, and is not accounted for
-
-// hold reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is
-// errTooLarge if there was more; then the bytes are the start. What is held is given back by letGo.
+// hold reads a message of the upstream. What is held is given back by letGoAnswer.
 func (x *httpExchange) hold(r io.Reader, said, limit int64) ([]byte, error) {
-	buf := make([]byte, 0, min(max(said, 512), firstRead)+1)
+	return x.read(r, said, limit, &x.d.holds, &x.held)
+}
+
+// read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
+// if there was more; then the bytes are the start.
+func (x *httpExchange) read(r io.Reader, said, limit int64, h *holding, held *int64) ([]byte, error) {
+	var buf []byte
 	for {
-		n, err := r.Read(buf[len(buf):min(int64(cap(buf)), limit+1)])
+		if len(buf) == cap(buf) {
+			size := nextSize(int64(cap(buf)), said, limit)
+			if err := x.reserve(h, held, size); err != nil {
+				return nil, err
+			}
+			buf = append(make([]byte, 0, size), buf...)
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > limit:
@@ -70,36 +40,81 @@ func (x *httpExchange) hold(r io.Reader, said, limit int64) ([]byte, error) {
 			return buf, nil
 		case err != nil:
 			return buf, err
-		case len(buf) < cap(buf):
-			continue
-		case len(buf) > firstRead && x.held == 0:
-			if err := x.hoard(said, limit); err != nil {
-				return nil, err
-			}
 		}
-		buf = append(buf, 0)[:len(buf)]
 	}
 }
 
-// hoard sets the room for a large message aside, all at once: who took it piece by piece could wait for others that wait.
-func (x *httpExchange) hoard(said, limit int64) error {
-	need := said
-	if said < 0 || said > limit {
-		need = limit
+// nextSize is how large a buffer is to be that is full. What is announced is believed when some of it has come. There is one byte more
+// than a message may have, to see that it has ended.
+func nextSize(have, said, limit int64) int64 {
+	size := 2 * have
+	switch {
+	case have == 0 && said < 0:
+		size = 512
+	case have == 0:
+		size = min(said, midsize) + 1
+	case said >= have:
+		size = said + 1
 	}
-	ctx, cancel := context.WithTimeoutCause(x.ctx, x.d.o.Patience, errNoRoom)
-	defer cancel()
-	if err := x.d.holds.take(ctx, need); err != nil {
-		return err
-	}
-	x.held = need
-	return nil
+	return min(size, limit+1)
 }
 
-// letGo gives back what is held.
+// reserve makes held what is needed. Before it waits the client gets what is written.
+func (x *httpExchange) reserve(h *holding, held *int64, need int64) error {
+	if h.try(held, need) {
+		return nil
+	}
+	x.flush()
+	return h.wait(x.ctx, held, need)
+}
+
+// letGoAnswer gives back what is held of answers, and letGo all.
+func (x *httpExchange) letGoAnswer() { x.d.holds.try(&x.held, 0) }
+
 func (x *httpExchange) letGo() {
-	if x.held > 0 {
-		x.d.holds.giveBack(x.held)
-		x.held = 0
+	x.letGoAnswer()
+	x.d.asked.try(&x.asked, 0)
+}
+
+// shed ends a call whose answer there was no room for.
+func (x *httpExchange) shed() Reply {
+	reply := Reply{Bytes: x.call.Fail(x.ctx, fault(candor.CodeTooManyCalls, "reason", errNoRoom.Error()))}
+	return x.say(reply)
+}
+
+// heldEvents accounts for the buffer of a reader of events, which lies between it and the body.
+type heldEvents struct {
+	*wire.EventReader
+	x      *httpExchange
+	body   io.Reader
+	unread int64 // bytes that came and are of no event that has been returned
+	size   int64 // of the reader's buffer
+}
+
+func (x *httpExchange) heldEvents(body io.Reader) *heldEvents {
+	s := &heldEvents{x: x, body: body}
+	s.EventReader = wire.NewEventReader(s, x.d.up.o.Limits.Message)
+	return s
+}
+
+// Next returns the next event. The error is errNoRoom if there is none for it.
+func (s *heldEvents) Next() (wire.Event, error) {
+	e, err := s.EventReader.Next()
+	s.unread -= e.Size
+	return e, err
+}
+
+// Read is given all that is free of the buffer. An empty buffer is free from its start on, a larger one than before is full up to here.
+func (s *heldEvents) Read(p []byte) (int, error) {
+	free := int64(len(p))
+	if s.unread == 0 {
+		s.size = free
 	}
+	s.size = max(s.size, min(s.unread+free, int64(s.x.d.up.maxBytes())+1))
+	if err := s.x.reserve(&s.x.d.holds, &s.x.held, s.size); err != nil {
+		return 0, err
+	}
+	n, err := s.body.Read(p)
+	s.unread += int64(n)
+	return n, err
 }

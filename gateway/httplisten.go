@@ -71,7 +71,7 @@ func (x *httpExchange) listen() {
 	if o.s != nil {
 		o.s.attach(o)
 	}
-	err = o.follow(wire.NewEventReader(res.Body, x.d.up.o.Limits.Message))
+	err = o.follow(x.heldEvents(res.Body))
 	o.leave()
 	if !errors.Is(err, io.EOF) && x.r.Context().Err() == nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off
@@ -91,7 +91,7 @@ func (x *httpExchange) unheard(gone bool) {
 }
 
 // follow moves events until there are no more, and returns why.
-func (o *httpStream) follow(events *wire.EventReader) error {
+func (o *httpStream) follow(events *heldEvents) error {
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -272,7 +272,7 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 	if err != nil {
 		e, _ = errBroken(err)
 	} else {
-		said, _ = x.hold(res.Body, res.ContentLength, firstRead)
+		said, _ = x.hold(res.Body, res.ContentLength, midsize)
 		_ = res.Body.Close()
 		e = rejected(res.StatusCode, res.Header, said)
 	}

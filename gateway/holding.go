@@ -1,0 +1,142 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// holding is a budget of memory that messages share. Who comes when it is used up waits, and so does the peer that sends the message,
+// because nothing more of it is read. Small messages are not worth the accounting; how many there can be at once is bounded elsewhere.
+//
+// A message whose length is not known needs more again and again, and waits while it holds some. If all that hold some wait, nobody
+// would ever give anything back: then one of them gets what it needs. So the most that is held is the budget and one message.
+type holding struct {
+	most     int64
+	patience time.Duration // how long somebody may wait
+
+	mu    sync.Mutex
+	used  int64      // guarded by mu, like all below
+	busy  int        // those that hold some and do not wait
+	queue []*waiting // empty unless somebody is busy
+}
+
+// waiting is somebody who waits for room.
+type waiting struct {
+	held, need int64
+	room       chan struct{} // closed when what it needs is its own
+}
+
+const (
+	notHeld = 4 << 10  // a message of this size is not accounted for
+	midsize = 64 << 10 // a larger one leaves a quarter of the room to others, or a few of them could stop everybody
+)
+
+var (
+	errTooLarge = errors.New("a message is too large")
+	errNoRoom   = errors.New("too many large messages are held")
+)
+
+// try makes held what is needed, more or less than before. It is false, and held unchanged, if that takes waiting.
+func (h *holding) try(held *int64, need int64) bool {
+	if need <= notHeld {
+		need = 0
+	}
+	if need == *held {
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stepAside(*held)
+	if !h.fits(*held, need) {
+		h.stepBack(*held, *held)
+		return false
+	}
+	h.stepBack(*held, need)
+	if need < *held {
+		h.serve()
+	}
+	*held = need
+	return true
+}
+
+// wait is try for those who have the time. The error is errNoRoom if nothing became free while they had patience.
+func (h *holding) wait(ctx context.Context, held *int64, need int64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.patience, errNoRoom)
+	defer cancel()
+	w := h.enqueue(*held, need)
+	select {
+	case <-w.room:
+	case <-ctx.Done():
+		if h.dequeue(w) {
+			return context.Cause(ctx)
+		}
+	}
+	*held = need
+	return nil
+}
+
+// enqueue puts those that hold some before the others, the last first: it is the nearest to its end.
+func (h *holding) enqueue(held, need int64) *waiting {
+	w := &waiting{held: held, need: need, room: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stepAside(held)
+	if held > 0 {
+		h.queue = slices.Insert(h.queue, 0, w)
+	} else {
+		h.queue = append(h.queue, w)
+	}
+	h.serve()
+	return w
+}
+
+// dequeue ends the waiting. It is false if there was room at the last moment.
+func (h *holding) dequeue(w *waiting) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.Index(h.queue, w)
+	if i < 0 {
+		return false
+	}
+	h.queue = slices.Delete(h.queue, i, i+1)
+	h.stepBack(w.held, w.held)
+	return true
+}
+
+// stepAside stops counting somebody among the busy, and stepBack counts it again with what it holds now. The mutex is held.
+func (h *holding) stepAside(held int64) {
+	if held > 0 {
+		h.busy--
+	}
+}
+
+func (h *holding) stepBack(held, now int64) {
+	h.used += now - held
+	if now > 0 {
+		h.busy++
+	}
+}
+
+// fits reports whether somebody who has stepped aside may hold what it needs; the mutex is held.
+func (h *holding) fits(held, need int64) bool {
+	room := h.most
+	if need > midsize {
+		room -= h.most / 4
+	}
+	return need <= held || h.used-held+need <= room || h.busy == 0
+}
+
+// serve gives room to all who wait and fit; the mutex is held.
+func (h *holding) serve() {
+	h.queue = slices.DeleteFunc(h.queue, func(w *waiting) bool {
+		if !h.fits(w.held, w.need) {
+			return false
+		}
+		h.stepBack(w.held, w.need)
+		close(w.room)
+		return true
+	})
+}
