@@ -1,0 +1,221 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Invariant is something that must hold before a system works for anybody.
+type Invariant struct {
+	ID    string // INV_STARTUP_…, stable
+	About string // one sentence: what must hold
+	Check func(ctx context.Context, b *Bench) error
+}
+
+// Finding is an invariant that does not hold.
+type Finding struct {
+	ID    string `json:"id"`
+	About string `json:"about"`
+	Found string `json:"found"`
+}
+
+// Invariants returns those of a system: the workbench's own, then the system's.
+func Invariants(s *System) []Invariant {
+	return slices.Concat(ownInvariants, s.Invariants)
+}
+
+var ownInvariants = []Invariant{
+	{"INV_STARTUP_CATALOGUE_COMPLETE", "Every code that a tool can raise is registered, active and raised in the system's own domain.", catalogueComplete},
+	{"INV_STARTUP_CODES_DECLARED", "Every tool says which codes it can raise.", codesDeclared},
+	{"INV_STARTUP_TOOLS_DISTINCT", "Every tool has a name of its own and a handler.", toolsDistinct},
+	{"INV_STARTUP_HANDLERS_WRAPPED", "Every tool that clients see was registered through the workbench, and none is missing.", handlersWrapped},
+	{"INV_STARTUP_DIALECT_WRITES", "The dialect writes a failure that it can read back.", dialectWrites},
+	{"INV_STARTUP_STATE_PRIVATE", "Nobody else can read or change the state folder.", statePrivate},
+	{"INV_STARTUP_STATE_DURABLE", "The state folder takes a file and gives it back.", stateDurable},
+	{"INV_STARTUP_LEDGER_VERIFIES", "The trail is as it was written.", ledgerVerifies},
+	{"INV_STARTUP_KEY_PRIVATE", "Nobody else can read the key that signs the trail.", keyPrivate},
+}
+
+// audit checks every invariant.
+func (b *Bench) audit(ctx context.Context) []Finding {
+	var found []Finding
+	for _, inv := range Invariants(&b.system) {
+		if err := inv.Check(ctx, b); err != nil {
+			found = append(found, Finding{inv.ID, inv.About, candor.Public(err.Error(), 512)})
+			b.log.Error("the audit of this server at its start found a fault", slog.String("invariant", inv.ID), slog.Any("error", err))
+		}
+	}
+	return found
+}
+
+// refusal is what every call gets while an invariant does not hold.
+func auditRefusal(found []Finding) *candor.Error {
+	first := found[0]
+	return candor.New(candor.CodeKaizaSelfAuditFailure, "The server found a fault in itself at its start and refuses to work: "+first.ID+".",
+		candor.WithInvariant(first.ID), candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"findings": found}))
+}
+
+func catalogueComplete(_ context.Context, b *Bench) error {
+	for i := range b.system.Tools {
+		for _, c := range b.system.Tools[i].Codes {
+			if !c.Valid() || c.Status() != candor.StatusActive {
+				return fmt.Errorf("%s raises %q, which is not an active code", b.system.Tools[i].Name, c)
+			}
+		}
+	}
+	if b.system.Domain == "" {
+		return nil
+	}
+	for c := range candor.Codes() {
+		if c.Domain() == b.system.Domain && c.Status() != candor.StatusActive {
+			return fmt.Errorf("%s is registered and not active", c)
+		}
+	}
+	return nil
+}
+
+func codesDeclared(_ context.Context, b *Bench) error {
+	for i := range b.system.Tools {
+		if len(b.system.Tools[i].Codes) == 0 {
+			return fmt.Errorf("%s declares none", b.system.Tools[i].Name)
+		}
+	}
+	return nil
+}
+
+func toolsDistinct(_ context.Context, b *Bench) error {
+	seen := map[string]bool{}
+	for i := range b.system.Tools {
+		t := &b.system.Tools[i]
+		if seen[t.Name] || t.Name == "" || t.Run == nil {
+			return fmt.Errorf("%q is there twice, or has no name or no handler", t.Name)
+		}
+		seen[t.Name] = true
+	}
+	if len(seen) == 0 {
+		return errors.New("there is no tool")
+	}
+	return nil
+}
+
+// handlersWrapped asks the server as a client does: what it lists must have been registered here, and nowhere past the gate.
+func handlersWrapped(ctx context.Context, b *Bench) error {
+	here, there := mcp.NewInMemoryTransports()
+	serving, err := b.server.Connect(ctx, there, nil)
+	if err != nil {
+		return err
+	}
+	defer serving.Close()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "self-audit"}, nil).Connect(ctx, here, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	count := 0
+	for t, err := range client.Tools(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		if b.wrapped[t.Name] == nil || t.Meta[boundary.CodesKey] == nil {
+			return fmt.Errorf("%s was not registered through the workbench", t.Name)
+		}
+		count++
+	}
+	if count != len(b.system.Tools) {
+		return fmt.Errorf("%d tools are listed, and the system has %d", count, len(b.system.Tools))
+	}
+	return nil
+}
+
+func dialectWrites(_ context.Context, b *Bench) error {
+	e := candor.New(candor.CodeInternalError, "", candor.WithRef("self-audit"))
+	written := b.dialect.Encode(nil, e, dialect.Options{})
+	v, err := wire.ParseValue(written, wire.Limits{})
+	if err != nil {
+		return err
+	}
+	back, err := b.dialect.Read(v)
+	if err != nil {
+		return err
+	}
+	if back.Code().Symbol() != e.Code().Symbol() {
+		return fmt.Errorf("%s came back as %s", e.Code(), back.Code())
+	}
+	return nil
+}
+
+func statePrivate(_ context.Context, b *Bench) error {
+	return private(b.state.Dir())
+}
+
+// private reports a file or folder that others may look into.
+func private(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		return fmt.Errorf("%s has the mode %04o (hint: chmod go-rwx)", filepath.Base(name), info.Mode().Perm())
+	}
+	return nil
+}
+
+func stateDurable(_ context.Context, b *Bench) error {
+	name := "self-audit-" + newID() + ".json"
+	if err := b.state.Save(name, name); err != nil {
+		return err
+	}
+	var back string
+	_, err := b.state.Load(name, &back)
+	if err == nil && back != name {
+		err = errors.New("another content came back")
+	}
+	return errors.Join(err, b.state.Remove(name))
+}
+
+func ledgerVerifies(_ context.Context, b *Bench) error {
+	if b.trail.dir == "" {
+		return nil
+	}
+	if _, err := b.trail.ledger(); err != nil {
+		return nil //nolint:nilerr // it is not there, which each call is told by a code of its own
+	}
+	report, err := ledger.Verify(b.trail.dir, ledger.VerifyOptions{})
+	if err != nil {
+		return err
+	}
+	if report.OK {
+		return nil
+	}
+	harms := make([]string, 0, len(report.Harms))
+	for _, h := range report.Harms {
+		harms = append(harms, h.String())
+	}
+	return errors.New(strings.Join(harms, "; ") + " (hint: keep the folder as evidence and begin another with --ledger)")
+}
+
+// keyPrivate looks at the folder in which the ledger keeps its key.
+func keyPrivate(_ context.Context, b *Bench) error {
+	if b.trail.dir == "" {
+		return nil
+	}
+	keys, err := filepath.Glob(filepath.Join(b.trail.dir, "keys", "*.key"))
+	for _, name := range keys {
+		err = errors.Join(err, private(name))
+	}
+	return err
+}

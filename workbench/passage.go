@@ -1,0 +1,184 @@
+package workbench
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// receive stands around everything: it begins each call of a tool and ends it.
+func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		request, ok := req.(*mcp.CallToolRequest)
+		if !ok || request.Params == nil {
+			return next(ctx, method, req)
+		}
+		c := b.begin(ctx, request)
+		defer b.end(ctx, c)
+		return next(context.WithValue(ctx, callKey{}, c), method, req)
+	}
+}
+
+// begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
+func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
+	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
+	c.Tool = b.wrapped[c.Name]
+	c.place = b.placeOf(request)
+	if c.Session = b.sessions.find(sessionNamed(request.Params), c.place); c.Session != nil {
+		c.Session.acquire(c.began)
+		c.held = c.Session
+	}
+	e := c.Entry(ledger.KindEnter)
+	e.Args = c.Arguments
+	c.entered = b.trail.append(ctx, e)
+	return c
+}
+
+// end leaves a call that failed. One that went well was left by run, before its result could be believed.
+func (b *Bench) end(ctx context.Context, c *Call) {
+	if c.held != nil {
+		c.held.release()
+	}
+	if c.failure == nil || c.entered != nil {
+		return
+	}
+	e := c.Entry(ledger.KindExit)
+	e.Outcome, e.Code, e.Ref, e.Latency = outcomeOf(c.failure), c.failure.Code(), c.failure.Ref(), b.now().Sub(c.began)
+	if err := b.trail.append(context.WithoutCancel(ctx), e); err != nil {
+		b.log.Error("the end of a call could not be recorded; its failure was", slog.String("ref", e.Ref), slog.Any("error", err))
+	}
+}
+
+func outcomeOf(e *candor.Error) ledger.Outcome {
+	if e.Class() == candor.ClassDenied {
+		return ledger.OutcomeDenied
+	}
+	return ledger.OutcomeError
+}
+
+// placeOf names the connection of a call, "" if it has none that lasts.
+func (b *Bench) placeOf(request *mcp.CallToolRequest) string {
+	switch {
+	case b.stdio:
+		return "stdio"
+	case request.Session != nil && request.Session.ID() != "":
+		return "http:" + request.Session.ID()
+	}
+	return ""
+}
+
+// SessionKey is the member of _meta in which a call may name its session.
+const SessionKey = "dev.candor/session"
+
+// sessionNamed returns the session that a call names.
+func sessionNamed(p *mcp.CallToolParamsRaw) string {
+	if id, ok := p.Meta[SessionKey].(string); ok && id != "" {
+		return id
+	}
+	var named struct {
+		SessionID any `json:"session_id"`
+	}
+	if json.Unmarshal(p.Arguments, &named) != nil {
+		return ""
+	}
+	id, _ := named.SessionID.(string)
+	return id
+}
+
+// handle is the one handler of every tool.
+func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := callOf(ctx)
+	if c == nil || c.Tool == nil {
+		return nil, candor.InvariantViolation("INV_CALL_BEGUN", "A tool was reached by a call that nobody has begun.")
+	}
+	reply, err := b.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return reply.result(), nil
+}
+
+// run asks the gate, runs the tool and leaves the call. A reply that the trail does not know of is not given.
+func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
+	if refused := b.gate(c); refused != nil {
+		return Reply{}, refused
+	}
+	c.ran = true
+	reply, err := c.Tool.Run(ctx, c)
+	if err != nil {
+		e := candor.From(err)
+		if e.Ref() == "" {
+			e = e.With(candor.WithRef(ref.New()))
+		}
+		if b.system.Failed != nil {
+			b.system.Failed(ctx, c, e)
+		}
+		return Reply{}, e
+	}
+	left := c.Entry(ledger.KindExit)
+	left.Outcome, left.Latency = ledger.OutcomeOK, b.now().Sub(c.began)
+	if err := b.trail.append(context.WithoutCancel(ctx), left); err != nil {
+		return Reply{}, c.unleft(err)
+	}
+	return reply, nil
+}
+
+// unleft is what the caller of a tool is told whose end could not be recorded. A tool that changes things has changed them.
+func (c *Call) unleft(err error) *candor.Error {
+	e := candor.From(err)
+	if c.Tool.ReadOnly {
+		return e
+	}
+	return e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithRetry(candor.NoRetry()),
+		candor.WithSuggestion("Look at what the action has changed, and tell the operator; do not repeat it."),
+		candor.WithDetails(map[string]any{"effect": "done"}))
+}
+
+// gate says why a call must not be served, nil if it may.
+func (b *Bench) gate(c *Call) *candor.Error {
+	switch {
+	case c.entered != nil:
+		return candor.From(c.entered)
+	case len(b.findings) > 0:
+		return auditRefusal(b.findings)
+	case b.system.Gate == nil:
+		return nil
+	}
+	return b.system.Gate(c)
+}
+
+// refine gives a failure what only the workbench knows. A call that was refused for its arguments would have been refused at the
+// gate, so that is what its caller is told first.
+func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
+	c := callOf(ctx)
+	if c == nil { // no call of a tool: a line that is no message, or another method
+		c = &Call{bench: b}
+		if b.stdio {
+			c.Session = b.sessions.find("", "stdio")
+		}
+	}
+	if c.Tool != nil && !c.ran {
+		if refused := b.gate(c); refused != nil {
+			e = refused
+		}
+	}
+	if b.system.Refine != nil {
+		if refined := b.system.Refine(c, e); refined != nil {
+			e = refined
+		}
+	}
+	if s := c.Session; s != nil && e.Context().SessionID == "" {
+		e = e.With(candor.WithSession(s.ID, s.Role, s.Root))
+	}
+	if e.Ref() == "" {
+		e = e.With(candor.WithRef(ref.New()))
+	}
+	c.failure = e
+	return e
+}

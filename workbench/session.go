@@ -1,0 +1,183 @@
+package workbench
+
+import (
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Session is the standing of one caller. Its role and its root never change; its system may keep something with it.
+type Session struct {
+	ID    string    `json:"id"`
+	Role  string    `json:"role"`
+	Root  string    `json:"root"`
+	Begun time.Time `json:"begun"`
+
+	mu    sync.Mutex
+	value any
+	used  time.Time
+	calls int // that are on their way
+}
+
+// NewSession returns a session with an id that nobody can guess. It is kept once [Bench.Keep] has been told of it.
+func NewSession(role, root string, at time.Time) *Session {
+	return &Session{ID: newUUID(), Role: role, Root: root, Begun: at.UTC()}
+}
+
+// Value returns what the system keeps with the session, made by open when it is first wanted. An error of open is returned, and open
+// is tried again next time.
+func (s *Session) Value(open func() (any, error)) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.value == nil {
+		v, err := open()
+		if err != nil {
+			return nil, err
+		}
+		s.value = v
+	}
+	return s.value, nil
+}
+
+func (s *Session) acquire(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	s.used = at
+}
+
+func (s *Session) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls--
+}
+
+// idle reports that nobody has used the session since then.
+func (s *Session) idle(since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls == 0 && s.used.Before(since)
+}
+
+// drop gives back what the system kept with it.
+func (s *Session) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held, ok := s.value.(interface{ Close() error }); ok {
+		_ = held.Close() // it was only read from, or was closed by its own account
+	}
+	s.value = nil
+}
+
+var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+// newUUID returns a random UUID, version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+const (
+	maxSessions = 256             // that are in memory at a time
+	sessionIdle = time.Hour       // after which a session may leave the memory; its file stays
+	maxBound    = 4 * maxSessions // connections that are remembered
+)
+
+// sessions knows the live ones. A session that is not in memory is read from the state, so that it outlives the process.
+type sessions struct {
+	mu      sync.Mutex
+	state   *State
+	now     func() time.Time
+	byID    map[string]*Session
+	byPlace map[string]*Session // the connection's
+}
+
+// find returns the session that a call names, or else that of its connection; nil if there is none.
+func (l *sessions) find(named, place string) *Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if named == "" {
+		return l.byPlace[place]
+	}
+	if s := l.byID[named]; s != nil {
+		return s
+	}
+	if !uuidShape.MatchString(named) {
+		return nil
+	}
+	s := new(Session)
+	if found, err := l.state.Load("sessions/"+named+".json", s); err != nil || !found || s.ID != named {
+		return nil
+	}
+	if !l.room() {
+		return nil
+	}
+	l.byID[named] = s
+	return s
+}
+
+// room makes room for one more if it can.
+func (l *sessions) room() bool {
+	if len(l.byID) < maxSessions {
+		return true
+	}
+	since := l.now().Add(-sessionIdle)
+	for id, s := range l.byID {
+		if s.idle(since) {
+			l.forget(id)
+		}
+	}
+	return len(l.byID) < maxSessions
+}
+
+func (l *sessions) forget(id string) {
+	for place, s := range l.byPlace {
+		if s.ID == id {
+			delete(l.byPlace, place)
+		}
+	}
+	l.byID[id].drop()
+	delete(l.byID, id)
+}
+
+// keep makes a session durable and known.
+func (l *sessions) keep(s *Session) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.room() {
+		return candor.New(candor.CodeTooManySessions, "")
+	}
+	if err := l.state.Save("sessions/"+s.ID+".json", s); err != nil {
+		return err
+	}
+	l.byID[s.ID] = s
+	return nil
+}
+
+// bind makes a session that of a connection.
+func (l *sessions) bind(place string, s *Session) bool {
+	if place == "" {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.byPlace) >= maxBound {
+		return false
+	}
+	l.byPlace[place] = s
+	return true
+}
+
+func (l *sessions) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.byID {
+		l.forget(id)
+	}
+}

@@ -1,0 +1,27 @@
+package workbench
+
+import (
+	"context"
+
+	"github.com/candor-mcp/candor"
+)
+
+// System describes one reference server.
+type System struct {
+	Name         string // as in candor workbench NAME
+	Title        string
+	Instructions string // what a model is told about the whole
+	Dialect      string // what it speaks unless another dialect is asked for
+	Domain       string // the domain whose codes it raises
+	Tools        []Tool
+	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
+
+	// Gate refuses a call before its arguments are looked at; nil lets all through.
+	Gate func(c *Call) *candor.Error
+	// Refine says a failure in the system's own words: another code, what the call knows of plan and phase. nil is no change.
+	Refine func(c *Call, e *candor.Error) *candor.Error
+	// Failed is told that a tool has failed, before that is recorded, so that it can draw consequences.
+	Failed func(ctx context.Context, c *Call, e *candor.Error)
+	// Close gives back what the system holds.
+	Close func() error
+}

@@ -1,0 +1,109 @@
+package workbench
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// reopenAfter is how long a trail that could not be opened is left alone, so that a flood of calls does not hammer it.
+const reopenAfter = 250 * time.Millisecond
+
+// trail is the ledger of a bench. One that cannot be opened is no reason not to start: every call is refused and tries again, so
+// that the server is back by itself when the folder is.
+type trail struct {
+	dir string // "" is none
+	o   ledger.Options
+	log *slog.Logger
+	now func() time.Time
+
+	mu    sync.Mutex
+	open  *ledger.Ledger
+	err   error
+	tried time.Time
+}
+
+// ledger returns the open ledger; nil without an error if there is to be none.
+func (t *trail) ledger() (*ledger.Ledger, error) {
+	if t.dir == "" {
+		return nil, nil //nolint:nilnil // no trail is a choice
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open != nil {
+		return t.open, nil
+	}
+	if t.err != nil && t.now().Sub(t.tried) < reopenAfter {
+		return nil, t.err
+	}
+	opened, err := ledger.Open(t.dir, t.o)
+	t.tried, t.err = t.now(), nil
+	if err != nil {
+		t.err = auditError(err)
+		t.log.Error("the trail cannot be opened, and no call is served until it can", slog.Any("error", t.err), slog.Any("cause", errors.Unwrap(err)))
+		return nil, t.err
+	}
+	t.open = opened
+	return t.open, nil
+}
+
+// auditError is what a call is told: that nothing was done.
+func auditError(err error) *candor.Error {
+	e := candor.From(err)
+	if c := e.Code(); c != candor.CodeKaizaAuditLogFailed && c != candor.CodeKaizaAuditLockFailed {
+		e = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
+	}
+	return e.With(candor.WithOrigin(candor.PartyServer, false))
+}
+
+// append records an entry.
+func (t *trail) append(ctx context.Context, e ledger.Entry) error {
+	l, err := t.ledger()
+	if err != nil || l == nil {
+		return err
+	}
+	if _, err := l.Append(ctx, e); err != nil {
+		return auditError(err)
+	}
+	return nil
+}
+
+func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, error) {
+	l, err := t.ledger()
+	if err != nil || l == nil {
+		return nil, err
+	}
+	opened, err := l.Reserve(ctx, e)
+	if err != nil {
+		return nil, auditError(err)
+	}
+	return opened, nil
+}
+
+// RecordFailure is what the boundary needs of a ledger.
+func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, method string, args, envelope []byte) error {
+	l, err := t.ledger()
+	if err != nil || l == nil {
+		return err
+	}
+	entry := ledger.SentEntry(e, verdict, method, args, envelope)
+	if c := callOf(ctx); c != nil {
+		entry.Call = c.ID
+	}
+	_, err = l.Append(ctx, entry)
+	return err
+}
+
+func (t *trail) close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		return nil
+	}
+	return t.open.Close()
+}
