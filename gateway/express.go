@@ -2,12 +2,11 @@ package gateway
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -21,25 +20,18 @@ type failure struct {
 	silent    bool   // nobody may be answered
 }
 
-// stamp gives an error what the gateway knows better than anybody: an upstream that says in an envelope which tool was called in
-// which session would choose our labels.
-func (c *Call) stamp(e *candor.Error) *candor.Error {
-	options := make([]candor.Option, 0, 4)
-	if e.Ref() == "" {
-		options = append(options, candor.WithRef(c.up.o.ref()))
-	}
-	if e.Time().IsZero() {
-		options = append(options, candor.WithTime(c.up.o.now()))
-	}
-	at := e.Context()
-	if at.Tool != c.tool {
-		options = append(options, candor.WithTool(c.tool))
-	}
-	if at.SessionID != c.session {
-		options = append(options, candor.WithSession(c.session, at.Role, at.WorkspaceRoot))
-	}
-	return e.With(options...)
+// edge is the gateway as the place where failures leave.
+func (c *Call) edge() tail.Edge {
+	o := &c.up.o
+	return tail.Edge{By: candor.PartyGateway, Meter: o.Meter, Logger: o.Logger, Now: o.now, Ref: o.ref}
 }
+
+// place is what the gateway knows better than anybody: an upstream that says in an envelope which tool was called in which session
+// would choose our labels.
+func (c *Call) place() tail.Place { return tail.Place{Tool: c.tool, Session: c.session, Sure: true} }
+
+// stamp gives an error a ref, the time and the place.
+func (c *Call) stamp(e *candor.Error) *candor.Error { return c.edge().Stamp(e, c.place()) }
 
 // refer gives an error of the upstream our ref in strict mode: one that the upstream chose would be words of its own.
 func (c *Call) refer(e *candor.Error, ref string) *candor.Error {
@@ -170,19 +162,14 @@ func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict
 
 // settle records a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
 func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error {
+	var record func(context.Context) error
 	if c.up.o.Ledger != nil {
-		err := c.up.o.Ledger.Record(context.WithoutCancel(ctx), c.entry(f, sent))
-		if err != nil {
-			return c.unrecorded(ctx, f.err, err)
-		}
+		record = func(ctx context.Context) error { return c.up.o.Ledger.Record(ctx, c.entry(f, sent)) }
 	}
-	if c.up.o.Meter != nil && !f.retried {
-		c.up.o.Meter.Count(f.err, string(f.verdict))
-		if f.silent || f.suspected || c.unheard.Load() {
-			c.up.o.Meter.CountSuppressed()
-		}
-	}
-	return nil
+	return c.edge().Settle(ctx, tail.Failure{
+		Error: f.err, Verdict: string(f.verdict), Place: c.place(), Attempt: f.retried,
+		Silent: f.silent || f.suspected, Left: &c.unheard,
+	}, record)
 }
 
 func (c *Call) entry(f failure, sent []byte) Entry {
@@ -190,20 +177,4 @@ func (c *Call) entry(f failure, sent []byte) Entry {
 		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.o.Name, Arguments: c.arguments(),
 		Said: f.said, Sent: sent, Attempt: c.attempt, Latency: c.up.o.now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
-}
-
-// unrecorded is the only error that may leave without an entry.
-func (c *Call) unrecorded(ctx context.Context, e *candor.Error, err error) *candor.Error {
-	refused, ok := errors.AsType[*candor.Error](err)
-	if !ok || refused.Code() != candor.CodeKaizaAuditLockFailed {
-		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
-	}
-	refused = c.stamp(refused.With(candor.WithRef(e.Ref()), candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"code": e.Code().String()})))
-	if c.up.o.Meter != nil {
-		c.up.o.Meter.CountUnrecorded(refused)
-	}
-	c.up.o.Logger.ErrorContext(ctx, "a failure could not be recorded", slog.String("ref", e.Ref()),
-		slog.String("code", e.Code().String()), slog.Any("error", refused)) // not err: its text may hold anything
-	return refused
 }

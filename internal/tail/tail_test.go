@@ -1,0 +1,148 @@
+package tail_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/tail"
+)
+
+// story is a ledger and a meter that write down in which order they are asked.
+type story struct {
+	told   []string
+	refuse error
+	log    bytes.Buffer
+}
+
+func (s *story) record(context.Context) error {
+	s.told = append(s.told, "record")
+	return s.refuse
+}
+
+func (s *story) Count(_ *candor.Error, verdict string) { s.told = append(s.told, "count "+verdict) }
+func (s *story) CountSuppressed()                      { s.told = append(s.told, "suppressed") }
+func (s *story) CountUnrecorded(e *candor.Error) {
+	s.told = append(s.told, "unrecorded "+e.Code().Symbol())
+}
+
+var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+func (s *story) edge() tail.Edge {
+	return tail.Edge{
+		By: candor.PartyGateway, Meter: s, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+		Now: func() time.Time { return noon }, Ref: func() string { return "r1" },
+	}
+}
+
+func (s *story) failure(silent bool) tail.Failure {
+	place := tail.Place{Tool: "read", Session: "s1"}
+	return tail.Failure{
+		Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), place), Verdict: "tool", Place: place, Silent: silent,
+	}
+}
+
+func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
+	attempt := new(story).failure(false)
+	attempt.Attempt = true
+	for name, row := range map[string]struct {
+		failure tail.Failure
+		want    []string
+	}{
+		"told":              {new(story).failure(false), []string{"record", "count tool"}},
+		"nobody to be told": {new(story).failure(true), []string{"record", "count tool", "suppressed"}},
+		"an attempt":        {attempt, []string{"record"}},
+	} {
+		s := &story{}
+		if instead := s.edge().Settle(t.Context(), row.failure, s.record); instead != nil {
+			t.Errorf("%s: %v is to be sent instead", name, instead)
+		}
+		if !slices.Equal(s.told, row.want) {
+			t.Errorf("%s: happened %q, want %q", name, s.told, row.want)
+		}
+	}
+}
+
+func TestAClientThatLeavesDuringTheRecordIsNotTold(t *testing.T) {
+	s := &story{}
+	f := s.failure(false)
+	f.Left = new(atomic.Bool)
+	if instead := s.edge().Settle(t.Context(), f, func(context.Context) error { f.Left.Store(true); return nil }); instead != nil {
+		t.Errorf("%v is to be sent instead", instead)
+	}
+	if want := []string{"count tool", "suppressed"}; !slices.Equal(s.told, want) {
+		t.Errorf("happened %q, want %q", s.told, want)
+	}
+}
+
+func TestAFailureOfACallerWhoIsGoneIsRecorded(t *testing.T) {
+	s := &story{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if instead := s.edge().Settle(ctx, s.failure(true), func(ctx context.Context) error { return ctx.Err() }); instead != nil {
+		t.Errorf("%v is to be sent instead", instead)
+	}
+}
+
+func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
+	for name, row := range map[string]struct {
+		refuse error
+		code   candor.Code
+	}{
+		"any error":          {errors.New("the disk is gone"), candor.CodeKaizaAuditLogFailed},
+		"an error with code": {candor.New(candor.CodeTimeout, ""), candor.CodeKaizaAuditLogFailed},
+		"the ledger's own":   {candor.New(candor.CodeKaizaAuditLogFailed, ""), candor.CodeKaizaAuditLogFailed},
+		"the ledger's lock":  {candor.New(candor.CodeKaizaAuditLockFailed, ""), candor.CodeKaizaAuditLockFailed},
+	} {
+		s := &story{refuse: row.refuse}
+		e := s.edge().Settle(t.Context(), s.failure(false), s.record)
+		if e == nil {
+			t.Errorf("%s: the failure may be sent", name)
+			continue
+		}
+		if e.Code() != row.code || e.Retry().Retryable() || strings.Contains(e.Message(), "not done") || strings.Contains(e.Suggestion(), "same call again") {
+			t.Errorf("%s: told %v, %v, %s", name, e, e.Retry(), e.Suggestion())
+		}
+		if was := e.Details().Get("code").String(); was != `"candor/NOT_FOUND"` || e.Ref() != "r1" || e.Context().Tool != "read" || e.Origin().By != candor.PartyGateway {
+			t.Errorf("%s: lost what was known: code %q, ref %q, %+v, by %v", name, was, e.Ref(), e.Context(), e.Origin())
+		}
+		if want := []string{"record", "unrecorded " + row.code.Symbol()}; !slices.Equal(s.told, want) {
+			t.Errorf("%s: happened %q, want %q", name, s.told, want)
+		}
+		if log := s.log.String(); strings.Count(log, "could not be recorded") != 1 || !strings.Contains(log, "ref=r1") {
+			t.Errorf("%s: logged %q", name, log)
+		}
+	}
+}
+
+func TestAStampKeepsWhatTheAuthorSaidUnlessTheEdgeIsSure(t *testing.T) {
+	edge := new(story).edge()
+	bare := candor.New(candor.CodeNotFound, "")
+	said := bare.With(candor.WithRef("theirs"), candor.WithTime(noon.Add(-time.Hour)), candor.WithTool("write"), candor.WithSession("s9", "admin", "/w"))
+	for name, row := range map[string]struct {
+		e                  *candor.Error
+		place              tail.Place
+		ref, tool, session string
+	}{
+		"nothing said":          {bare, tail.Place{Tool: "read", Session: "s1"}, "r1", "read", "s1"},
+		"said":                  {said, tail.Place{Tool: "read", Session: "s1"}, "theirs", "write", "s9"},
+		"said, sure":            {said, tail.Place{Tool: "read", Session: "s1", Sure: true}, "theirs", "read", "s1"},
+		"said, surely no place": {said, tail.Place{Sure: true}, "theirs", "", ""},
+		"said, nothing known":   {said, tail.Place{}, "theirs", "write", "s9"},
+	} {
+		e := edge.Stamp(row.e, row.place)
+		if at := e.Context(); e.Ref() != row.ref || at.Tool != row.tool || at.SessionID != row.session || e.Time().IsZero() {
+			t.Errorf("%s: ref %q, tool %q, session %q, time %v", name, e.Ref(), at.Tool, at.SessionID, e.Time())
+		}
+		if row.e == said && e.Context().Role != "admin" {
+			t.Errorf("%s: the role is lost", name)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package tail
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+)
+
+// unrecorded returns the only error that may leave without an entry. It keeps the ref, for the logs, and the code.
+func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Error {
+	ref, code := f.Error.Ref(), f.Error.Code().String()
+	refused, ok := errors.AsType[*candor.Error](err)
+	if !ok || !IsAudit(refused.Code()) {
+		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
+	}
+	refused = d.Stamp(refused.With(
+		candor.WithMessage("The call failed, and that could not be written to the trail."),
+		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
+		candor.WithSuggestion("Find out what the call has changed before you make it again, and tell the operator."),
+		candor.WithRef(ref), candor.WithOrigin(d.By, false),
+		candor.WithDetails(map[string]any{"code": code})), f.Place)
+	if d.Meter != nil {
+		d.Meter.CountUnrecorded(refused)
+	}
+	d.Logger.ErrorContext(ctx, "a failure could not be recorded",
+		slog.String("ref", ref), slog.String("code", code), slog.Any("error", refused)) // not err: its text may hold anything
+	return refused
+}
+
+// IsAudit reports a code by which a ledger says that it could not record.
+func IsAudit(c candor.Code) bool {
+	return c == candor.CodeKaizaAuditLogFailed || c == candor.CodeKaizaAuditLockFailed
+}
