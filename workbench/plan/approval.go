@@ -1,16 +1,47 @@
 package plan
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor"
 )
+
+// approvalVersion is the version of the records that are written, and the only one that is read.
+const approvalVersion = 1
+
+// Bounds of a record and of a list of them.
+const (
+	maxBy        = 128
+	maxNote      = 1 << 10
+	maxRecord    = 16 << 10
+	maxApprovals = 10_000 // names in the folder of one workspace that are looked at
+)
+
+// approvalsFolder is the folder of the records in the state folder; each workspace has its own below it.
+const approvalsFolder = "approvals"
 
 // Approval is the record that a person approved a plan for a workspace.
 type Approval struct {
 	Version int       `json:"version"`
 	Plan    string    `json:"plan"`        // its hash
 	Root    string    `json:"root"`        // the digest of the workspace
-	By      string    `json:"approved_by"` //
+	By      string    `json:"approved_by"` // who, as the command line knows them
 	At      time.Time `json:"at"`
 	Note    string    `json:"note,omitempty"`
 
@@ -18,23 +49,249 @@ type Approval struct {
 	Problem string `json:"-"`
 }
 
-// Approvals are the records in the state folder.
+// Approvals are the records in the state folder, which no tool of a workspace can write to. They are safe for concurrent use, also by
+// several processes.
 type Approvals struct{ state *os.Root }
 
-// Open returns the approvals below a state folder. The caller keeps owning state.
-func Open(state *os.Root) (*Approvals, error) { return &Approvals{state: state}, nil }
+// Open returns the approvals below a state folder and makes their folder. The caller keeps owning state.
+func Open(state *os.Root) (*Approvals, error) {
+	a := &Approvals{state: state}
+	if err := a.makeFolder(approvalsFolder); err != nil {
+		return nil, fmt.Errorf("opening approvals: %w", err)
+	}
+	return a, nil
+}
 
-// RootDigest names a workspace in the state folder without telling where it is. Pass the absolute path with its links resolved.
-func RootDigest(path string) string { return "" }
+// RootDigest names a workspace in the state folder without telling where it is. Pass the absolute path with its links resolved: two spellings of
+// one folder would be two workspaces.
+func RootDigest(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:])
+}
 
-// Approve writes a record, durably. One that was there is replaced.
-func (a *Approvals) Approve(record Approval) error { return nil }
+var digest = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
+
+// Approve writes a record; its version is filled in. When it returns without an error the record survives a crash. One that was there is replaced,
+// also a damaged one. A record that [Approvals.Lookup] would not accept is INVALID_INPUT_VALUE.
+func (a *Approvals) Approve(record Approval) error {
+	record.Version, record.At = approvalVersion, record.At.UTC()
+	if err := record.check(record.Root, record.Plan); err != nil {
+		return candor.New(candor.CodeKaizaInvalidInputValue, "The approval is not complete: "+err.Error()+".", candor.WithPlan(record.Plan))
+	}
+	text, err := json.MarshalIndent(record, "", "  ")
+	if err == nil {
+		err = a.write(record.Root, record.Plan, append(text, '\n'))
+	}
+	if err != nil {
+		return candor.New(candor.CodeKaizaFileWriteFailed, "The approval could not be recorded.", candor.WithPlan(record.Plan), candor.WithCause(err))
+	}
+	return nil
+}
 
 // Revoke removes a record, durably, and reports whether there was one.
-func (a *Approvals) Revoke(root, plan string) (existed bool, err error) { return false, nil }
+func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
+	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
+		return false, nil
+	}
+	err = a.state.Remove(recordName(root, plan))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = a.sync(recordFolder(root))
+	}
+	if err != nil {
+		return true, candor.New(candor.CodeKaizaFileWriteFailed, "The approval could not be taken back.", candor.WithPlan(plan), candor.WithCause(err))
+	}
+	return true, nil
+}
 
-// Lookup returns the record of a plan: PLAN_NOT_APPROVED if there is none, or if it is damaged.
-func (a *Approvals) Lookup(root, plan string) (Approval, error) { return Approval{}, nil }
+// Lookup returns the record of a plan. PLAN_NOT_APPROVED if there is none, or if it is damaged; details.reason is "no_record" or "bad_record".
+func (a *Approvals) Lookup(root, plan string) (Approval, error) {
+	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
+		return Approval{}, notApproved(plan, "no_record", "Nobody has approved the plan.")
+	}
+	record, err := a.read(root, plan)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Approval{}, notApproved(plan, "no_record", "Nobody has approved the plan.")
+	}
+	if err != nil {
+		return Approval{}, notApproved(plan, "bad_record", "The record of the approval is damaged: "+problemOf(err)+".")
+	}
+	return record, nil
+}
 
-// List returns the records of a workspace, the oldest first, damaged ones with their problem.
-func (a *Approvals) List(root string) ([]Approval, error) { return nil, nil }
+// List returns the records of a workspace, the oldest first, damaged ones before them with their problem.
+func (a *Approvals) List(root string) ([]Approval, error) {
+	if !digest.MatchString(root) {
+		return nil, nil
+	}
+	f, err := a.state.Open(recordFolder(root))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing approvals: %w", err)
+	}
+	entries, err := f.ReadDir(maxApprovals)
+	if closing := f.Close(); closing != nil || err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("listing approvals: %w", cmp.Or(err, closing))
+	}
+	var list []Approval
+	for _, e := range entries {
+		plan, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !fullHash.MatchString(plan) {
+			continue
+		}
+		record, err := a.read(root, plan)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was taken back in this moment
+		}
+		if err != nil {
+			record = Approval{Plan: plan, Root: root, Problem: problemOf(err)}
+		}
+		list = append(list, record)
+	}
+	slices.SortFunc(list, func(a, b Approval) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Plan, b.Plan)) })
+	return list, nil
+}
+
+// check says what a record lacks to approve this plan in this workspace.
+func (r Approval) check(root, plan string) error {
+	switch {
+	case r.Version != approvalVersion:
+		return &mistake{text: "its version is not known"}
+	case !fullHash.MatchString(r.Plan) || r.Plan != plan:
+		return &mistake{text: "it is about another plan"}
+	case !digest.MatchString(r.Root) || r.Root != root:
+		return &mistake{text: "it is about another workspace"}
+	case strings.TrimSpace(r.By) == "" || len(r.By) > maxBy || strings.ContainsFunc(r.By, hidden):
+		return &mistake{text: "it does not say who approved, or not in plain words"}
+	case r.At.IsZero():
+		return &mistake{text: "it does not say when"}
+	case len(r.Note) > maxNote || strings.ContainsFunc(r.Note, func(c rune) bool { return c != '\n' && hidden(c) }):
+		return &mistake{text: "its note is too long, or no plain text"}
+	default:
+		return nil
+	}
+}
+
+// problemOf is what may be told of a damaged record: our own words, but nothing of the file system's.
+func problemOf(err error) string {
+	if m, ok := errors.AsType[*mistake](err); ok {
+		return m.text
+	}
+	return "it cannot be read"
+}
+
+func recordFolder(root string) string     { return path.Join(approvalsFolder, root) }
+func recordName(root, plan string) string { return path.Join(approvalsFolder, root, plan+".json") }
+
+// read believes a record only if it is a file of its own that nobody but its owner can write to.
+func (a *Approvals) read(root, plan string) (Approval, error) {
+	for _, folder := range []string{approvalsFolder, recordFolder(root)} {
+		info, err := a.state.Lstat(folder)
+		if err != nil {
+			return Approval{}, err
+		}
+		if !info.IsDir() || shared(info) {
+			return Approval{}, &mistake{text: "others may write to its folder"}
+		}
+	}
+	name := recordName(root, plan)
+	info, err := a.state.Lstat(name)
+	if err != nil {
+		return Approval{}, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return Approval{}, &mistake{text: "it is no file"}
+	case shared(info):
+		return Approval{}, &mistake{text: "others may write to it"}
+	case info.Size() > maxRecord:
+		return Approval{}, &mistake{text: "it is too large"}
+	}
+	text, err := a.state.ReadFile(name)
+	if err != nil {
+		return Approval{}, err
+	}
+	return decodeRecord(text, root, plan)
+}
+
+func decodeRecord(text []byte, root, plan string) (Approval, error) {
+	var record Approval
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&record); err != nil {
+		return Approval{}, &mistake{text: "it is not the JSON of a record"}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Approval{}, &mistake{text: "something follows the record"}
+	}
+	if err := record.check(root, plan); err != nil {
+		return Approval{}, err
+	}
+	return record, nil
+}
+
+// shared reports whether others may write. Where modes mean nothing nobody can tell.
+func shared(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
+}
+
+// write leaves either what was there or the new record, whole, and returns when it is durable.
+func (a *Approvals) write(root, plan string, text []byte) error {
+	if err := a.makeFolder(recordFolder(root)); err != nil {
+		return err
+	}
+	name := recordName(root, plan)
+	draft := name + "." + rand.Text()
+	err := a.writeDraft(draft, text)
+	if err == nil {
+		err = a.state.Rename(draft, name) // what was there stays whole until here
+	}
+	if err != nil {
+		_ = a.state.Remove(draft) // it may not exist; the first error is the one to tell
+		return err
+	}
+	return a.sync(recordFolder(root))
+}
+
+func (a *Approvals) writeDraft(name string, text []byte) error {
+	f, err := a.state.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// makeFolder makes one folder, durably: what is in a folder is lost with its name.
+func (a *Approvals) makeFolder(name string) error {
+	err := a.state.Mkdir(name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		if info, other := a.state.Lstat(name); other != nil || !info.IsDir() {
+			return cmp.Or(other, err)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.sync(path.Dir(name))
+}
+
+// sync makes the names in a folder durable, where a folder can be synced.
+func (a *Approvals) sync(folder string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := a.state.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

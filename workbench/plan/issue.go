@@ -1,5 +1,11 @@
 package plan
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // Severity says whether an issue stops a plan.
 type Severity string
 
@@ -9,7 +15,7 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Issue is one thing that is wrong with a plan, and where. Line and column count from 1; 0 means the plan as a whole.
+// Issue is one thing that is wrong with a plan, and where. Line and column count from 1, the column in characters; 0 means the plan as a whole.
 type Issue struct {
 	Line     int      `json:"line"`
 	Column   int      `json:"column"`
@@ -17,4 +23,61 @@ type Issue struct {
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
 	Severity Severity `json:"severity"`
+}
+
+// String is the issue on one line, as a compiler would print it.
+func (i Issue) String() string {
+	s := fmt.Sprintf("%d:%d: %s: %s (%s)", i.Line, i.Column, i.Severity, i.Message, i.Rule)
+	if i.Hint != "" {
+		s += "; hint: " + i.Hint
+	}
+	return s
+}
+
+// The rules that an issue can name.
+const (
+	ruleSize        = "size"
+	ruleText        = "utf8"
+	ruleControl     = "control-character"
+	ruleHidden      = "hidden-character"
+	ruleHeader      = "header"
+	ruleFront       = "front-matter"
+	ruleYAML        = "yaml"
+	ruleDuplicate   = "duplicate"
+	ruleUnknown     = "unknown-key"
+	ruleTitle       = "title"
+	ruleScope       = "scope"
+	ruleScopeDoubt  = "scope-doubt"
+	rulePhase       = "phase"
+	ruleEmpty       = "empty-text"
+	rulePlaceholder = "placeholder"
+)
+
+// linter collects issues. An error counts even if it finds no room any more.
+type linter struct {
+	issues []Issue
+	failed bool
+}
+
+func (l *linter) fail(line, column int, rule, message, hint string) {
+	l.failed = true
+	l.add(Issue{line, column, rule, message, hint, SeverityError})
+}
+
+func (l *linter) warn(line, column int, rule, message, hint string) {
+	l.add(Issue{line, column, rule, message, hint, SeverityWarning})
+}
+
+func (l *linter) add(i Issue) {
+	if len(l.issues) < MaxIssues {
+		l.issues = append(l.issues, i)
+		return
+	}
+	if last := &l.issues[MaxIssues-1]; i.Severity == SeverityError && last.Severity == SeverityWarning {
+		*last = i // who mends the warnings only must not be surprised by an error
+	}
+}
+
+func (l *linter) sort() {
+	slices.SortStableFunc(l.issues, func(a, b Issue) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 }

@@ -3,16 +3,25 @@
 // use, and whether it is approved stands outside the workspace, where the tools cannot write.
 package plan
 
+import (
+	"io/fs"
+	"slices"
+	"strings"
+)
+
 // Bounds of a plan, in bytes where nothing else is said.
 const (
 	MaxContent = 256 << 10        // a whole plan
 	MaxGlobs   = 200              // scopes of a plan
 	MaxGlob    = 256              // one scope
+	MaxTitle   = 200              // the title
 	MaxFile    = MaxContent + 128 // a plan on disk, with its header
+	MaxIssues  = 100              // issues that are told of one plan
 	MinPrefix  = 8                // digits of a hash that name a plan, if no other begins so
 )
 
-// Folder is where the plans are, relative to the workspace. No plan covers anything in it.
+// Folder is where the plans are, relative to the workspace. No plan covers anything in it: a plan that could change plans would
+// approve itself.
 const Folder = "docs/plans"
 
 // Plan is what a plan says.
@@ -22,11 +31,20 @@ type Plan struct {
 	Scope []string `json:"scope"` // as written
 	Text  string   `json:"-"`     // the Markdown below the front matter
 
-	globs []glob
+	globs []glob // in the order of Scope
 }
 
-// Parse reads a plan. The issues are all there are, errors and warnings; with an error among them there is no plan.
-func Parse(content []byte) (*Plan, []Issue) { return nil, nil }
+// Parse reads a plan. The issues are all there are, errors and warnings in the order of the lines; with an error among them there is no plan.
+// It takes bounded time and memory for any input: what YAML offers beyond texts and lists of texts is refused before it is read.
+func Parse(content []byte) (*Plan, []Issue) {
+	l := &linter{}
+	p := l.document(content)
+	l.sort()
+	if l.failed {
+		return nil, l.issues
+	}
+	return p, l.issues
+}
 
 // Lint is [Parse] for one who wants the issues only.
 func Lint(content []byte) []Issue {
@@ -34,5 +52,21 @@ func Lint(content []byte) []Issue {
 	return issues
 }
 
-// Covers reports whether the plan allows a change of this file. The path is relative to the workspace, clean, and written with slashes.
-func (p *Plan) Covers(path string) bool { return false }
+// Covers reports whether the plan allows a change of this file. The path is relative to the workspace, clean, and written with slashes; no other
+// path is covered, and nothing in [Folder] is, however it is spelt. Scopes are compared segment by segment with attention to case: "src/**"
+// covers everything below src, and so does a folder's name alone, "src" or "src/".
+func (p *Plan) Covers(path string) bool {
+	if p == nil || path == "." || !fs.ValidPath(path) {
+		return false
+	}
+	segments := strings.Split(path, "/")
+	if inFolder(segments) {
+		return false
+	}
+	return slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) })
+}
+
+// inFolder also knows the other spellings of the folder that a file system without attention to case would take for it.
+func inFolder(segments []string) bool {
+	return len(segments) >= 2 && strings.EqualFold(segments[0]+"/"+segments[1], Folder)
+}

@@ -1,19 +1,35 @@
 package plan
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
 
 // Files is the folder of plans, as a workspace offers it. Names are names of files in [Folder], without it.
 type Files interface {
-	// ReadPlan returns a file: an error that is [io/fs.ErrNotExist] or FILE_NOT_FOUND if there is none. It need not return more than
-	// [MaxFile]+1 bytes of a larger one, and must not follow links out of the workspace.
+	// ReadPlan returns a file: an error that is [io/fs.ErrNotExist], FILE_NOT_FOUND or PATH_NOT_FOUND if there is none. It need not return more
+	// than [MaxFile]+1 bytes of a larger one, and must not follow links out of the workspace.
 	ReadPlan(name string) ([]byte, error)
 	// WritePlan writes a file as a whole, making the folder if need be.
 	WritePlan(name string, content []byte) error
-	// ListPlans returns the names in the folder, in any order, junk included. No folder is no error, or [io/fs.ErrNotExist].
+	// ListPlans returns the names in the folder, in any order, junk included. No folder is no names, or an error as of ReadPlan.
 	ListPlans() ([]string, error)
 }
 
-// Store is the plans of one workspace with their approvals. It is safe for concurrent use if its Files are.
+// Bounds of a list.
+const (
+	maxListed      = 1_000
+	maxListedBytes = 16 << 20 // of the files that are read for it
+)
+
+// Store is the plans of one workspace with their approvals. It keeps nothing in memory: every use reads and hashes again. It is safe for
+// concurrent use if its Files are.
 type Store struct {
 	files     Files
 	approvals *Approvals
@@ -25,39 +41,211 @@ func NewStore(files Files, approvals *Approvals, root string) *Store {
 	return &Store{files: files, approvals: approvals, root: root}
 }
 
-// Summary is a plan in a list.
-type Summary struct {
-	Hash    string   `json:"hash"`
-	Title   string   `json:"title,omitempty"`
-	Status  Status   `json:"status"`
-	Scope   []string `json:"scope,omitempty"`
-	Problem string   `json:"problem,omitempty"`
+// Submit stores a proposed plan under its hash. The same content again changes nothing and says that it existed; if the file under its hash
+// had been changed it is written anew, with the status that the approvals know. A plan with errors is INVALID_INPUT_VALUE, all its issues in
+// details.issues, as many as there is room for.
+func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
+	if p, issues := Parse(content); p == nil {
+		return "", false, candor.New(candor.CodeKaizaInvalidInputValue, "The plan has errors.",
+			candor.WithDetails(map[string]any{"issues": worst(issues), "count": len(issues)}),
+			candor.WithSuggestion("Mend the issues in details and submit the plan again; lint_plan shows them without submitting."))
+	}
+	hash = Hash(content)
+	if _, err := s.read(hash); err == nil {
+		return hash, true, nil
+	} else if !isPlanError(err) {
+		return hash, false, err
+	}
+	status := StatusProposed
+	if _, err := s.approvals.Lookup(s.root, hash); err == nil {
+		status = StatusApproved
+	}
+	if err := s.files.WritePlan(Name(hash), Render(content, hash, status)); err != nil {
+		return hash, false, otherwise(err, candor.CodeKaizaFileWriteFailed, "The plan could not be stored.", hash)
+	}
+	return hash, false, nil
 }
 
-// Listing is the plans of a workspace, as many as fit.
-type Listing struct {
-	Plans []Summary `json:"plans"`
-	More  int       `json:"more,omitempty"` // plans that were left out
-	Junk  int       `json:"junk,omitempty"` // names in the folder that are no plans
+// Load returns the plan with this hash, or the one whose hash begins so, given at least [MinPrefix] digits. It is read and hashed anew; the errors
+// are those of [Read], PLAN_NOT_FOUND, INVALID_INPUT_FORMAT for what cannot be a hash, and INVALID_INPUT_VALUE for a beginning that several share. A plan that is
+// not approved is no error here; see [Stored.Approved].
+func (s *Store) Load(hash string) (Stored, error) {
+	full, err := s.resolve(hash)
+	if err != nil {
+		return Stored{}, err
+	}
+	stored, err := s.read(full)
+	if err != nil {
+		return Stored{}, err
+	}
+	return s.judge(stored), nil
 }
 
-// Submit stores a proposed plan under its hash. The same content again changes nothing.
-func (s *Store) Submit(content []byte) (hash string, existed bool, err error) { return "", false, nil }
+// Enforce refuses a change of path that the plan does not allow: PLAN_NOT_FOUND, PLAN_NOT_APPROVED, PLAN_ENFORCEMENT_FAILED or
+// PLAN_SCOPE_VIOLATION, besides what [Store.Load] says of the hash. The path is relative to the workspace, clean, and written with slashes.
+func (s *Store) Enforce(hash, path string) error {
+	stored, err := s.Load(hash)
+	if err != nil {
+		return err
+	}
+	return stored.Enforce(path)
+}
 
-// List returns the plans sorted by hash.
-func (s *Store) List() (Listing, error) { return Listing{}, nil }
+// Approve records that a person approved the plan, and then writes so into its header. After a crash in between there is a record without a
+// header, the plan is not approved yet, and approving it again completes it.
+func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
+	stored, err := s.Load(hash)
+	if err != nil {
+		return Stored{}, err
+	}
+	if err := s.approvals.Approve(Approval{Plan: stored.Hash, Root: s.root, By: by, Note: note, At: at}); err != nil {
+		return Stored{}, err
+	}
+	return s.mark(stored, StatusApproved)
+}
 
-// Load returns the plan with this hash, or the one whose hash begins so.
-func (s *Store) Load(hash string) (Stored, error) { return Stored{}, nil }
+// Revoke takes an approval back: the record goes first, so that the plan is not approved from then on, whatever happens to its header.
+func (s *Store) Revoke(hash string) (Stored, error) {
+	full, err := s.resolve(hash)
+	if err != nil {
+		return Stored{}, err
+	}
+	if _, err := s.approvals.Revoke(s.root, full); err != nil {
+		return Stored{}, err
+	}
+	stored, err := s.read(full)
+	if err != nil {
+		return Stored{}, err
+	}
+	return s.mark(stored, StatusProposed)
+}
 
-// Enforce refuses a change of path that the plan does not allow.
-func (s *Store) Enforce(hash, path string) error { return nil }
+// mark writes a status into the header.
+func (s *Store) mark(stored Stored, status Status) (Stored, error) {
+	if stored.Status != status {
+		if err := s.files.WritePlan(Name(stored.Hash), Render(stored.Body, stored.Hash, status)); err != nil {
+			return Stored{}, otherwise(err, candor.CodeKaizaFileWriteFailed, "The header of the plan could not be written.", stored.Hash)
+		}
+	}
+	return s.Load(stored.Hash)
+}
 
-// Approve records that a person approved the plan, and writes so into its header.
-func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) { return Stored{}, nil }
+// Previous returns the plan that was approved last, other than this one, and nil if there is none or it is gone from the workspace.
+func (s *Store) Previous(hash string) (*Stored, error) {
+	records, err := s.approvals.List(s.root)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range slices.Backward(records) {
+		if record.Problem != "" || record.Plan == hash {
+			continue
+		}
+		if stored, err := s.Load(record.Plan); err == nil && stored.Approved() {
+			return &stored, nil
+		}
+	}
+	return nil, nil
+}
 
-// Revoke takes an approval back.
-func (s *Store) Revoke(hash string) (Stored, error) { return Stored{}, nil }
+// resolve returns the whole hash.
+func (s *Store) resolve(hash string) (string, error) {
+	hash = strings.ToLower(hash)
+	if fullHash.MatchString(hash) {
+		return hash, nil
+	}
+	if len(hash) < MinPrefix || len(hash) > 64 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return "", candor.New(candor.CodeKaizaInvalidInputFormat, "This is not the hash of a plan.",
+			candor.WithSuggestion(fmt.Sprintf("Give the 64 digits of the hash, or at least the first %d of them.", MinPrefix)))
+	}
+	names, err := s.names()
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, name := range names {
+		if full := hashOfName(name); full != "" && strings.HasPrefix(full, hash) {
+			found = append(found, full)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithDetails(map[string]any{"plan": hash}))
+	case 1:
+		return found[0], nil
+	default:
+		return "", candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
+			candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
+	}
+}
 
-// Previous returns the plan that was approved last, other than this one, and nil if there is none.
-func (s *Store) Previous(hash string) (*Stored, error) { return nil, nil }
+// names are the names in the folder, sorted.
+func (s *Store) names() ([]string, error) {
+	names, err := s.files.ListPlans()
+	if absent(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, otherwise(err, candor.CodeKaizaFileReadFailed, "The plans could not be listed.", "")
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return names, nil
+}
+
+// read reads one plan and checks its hashes.
+func (s *Store) read(hash string) (Stored, error) {
+	file, err := s.files.ReadPlan(Name(hash))
+	if absent(err) {
+		return Stored{}, candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithPlan(hash), candor.WithDetails(map[string]any{"plan": hash}))
+	}
+	if err != nil {
+		return Stored{}, otherwise(err, candor.CodeKaizaFileReadFailed, "The plan could not be read.", hash)
+	}
+	return Read(file, Name(hash))
+}
+
+// judge says whether the plan is approved: by its record, which must be sound, and by its header.
+func (s *Store) judge(stored Stored) Stored {
+	record, err := s.approvals.Lookup(s.root, stored.Hash)
+	switch {
+	case err != nil:
+		stored.reason, stored.Refusal = refusal(err)
+		if stored.Status == StatusApproved && stored.reason == "no_record" {
+			stored.reason, stored.Refusal = "forged_header", "The header claims an approval that nobody gave in this workspace."
+		}
+	case stored.Status != StatusApproved:
+		stored.Approval = &record
+		stored.reason, stored.Refusal = "status", "The approval is recorded, but the header does not say so; it must be approved once more."
+	default:
+		stored.Approval = &record
+	}
+	return stored
+}
+
+// absent reports whether an error means that there is no such file.
+func absent(err error) bool {
+	code := codeOf(err)
+	return code == candor.CodeKaizaFileNotFound || code == candor.CodeKaizaPathNotFound || errors.Is(err, fs.ErrNotExist)
+}
+
+// isPlanError reports whether what lies under a hash is no whole plan, rather than that nobody could look.
+func isPlanError(err error) bool {
+	code := codeOf(err)
+	return code == candor.CodeKaizaPlanNotFound || code == candor.CodeKaizaPlanNotApproved || code == candor.CodeKaizaPlanEnforcementFailed
+}
+
+// codeOf is the code of an error that carries one itself.
+func codeOf(err error) candor.Code {
+	if e, ok := errors.AsType[*candor.Error](err); ok {
+		return e.Code()
+	}
+	return candor.Code{}
+}
+
+// otherwise keeps an error that has a code and gives one to any other.
+func otherwise(err error, code candor.Code, message, hash string) error {
+	if e, ok := errors.AsType[*candor.Error](err); ok {
+		return e
+	}
+	return candor.New(code, message, candor.WithPlan(hash), candor.WithCause(err))
+}

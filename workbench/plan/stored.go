@@ -1,5 +1,17 @@
 package plan
 
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/near"
+)
+
 // Status is what the header of a stored plan claims.
 type Status string
 
@@ -19,8 +31,11 @@ type Stored struct {
 
 	// Approval is the record of the person's approval, and nil without one. Only [Store] fills it.
 	Approval *Approval
-	// Refusal says why the plan is not approved, and is empty if it is. Only [Store] fills it.
+	// Refusal says why the plan is not approved, and is empty if it is. Only [Store] fills it; a plan that was not loaded by it has no
+	// approval either.
 	Refusal string
+
+	reason string // the Refusal in one word, for details
 }
 
 // Approved reports whether header and record agree that a person approved this very content.
@@ -28,20 +43,180 @@ func (s Stored) Approved() bool {
 	return s.Status == StatusApproved && s.Approval != nil && s.Refusal == ""
 }
 
-// Enforce refuses a change of path that the plan does not allow: PLAN_NOT_APPROVED or PLAN_SCOPE_VIOLATION.
-func (s Stored) Enforce(path string) error { return nil }
+// Enforce refuses a change of path that the plan does not allow: PLAN_NOT_APPROVED or PLAN_SCOPE_VIOLATION. The path is relative to the
+// workspace, clean, and written with slashes.
+func (s Stored) Enforce(path string) error {
+	if !s.Approved() {
+		return notApproved(s.Hash, s.reason, s.Refusal)
+	}
+	if s.Plan.Covers(path) {
+		return nil
+	}
+	details := map[string]any{"path": path, "scope": some(s.Plan.Scope), "scopes": len(s.Plan.Scope)}
+	nearest := nearestScope(path, s.Plan.Scope)
+	details["nearest"] = nearest
+	suggestion := fmt.Sprintf("Change only files that the plan covers, such as %s, or have a plan approved that covers this one.", nearest)
+	if inFolder(strings.Split(path, "/")) {
+		suggestion = "Submit plans instead of writing them; no plan covers the folder of the plans."
+	}
+	return candor.New(candor.CodeKaizaPlanScopeViolation, "", candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
+		candor.WithDetails(details), candor.WithSuggestion(suggestion))
+}
 
-// Hash is the hash of a plan: sha256 in hex of its canonical form.
-func Hash(content []byte) string { return "" }
+// some is the beginning of a long list: details are bounded, and a cut in the middle of an element helps nobody.
+func some(list []string) []string {
+	size := 0
+	for i, s := range list {
+		if size += len(s) + 3; size > 4<<10 || i == 50 {
+			return list[:i]
+		}
+	}
+	return list
+}
 
-// Canonical is the form of a plan that is hashed and stored: CRLF is LF, and there is exactly one line end at the end.
-func Canonical(content []byte) []byte { return content }
+// nearestScope is the scope that shares most folders with a path, and among those the most similar one.
+func nearestScope(path string, scopes []string) string {
+	best, most, likeness := "", -1, -1.0
+	segments := strings.Split(path, "/")
+	for _, scope := range scopes {
+		shared := 0
+		for i, segment := range strings.Split(scope, "/") {
+			if i >= len(segments) || segments[i] != segment {
+				break
+			}
+			shared++
+		}
+		if like := near.Similarity(path, scope); shared > most || shared == most && like > likeness {
+			best, most, likeness = scope, shared, like
+		}
+	}
+	return best
+}
+
+// Hash is the hash of a plan: sha256, in lower-case hex, of its [Canonical] form.
+func Hash(content []byte) string {
+	sum := sha256.Sum256(Canonical(content))
+	return hex.EncodeToString(sum[:])
+}
+
+// Canonical is the form of a plan that is hashed and stored: every line ends in LF, CRLF having become LF, and there is exactly one line end at
+// the end. The canonical form of a canonical form is itself. content is not changed.
+func Canonical(content []byte) []byte {
+	trimmed := bytes.TrimRight(content, "\r\n")
+	body := make([]byte, 0, len(trimmed)+1)
+	for line := range bytes.Lines(trimmed) {
+		if end, ok := bytes.CutSuffix(line, []byte("\n")); ok {
+			body = append(append(body, bytes.TrimRight(end, "\r")...), '\n')
+			continue
+		}
+		body = append(body, line...)
+	}
+	return append(body, '\n')
+}
+
+const headerStart = "<!-- KAIZA_PLAN_HASH:"
+
+var (
+	header   = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
+	fullHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
 
 // Name is the name of a plan's file in [Folder].
 func Name(hash string) string { return hash + ".md" }
 
-// Render writes a plan as it lies on disk.
-func Render(body []byte, hash string, status Status) []byte { return nil }
+// hashOfName is the hash in the name of a file, "" if it is not the name of a plan.
+func hashOfName(name string) string {
+	hash, ok := strings.CutSuffix(name, ".md")
+	if !ok || !fullHash.MatchString(hash) {
+		return ""
+	}
+	return hash
+}
 
-// Read reads a plan from disk. name is the name of the file, without a folder.
-func Read(file []byte, name string) (Stored, error) { return Stored{}, nil }
+// Render writes a plan as it lies on disk: a header on the first line, then the canonical body. The hash covers the body only.
+func Render(body []byte, hash string, status Status) []byte {
+	return append(fmt.Appendf(nil, "%s %s STATUS: %s -->\n", headerStart, hash, status), Canonical(body)...)
+}
+
+// Read reads a plan from disk. name is the name of the file, without a folder. Errors are:
+//
+//   - PLAN_NOT_FOUND: the name is not that of a plan;
+//   - PLAN_NOT_APPROVED: there is no header with a hash of 64 digits and one of the two statuses, or the plan does not pass [Parse], so that
+//     nobody can have approved it; details.reason says which;
+//   - PLAN_ENFORCEMENT_FAILED: the hashes of name, header and content are not the same; details.differs says which differ.
+//
+// A proposed plan is no error here: Status says so, and [Stored.Enforce] refuses it.
+func Read(file []byte, name string) (Stored, error) {
+	named := hashOfName(name)
+	if named == "" {
+		return Stored{}, candor.New(candor.CodeKaizaPlanNotFound, "The name is not that of a plan.", candor.WithDetails(map[string]any{"reason": "name"}))
+	}
+	if len(file) > MaxFile {
+		return Stored{}, notApproved(named, "size", "The file is larger than a plan can be.")
+	}
+	first, body, _ := bytes.Cut(file, []byte("\n"))
+	found := header.FindSubmatch(bytes.TrimRight(first, "\r"))
+	if found == nil {
+		return Stored{}, badHeader(named, string(first))
+	}
+	headed, hashed := string(found[1]), Hash(body)
+	if headed != named || hashed != named {
+		return Stored{}, changed(named, headed, hashed)
+	}
+	p, issues := Parse(body)
+	if p == nil {
+		return Stored{}, notApproved(named, "lint", "The plan has errors, so it cannot have been approved.", issues...)
+	}
+	return Stored{Hash: named, Status: Status(found[2]), Body: Canonical(body), Plan: p, Warnings: issues}, nil
+}
+
+func badHeader(hash, first string) *candor.Error {
+	switch {
+	case !strings.HasPrefix(first, headerStart):
+		return notApproved(hash, "no_header", "The plan has no header.")
+	case strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(first, headerStart), "0123456789abcdef "), "STATUS:"):
+		return notApproved(hash, "bad_status_or_hash", "The header of the plan has no hash of 64 digits, or no known status.")
+	default:
+		return notApproved(hash, "bad_header", "The header of the plan is damaged.")
+	}
+}
+
+// notApproved is PLAN_NOT_APPROVED with the reason in details.
+func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
+	details := map[string]any{"reason": reason}
+	if len(issues) > 0 {
+		details["issues"] = worst(issues)
+	}
+	return candor.New(candor.CodeKaizaPlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
+}
+
+// changed is PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is the one that differs.
+func changed(named, headed, hashed string) *candor.Error {
+	differs := []string{"file_name", "header", "content"}
+	switch {
+	case named == headed:
+		differs = differs[2:]
+	case named == hashed:
+		differs = differs[1:2]
+	case headed == hashed:
+		differs = differs[:1]
+	}
+	return candor.New(candor.CodeKaizaPlanEnforcementFailed, "", candor.WithPlan(named), candor.WithDetails(map[string]any{
+		"reason": "hash", "differs": differs, "file_name": named, "header": headed, "content": hashed,
+	}))
+}
+
+// worst is as many issues as details have room for, errors first.
+func worst(issues []Issue) []Issue {
+	const room = 20
+	var first, then []Issue
+	for _, i := range issues {
+		if i.Severity == SeverityError {
+			first = append(first, i)
+		} else {
+			then = append(then, i)
+		}
+	}
+	all := append(first, then...)
+	return all[:min(len(all), room)]
+}

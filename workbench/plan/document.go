@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// fence is the line before and after the front matter.
+const fence = "---"
+
+// document reads a whole plan. What it returns counts only if nothing failed.
+func (l *linter) document(content []byte) *Plan {
+	p := &Plan{}
+	if len(content) > 2*MaxContent { // before anything is copied; line ends can only halve it
+		l.tooLarge()
+		return p
+	}
+	body := string(Canonical(content))
+	if len(body) > MaxContent {
+		l.tooLarge()
+		return p
+	}
+	lines := strings.Split(strings.TrimSuffix(body, "\n"), "\n")
+	if !l.plainText(lines) {
+		return p
+	}
+	front, text, ok := l.split(lines)
+	if !ok {
+		return p
+	}
+	l.frontMatter(p, front)
+	l.text(text, len(front)+3)
+	p.Text = strings.Join(text, "\n") + "\n"
+	return p
+}
+
+func (l *linter) tooLarge() {
+	l.fail(0, 0, ruleSize, fmt.Sprintf("the plan is larger than %d KiB", MaxContent>>10), "split it into several plans")
+}
+
+// plainText refuses bytes that are no text. Nothing else is looked at then: positions would mean nothing.
+func (l *linter) plainText(lines []string) bool {
+	for i, line := range lines {
+		if !utf8.ValidString(line) {
+			l.fail(i+1, 1, ruleText, "the line is not UTF-8", "save the plan as UTF-8 text")
+		}
+		column := 0
+		for _, r := range line {
+			column++
+			if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+				l.fail(i+1, column, ruleControl, fmt.Sprintf("the line holds the control character U+%04X", r), "remove it")
+				break
+			}
+		}
+	}
+	if strings.HasPrefix(lines[0], "\ufeff") {
+		l.fail(1, 1, ruleHidden, "the plan begins with a byte order mark", "save it as UTF-8 without one")
+	}
+	return !l.failed
+}
+
+// split finds the front matter. The first line of text has the number len(front)+3.
+func (l *linter) split(lines []string) (front, text []string, ok bool) {
+	if strings.HasPrefix(lines[0], headerStart) {
+		l.fail(1, 1, ruleHeader, "the plan begins with a header", "leave the first line out; the header is written when the plan is stored")
+		return nil, nil, false
+	}
+	if strings.TrimRight(lines[0], " \t") != fence {
+		l.fail(1, 1, ruleFront, "the plan does not begin with front matter", "begin with a line of three dashes, then title: and scope:, then three dashes again")
+		return nil, nil, false
+	}
+	for i, line := range lines[1:] {
+		if strings.TrimRight(line, " \t") == fence {
+			return lines[1 : i+1], lines[i+2:], true
+		}
+	}
+	l.fail(1, 1, ruleFront, "the front matter does not end", "close it with a line of three dashes")
+	return nil, nil, false
+}
+
+// placeholder is a word that stands for something not yet written.
+var placeholder = regexp.MustCompile(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
+
+// maxDoubts bounds the warnings of one kind, so that they leave room for others.
+const maxDoubts = 20
+
+// text looks at the Markdown, whose first line has this number.
+func (l *linter) text(lines []string, first int) {
+	if strings.TrimSpace(strings.Join(lines, "")) == "" {
+		l.fail(first, 1, ruleEmpty, "the plan has no text", "say below the front matter what is to be done, and why")
+		return
+	}
+	placeholders, unseen := 0, 0
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), headerStart) {
+			l.fail(first+i, 1, ruleHeader, "a line of the text looks like the header of a plan", "leave it out, or indent it as code behind another word")
+		}
+		if at := placeholder.FindStringIndex(line); at != nil && placeholders < maxDoubts {
+			placeholders++
+			l.warn(first+i, column(line, at[0]), rulePlaceholder, "the line holds a placeholder", "say what is meant before somebody approves it")
+		}
+		if at := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && hidden(r) }); at >= 0 && unseen < maxDoubts {
+			unseen++
+			r, _ := utf8.DecodeRuneInString(line[at:])
+			l.warn(first+i, column(line, at), ruleHidden, fmt.Sprintf("the line holds U+%04X, which a reader does not see", r), "remove it")
+		}
+	}
+}
+
+// column counts characters up to a byte of a line, from 1.
+func column(line string, at int) int { return utf8.RuneCountInString(line[:at]) + 1 }

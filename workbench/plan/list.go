@@ -1,0 +1,76 @@
+package plan
+
+import "github.com/candor-mcp/candor"
+
+// Summary is a plan in a list. Status is APPROVED only if the plan is, whatever its header claims.
+type Summary struct {
+	Hash    string   `json:"hash"`
+	Title   string   `json:"title,omitempty"`
+	Status  Status   `json:"status"`
+	Scope   []string `json:"scope,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+// Listing is the plans of a workspace, as many as fit.
+type Listing struct {
+	Plans []Summary `json:"plans"`
+	More  int       `json:"more,omitempty"` // plans that were left out
+	Junk  int       `json:"junk,omitempty"` // names in the folder that are no plans
+}
+
+// List returns the plans sorted by hash, each with its problem if it has one. Beyond a thousand plans, or 16 MiB of them, the rest is only counted.
+func (s *Store) List() (Listing, error) {
+	names, err := s.names()
+	if err != nil {
+		return Listing{}, err
+	}
+	list := Listing{Plans: []Summary{}}
+	room := maxListedBytes
+	for _, name := range names {
+		hash := hashOfName(name)
+		switch {
+		case hash == "":
+			list.Junk++
+		case len(list.Plans) >= maxListed || room <= 0:
+			list.More++
+		default:
+			stored, size, err := s.sized(hash)
+			room -= size
+			list.Plans = append(list.Plans, summarise(hash, stored, err))
+		}
+	}
+	return list, nil
+}
+
+// sized loads one plan and tells how much had to be read for it.
+func (s *Store) sized(hash string) (Stored, int, error) {
+	stored, err := s.read(hash)
+	if err != nil {
+		return Stored{}, MaxFile, err // it is not known, so it is the most
+	}
+	return s.judge(stored), len(stored.Body), nil
+}
+
+func summarise(hash string, stored Stored, err error) Summary {
+	summary := Summary{Hash: hash, Status: StatusProposed}
+	if err != nil {
+		_, summary.Problem = refusal(err)
+		return summary
+	}
+	summary.Title, summary.Scope = stored.Plan.Title, stored.Plan.Scope
+	if stored.Approved() {
+		summary.Status = StatusApproved
+	} else if stored.reason != "no_record" { // a proposal without a record is as it should be
+		summary.Problem = stored.Refusal
+	}
+	return summary
+}
+
+// refusal is the reason and the sentence of an error.
+func refusal(err error) (reason, sentence string) {
+	e := candor.From(err)
+	if e.Details().Get("reason").Decode(&reason) != nil {
+		reason = "unreadable"
+	}
+	return reason, e.Message()
+}
