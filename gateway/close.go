@@ -94,6 +94,9 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	if c.isTool() {
 		f.err = c.up.repeats.note(c, f.err)
 	}
+	if c.mayPass(&x.Response) {
+		return Reply{Bytes: c.asItCame(ctx, f)}
+	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
 }
 

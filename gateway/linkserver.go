@@ -170,13 +170,20 @@ func (l *link) malformed(m *wire.Message) {
 	}
 }
 
-// closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none.
+// closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none, unless
+// nothing may be touched.
 func (l *link) closeBadly(p *pending, m *wire.Message) {
-	if _, found, _ := p.call.judge(m); found.Verdict == contract.VerdictClean {
-		l.fail(p, badAnswer(m.Malformation().Flaw))
-		return
+	_, found, _ := p.call.judge(m)
+	e := badAnswer(m.Malformation().Flaw)
+	switch {
+	case found.Verdict != contract.VerdictClean:
+		l.close(p, m)
+	case p.call.mayPass(m):
+		p.call.passOn(l.ctx, e, m.Bytes())
+		l.client.queue(m.Bytes())
+	default:
+		l.fail(p, e)
 	}
-	l.close(p, m)
 }
 
 // oversize handles a line that was too long to be kept.

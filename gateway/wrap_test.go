@@ -79,6 +79,33 @@ func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	}
 }
 
+// In mode observe the client gets what it would get without us, and an answer of ours where that is none.
+func TestObserveReplacesOnlyWhatIsNoAnswer(t *testing.T) {
+	for fault, want := range map[string]string{
+		"both": `"result":{},"error":{"code":1,"message":"and an error"}}`, "baderror": `"error":"a text"}`, "twice": `"result":{},"result":{"content":[]}}`,
+		"version": `{"id":1,"result":{}}`,
+		"neither": "", "request": "", "batch": "", "deep": "", "utf8": "", "control": "", "bom": "",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			s := wrapped(t, Options{Mode: ModeObserve}, badChild())
+			s.greet()
+			s.call(1, fault, `{}`)
+			answer := s.answer("1")
+			if want != "" && !strings.HasSuffix(answer, want) {
+				t.Errorf("%.300s was touched, want %s", answer, want)
+			}
+			if want == "" && codeOf(answer) != "UPSTREAM_MALFORMED" {
+				t.Errorf("%.300s is no answer", answer)
+			}
+			s.hangUp()
+			if entries, counts, _ := s.books.read(); entries != 1 || counts != 1 {
+				t.Errorf("%d entries, %d counts", entries, counts)
+			}
+		})
+	}
+}
+
 func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
 	s := wrapped(t, Options{}, badChild())
 	s.greet()

@@ -1,0 +1,26 @@
+package gateway
+
+import (
+	"context"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Mode observe touches nothing: the client gets what it would get of its server without us. But lost calls are answered in every mode,
+// and a call is lost whose answer nobody could take for one: bytes that are not JSON, a batch, what is too large or too deep, what has
+// neither result nor error, or is a request as well. Whatever else is wrong with an answer is recorded, and it passes.
+
+// mayPass reports an answer that observe passes on though something is wrong with it.
+func (c *Call) mayPass(m *wire.Message) bool {
+	grave := m.Flaws().Without(wire.FlawBadVersion, wire.FlawBadError, wire.FlawResultAndError, wire.FlawDuplicateKey, wire.FlawFoldedName)
+	return c.up.o.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
+		(m.Result().Present() || m.Error().Present())
+}
+
+// asItCame settles a failing answer and passes it on as it is.
+func (c *Call) asItCame(ctx context.Context, f failure) []byte {
+	if audit := c.settle(ctx, f, f.said); audit != nil {
+		return c.made(audit)
+	}
+	return f.said
+}
