@@ -174,6 +174,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer raiseHeap()()
+	defer limitMemory()()
 	s, err := newServing(p, file)
 	if err == nil {
 		if !c.quiet {
