@@ -8,15 +8,25 @@ import (
 )
 
 const (
-	learnPatience = 2 * time.Second // how long a call waits for the list of tools
+	learnPatience = 2 * time.Second // how long a call waits for the list of tools, and for the handshake before it
 	learnPages    = 100
 )
 
 // learn asks the server for its tools if a tool is called and nobody has asked yet, so that arguments can be checked from the first
-// call on. The call waits for the list, but not long; a list that comes later still counts.
+// call on. The call waits for the list, and before that for the answer to initialize if the client did not, but not long: then it is
+// forwarded unchecked. A list that comes later still counts.
 func (p *pump) learn(l *link, m *wire.Message) {
 	o := &p.up.o
-	if o.Mode == ModeObserve || o.NoValidation || !m.MethodIs("tools/call") || !p.hello.mayList(l, m) {
+	if o.Mode == ModeObserve || o.NoValidation || !m.MethodIs("tools/call") {
+		return
+	}
+	may, meeting := p.hello.mayList(l, m)
+	if meeting != nil {
+		p.flush() // initialize may not have left yet
+		p.waitFor(meeting)
+		may, _ = p.hello.mayList(l, m)
+	}
+	if !may {
 		return
 	}
 	if _, whole := p.up.tools.find(p.session, ""); whole {
@@ -25,8 +35,12 @@ func (p *pump) learn(l *link, m *wire.Message) {
 	learnt := make(chan struct{})
 	l.list(about(m), "", learnPages, func() { close(learnt) })
 	p.client.flush()
+	p.waitFor(learnt)
+}
+
+func (p *pump) waitFor(done <-chan struct{}) {
 	select {
-	case <-learnt:
+	case <-done:
 	case <-p.ctx.Done():
 	case <-time.After(learnPatience):
 	}

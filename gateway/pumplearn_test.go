@@ -78,6 +78,39 @@ func TestAServerThatDoesNotListItsToolsIsNotWaitedForTwice(t *testing.T) {
 	})
 }
 
+// Some clients do not wait for the answer to initialize before they call.
+func TestACallInOneBreathWithTheHandshakeIsCheckedToo(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.send(strings.Join([]string{
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		toolCall(1, "echo", `{"wrong":1}`), toolCall(2, "echo", `{"text":"right"}`),
+	}, "\n"))
+	if answer := s.answer("1"); codeOf(answer) != "INVALID_ARGUMENTS" {
+		t.Errorf("bad arguments were forwarded: %s", answer)
+	}
+	if answer := s.answer("2"); codeOf(answer) != "" {
+		t.Error(answer)
+	}
+	if answer := s.answer("0"); codeOf(answer) != "" {
+		t.Error(answer)
+	}
+}
+
+func TestAServerThatDoesNotGreetIsNotWaitedForTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		began := time.Now()
+		first, second := toolCall(1, "work", `{}`), toolCall(2, "work", `{}`)
+		hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+		d.client(hello, ready, first, second)
+		if time.Since(began) != learnPatience {
+			t.Errorf("waited %v", time.Since(began))
+		}
+		d.wantHeard(hello, ready, first, second)
+	})
+}
+
 func TestTheGatewayAsksNothingOfItsOwnWhereItMayNot(t *testing.T) {
 	call := toolCall(1, "work", `{}`)
 	bubble(t, func(t *testing.T) {

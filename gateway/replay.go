@@ -13,13 +13,15 @@ import (
 // handshake is how the client and the server met: what to say again to a server that was started anew, so that the client need
 // not notice. It is safe for concurrent use.
 type handshake struct {
-	mu     sync.Mutex // guards all below
-	hello  []byte     // the request initialize
-	ready  []byte     // the notification that follows it
-	id     wire.ID
-	answer greeting
-	met    bool  // the server has answered
-	listed *link // the link on which the tools were asked for
+	mu      sync.Mutex // guards all below
+	hello   []byte     // the request initialize
+	ready   []byte     // the notification that follows it
+	id      wire.ID
+	answer  greeting
+	met     bool          // the server has answered
+	meeting chan struct{} // closed when it does; nil if it was not asked, or has
+	awaited bool          // a call has waited for that
+	listed  *link         // the link on which the tools were asked for
 }
 
 // greeting is what a server says of itself that a client relies on.
@@ -39,6 +41,7 @@ func (h *handshake) request(c *Call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), c.ID().Clone(), nil, false
+	h.meeting, h.awaited = make(chan struct{}), false
 }
 
 // response notes what the server answered to initialize.
@@ -47,6 +50,10 @@ func (h *handshake) response(m *wire.Message) {
 	defer h.mu.Unlock()
 	if m.Kind() == wire.KindResult {
 		h.answer, h.met = readGreeting(m), true
+	}
+	if h.meeting != nil {
+		close(h.meeting)
+		h.meeting = nil
 	}
 }
 
@@ -59,20 +66,26 @@ func (h *handshake) initialized(m *wire.Message) {
 	h.ready = bytes.Clone(m.Bytes())
 }
 
-// mayList reports whether the server may be asked for its tools now, once on each link: it is initialised, or needs not to be.
-func (h *handshake) mayList(l *link, m *wire.Message) bool {
+// mayList reports whether the server may be asked for its tools now, once on each link: it is initialised, or needs not to be. If it may
+// be so soon, meeting is closed then; that is told once, so that a server which does not answer is not waited for twice.
+func (h *handshake) mayList(l *link, m *wire.Message) (may bool, meeting <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.listed == l { // first, because every call of a tool comes here
-		return false
+		return false, nil
 	}
 	stateless := m.Params().Path("_meta", protocolVersionKey).Present()
 	offered := h.met && h.ready != nil && v(h.capabilities(), "tools").Present()
-	if !stateless && !offered {
-		return false
+	switch {
+	case stateless, offered:
+		h.listed = l
+		return true, nil
+	case h.meeting != nil && !h.awaited:
+		h.awaited = true
+		return false, h.meeting
+	default:
+		return false, nil
 	}
-	h.listed = l
-	return true
 }
 
 func (h *handshake) capabilities() wire.Value {
