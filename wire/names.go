@@ -108,27 +108,30 @@ func sameName(a, b []byte) bool {
 	return bytes.Equal(unescape(sa[:0], a), unescape(sb[:0], b))
 }
 
-// nameTable is an open-addressed set of names, each slot one more than the offset of a name's
-// opening quote. It is at most half full.
+// nameTable is an open-addressed set of names, at most seven eighths full. A slot holds the hash of a name, so that neither a
+// look at another name nor growing goes back to the text: in a large object each of those would miss the cache.
 type nameTable struct {
-	slots []uint32
+	slots []slot
 	n     int
 }
 
+// slot is the hash of a name, and one more than the offset of its opening quote; 0 is an empty slot.
+type slot struct{ hash, at uint32 }
+
 const (
 	tableStart = 128
-	tableKeep  = 1 << 14 // a larger table is left to the collector
+	tableKeep  = 1 << 13 // a larger table is left to the collector
 )
 
 var (
 	nameSeed   = maphash.MakeSeed()
-	nameTables = sync.Pool{New: func() any { return &nameTable{slots: make([]uint32, tableStart)} }}
+	nameTables = sync.Pool{New: func() any { return &nameTable{slots: make([]slot, tableStart)} }}
 )
 
 func newNameTable() *nameTable {
 	t, ok := nameTables.Get().(*nameTable)
 	if !ok {
-		return &nameTable{slots: make([]uint32, tableStart)}
+		return &nameTable{slots: make([]slot, tableStart)}
 	}
 	return t
 }
@@ -144,40 +147,39 @@ func (t *nameTable) release() {
 
 // add reports whether the name is new.
 func (t *nameTable) add(data []byte, name span) bool {
-	if 2*(t.n+1) > len(t.slots) {
-		t.grow(data)
+	if 8*(t.n+1) > 7*len(t.slots) {
+		t.grow()
 	}
-	slot, found := t.find(data, name)
-	if found {
-		return false
+	in := name.inside(data)
+	hash := nameHash(in)
+	i := t.home(hash)
+	for ; t.slots[i].at != 0; i = t.next(i) {
+		if t.slots[i].hash == hash && sameName(in, nameAt(data, t.slots[i].at-1).inside(data)) {
+			return false
+		}
 	}
-	t.slots[slot] = name.begin + 1
+	t.slots[i] = slot{hash, name.begin + 1}
 	t.n++
 	return true
 }
 
-func (t *nameTable) find(data []byte, name span) (slot int, found bool) {
-	in := name.inside(data)
-	mask := len(t.slots) - 1
-	for i := nameHash(in) & mask; ; i = (i + 1) & mask {
-		at := t.slots[i]
-		if at == 0 {
-			return i, false
-		}
-		if sameName(in, nameAt(data, at-1).inside(data)) {
-			return i, true
-		}
-	}
-}
+// home is where the search for a hash begins, next where it goes on.
+func (t *nameTable) home(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
 
-func (t *nameTable) grow(data []byte) {
+func (t *nameTable) next(i int) int { return (i + 1) & (len(t.slots) - 1) }
+
+func (t *nameTable) grow() {
 	old := t.slots
-	t.slots = make([]uint32, 4*len(old))
-	for _, at := range old {
-		if at != 0 {
-			slot, _ := t.find(data, nameAt(data, at-1))
-			t.slots[slot] = at
+	t.slots = make([]slot, 2*len(old))
+	for _, s := range old {
+		if s.at == 0 {
+			continue
 		}
+		i := t.home(s.hash)
+		for t.slots[i].at != 0 {
+			i = t.next(i)
+		}
+		t.slots[i] = s
 	}
 }
 
@@ -185,10 +187,10 @@ func nameAt(data []byte, begin uint32) span {
 	return spanOf(int(begin), stringEnd(data, int(begin)))
 }
 
-func nameHash(inside []byte) int {
+func nameHash(inside []byte) uint32 {
 	if bytes.IndexByte(inside, '\\') >= 0 {
 		var space [64]byte
 		inside = unescape(space[:0], inside)
 	}
-	return int(maphash.Bytes(nameSeed, inside) >> 1) //nolint:gosec // the shift leaves 63 bits
+	return uint32(maphash.Bytes(nameSeed, inside) >> 32) //nolint:gosec // the shift leaves 32 bits
 }
