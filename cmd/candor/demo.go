@@ -1,6 +1,9 @@
 package main
 
 import (
+	"syscall"
+
+
 	"github.com/spf13/cobra"
 )
 
@@ -23,7 +26,7 @@ With --json there is a line for each scene: scene, call, alone, through, code.`,
 			if answers {
 				return demoAnswers(w, asJSON)
 			}
-			ctx, stop := untilStopped(cmd)
+			ctx, stop := untilStopped(cmd, syscall.SIGHUP) // a terminal that is closed must not leave the demo's folder behind
 			defer stop()
 			err := demoStory(ctx, w, asJSON, w.terminal && !once && !asJSON)
 			if ctx.Err() != nil {

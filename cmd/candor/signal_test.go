@@ -49,6 +49,12 @@ func TestInterruptEndsQuietly(t *testing.T) {
 
 // TestAnInterruptedDemoLeavesNothingBehind: it shows each scene when it was played, and whoever ends it early finds no folder of its.
 func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) { interruptDemo(t, signal) })
+	}
+}
+
+func interruptDemo(t *testing.T, signal os.Signal) {
 	folder := t.TempDir()
 	cmd := command(t, "demo")
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+folder)
@@ -67,7 +73,7 @@ func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) == 0 {
 		t.Errorf("the first scene came when all was over: %v", err)
 	}
-	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Process.Signal(signal)
 	if err := cmd.Wait(); err != nil || complaints.Len() > 0 {
 		t.Errorf("ended with %v and on standard error: %s", err, complaints.String())
 	}

@@ -243,9 +243,9 @@ func (a atOnce) Write(p []byte) (int, error) {
 }
 
 // untilStopped returns a context that ends when somebody asks the program to. A client that hangs up is not such a one: the write
-// to it fails, and the ledger is closed in order.
-func untilStopped(cmd *cobra.Command) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+// to it fails, and the ledger is closed in order. Also are further signals that ask for it.
+func untilStopped(cmd *cobra.Command, also ...os.Signal) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), append(also, os.Interrupt, syscall.SIGTERM)...)
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return ctx, func() { stop(); signal.Stop(pipes) }
