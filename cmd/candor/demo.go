@@ -3,7 +3,6 @@ package main
 import (
 	"syscall"
 
-
 	"github.com/spf13/cobra"
 )
 

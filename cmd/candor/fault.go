@@ -7,13 +7,17 @@ import (
 
 // fault is an error that knows its exit code and its next step. One without text only carries the code.
 type fault struct {
-	code int
-	text string
-	hint string
+	code  int
+	text  string
+	hint  string
+	cause error // what the text was made of, nil if nobody need know
 }
 
 // Error returns the text.
 func (f *fault) Error() string { return f.text }
+
+// Unwrap returns the cause.
+func (f *fault) Unwrap() error { return f.cause }
 
 // bad is a fault of input or usage.
 func bad(hint, format string, args ...any) *fault {

@@ -214,9 +214,27 @@ func (c *gatewayCommand) reload(s *serving) {
 	}
 	file, err := c.read(c.w.getenv)
 	if err != nil {
-		s.p.log.Error("the file is refused, and what was in force stays", slog.String("file", c.config), slog.String("reason", err.Error()))
+		c.refuse(s, err)
 		return
 	}
 	s.replace(file)
 	s.p.say("%s was read again: %s", c.config, some(len(file.Upstreams), "upstream", "upstreams"))
+}
+
+// refuse logs why a file is not used: a line for each problem, because a log has no place for pictures of the file.
+func (c *gatewayCommand) refuse(s *serving, err error) {
+	log := func(reason, hint string) {
+		s.p.log.Error("the file is refused, and what was in force stays", slog.String("file", c.config), slog.String("reason", reason), slog.String("hint", hint))
+	}
+	if inside, ok := errors.AsType[*config.Error](err); ok {
+		for _, p := range inside.Problems {
+			log(p.Place()+": "+p.Text, p.Hint)
+		}
+		return
+	}
+	hint := ""
+	if f, ok := errors.AsType[*fault](err); ok {
+		hint = f.hint
+	}
+	log(err.Error(), hint)
 }

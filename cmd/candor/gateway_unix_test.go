@@ -286,16 +286,22 @@ func TestReloadDropsNoCall(t *testing.T) {
 	}
 }
 
-// TestABadFileIsRefusedAndTheOldOneStays with the reason in the log.
+// TestABadFileIsRefusedAndTheOldOneStays with the reasons in the log, one a line.
 func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
 	g := newGate(t, configText(web.URL, ""))
-	g.write(t, configText(web.URL, "    tiemout: 3s\n"))
+	g.write(t, configText(web.URL, "    tiemout: 3s\n    mode: strikt\n"))
 	g.signal(syscall.SIGHUP)
-	g.said.await("the file is refused, and what was in force stays", 1)
-	if text := g.said.String(); !strings.Contains(text, `8:5: an upstream has no key \"tiemout\"`) {
-		t.Errorf("it said %s", text)
+	g.said.await("the file is refused, and what was in force stays", 2)
+	text := g.said.String()
+	for _, want := range []string{`8:5: an upstream has no key \"tiemout\"" hint="did you mean \"timeout\"?"`, `9:11: unknown mode \"strikt\"" hint=`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %s:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, `\n`) {
+		t.Errorf("a line has escapes in place of its end:\n%s", text)
 	}
 	if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
 		t.Errorf("answered %s", got)

@@ -262,7 +262,7 @@ func badFlag(flag string, err error) *fault {
 // badFile is the fault of a file that cannot be read, or of what is in it: then every problem has its own hint.
 func badFile(flag string, err error) *fault {
 	if inside, ok := errors.AsType[*config.Error](err); ok {
-		return bad("", "%s", inside)
+		return &fault{code: exitBad, text: inside.Error(), cause: inside}
 	}
 	return bad("check the name that "+flag+" gives", "%s", err)
 }
