@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/catalogue"
+	"github.com/candor-mcp/candor/internal/near"
 )
 
 // explainCommand holds the flags of `candor explain`.
@@ -120,22 +121,15 @@ func rangeHint(number int) string {
 
 // nearCodes compares with full names if one was typed, else with symbols.
 func nearCodes(asked string) []string {
-	full := strings.Contains(asked, "/")
-	var names, symbols []string
+	name := candor.Code.Symbol
+	if strings.Contains(asked, "/") {
+		name = candor.Code.String
+	}
+	var names []string
 	for c := range candor.Codes() {
-		names = append(names, c.String())
-		symbols = append(symbols, c.Symbol())
+		names = append(names, name(c))
 	}
-	if full {
-		return nearest(asked, names, 3)
-	}
-	var out []string
-	for _, symbol := range nearest(asked, symbols, 6) {
-		if !contains(out, symbol) && len(out) < 3 {
-			out = append(out, symbol)
-		}
-	}
-	return out
+	return near.Typed(asked, names)
 }
 
 // writeText explains one code to a person.

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/near"
 )
 
 // fault is an error that knows its exit code and its next step. One without text only carries the code.
@@ -33,8 +35,8 @@ func unreadable() *fault { return &fault{code: exitBad} }
 // unknown is the fault of a word outside a list: it names the list, and the word that was probably meant.
 func unknown(kind, got string, list []string) *fault {
 	hint := "one of " + strings.Join(list, ", ")
-	if close := nearest(got, list, 1); len(close) > 0 {
-		hint = "did you mean " + close[0] + "? " + hint
+	if names := near.Typed(got, list); len(names) > 0 {
+		hint = "did you mean " + names[0] + "? " + hint
 	}
 	return bad(hint, "unknown %s %q", kind, got)
 }

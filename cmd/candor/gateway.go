@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/internal/near"
 )
 
 // gatewayCommand holds the flags of `candor gateway`.
@@ -80,8 +81,8 @@ func noSuchSubcommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "see " + cmd.CommandPath() + " --help"
-	if near := nearest(args[0], commandNames(cmd), 1); len(near) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "? " + hint
+	if names := near.Typed(args[0], commandNames(cmd)); len(names) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + names[0] + "? " + hint
 	}
 	return bad(hint, "unknown command %q", args[0])
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/candor-mcp/candor/internal/near"
 )
 
 // newRoot builds the whole tree of commands over one world.
@@ -73,8 +75,8 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "candor help lists the commands"
-	if near := nearest(args[0], commandNames(cmd), 1); len(near) > 0 {
-		hint = "did you mean candor " + near[0] + "? " + hint
+	if names := near.Typed(args[0], commandNames(cmd)); len(names) > 0 {
+		hint = "did you mean candor " + names[0] + "? " + hint
 	}
 	return bad(hint, "unknown command %q", args[0])
 }
@@ -96,8 +98,8 @@ func noSuchFlag(cmd *cobra.Command, err error) error {
 	if errors.As(err, &missing) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := nearest(missing.GetSpecifiedName(), names, 1); len(near) > 0 {
-			hint = "did you mean --" + near[0] + "? " + hint
+		if meant := near.Typed(missing.GetSpecifiedName(), names); len(meant) > 0 {
+			hint = "did you mean --" + meant[0] + "? " + hint
 		}
 	}
 	return bad(hint, "%s", err)
