@@ -11,6 +11,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -41,13 +42,13 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	key := r.URL.Scheme + "://" + r.URL.Host
+	to := place{r.URL.Scheme, r.URL.Host}
 	for {
-		nc := c.take(key)
+		nc := c.take(to)
 		fresh := nc == nil
 		if fresh {
 			var err error
-			if nc, err = c.dial(ctx, r, key); err != nil {
+			if nc, err = c.dial(ctx, r, to); err != nil {
 				return nil, err
 			}
 		}
@@ -65,10 +66,13 @@ func closeBody(r *http.Request) {
 	}
 }
 
+// place is what a connection leads to.
+type place struct{ scheme, host string }
+
 // take returns a connection that was kept, nil if there is none that lives.
-func (c *Client) take(key string) *conn {
+func (c *Client) take(to place) *conn {
 	for {
-		nc := c.pop(key)
+		nc := c.pop(to)
 		if nc == nil || nc.lives() {
 			return nc
 		}
@@ -76,13 +80,13 @@ func (c *Client) take(key string) *conn {
 	}
 }
 
-func (c *Client) pop(key string) *conn {
+func (c *Client) pop(to place) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expire()
 	for i := len(c.idle) - 1; i >= 0; i-- {
-		if nc := c.idle[i]; nc.key == key {
-			c.idle = append(c.idle[:i], c.idle[i+1:]...)
+		if nc := c.idle[i]; nc.to == to {
+			c.idle = slices.Delete(c.idle, i, i+1)
 			return nc
 		}
 	}
@@ -100,7 +104,7 @@ func (c *Client) expire() {
 		_ = c.idle[n].Close()
 		n++
 	}
-	c.idle = append(c.idle[:0], c.idle[n:]...)
+	c.idle = slices.Delete(c.idle, 0, n)
 }
 
 // keep puts a connection away for later.
@@ -114,7 +118,7 @@ func (c *Client) keep(nc *conn) {
 	defer c.mu.Unlock()
 	if len(c.idle) >= most {
 		_ = c.idle[0].Close()
-		c.idle = append(c.idle[:0], c.idle[1:]...)
+		c.idle = slices.Delete(c.idle, 0, 1)
 	}
 	c.idle = append(c.idle, nc)
 }
@@ -130,7 +134,7 @@ func (c *Client) CloseIdleConnections() {
 }
 
 // dial makes a connection. Whatever fails is an error of dialling: nothing was sent.
-func (c *Client) dial(ctx context.Context, r *http.Request, key string) (*conn, error) {
+func (c *Client) dial(ctx context.Context, r *http.Request, to place) (*conn, error) {
 	limit := c.DialTimeout
 	if limit <= 0 {
 		limit = 10 * time.Second
@@ -146,7 +150,7 @@ func (c *Client) dial(ctx context.Context, r *http.Request, key string) (*conn, 
 		return nil, err
 	}
 	if !secure {
-		return newConn(c, key, raw, raw), nil
+		return newConn(c, to, raw, raw), nil
 	}
 	config := c.TLS.Clone()
 	if config == nil {
@@ -161,7 +165,7 @@ func (c *Client) dial(ctx context.Context, r *http.Request, key string) (*conn, 
 		_ = raw.Close()
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
-	return newConn(c, key, over, raw), nil
+	return newConn(c, to, over, raw), nil
 }
 
 func addressOf(r *http.Request) (address string, secure bool, err error) {

@@ -24,8 +24,9 @@ const (
 type conn struct {
 	net.Conn
 	client *Client
-	key    string
-	raw    syscall.RawConn // to look whether the other side has closed; nil if that cannot be told
+	to     place
+	quiet  func() bool // looks whether the other side has closed or said something; nil if that cannot be told
+	hurry  func()      // makes every read and write fail from now on
 	in     *bufio.Reader
 	out    []byte
 	since  time.Time // kept since
@@ -33,11 +34,14 @@ type conn struct {
 }
 
 // newConn takes the connection to speak on, and the one below it if that is another.
-func newConn(c *Client, key string, nc, below net.Conn) *conn {
-	n := &conn{Conn: nc, client: c, key: key}
+func newConn(c *Client, to place, nc, below net.Conn) *conn {
+	n := &conn{Conn: nc, client: c, to: to}
 	n.in = bufio.NewReaderSize(n, readSize)
+	n.hurry = func() { _ = n.SetDeadline(longAgo) }
 	if s, ok := below.(syscall.Conn); ok {
-		n.raw, _ = s.SyscallConn()
+		if raw, err := s.SyscallConn(); err == nil {
+			n.quiet = quiet(raw)
+		}
 	}
 	return n
 }
@@ -61,14 +65,14 @@ func BeforeWait(of io.ReadCloser, f func()) bool {
 }
 
 // lives reports whether the other side still listens and has said nothing out of turn.
-func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.raw == nil || quiet(n.raw)) }
+func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.quiet == nil || n.quiet()) }
 
 var longAgo = time.Unix(1, 0)
 
 // exchange sends a request and reads the head of the answer. The connection is closed if that fails.
 func (n *conn) exchange(ctx context.Context, r *http.Request) (*http.Response, error) {
 	// A context that ends makes every read and write on the connection fail.
-	calm := context.AfterFunc(ctx, func() { _ = n.SetDeadline(longAgo) })
+	calm := context.AfterFunc(ctx, n.hurry)
 	err := n.send(r)
 	var res *http.Response
 	if err == nil {

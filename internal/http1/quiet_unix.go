@@ -4,14 +4,15 @@ package http1
 
 import "syscall"
 
-// quiet reports that nothing can be read from a socket, not even its end.
-func quiet(raw syscall.RawConn) bool {
+// quiet returns a function that reports that nothing can be read from a socket, not even its end. It is made once for a socket,
+// because it is asked before every request.
+func quiet(raw syscall.RawConn) func() bool {
 	var still bool
-	err := raw.Read(func(fd uintptr) bool {
-		var one [1]byte
+	var one [1]byte
+	look := func(fd uintptr) bool {
 		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		still = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
 		return true
-	})
-	return err == nil && still
+	}
+	return func() bool { return raw.Read(look) == nil && still }
 }
