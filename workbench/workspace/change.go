@@ -4,31 +4,337 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
+
+	"github.com/candor-mcp/candor"
 )
+
+// MaxChanges is how many files one set of changes may touch.
+const MaxChanges = 256
 
 // Change is what shall become of one file.
 type Change struct {
 	Path     Path
-	Before   *File  // as it was read, nil: it must not exist
-	After    []byte // the new content
+	Before   *File  // as it was read; nil: it must not exist yet
+	After    []byte // the new content, kept by reference until the change is done
 	Delete   bool   // remove the file; After is not looked at
 	MakeDirs bool   // make missing folders on the way
 }
 
-// Staged is a set of changes that is checked, backed up and written down, and not done yet.
-type Staged struct{}
-
-// Stage checks changes and writes the journal.
+// Stage checks a set of changes against the disk and makes it durable in the state folder: the old contents, then the journal that
+// names them. The workspace itself is not touched yet. The id names the change (letters, digits, "-" and "_", at most 64, never used
+// before); note is the caller's own JSON and comes back from [Recover]. The caller holds the [Lock].
+//
+// FILE_ALREADY_EXISTS, FILE_NOT_FOUND, PATH_NOT_FOUND and HASH_MISMATCH say that the disk is not as the change supposes;
+// OUTSIDE_WORKSPACE and INSUFFICIENT_PERMISSIONS that it may not be changed, by a link, by its mode or at all; FILE_WRITE_FAILED that
+// the target is no file, or that the state folder could not be written; INVALID_INPUT_VALUE and INVALID_PATH that the set makes no sense.
 func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.RawMessage) (*Staged, error) {
-	return nil, errors.ErrUnsupported
+	if f.options.ReadOnly {
+		return nil, candor.New(candor.CodeKaizaInsufficientPermissions, "The workspace is read-only.", candor.WithDetails(map[string]any{"permission": "write"}))
+	}
+	if err := f.sensible(changes); err != nil {
+		return nil, err
+	}
+	s := &Staged{folder: f, journal: Journal{Version: journalVersion, ID: id, Root: f.path, Note: note}}
+	for _, c := range changes {
+		m, err := f.plan(c)
+		if err != nil {
+			return nil, err
+		}
+		s.moves = append(s.moves, m)
+		s.journal.Files = append(s.journal.Files, m.entry())
+		if err := s.planFolders(c); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if s.vault, err = newVault(state, id); err != nil {
+		return nil, stateFault(err)
+	}
+	if err := s.vault.fill(s.journal, s.moves); err != nil {
+		return nil, stateFault(errors.Join(err, s.vault.remove()))
+	}
+	return s, nil
 }
 
-// Commit does all changes or none.
-func (s *Staged) Commit(ctx context.Context) error { return errors.ErrUnsupported }
+func stateFault(cause error) error {
+	return candor.New(candor.CodeKaizaFileWriteFailed, "The change could not be prepared in the state folder; nothing was changed.", candor.WithCause(cause))
+}
 
-// Undo puts everything back.
-func (s *Staged) Undo() error { return errors.ErrUnsupported }
+// sensible refuses a set that could not be done in any order: a file named twice, or a file that is also a folder.
+func (f *Folder) sensible(changes []Change) error {
+	if len(changes) == 0 || len(changes) > MaxChanges {
+		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
+	}
+	files := map[string]bool{}
+	for _, c := range changes {
+		switch {
+		case c.Path.IsRoot():
+			return fault(candor.CodeKaizaFileWriteFailed, c.Path, "is a folder.", nil)
+		case files[c.Path.name]:
+			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "is named twice in one change.", nil)
+		case c.Delete && c.Before == nil:
+			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "cannot be deleted without its present hash.", nil)
+		case !c.Delete && int64(len(c.After)) > f.options.MaxFile:
+			return fault(candor.CodeKaizaInvalidInputValue, c.Path, fmt.Sprintf("would be larger than %d bytes.", f.options.MaxFile), nil)
+		}
+		files[c.Path.name] = true
+	}
+	for name := range files {
+		for at := (Path{name}).parent(); !at.IsRoot(); at = at.parent() {
+			if files[at.name] {
+				return fault(candor.CodeKaizaInvalidPath, at, "cannot be a file and a folder in one change.", nil)
+			}
+		}
+	}
+	return nil
+}
 
-// Done removes journal and backups.
-func (s *Staged) Done() error { return errors.ErrUnsupported }
+// plan checks one change against the disk and says how it will be done.
+func (f *Folder) plan(c Change) (move, error) {
+	m := move{path: c.Path, temp: newTempName(), from: absent(), to: absent()}
+	if !c.Delete {
+		m.to = content{hash: Hash(c.After), bytes: c.After, mode: 0o644, owner: owner{-1, -1}}
+	}
+	dir, err := f.walk(c.Path.parent())
+	if c.MakeDirs && c.Before == nil && candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only looked at
+	if err := f.writable(dir, c.Path); err != nil {
+		return m, err
+	}
+	now, err := f.readPlain(dir, c.Path, c.Path.base())
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Before == nil:
+		return m, nil
+	case err != nil:
+		return m, f.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+	case c.Before == nil:
+		return m, fault(candor.CodeKaizaFileAlreadyExists, c.Path, "exists already.", nil)
+	case now.Hash != c.Before.Hash:
+		return m, changedMeanwhile(c.Path)
+	}
+	m.from = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
+	if !c.Delete {
+		m.to.mode, m.to.owner = m.from.mode, m.from.owner
+	}
+	return m, nil
+}
+
+// writable looks at what stands under the name, and at the bits that would stop anybody but root.
+func (f *Folder) writable(dir *os.Root, p Path) error {
+	if here, err := dir.Stat("."); err != nil || here.Mode().Perm()&0o222 == 0 {
+		return fault(candor.CodeKaizaInsufficientPermissions, p, "is in a folder that nobody may change.", err)
+	}
+	info, err := dir.Lstat(p.base())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return f.access(p, err, candor.CodeKaizaFileWriteFailed)
+	case info.IsDir():
+		return fault(candor.CodeKaizaFileWriteFailed, p, "is a folder.", nil)
+	case info.Mode().IsRegular() && info.Mode().Perm()&0o222 == 0:
+		return fault(candor.CodeKaizaInsufficientPermissions, p, "is read-only.", nil)
+	}
+	return nil // links and special files are told apart by whoever reads them
+}
+
+func changedMeanwhile(p Path) error {
+	return fault(candor.CodeKaizaHashMismatch, p, "has changed since it was read.", nil)
+}
+
+// Staged is a set of changes that is checked, backed up and written down. It belongs to one goroutine at a time.
+//
+// The life of a change: [Folder.Stage], [Staged.Commit], perhaps [Staged.Undo], and in the end always [Staged.Done].
+type Staged struct {
+	folder  *Folder
+	vault   *vault
+	journal Journal
+	moves   []move
+	made    []Path // folders that Commit made, outermost first
+	started bool
+	stuck   bool // something could not be put back: the backups stay
+}
+
+// Journal is what was written down, for the caller's own record.
+func (s *Staged) Journal() Journal { return s.journal }
+
+// planFolders notes which folders are missing, outermost first.
+func (s *Staged) planFolders(c Change) error {
+	if !c.MakeDirs || c.Before != nil {
+		return nil
+	}
+	at := Path{}
+	for _, segment := range split(c.Path.parent().name) {
+		at = at.join(segment)
+		if s.hasFolder(at) {
+			continue
+		}
+		dir, err := s.folder.walk(at)
+		switch {
+		case err == nil:
+			err = dir.Close()
+		case candor.CodeOf(err) == candor.CodeKaizaPathNotFound:
+			err = s.addFolder(at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Staged) hasFolder(at Path) bool {
+	for _, name := range s.journal.Folders {
+		if name == at.name {
+			return true
+		}
+	}
+	return false
+}
+
+// addFolder refuses a folder where a file is in the way.
+func (s *Staged) addFolder(at Path) error {
+	if _, err := s.folder.root.Lstat(at.name); err == nil {
+		return fault(candor.CodeKaizaPathNotFound, at, "is not a folder.", nil)
+	}
+	if in, err := s.folder.root.Stat(at.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
+		return fault(candor.CodeKaizaInsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
+	}
+	s.journal.Folders = append(s.journal.Folders, at.name)
+	return nil
+}
+
+// Commit does all changes or none. Everything that needs space is written first, beside its target; then the names are turned over one
+// by one, each after a last look at the old content. If one fails, those before it are put back, and the error says why. HASH_MISMATCH
+// is a file that somebody changed meanwhile; FILE_WRITE_FAILED what the system refused, with the old content in place; an
+// INVARIANT_VIOLATION named INV_WRITE_READS_BACK a file that does not hold what was written to it.
+//
+// After a crash inside Commit [Recover] brings back one of the two sides.
+func (s *Staged) Commit(ctx context.Context) error {
+	if s.started {
+		return candor.New(candor.CodeKaizaInternalError, "A change is committed once.")
+	}
+	s.started = true
+	err := s.commit(ctx)
+	for i := range s.moves {
+		s.moves[i].release()
+	}
+	if err == nil {
+		return nil
+	}
+	if undo := s.Undo(); undo != nil {
+		e := candor.From(err)
+		return e.With(candor.WithDetails(e.Details().With("not_undone", candor.From(undo).Message())))
+	}
+	return coded(err)
+}
+
+func (s *Staged) commit(ctx context.Context) error {
+	for _, name := range s.journal.Folders {
+		if err := s.makeFolder(Path{name}); err != nil {
+			return err
+		}
+	}
+	for i := range s.moves {
+		if err := ctx.Err(); err != nil {
+			return candor.From(err)
+		}
+		if err := s.moves[i].prepare(s.folder); err != nil {
+			return err
+		}
+		s.folder.testHook("prepared")
+	}
+	for i := range s.moves {
+		if err := ctx.Err(); err != nil {
+			return candor.From(err)
+		}
+		if err := s.moves[i].turn(s.folder); err != nil {
+			return err
+		}
+		s.folder.testHook("turned")
+	}
+	return nil
+}
+
+// makeFolder makes one folder. One that somebody else made meanwhile is used and not taken away again.
+func (s *Staged) makeFolder(at Path) error {
+	dir, err := s.folder.walk(at.parent())
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // what counts was synced
+	err = dir.Mkdir(at.base(), 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		s.made = append(s.made, at)
+		err = syncFolder(dir)
+	}
+	s.folder.testHook("made a folder")
+	return writeFault(s.folder, at, err)
+}
+
+// Undo puts everything back as it was before Commit: old contents, modes, deleted files; new files and folders go. A file that somebody
+// changed after Commit is left alone and makes Undo fail with HASH_MISMATCH, after all others were put back. Undo may be called again.
+func (s *Staged) Undo() error {
+	var faults []error
+	for i := len(s.moves) - 1; i >= 0; i-- {
+		m := &s.moves[i]
+		if !m.done {
+			continue
+		}
+		if err := m.back(s.folder); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		m.done = false
+		s.folder.testHook("put back")
+	}
+	s.folder.unmake(s.made)
+	s.stuck = len(faults) > 0
+	return coded(errors.Join(faults...))
+}
+
+// Done ends the change: journal and backups are removed, and [Recover] will not hear of it. If Undo failed they are set aside in the
+// state folder instead, because they hold the only copy of what could not be put back.
+func (s *Staged) Done() error {
+	if s.stuck {
+		return s.vault.setAside("stuck")
+	}
+	return s.vault.remove()
+}
+
+// unmake removes folders that a change made, innermost first, as far as nobody put anything into them.
+func (f *Folder) unmake(made []Path) {
+	for i := len(made) - 1; i >= 0; i-- {
+		dir, err := f.walk(made[i].parent())
+		if err != nil {
+			continue
+		}
+		if info, err := dir.Lstat(made[i].base()); err == nil && info.IsDir() {
+			_ = errors.Join(dir.Remove(made[i].base()), syncFolder(dir)) // not empty: it is somebody else's now
+		}
+		_ = dir.Close()
+	}
+}
+
+// writeFault is access for a failing write.
+func writeFault(f *Folder, p Path, err error) error {
+	if err == nil || errors.As(err, new(*candor.Error)) {
+		return err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fault(candor.CodeKaizaFileWriteFailed, p, "could not be written: the disk is full. The old content is in place.", err)
+	}
+	return f.access(p, err, candor.CodeKaizaFileWriteFailed)
+}

@@ -1,6 +1,24 @@
 package workspace
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/candor-mcp/candor"
+)
+
+// What a listing holds at most, how deep it goes, and how many names of one folder are looked at.
+const (
+	MaxItems  = 1000
+	MaxDepth  = 4
+	maxPerDir = 10_000
+)
 
 // Kind is what a name in a folder stands for.
 type Kind string
@@ -20,7 +38,114 @@ type Item struct {
 	Size int64 // of a file
 }
 
-// List lists a folder.
+// List names what is in a folder, sorted by path, at most [MaxItems]; truncated says that there is more. Depth is how many levels
+// are listed, 1 (the folder alone) to [MaxDepth]. The folder itself may be reached through links that stay inside; links in it are
+// listed and not followed.
+//
+// PATH_NOT_FOUND is a folder that does not exist, INVALID_PATH something that is not a folder, INVALID_INPUT_VALUE a depth out of bounds.
 func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err error) {
-	return nil, false, errors.ErrUnsupported
+	if depth < 1 || depth > MaxDepth {
+		return nil, false, candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("The depth must be from 1 to %d.", MaxDepth),
+			candor.WithDetails(map[string]any{"field": "depth"}))
+	}
+	dir, err := f.folder(p)
+	if err != nil {
+		return nil, false, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	l := listing{}
+	if err := l.add(dir, p, depth); err != nil {
+		return nil, false, f.access(p, err, candor.CodeKaizaFileReadFailed)
+	}
+	slices.SortFunc(l.items, func(a, b Item) int { return strings.Compare(a.Path.name, b.Path.name) })
+	return l.items, l.truncated, nil
+}
+
+// folder opens a folder for reading. The caller closes it.
+func (f *Folder) folder(p Path) (*os.Root, error) {
+	info, err := f.root.Stat(p.String())
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, fault(candor.CodeKaizaPathNotFound, p, "does not exist.", err)
+	case err != nil:
+		return nil, f.access(p, err, candor.CodeKaizaFileReadFailed)
+	case !info.IsDir():
+		return nil, fault(candor.CodeKaizaInvalidPath, p, "is not a folder.", nil)
+	case info.Mode().Perm()&0o444 == 0:
+		return nil, fault(candor.CodeKaizaInsufficientPermissions, p, "may be read by nobody.", nil)
+	}
+	dir, err := f.root.OpenRoot(p.String())
+	return dir, f.access(p, err, candor.CodeKaizaFileReadFailed)
+}
+
+// listing gathers items. What is near comes before what is deep, so that a bound cuts off the deep.
+type listing struct {
+	items     []Item
+	truncated bool
+}
+
+func (l *listing) add(dir *os.Root, at Path, depth int) error {
+	names, more, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	l.truncated = l.truncated || more
+	var below []string
+	for _, name := range names {
+		info, err := dir.Lstat(name)
+		if err != nil {
+			continue // it went away meanwhile
+		}
+		if len(l.items) == MaxItems {
+			l.truncated = true
+			return nil
+		}
+		item := Item{Path: at.join(name), Kind: kindOf(info)}
+		if item.Kind == KindFile {
+			item.Size = info.Size()
+		}
+		l.items = append(l.items, item)
+		if item.Kind == KindFolder && depth > 1 {
+			below = append(below, name)
+		}
+	}
+	for _, name := range below {
+		child, err := enter(dir, name)
+		if err != nil {
+			continue // it went away, or became something else
+		}
+		// A folder below that cannot be read is still listed by name.
+		_ = errors.Join(l.add(child, at.join(name), depth-1), child.Close())
+	}
+	return nil
+}
+
+func kindOf(info fs.FileInfo) Kind {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return KindFile
+	case mode.IsDir():
+		return KindFolder
+	case mode&fs.ModeSymlink != 0:
+		return KindLink
+	}
+	return KindOther
+}
+
+// readNames returns the names in a folder, sorted; more says that there are more than anybody wants to hold.
+func readNames(dir *os.Root) (names []string, more bool, err error) {
+	d, err := dir.Open(".")
+	if err != nil {
+		return nil, false, err
+	}
+	defer d.Close() //nolint:errcheck // it was only read
+	names, err = d.Readdirnames(maxPerDir + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	if more = len(names) > maxPerDir; more {
+		names = names[:maxPerDir]
+	}
+	slices.Sort(names)
+	return names, more, nil
 }

@@ -119,3 +119,6 @@ func (p Path) parent() Path {
 }
 
 func (p Path) base() string { return path.Base(p.name) }
+
+// join is the path of a name in the folder p.
+func (p Path) join(name string) Path { return Path{path.Join(p.name, name)} }

@@ -1,58 +1,232 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
+
+	"github.com/candor-mcp/candor"
 )
 
-// Journal is what a change left behind.
-type Journal struct {
-	Version int             `json:"version"`
-	ID      string          `json:"id"`
-	Root    string          `json:"root"` // canonical path of the workspace
-	Note    json.RawMessage `json:"note,omitempty"`
-	Files   []JournalFile   `json:"files"`
-}
-
-// JournalFile is one file of a change.
-type JournalFile struct {
-	Path   string `json:"path"`
-	Before string `json:"before"` // hash, empty: it did not exist
-	After  string `json:"after"`  // hash, empty: it is deleted
-}
-
-// Verdict says what shall become of a change that was done completely when the process died.
+// Verdict says what shall become of a change that was done completely when its process died.
 type Verdict int
 
-// The verdicts.
+// The verdicts. The zero one is the careful one.
 const (
 	Undo Verdict = iota // put everything back
 	Keep                // the change stands
 )
 
-// State is how a change was found, and left.
+// State is how a change was left by [Recover].
 type State string
 
 // The states.
 const (
-	NotDone State = "not done" // nothing was changed
-	Kept    State = "kept"     // all was changed, and stands
-	Undone  State = "undone"   // what was changed is back as it was
-	Unknown State = "unknown"  // something is neither as before nor as after; it was left alone
-	Damaged State = "damaged"  // the journal cannot be read; it was set aside
+	NotDone State = "not done" // nothing had been changed
+	Kept    State = "kept"     // all had been changed, and stands
+	Undone  State = "undone"   // what had been changed is back as it was
+	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was
+	Damaged State = "damaged"  // the journal cannot be understood: it was set aside, and nothing was touched
+	Waiting State = "waiting"  // it could not be put right now, Err says why: the journal stays for the next time
 )
 
 // Recovered is what became of one journal.
 type Recovered struct {
 	ID      string
-	Journal Journal
+	Journal Journal // empty if Damaged
 	State   State
-	Unknown []string // paths left alone
-	Err     error
+	Unknown []string // paths that were left alone
+	Err     error    // why, if Waiting or Damaged
 }
 
-// Recover puts right what a killed process left.
+// Recover puts right what a killed process left in the state folder: each change is afterwards all done or not done at all, and no
+// temporary file is left in the workspace. Open opens the workspace of a journal; Recover closes it. Decide is asked about a change that
+// was done completely and never declared so. A journal that is damaged or from the future is set aside and reported; it stops nothing.
+// The error says that the state folder itself cannot be read. The caller holds the [Lock], so that no change is under way.
 func Recover(state *os.Root, open func(root string) (*Folder, error), decide func(Journal) Verdict) ([]Recovered, error) {
-	return nil, errors.ErrUnsupported
+	all, err := state.OpenRoot(changesFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids, _, err := readNames(all)
+	if err := errors.Join(err, all.Close()); err != nil {
+		return nil, err
+	}
+	var found []Recovered
+	for _, id := range ids {
+		if !goodID.MatchString(id) {
+			continue // set aside earlier, or not ours
+		}
+		if r, ok := recoverOne(state, id, open, decide); ok {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// recoverOne puts one change right. There is nothing to report of a vault without a journal.
+func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), decide func(Journal) Verdict) (r Recovered, report bool) {
+	r = Recovered{ID: id, State: Waiting}
+	all, err := state.OpenRoot(changesFolder)
+	if err != nil {
+		r.Err = err
+		return r, true
+	}
+	v, err := openVault(all, id)
+	if err != nil {
+		r.Err = err
+		return r, true
+	}
+	j, err := v.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.Err = v.remove()
+		return r, r.Err != nil
+	case errors.Is(err, errDamaged), errors.Is(err, errSpecial), errors.Is(err, errLink):
+		r.State, r.Err = Damaged, errors.Join(err, v.setAside("damaged"))
+		return r, true
+	case err != nil:
+		r.Err = errors.Join(err, v.close())
+		return r, true
+	}
+	r.Journal = j
+	f, err := open(j.Root)
+	if err != nil {
+		r.Err = errors.Join(err, v.close())
+		return r, true
+	}
+	defer f.Close() //nolint:errcheck // what counts was synced
+	if err := j.check(f); err != nil {
+		r.State, r.Err = Damaged, errors.Join(err, v.setAside("damaged"))
+		return r, true
+	}
+	(&recovery{folder: f, vault: v, report: &r}).run(decide)
+	return r, true
+}
+
+// recovery is the work on one journal that could be read.
+type recovery struct {
+	folder *Folder
+	vault  *vault
+	report *Recovered
+	moves  []move
+}
+
+func (c *recovery) run(decide func(Journal) Verdict) {
+	before, after := 0, 0
+	for _, e := range c.report.Journal.Files {
+		m := move{path: Path{e.Path}, temp: e.Temp, from: absent(), to: absent()}
+		m.from = content{hash: e.Before, mode: e.Mode, owner: owner{e.UID, e.GID}}
+		m.to.hash = e.After
+		m.sweep(c.folder)
+		switch at := m.stands(c.folder); {
+		case at == atBoth:
+			before, after = before+1, after+1
+		case at == atBefore:
+			before++
+		case at == atAfter:
+			after++
+			m.done = true
+		default:
+			c.report.Unknown = append(c.report.Unknown, e.Path)
+		}
+		c.moves = append(c.moves, m)
+	}
+	switch {
+	case before == len(c.moves):
+		c.end(NotDone)
+	case after == len(c.moves) && decide(c.report.Journal) == Keep:
+		c.report.State, c.report.Err = Kept, c.vault.remove()
+	default:
+		c.undo()
+	}
+}
+
+func (c *recovery) undo() {
+	for i := len(c.moves) - 1; i >= 0; i-- {
+		m := &c.moves[i]
+		if !m.done {
+			continue
+		}
+		if err := c.load(i, m); err != nil { // without its backup a file cannot go back; it is left for a person
+			c.report.Unknown = append(c.report.Unknown, m.path.name)
+			continue
+		}
+		if err := m.back(c.folder); err != nil {
+			c.report.State, c.report.Err = Waiting, errors.Join(coded(err), c.vault.close())
+			return
+		}
+		c.folder.testHook("put back")
+	}
+	c.end(Undone)
+}
+
+// end takes away the folders that the change made, and the journal. Where something is unknown the backups are kept aside for a person.
+func (c *recovery) end(state State) {
+	made := make([]Path, 0, len(c.report.Journal.Folders))
+	for _, name := range c.report.Journal.Folders {
+		made = append(made, Path{name})
+	}
+	c.folder.unmake(made)
+	if len(c.report.Unknown) > 0 {
+		c.report.State, c.report.Err = Unknown, c.vault.setAside("unknown")
+		return
+	}
+	c.report.State, c.report.Err = state, c.vault.remove()
+}
+
+// load gives a move the old content.
+func (c *recovery) load(i int, m *move) (err error) {
+	if m.from.hash != "" {
+		m.from.bytes, err = c.vault.backup(i, m.from.hash, c.folder.options.MaxFile)
+	}
+	return err
+}
+
+// Where a file stands between the two sides of its move.
+type standing int
+
+const (
+	atNeither standing = iota
+	atBefore
+	atAfter
+	atBoth // the change does not change this file
+)
+
+// stands looks where a file is. A folder that is not there holds no file.
+func (m *move) stands(f *Folder) standing {
+	hash, err := "", error(nil)
+	if m.dir, err = f.walk(m.path.parent()); err == nil {
+		defer m.release()
+		var now File
+		now, err = f.readPlain(m.dir, m.path, m.path.base())
+		hash = now.Hash
+	}
+	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == candor.CodeKaizaPathNotFound
+	switch {
+	case err != nil && !absent:
+		return atNeither
+	case hash == m.from.hash && hash == m.to.hash:
+		return atBoth
+	case hash == m.from.hash:
+		return atBefore
+	case hash == m.to.hash:
+		return atAfter
+	}
+	return atNeither
+}
+
+// sweep removes the temporary file that the journal names, whatever the crash left in it.
+func (m *move) sweep(f *Folder) {
+	dir, err := f.walk(m.path.parent())
+	if err != nil {
+		return // no folder, no file
+	}
+	if info, err := dir.Lstat(m.temp); err == nil && info.Mode().IsRegular() {
+		_ = errors.Join(dir.Remove(m.temp), syncFolder(dir))
+	}
+	_ = dir.Close()
 }

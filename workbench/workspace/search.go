@@ -1,15 +1,40 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The bounds of one search.
+const (
+	maxMatches     = 1000
+	defaultMatches = 100
+	maxFiles       = 20_000
+	maxFolderDepth = 64
+	maxSearched    = 256 << 20 // bytes read
+	maxLine        = 256       // bytes of a line in the answer
+	maxPattern     = 1000
+	maxGlob        = 256
+	maxBraces      = 4 // each brace multiplies the ways a glob can match
+	maxCommas      = 32
 )
 
 // Query says what to search for.
 type Query struct {
 	Pattern    string // RE2, matched line by line
 	Literal    bool   // Pattern is a text, not an expression
-	Glob       string // which files, such as **/*.go; empty is all
+	Glob       string // which files, such as **/*.go, matched against the whole path; empty is all
 	In         Path   // below which folder; the zero Path is the whole workspace
 	MaxMatches int    // 0 is 100, at most 1000
 }
@@ -21,15 +46,204 @@ type Match struct {
 	Text string // without control characters, at most 256 bytes
 }
 
-// Matches is what a search found.
+// Matches is what a search found, ordered by folder, name and line.
 type Matches struct {
 	Found   []Match
 	Files   int    // files searched
-	Skipped int    // files left out: binary, too large, or not readable
-	Stopped string // why it ended early ("matches", "files", "bytes", "time"), or empty
+	Skipped int    // files left out: binary, too large, hard-linked or not readable
+	Stopped string // why it ended early: "matches", "files", "bytes" or "time"; empty if it did not
 }
 
-// Search searches the files of the workspace line by line.
+// Search looks for a pattern in the files of the workspace, line by line. It follows no link, leaves out .git and binary files, and is
+// bounded in files, bytes and matches. A deadline of ctx ends it with what was found; a cancelled ctx is an error.
+// A pattern or glob that cannot be understood is INVALID_INPUT_VALUE with the place.
 func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
-	return Matches{}, errors.ErrUnsupported
+	s, err := newSearch(ctx, f, q)
+	if err != nil {
+		return Matches{}, err
+	}
+	dir, err := f.folder(q.In)
+	if err != nil {
+		return Matches{}, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	if err := s.folder(dir, q.In, maxFolderDepth); err != nil {
+		return Matches{}, f.access(q.In, err, candor.CodeKaizaFileReadFailed)
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return Matches{}, candor.New(candor.CodeCancelled, "", candor.WithCause(ctx.Err()))
+	}
+	return s.matches, nil
+}
+
+// search is one search under way.
+type search struct {
+	ctx     context.Context
+	in      *Folder
+	pattern *regexp.Regexp
+	glob    string
+	limit   int
+	bytes   int64
+	matches Matches
+}
+
+func newSearch(ctx context.Context, f *Folder, q Query) (*search, error) {
+	s := &search{ctx: ctx, in: f, glob: q.Glob, limit: q.MaxMatches}
+	switch {
+	case q.MaxMatches < 0 || q.MaxMatches > maxMatches:
+		return nil, badQuery("max_matches", fmt.Sprintf("The number of matches must be from 0 to %d.", maxMatches), "")
+	case q.MaxMatches == 0:
+		s.limit = defaultMatches
+	}
+	expression := q.Pattern
+	switch {
+	case expression == "":
+		return nil, badQuery("pattern", "The pattern is empty.", "")
+	case len(expression) > maxPattern || !utf8.ValidString(expression):
+		return nil, badQuery("pattern", fmt.Sprintf("The pattern must be UTF-8 of at most %d bytes.", maxPattern), "")
+	case q.Literal:
+		expression = regexp.QuoteMeta(expression)
+	}
+	var err error
+	s.pattern, err = regexp.Compile(expression)
+	if wrong := (*syntax.Error)(nil); errors.As(err, &wrong) {
+		return nil, badQuery("pattern", "The pattern is not a valid expression: "+wrong.Code.String()+".", wrong.Expr)
+	}
+	return s, errors.Join(err, checkGlob(q.Glob))
+}
+
+func checkGlob(glob string) error {
+	switch {
+	case len(glob) > maxGlob || strings.Count(glob, "{") > maxBraces || strings.Count(glob, ",") > maxCommas:
+		return badQuery("glob", fmt.Sprintf("The glob must have at most %d bytes, %d braces and %d commas.", maxGlob, maxBraces, maxCommas), "")
+	case glob != "" && !doublestar.ValidatePattern(glob):
+		return badQuery("glob", "The glob is not valid.", badPlace(glob))
+	}
+	return nil
+}
+
+// badPlace is the shortest beginning of a glob that nothing could complete, or else all of it: an open bracket.
+func badPlace(glob string) string {
+	for end := range glob {
+		begin := glob[:end]
+		if begin != "" && !doublestar.ValidatePattern(begin) && !doublestar.ValidatePattern(begin+"]") && !doublestar.ValidatePattern(begin+"}") &&
+			!doublestar.ValidatePattern(begin+"a]") && !doublestar.ValidatePattern(begin+"a") {
+			return begin
+		}
+	}
+	return glob
+}
+
+func badQuery(field, message, at string) error {
+	details := map[string]any{"field": field}
+	if at != "" {
+		details["at"] = at
+	}
+	return candor.New(candor.CodeKaizaInvalidInputValue, message, candor.WithDetails(details))
+}
+
+// done says whether a bound is reached, and notes which.
+func (s *search) done() bool {
+	switch {
+	case s.matches.Stopped != "":
+	case s.ctx.Err() != nil:
+		s.matches.Stopped = "time"
+	case len(s.matches.Found) >= s.limit:
+		s.matches.Stopped = "matches"
+	case s.matches.Files+s.matches.Skipped >= maxFiles:
+		s.matches.Stopped = "files"
+	case s.bytes >= maxSearched:
+		s.matches.Stopped = "bytes"
+	}
+	return s.matches.Stopped != ""
+}
+
+// folder searches a folder and what is below. Only a failure to read the outermost one comes back to the caller.
+func (s *search) folder(dir *os.Root, at Path, depth int) error {
+	names, more, err := readNames(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if s.done() {
+			return nil
+		}
+		info, err := dir.Lstat(name)
+		if err != nil {
+			continue // it went away meanwhile
+		}
+		switch kindOf(info) {
+		case KindFile:
+			s.file(dir, at.join(name), name)
+		case KindFolder:
+			if name != ".git" && depth > 1 {
+				s.below(dir, at, name, depth)
+			}
+		case KindLink, KindOther:
+		}
+	}
+	if more && !s.done() {
+		s.matches.Stopped = "files"
+	}
+	return nil
+}
+
+func (s *search) below(dir *os.Root, at Path, name string, depth int) {
+	child, err := enter(dir, name)
+	if err == nil {
+		err = errors.Join(s.folder(child, at.join(name), depth-1), child.Close())
+	}
+	if err != nil {
+		s.matches.Skipped++
+	}
+}
+
+func (s *search) file(dir *os.Root, p Path, name string) {
+	if s.glob != "" && !doublestar.MatchUnvalidated(s.glob, p.name) {
+		return
+	}
+	file, err := s.in.readPlain(dir, p, name)
+	if err != nil || bytes.IndexByte(file.Content[:min(len(file.Content), 8000)], 0) >= 0 {
+		s.matches.Skipped++
+		return
+	}
+	s.matches.Files++
+	s.bytes += file.Size
+	number := 0
+	for line := range bytes.Lines(file.Content) {
+		if number++; number%1000 == 0 && s.ctx.Err() != nil {
+			return
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if !s.pattern.Match(line) {
+			continue
+		}
+		if s.done() {
+			return
+		}
+		s.matches.Found = append(s.matches.Found, Match{Path: p, Line: number, Text: showLine(line)})
+	}
+}
+
+// showLine is a line as it may be shown on any terminal.
+func showLine(line []byte) string {
+	cut := line[:min(len(line), maxLine+utf8.UTFMax)]
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError, deceptive(r):
+			return '\ufffd'
+		}
+		return r
+	}, string(cut))
+	if len(text) <= maxLine && len(cut) == len(line) {
+		return text
+	}
+	const mark = "…"
+	for end := maxLine - len(mark); ; end-- {
+		if end <= len(text) && (end == len(text) || utf8.RuneStart(text[end])) {
+			return text[:end] + mark
+		}
+	}
 }

@@ -1,0 +1,117 @@
+package workspace
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+func TestAFileIsReadWhole(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("a/b.txt", "hello")
+	b.symlink("b.txt", "a/near")
+	b.symlink("a", "folder")
+	for _, name := range []string{"a/b.txt", "a/near", "folder/b.txt", b.in + "/a/b.txt"} {
+		file := b.read(name)
+		if string(file.Content) != "hello" || file.Hash != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" || file.Size != 5 || file.Mode.Perm() != 0o644 {
+			t.Errorf("%s: %+v", name, file)
+		}
+	}
+}
+
+func TestWhatIsNotAFileOfTheWorkspaceIsNotRead(t *testing.T) {
+	b := newBench(t, Options{MaxFile: 100})
+	out := filepath.Join(b.out, "secret.txt")
+	b.put("file", "x")
+	b.put("big", strings.Repeat("x", 101))
+	b.put("fits", strings.Repeat("x", 100))
+	b.put("blind", "x")
+	b.must(os.Chmod(filepath.Join(b.in, "blind"), 0o200))
+	b.must(os.Mkdir(filepath.Join(b.in, "folder"), 0o755))
+	b.symlink(out, "absolute")
+	b.symlink("../outside/secret.txt", "relative")
+	b.symlink("../outside", "door")
+	b.symlink("../../outside/secret.txt", "folder/deep")
+	b.symlink("relative", "chain")
+	b.symlink("loop", "loop")
+	b.symlink("nothing", "dangling")
+	b.symlink("../none", "dangling-out")
+	b.symlink("/dev/zero", "zero")
+	b.must(os.Link(out, filepath.Join(b.in, "hard")))
+	for name, want := range map[string]candor.Code{
+		"none": candor.CodeKaizaFileNotFound, "dangling": candor.CodeKaizaFileNotFound,
+		"none/x": candor.CodeKaizaPathNotFound, "file/x": candor.CodeKaizaPathNotFound, "folder/none/x": candor.CodeKaizaPathNotFound,
+		"folder": candor.CodeKaizaFileReadFailed, ".": candor.CodeKaizaFileReadFailed, "big": candor.CodeKaizaFileReadFailed,
+		"loop": candor.CodeKaizaFileReadFailed, "blind": candor.CodeKaizaInsufficientPermissions,
+		"absolute": candor.CodeKaizaOutsideWorkspace, "relative": candor.CodeKaizaOutsideWorkspace, "chain": candor.CodeKaizaOutsideWorkspace,
+		"door/secret.txt": candor.CodeKaizaOutsideWorkspace, "folder/deep": candor.CodeKaizaOutsideWorkspace,
+		"dangling-out": candor.CodeKaizaOutsideWorkspace, "zero": candor.CodeKaizaOutsideWorkspace, "hard": candor.CodeKaizaOutsideWorkspace,
+	} {
+		file, err := b.folder.Read(b.path(name))
+		if candor.CodeOf(err) != want || file.Content != nil {
+			t.Errorf("%s: %v, want %v", name, err, want)
+			continue
+		}
+		b.refuses(err, want)
+	}
+	b.read("fits")
+}
+
+func TestAHardLinkIsReadWhenTheOperatorAllowsIt(t *testing.T) {
+	b := newBench(t, Options{AllowHardLinks: true})
+	b.put("a", "x")
+	b.must(os.Link(filepath.Join(b.in, "a"), filepath.Join(b.in, "b")))
+	b.read("b")
+}
+
+func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
+	b := newBench(t, Options{})
+	b.must(syscall.Mkfifo(filepath.Join(b.in, "fifo"), 0o644))
+	special := []string{"fifo"}
+	if l, err := net.Listen("unix", filepath.Join(b.in, "socket")); err == nil { // the name may be too long for a socket
+		defer l.Close() //nolint:errcheck // a test
+		special = append(special, "socket")
+	}
+	if syscall.Mknod(filepath.Join(b.in, "zero"), syscall.S_IFCHR|0o644, 1<<8|5) == nil { // only root may, and not everywhere
+		special = append(special, "zero")
+	}
+	for _, name := range special {
+		_, err := b.folder.Read(b.path(name))
+		b.refuses(err, candor.CodeKaizaFileReadFailed)
+		_, err = b.folder.Stage(b.state, "over-"+name, []Change{{Path: b.path(name), Before: &File{Hash: Hash(nil)}}}, nil)
+		b.refuses(err, candor.CodeKaizaFileWriteFailed)
+	}
+	b.clean()
+}
+
+// The first look sees a file, the opening meets a FIFO, a door or a folder: only what is open counts.
+func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
+	b := newBench(t, Options{})
+	target := filepath.Join(b.in, "a")
+	for want, swap := range map[candor.Code]func() error{
+		candor.CodeKaizaFileReadFailed:   func() error { return syscall.Mkfifo(target, 0o644) },
+		candor.CodeKaizaOutsideWorkspace: func() error { return os.Symlink(filepath.Join(b.out, "secret.txt"), target) },
+		candor.CodeKaizaFileNotFound:     func() error { return nil },
+	} {
+		b.put("a", "x")
+		b.folder.testHook = func(string) {
+			b.must(os.Remove(target))
+			b.must(swap())
+		}
+		_, err := b.folder.Read(b.path("a"))
+		b.refuses(err, want)
+		_ = os.Remove(target)
+	}
+	b.put("a", "x")
+	b.folder.testHook = func(string) {
+		b.must(os.Remove(target))
+		b.must(os.Link(filepath.Join(b.out, "secret.txt"), target))
+	}
+	_, err := b.folder.Read(b.path("a"))
+	b.refuses(err, candor.CodeKaizaOutsideWorkspace)
+}

@@ -1,0 +1,211 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+)
+
+// The version of the journals this package writes, and the only one it reads.
+const journalVersion = 1
+
+// Names in the state folder: one folder per change, in it the journal and a backup for each file that existed.
+const (
+	changesFolder = "changes"
+	journalFile   = "journal.json"
+	maxJournal    = 16 << 20
+)
+
+// Journal is what a change leaves in the state folder from [Folder.Stage] to [Staged.Done]: enough to tell after a crash how far it
+// came, and to go back.
+type Journal struct {
+	Version int             `json:"version"`
+	ID      string          `json:"id"`
+	Root    string          `json:"root"`              // canonical path of the workspace
+	Note    json.RawMessage `json:"note,omitempty"`    // the caller's own
+	Folders []string        `json:"folders,omitempty"` // folders that the change makes, outermost first
+	Files   []JournalFile   `json:"files"`
+}
+
+// JournalFile is one file of a change.
+type JournalFile struct {
+	Path   string      `json:"path"`
+	Before string      `json:"before,omitempty"` // hash; empty: it did not exist
+	After  string      `json:"after,omitempty"`  // hash; empty: it is deleted
+	Mode   fs.FileMode `json:"mode"`             // permission bits before
+	UID    int         `json:"uid"`              // owner before; -1 is not known
+	GID    int         `json:"gid"`
+	Temp   string      `json:"temp"` // temporary name beside the file
+}
+
+func (m *move) entry() JournalFile {
+	return JournalFile{Path: m.path.name, Before: m.from.hash, After: m.to.hash, Mode: m.from.mode,
+		UID: m.from.owner.UID, GID: m.from.owner.GID, Temp: m.temp}
+}
+
+var (
+	goodID   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	goodHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+)
+
+// check refuses a journal that could not have been written by this package: a damaged one must not name files to touch.
+func (j *Journal) check(f *Folder) error {
+	if len(j.Files) == 0 || len(j.Files) > MaxChanges {
+		return fmt.Errorf("the journal names %d files", len(j.Files))
+	}
+	for _, e := range j.Files {
+		if p, err := f.Parse(e.Path); err != nil || p.name != e.Path || p.IsRoot() {
+			return errors.Join(fmt.Errorf("the journal names %q", e.Path), err)
+		}
+		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() {
+			return fmt.Errorf("the journal describes %q in a way nobody writes", e.Path)
+		}
+	}
+	for _, name := range j.Folders {
+		if p, err := f.Parse(name); err != nil || p.name != name || p.IsRoot() {
+			return errors.Join(fmt.Errorf("the journal names the folder %q", name), err)
+		}
+	}
+	return nil
+}
+
+// vault is the folder of one change in the state folder. It is there before the first byte of the workspace changes, and a vault without
+// a journal is one that was not finished, or whose change is over: nothing depends on it.
+type vault struct {
+	all *os.Root // the folder of all changes
+	dir *os.Root // the one of this
+	id  string
+}
+
+// newVault makes the folder of a change.
+func newVault(state *os.Root, id string) (*vault, error) {
+	if !goodID.MatchString(id) {
+		return nil, errors.New("the id of a change is made of letters, digits, - and _")
+	}
+	err := state.Mkdir(changesFolder, 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	all, err := state.OpenRoot(changesFolder)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(all.Mkdir(id, 0o700), syncFolder(state)); err != nil {
+		return nil, errors.Join(err, all.Close())
+	}
+	return openVault(all, id)
+}
+
+// openVault opens the folder of a change. The vault owns all from here on.
+func openVault(all *os.Root, id string) (*vault, error) {
+	dir, err := enter(all, id)
+	if err != nil {
+		return nil, errors.Join(err, all.Close())
+	}
+	return &vault{all: all, dir: dir, id: id}, nil
+}
+
+// fill writes the backups and then the journal. Once it returns, all of it survives a loss of power.
+func (v *vault) fill(j Journal, moves []move) error {
+	for i := range moves {
+		if moves[i].from.hash == "" {
+			continue
+		}
+		if err := v.write(backupName(i), moves[i].from.bytes); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(j)
+	if err == nil && len(text) > maxJournal {
+		err = errors.New("the journal is too long")
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.write(journalFile+".new", text); err != nil {
+		return err
+	}
+	return errors.Join(v.dir.Rename(journalFile+".new", journalFile), syncFolder(v.dir), syncFolder(v.all))
+}
+
+func backupName(i int) string { return strconv.Itoa(i) + ".before" }
+
+func (v *vault) write(name string, data []byte) error {
+	file, err := v.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// read reads the journal. No journal at all is fs.ErrNotExist.
+func (v *vault) read() (Journal, error) {
+	var j Journal
+	text, err := v.load(journalFile, maxJournal)
+	if err != nil {
+		return j, err
+	}
+	if err := json.Unmarshal(text, &j); err != nil {
+		return Journal{}, errDamaged
+	}
+	if j.Version != journalVersion || j.ID != v.id {
+		return j, errDamaged
+	}
+	return j, nil
+}
+
+var errDamaged = errors.New("the journal is damaged, or of another version")
+
+// backup reads the old content of the i-th file and checks that it is.
+func (v *vault) backup(i int, hash string, limit int64) ([]byte, error) {
+	data, err := v.load(backupName(i), limit)
+	if err == nil && Hash(data) != hash {
+		err = errDamaged
+	}
+	return data, err
+}
+
+func (v *vault) load(name string, limit int64) ([]byte, error) {
+	file, err := openPlain(v.dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errDamaged
+	}
+	return data, err
+}
+
+// remove takes the vault away, the journal first: whatever a crash leaves of it means nothing.
+func (v *vault) remove() error {
+	err := v.dir.Remove(journalFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, syncFolder(v.dir), v.all.RemoveAll(v.id), syncFolder(v.all), v.close())
+}
+
+// setAside keeps the vault under a name that is never taken for a change again.
+func (v *vault) setAside(why string) error {
+	name := v.id
+	for n := 0; ; n++ {
+		aside := fmt.Sprintf("%.64s.%s-%d", name, why, n)
+		_, err := v.all.Lstat(aside)
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(v.all.Rename(v.id, aside), syncFolder(v.all), v.close())
+		}
+		if err != nil || n > 1000 {
+			return errors.Join(err, errDamaged, v.close())
+		}
+	}
+}
+
+func (v *vault) close() error { return errors.Join(v.dir.Close(), v.all.Close()) }

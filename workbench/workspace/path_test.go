@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+)
+
+func TestAPathIsMadeRelativeAndClean(t *testing.T) {
+	b := newBench(t, Options{})
+	link := filepath.Join(filepath.Dir(b.in), "alias")
+	b.must(os.Symlink(b.in, link))
+	alias, err := Open(link, Options{})
+	b.must(err)
+	defer alias.Close() //nolint:errcheck // a test
+	if alias.Root() != b.folder.Root() {
+		t.Errorf("%s is not canonical", alias.Root())
+	}
+	for given, want := range map[string]string{
+		"a.txt": "a.txt", "./a//b/": "a/b", "a..b": "a..b", "...": "...", ".": ".", "./": ".", "a/./b": "a/b",
+		b.in: ".", b.in + "/x/y": "x/y", link + "/x": "x", link: ".", "é/日本": "é/日本", "-rf": "-rf", "~/x": "~/x",
+	} {
+		if got, err := alias.Parse(given); err != nil || got.String() != want {
+			t.Errorf("%q is %q (%v), want %q", given, got, err, want)
+		}
+	}
+}
+
+func TestAPathThatCouldMisleadIsRefused(t *testing.T) {
+	b := newBench(t, Options{})
+	for given, want := range map[string]candor.Code{
+		"":                                    candor.CodeKaizaInvalidInputValue,
+		"a\x00b":                              candor.CodeKaizaInvalidPath,
+		"a\nb":                                candor.CodeKaizaInvalidPath,
+		"a\x1b[31mb":                          candor.CodeKaizaInvalidPath,
+		"a\u0085b":                            candor.CodeKaizaInvalidPath,
+		"gpj.\u202eexe":                       candor.CodeKaizaInvalidPath,
+		"a\xffb":                              candor.CodeKaizaInvalidPath,
+		`a\b`:                                 candor.CodeKaizaInvalidPath,
+		`..\..\etc`:                           candor.CodeKaizaInvalidPath,
+		`C:\x`:                                candor.CodeKaizaInvalidPath,
+		strings.Repeat("a", 256):              candor.CodeKaizaInvalidPath,
+		strings.Repeat("abc/", 1025):          candor.CodeKaizaInvalidPath,
+		"..":                                  candor.CodeKaizaPathTraversalBlocked,
+		"../outside/secret.txt":               candor.CodeKaizaPathTraversalBlocked,
+		"a/../../outside/secret.txt":          candor.CodeKaizaPathTraversalBlocked,
+		"a/..":                                candor.CodeKaizaPathTraversalBlocked,
+		"a/../b":                              candor.CodeKaizaPathTraversalBlocked,
+		b.in + "/../outside/secret.txt":       candor.CodeKaizaPathTraversalBlocked,
+		"/etc/passwd":                         candor.CodeKaizaOutsideWorkspace,
+		"/":                                   candor.CodeKaizaOutsideWorkspace,
+		"//etc/passwd":                        candor.CodeKaizaOutsideWorkspace,
+		b.in + "2/x":                          candor.CodeKaizaOutsideWorkspace,
+		b.in + "2":                            candor.CodeKaizaOutsideWorkspace,
+		filepath.Dir(b.in):                    candor.CodeKaizaOutsideWorkspace,
+		filepath.Join(b.out, "secret.txt"):    candor.CodeKaizaOutsideWorkspace,
+		strings.ToUpper(b.in) + "/x":          candor.CodeKaizaOutsideWorkspace,
+		"/proc/self/root" + b.in + "/x":       candor.CodeKaizaOutsideWorkspace,
+		"/proc/self/cwd/../../etc/passwd":     candor.CodeKaizaPathTraversalBlocked,
+		"docs/reports/../../" + "src/main.go": candor.CodeKaizaPathTraversalBlocked,
+	} {
+		_, err := b.folder.Parse(given)
+		if candor.CodeOf(err) != want {
+			t.Errorf("%q: %v, want %v", given, err, want)
+			continue
+		}
+		b.refuses(err, want)
+	}
+}
+
+func TestAFolderThatCannotBeOpenedSaysWhy(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("file", "x")
+	b.must(os.Symlink("loop", filepath.Join(b.in, "loop")))
+	for given, want := range map[string]string{
+		"":                              "The workspace must be given as an absolute path.",
+		"proj":                          "The workspace must be given as an absolute path.",
+		filepath.Join(b.in, "none"):     "The workspace does not exist.",
+		filepath.Join(b.in, "file"):     "The workspace is not a folder.",
+		filepath.Join(b.in, "loop"):     "The workspace could not be resolved.",
+		filepath.Join(b.in, "file/sub"): "The workspace could not be resolved.",
+		"/dev/null":                     "The workspace is not a folder.",
+		b.in + "\x00":                   "The workspace could not be resolved.",
+	} {
+		_, err := Open(given, Options{})
+		b.refuses(err, candor.CodeKaizaBootstrapFailure)
+		if got := candor.From(err).Message(); got != want {
+			t.Errorf("%q: %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestAFolderThatWasReplacedIsNoticed(t *testing.T) {
+	b := newBench(t, Options{})
+	b.must(b.folder.StillThere())
+	b.must(os.Rename(b.in, b.in+".moved"))
+	b.refuses(b.folder.StillThere(), candor.CodeKaizaInvariantViolation)
+	b.must(os.Mkdir(b.in, 0o755))
+	err := b.folder.StillThere()
+	b.refuses(err, candor.CodeKaizaInvariantViolation)
+	if got := candor.From(err).Context().InvariantID; got != "INV_WORKSPACE_IDENTITY" {
+		t.Errorf("invariant %q", got)
+	}
+	b.must(os.Remove(b.in))
+	b.must(os.Symlink(b.in+".moved", b.in)) // the same folder by another way is not the path that was canonical
+	b.refuses(b.folder.StillThere(), candor.CodeKaizaInvariantViolation)
+}
+
+// FuzzParse: whatever is accepted is a clean relative path without tricks, and is its own fixed point.
+func FuzzParse(f *testing.F) {
+	dir := f.TempDir()
+	folder, err := Open(dir, Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{"a", "a/b", "..", "a/../b", ".", "/", "//", dir, dir + "/a", dir + "2", "a\x00", "a\\b", "\xff", "a/./b//", "…"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, given string) {
+		p, err := folder.Parse(given)
+		if err != nil {
+			if !candor.CodeOf(err).Valid() {
+				t.Fatalf("%q: %v has no code", given, err)
+			}
+			return
+		}
+		name := p.String()
+		if path.Clean(name) != name || path.IsAbs(name) || !filepath.IsLocal(name) || !utf8.ValidString(name) || len(name) > maxPath {
+			t.Fatalf("%q became %q", given, name)
+		}
+		for s := range strings.SplitSeq(name, "/") {
+			if s == ".." || s == "" || len(s) > maxSegment || strings.ContainsFunc(s, deceptive) || strings.Contains(s, `\`) {
+				t.Fatalf("%q became %q", given, name)
+			}
+		}
+		if again, err := folder.Parse(name); err != nil || again != p {
+			t.Fatalf("%q became %q and then %q (%v)", given, name, again, err)
+		}
+	})
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"errors"
+	"os"
+)
+
+// exchange is not portable; the caller falls back on a rename right after a check.
+func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }
+
+func renameNew(dir *os.Root, from, to string) error { return renameUnlessThere(dir, from, to) }

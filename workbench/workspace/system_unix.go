@@ -1,0 +1,54 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// nonBlock keeps the opening of a FIFO from waiting for its other end.
+const nonBlock = syscall.O_NONBLOCK
+
+const notFolder = syscall.ENOTDIR
+
+// links is how many names a file has.
+func links(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
+
+// ownerOf is whom a file belongs to.
+func ownerOf(info fs.FileInfo) owner {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return owner{UID: int(s.Uid), GID: int(s.Gid)}
+	}
+	return owner{-1, -1}
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// tryLock takes the lock of an open file, or says errBusy. The lock ends when the file is closed, also by the death of the process.
+func tryLock(file *os.File) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return errBusy
+		default:
+			return err
+		}
+	}
+}
