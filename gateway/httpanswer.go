@@ -32,7 +32,10 @@ func (x *httpExchange) whole(res *http.Response) Reply {
 	if m.Shape() == wire.KindRequest || m.Shape() == wire.KindNotification {
 		return x.say(x.call.Lose(x.ctx, errNotAnswer(), body, true))
 	}
-	reply := x.call.Close(x.ctx, x.addressed(&m))
+	reply, clean := x.call.pass(&m)
+	if !clean {
+		reply = x.call.Close(x.ctx, x.addressed(&m))
+	}
 	if reply.Bytes != nil {
 		x.deliver(res, x.statusFor(res.StatusCode, reply.Bytes, body), reply.Bytes, !same(reply.Bytes, body))
 	}

@@ -5,21 +5,25 @@ import (
 	"strings"
 )
 
-// hopByHop are the headers that concern one connection and are never passed on (RFC 9110, 7.6.1).
-var hopByHop = map[string]bool{
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
-	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+// isHopByHop reports a header that concerns one connection and is never passed on (RFC 9110, 7.6.1).
+func isHopByHop(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	default:
+		return false
+	}
 }
 
 // notOnward are the headers of a request that are ours to set: its body has been read, and an answer that was packed could
 // not be looked at.
-var notOnward = map[string]bool{"Accept-Encoding": true, "Content-Length": true, "Expect": true, "Host": true}
+var notOnward = [...]string{"Accept-Encoding", "Content-Length", "Expect", "Host"}
 
 // onward is what the upstream gets of the headers of a request.
 func (d *httpDoor) onward(h http.Header) http.Header {
 	out := make(http.Header, len(h)+1)
 	copyHeader(out, h)
-	for name := range notOnward {
+	for _, name := range notOnward {
 		delete(out, name)
 	}
 	if d.o.Token != "" {
@@ -37,7 +41,7 @@ var identity = []string{"identity"} // shared, never changed
 // copyHeader copies what is not meant for one connection alone. The values are shared.
 func copyHeader(to, from http.Header) {
 	for name, values := range from {
-		if !hopByHop[name] {
+		if !isHopByHop(name) {
 			to[name] = values
 		}
 	}

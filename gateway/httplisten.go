@@ -211,7 +211,7 @@ func (o *httpStream) beginLegacy(e *wire.Event) []byte {
 	endpoint.User, endpoint.Fragment = d.target.User, ""
 	key := ref.New()
 	d.legacy.room(d.o.Rest)
-	o.s = d.legacy.note(key, &httpSession{up: d.up, endpoint: endpoint})
+	o.s = d.legacy.note(key, func() *httpSession { return &httpSession{up: d.up, endpoint: endpoint} })
 	if o.s == nil {
 		return nil
 	}

@@ -72,19 +72,19 @@ func (t *httpSessions) get(id string) *httpSession {
 	return t.byID[id]
 }
 
-// note remembers that a session is used. It returns nil if there are too many.
-func (t *httpSessions) note(id string, s *httpSession) *httpSession {
+// note remembers that a session is used, which is made if it is not known. It returns nil if there are too many.
+func (t *httpSessions) note(id string, made func() *httpSession) *httpSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known := t.byID[id]; known != nil {
-		s = known
-	} else {
+	s := t.byID[id]
+	if s == nil {
 		if len(t.byID) >= t.most || len(id) > maxSessionID {
 			return nil
 		}
 		if t.byID == nil {
 			t.byID = map[string]*httpSession{}
 		}
+		s = made()
 		t.byID[id] = s
 	}
 	s.mu.Lock()
@@ -104,9 +104,10 @@ func (x *httpExchange) noteSession(res *http.Response) {
 	if id := res.Header.Get(sessionHeader); id != "" {
 		x.session = id
 	}
-	if x.session != "" && res.StatusCode < 300 {
-		x.d.sessions.note(x.session, &httpSession{up: x.d.up})
+	if x.session == "" || res.StatusCode >= 300 {
+		return
 	}
+	x.d.sessions.note(x.session, func() *httpSession { return &httpSession{up: x.d.up} })
 }
 
 // park keeps a call open whose answer will come by another way; false if one with that id is open already.
