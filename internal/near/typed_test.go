@@ -11,7 +11,7 @@ func TestABeginningOrAWordOfANameIsUnderstood(t *testing.T) {
 		known []string
 		want  []string
 	}{
-		{"expalin", []string{"export", "explain"}, []string{"explain"}},
+		{"chekc", []string{"check", "config"}, []string{"check"}},
 		{"exp", []string{"gateway", "explain", "export"}, []string{"explain", "export"}},
 		{"GATEWAY", []string{"GATEWAY_DRAINING", "BAD_GATEWAY", "TIMEOUT"}, []string{"BAD_GATEWAY", "GATEWAY_DRAINING"}},
 		{"timeou", []string{"TIMEOUT", "TIMEOUT", "TIMEOUT", "TIMEOUT_LOCK"}, []string{"TIMEOUT", "TIMEOUT_LOCK"}},
