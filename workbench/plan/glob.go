@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -239,28 +238,20 @@ func (g glob) doubts() []error {
 // lookalikes are the scripts whose letters pass for Latin ones.
 var lookalikes = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
 
-// mixedScripts reports whether s has letters of more than one of Latin and its lookalikes.
+// mixedScripts reports whether a segment has letters of more than one of Latin and its lookalikes. A folder may well be all Greek.
 func mixedScripts(s string) bool {
-	scripts := 0
-	for _, script := range append([]*unicode.RangeTable{unicode.Latin}, lookalikes...) {
-		if strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(script, r) }) {
-			scripts++
+	for segment := range strings.SplitSeq(s, "/") {
+		scripts := 0
+		for _, script := range append([]*unicode.RangeTable{unicode.Latin}, lookalikes...) {
+			if strings.ContainsFunc(segment, func(r rune) bool { return unicode.Is(script, r) }) {
+				scripts++
+			}
+		}
+		if scripts > 1 {
+			return true
 		}
 	}
-	return scripts > 1
-}
-
-// hidden reports whether a reader may not see a character as what it is: controls, marks of direction, joiners, fillers, private use, and spaces
-// that are not the space.
-func hidden(r rune) bool {
-	switch {
-	case r < utf8.RuneSelf:
-		return r < ' ' || r == 0x7f
-	case r == utf8.RuneError, r == '\u2800': // the second is the braille pattern without dots
-		return true
-	default:
-		return !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-	}
+	return false
 }
 
 func mistakeOf(err error) *mistake {

@@ -34,29 +34,25 @@ func (s *Store) List() (Listing, error) {
 		case len(list.Plans) >= maxListed || room <= 0:
 			list.More++
 		default:
-			stored, size, err := s.sized(hash)
-			room -= size
-			list.Plans = append(list.Plans, summarise(hash, stored, err))
+			file, err := s.file(hash)
+			room -= len(file)
+			list.Plans = append(list.Plans, s.summary(hash, file, err))
 		}
 	}
 	return list, nil
 }
 
-// sized loads one plan and tells how much had to be read for it.
-func (s *Store) sized(hash string) (Stored, int, error) {
-	stored, err := s.read(hash)
-	if err != nil {
-		return Stored{}, MaxFile, err // it is not known, so it is the most
-	}
-	return s.judge(stored), len(stored.Body), nil
-}
-
-func summarise(hash string, stored Stored, err error) Summary {
+func (s *Store) summary(hash string, file []byte, err error) Summary {
 	summary := Summary{Hash: hash, Status: StatusProposed}
+	var stored Stored
+	if err == nil {
+		stored, err = Read(file, Name(hash))
+	}
 	if err != nil {
 		_, summary.Problem = refusal(err)
 		return summary
 	}
+	stored = s.judge(stored)
 	summary.Title, summary.Scope = stored.Plan.Title, stored.Plan.Scope
 	if stored.Approved() {
 		summary.Status = StatusApproved

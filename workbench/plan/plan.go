@@ -56,17 +56,31 @@ func Lint(content []byte) []Issue {
 // path is covered, and nothing in [Folder] is, however it is spelt. Scopes are compared segment by segment with attention to case: "src/**"
 // covers everything below src, and so does a folder's name alone, "src" or "src/".
 func (p *Plan) Covers(path string) bool {
-	if p == nil || path == "." || !fs.ValidPath(path) {
-		return false
-	}
-	segments := strings.Split(path, "/")
-	if inFolder(segments) {
-		return false
-	}
-	return slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) })
+	segments, ok := coverable(path)
+	return ok && p != nil && slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) })
 }
 
-// inFolder also knows the other spellings of the folder that a file system without attention to case would take for it.
+// coverable returns the segments of a path that a plan may cover at all.
+func coverable(path string) ([]string, bool) {
+	if path == "." || !fs.ValidPath(path) {
+		return nil, false
+	}
+	segments := strings.Split(path, "/")
+	return segments, !inFolder(segments)
+}
+
+// inFolder also knows the other spellings that some file system would take for the folder: those without attention to case, to characters
+// that nobody sees, or to dots and spaces at the end of a name.
 func inFolder(segments []string) bool {
-	return len(segments) >= 2 && strings.EqualFold(segments[0]+"/"+segments[1], Folder)
+	return len(segments) >= 2 && strings.EqualFold(bare(segments[0])+"/"+bare(segments[1]), Folder)
+}
+
+func bare(segment string) string {
+	seen := strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, segment)
+	return strings.TrimRight(seen, ". ")
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 
 // Bounds of a review.
 const (
-	maxShownLine = 400    // characters of one line
+	maxColumns   = 78     // of a line; a terminal that broke it would put what follows where our own words stand
+	maxShownLine = 400    // characters of one line of a plan
 	maxCounted   = 20_000 // existing files that are compared with the scopes
 )
 
@@ -32,16 +34,18 @@ const (
 // hash and the number of warnings once more, because a long plan scrolls the beginning away.
 //
 // Nothing in a plan reaches the terminal as anything but visible text: control characters, marks of direction and what else hides are
-// written out, and long lines are cut with a mark that says so. If Review returns an error the person has not seen everything, and must not
-// be asked.
+// written out, lines are broken so that each part stands behind a sign, and long ones are cut with a mark that says so. If Review returns an
+// error the person has not seen everything, and must not be asked.
 func Review(w io.Writer, previous *Stored, proposed Stored, files []string, colour bool) error {
 	if proposed.Plan == nil {
-		return fmt.Errorf("reviewing a plan: there is none")
+		return errors.New("reviewing a plan: there is none")
 	}
 	r := &review{colour: colour}
 	r.head(proposed)
 	r.scopes(proposed.Plan, files)
-	r.warnings(proposed.Warnings)
+	for _, i := range proposed.Warnings {
+		r.warn(fmt.Sprintf("line %d: %s; %s", i.Line, i.Message, i.Hint))
+	}
 	r.changes(previous, proposed)
 	r.foot(proposed)
 	if _, err := w.Write(r.out.Bytes()); err != nil {
@@ -52,65 +56,68 @@ func Review(w io.Writer, previous *Stored, proposed Stored, files []string, colo
 
 // review is a page in the making.
 type review struct {
-	out     bytes.Buffer
-	colour  bool
-	cut     int // lines that were not shown whole
-	written int // characters that were written out
+	out    bytes.Buffer
+	colour bool
+	cut    int // lines that were not shown whole
+	named  int // characters that were written out
 }
 
 func (r *review) head(s Stored) {
-	r.field("Plan", r.safe(s.Plan.Title))
+	r.field("Plan", s.Plan.Title)
 	r.field("Hash", s.Hash)
 	if s.Plan.Phase != "" {
 		r.field("Phase", s.Plan.Phase)
 	}
 	status := "proposed"
 	if s.Approved() {
-		status = "approved by " + r.safe(s.Approval.By)
+		status = "approved by " + s.Approval.By
 	}
 	r.field("Status", status)
 }
 
 func (r *review) field(name, value string) {
-	fmt.Fprintf(&r.out, "%s %s\n", r.paint(bold, fmt.Sprintf("%-7s", name)), value)
+	r.put(r.paint(bold, fmt.Sprintf("%-8s", name)), "       | ", "", value)
 }
+
+func (r *review) warn(text string) { r.put(r.paint(yellow, "Warning "), "       | ", "", text) }
 
 // scopes tells how far each scope reaches. A glob with letters beyond ASCII is spelt out beside itself: some of them look like others.
 func (r *review) scopes(p *Plan, files []string) {
-	more := ""
+	least := ""
 	if len(files) > maxCounted {
-		files, more = files[:maxCounted], "at least "
+		files, least = files[:maxCounted], "at least "
 	}
-	counts := make([]int, len(p.globs))
-	covered := 0
-	for _, file := range files {
-		one := &Plan{globs: make([]glob, 1)}
-		any := false
-		for i, g := range p.globs {
-			one.globs[0] = g
-			if one.Covers(file) {
-				counts[i]++
-				any = true
-			}
-		}
-		if any {
-			covered++
-		}
-	}
-	r.field("Scope", fmt.Sprintf("%s%s covered", more, number(covered, "existing file")))
+	counts, covered := countCovered(p.globs, files)
+	r.field("Scope", least+number(covered, "existing file")+" covered")
 	for i, g := range p.globs {
 		spelt := ""
 		if strings.ContainsFunc(g.written, func(c rune) bool { return c >= utf8.RuneSelf }) {
-			spelt = "  " + r.paint(yellow, "spelt "+strconv.QuoteToASCII(g.written))
+			spelt = ", spelt " + strconv.QuoteToASCII(g.written)
 		}
-		fmt.Fprintf(&r.out, "  %s  (%s%s)%s\n", r.safe(g.written), more, number(counts[i], "file"), spelt)
+		r.put("  - ", "       | ", "", fmt.Sprintf("%q (%s%s%s)", g.written, least, number(counts[i], "file"), spelt))
 	}
 }
 
-func (r *review) warnings(issues []Issue) {
-	for _, i := range issues {
-		fmt.Fprintf(&r.out, "%s line %d: %s; %s\n", r.paint(yellow, "Warning"), i.Line, r.safe(i.Message), r.safe(i.Hint))
+// countCovered counts the files that each glob covers, and those that any does.
+func countCovered(globs []glob, files []string) (each []int, covered int) {
+	each = make([]int, len(globs))
+	for _, file := range files {
+		segments, ok := coverable(file)
+		if !ok {
+			continue
+		}
+		hit := false
+		for i, g := range globs {
+			if g.covers(segments) {
+				each[i]++
+				hit = true
+			}
+		}
+		if hit {
+			covered++
+		}
 	}
+	return each, covered
 }
 
 // changes shows the difference line by line. Each line of a plan stands behind a sign, so that none can pass for a line of ours.
@@ -123,64 +130,60 @@ func (r *review) changes(previous *Stored, proposed Stored) {
 		}
 		return
 	}
-	text := diff.Diff("approved "+previous.Hash[:12], previous.Body, "proposed "+proposed.Hash[:12], proposed.Body)
+	text := diff.Diff("approved "+previous.Hash, previous.Body, "proposed "+proposed.Hash, proposed.Body)
 	if text == nil {
 		fmt.Fprintln(&r.out, "The plan is the one that was approved last.")
 		return
 	}
-	_, text, _ = bytes.Cut(text, []byte("\n")) // the first line repeats the next two
+	_, text, _ = bytes.Cut(text, []byte("\n")) // the first line only repeats the next two
 	for line := range bytes.Lines(text) {
 		r.line(string(line))
 	}
 }
 
-// line writes one line of a diff, signed.
+// line writes one line of a diff, which begins with its sign.
 func (r *review) line(s string) {
 	s = strings.TrimSuffix(s, "\n")
-	colour := ""
-	switch s[:min(len(s), 1)] {
-	case "+":
-		colour = green
-	case "-":
-		colour = red
-	case "@":
-		colour = bold
-	}
-	rest := ""
+	sign := s[:min(len(s), 1)]
+	colour := map[string]string{"+": green, "-": red, "@": bold}[sign]
 	if n := utf8.RuneCountInString(s); n > maxShownLine {
-		short := string([]rune(s)[:maxShownLine])
-		rest = r.paint(reverse, fmt.Sprintf("… %d more characters", n-maxShownLine))
-		s = short
 		r.cut++
+		s = string([]rune(s)[:maxShownLine]) + fmt.Sprintf(" … %d more characters", n-maxShownLine)
 	}
-	// The colour goes around the pieces between written-out characters, which have one of their own.
-	fmt.Fprintln(&r.out, r.paint(colour, visible(s, func(name string) string {
-		r.written++
-		if !r.colour {
-			return name
-		}
-		return plain + reverse + name + plain + colour
-	}))+rest)
+	r.put(r.paint(colour, sign), r.paint(colour, sign+"  … "), colour, strings.TrimPrefix(s, sign))
 }
 
 func (r *review) foot(s Stored) {
 	r.out.WriteByte('\n')
 	if r.cut > 0 {
-		fmt.Fprintf(&r.out, "%s %s shown in part; read the file itself before you approve it.\n", r.paint(yellow, "Warning"), number(r.cut, "line"))
+		r.warn("shown in part: " + number(r.cut, "line") + "; read the file itself before you approve it")
 	}
-	if r.written > 0 {
-		fmt.Fprintf(&r.out, "%s %s written out as <U+…>, because a terminal would hide or obey them.\n",
-			r.paint(yellow, "Warning"), number(r.written, "character"))
+	if r.named > 0 {
+		r.warn("written out as <U+…>, because a terminal would hide or obey them: " + number(r.named, "character"))
 	}
-	fmt.Fprintf(&r.out, "%s %s, %s, %s\n", r.paint(bold, "To approve:"), s.Hash, number(len(s.Plan.Scope), "scope"), number(len(s.Warnings), "warning"))
+	r.field("Decide", s.Hash)
+	r.field("", number(len(s.Plan.Scope), "scope")+", "+number(len(s.Warnings), "warning"))
 }
 
-// safe is a text of the plan for a line of ours.
-func (r *review) safe(s string) string {
-	return visible(s, func(name string) string {
-		r.written++
-		return r.paint(reverse, name)
-	})
+// put writes a text behind first, and behind next where it has to be broken. It is the only way by which a plan's words get on the page.
+func (r *review) put(first, next, colour, s string) {
+	r.out.WriteString(first)
+	column := 10
+	for shown, named := range visible(s) {
+		if column+width(shown) > maxColumns {
+			r.out.WriteString("\n" + next)
+			column = 10
+		}
+		column += width(shown)
+		if named {
+			r.named++
+			shown = r.paint(reverse, shown)
+		} else {
+			shown = r.paint(colour, shown)
+		}
+		r.out.WriteString(shown)
+	}
+	r.out.WriteByte('\n')
 }
 
 func (r *review) paint(colour, s string) string {

@@ -194,14 +194,23 @@ func (s *Store) names() ([]string, error) {
 
 // read reads one plan and checks its hashes.
 func (s *Store) read(hash string) (Stored, error) {
-	file, err := s.files.ReadPlan(Name(hash))
-	if absent(err) {
-		return Stored{}, candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithPlan(hash), candor.WithDetails(map[string]any{"plan": hash}))
-	}
+	file, err := s.file(hash)
 	if err != nil {
-		return Stored{}, otherwise(err, candor.CodeKaizaFileReadFailed, "The plan could not be read.", hash)
+		return Stored{}, err
 	}
 	return Read(file, Name(hash))
+}
+
+// file returns what lies under a hash.
+func (s *Store) file(hash string) ([]byte, error) {
+	file, err := s.files.ReadPlan(Name(hash))
+	if absent(err) {
+		return nil, candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithPlan(hash), candor.WithDetails(map[string]any{"plan": hash}))
+	}
+	if err != nil {
+		return nil, otherwise(err, candor.CodeKaizaFileReadFailed, "The plan could not be read.", hash)
+	}
+	return file, nil
 }
 
 // judge says whether the plan is approved: by its record, which must be sound, and by its header.
@@ -215,7 +224,7 @@ func (s *Store) judge(stored Stored) Stored {
 		}
 	case stored.Status != StatusApproved:
 		stored.Approval = &record
-		stored.reason, stored.Refusal = "status", "The approval is recorded, but the header does not say so; it must be approved once more."
+		stored.reason, stored.Refusal = "unmarked", "The approval is recorded, but the header does not say so; it must be approved once more."
 	default:
 		stored.Approval = &record
 	}

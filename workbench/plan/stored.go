@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -35,7 +36,7 @@ type Stored struct {
 	// approval either.
 	Refusal string
 
-	reason string // the Refusal in one word, for details
+	reason string // the Refusal in one word, for details; "" if the Store has not looked
 }
 
 // Approved reports whether header and record agree that a person approved this very content.
@@ -117,8 +118,9 @@ func Canonical(content []byte) []byte {
 const headerStart = "<!-- KAIZA_PLAN_HASH:"
 
 var (
-	header   = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
-	fullHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	header     = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
+	headerHash = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: [0-9a-f]{64}(?:\s|$)`)
+	fullHash   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
 // Name is the name of a plan's file in [Folder].
@@ -174,10 +176,10 @@ func badHeader(hash, first string) *candor.Error {
 	switch {
 	case !strings.HasPrefix(first, headerStart):
 		return notApproved(hash, "no_header", "The plan has no header.")
-	case strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(first, headerStart), "0123456789abcdef "), "STATUS:"):
-		return notApproved(hash, "bad_status_or_hash", "The header of the plan has no hash of 64 digits, or no known status.")
+	case !headerHash.MatchString(first):
+		return notApproved(hash, "no_hash", "The header of the plan has no hash of 64 digits.")
 	default:
-		return notApproved(hash, "bad_header", "The header of the plan is damaged.")
+		return notApproved(hash, "status", "The header of the plan has no status that is known.")
 	}
 }
 
@@ -187,8 +189,15 @@ func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 	if len(issues) > 0 {
 		details["issues"] = worst(issues)
 	}
-	return candor.New(candor.CodeKaizaPlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
+	e := candor.New(candor.CodeKaizaPlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
+	if slices.Contains(approvable, reason) {
+		e = e.With(candor.WithSuggestion("Ask a person to review and approve the plan: candor workbench approve " + cut(hash, 64)))
+	}
+	return e
 }
+
+// approvable are the reasons that a person's approval does away with.
+var approvable = []string{"", "no_record", "bad_record", "forged_header", "unmarked"}
 
 // changed is PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is the one that differs.
 func changed(named, headed, hashed string) *candor.Error {
