@@ -181,3 +181,10 @@ func (l *sessions) close() {
 		l.forget(id)
 	}
 }
+
+// knows reports a session that is in memory.
+func (l *sessions) knows(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byID[id] != nil
+}

@@ -1,0 +1,145 @@
+package kaiza
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/preflight"
+	"github.com/candor-mcp/candor/workbench/workspace"
+)
+
+// change is a set of files that change together or not at all, with what has to be known about it.
+type change struct {
+	plan   string // its hash; "" for what needs no plan
+	files  []workspace.Change
+	checks []preflight.Command // that follow it
+	report bool                // it lifts the lock
+}
+
+// note is what the journal keeps for a server that finds it after a crash.
+type note struct {
+	Tool string `json:"tool"`
+	Plan string `json:"plan,omitempty"`
+}
+
+// told is what the trail and the caller are told of one file.
+type told struct {
+	Path   string `json:"path"`
+	Before string `json:"before,omitempty"` // hash
+	After  string `json:"after,omitempty"`
+	Bytes  int    `json:"bytes"`
+}
+
+func (ch *change) told() []told {
+	out := make([]told, 0, len(ch.files))
+	for _, f := range ch.files {
+		t := told{Path: f.Path.String()}
+		if f.Before != nil {
+			t.Before = f.Before.Hash
+		}
+		if !f.Delete {
+			t.After, t.Bytes = workspace.Hash(f.After), len(f.After)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// make makes a change: reserve, journal, commit, check, complete. What cannot be completed in the trail is undone.
+func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
+	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // the system takes it back anyway
+	if l := d.locked(); l != nil && !ch.report {
+		return lockedError(l) // by a call that ran beside this one
+	}
+	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": ch.told()})
+	if err != nil {
+		return err
+	}
+	staged, err := k.commit(ctx, c, d, ch)
+	if err != nil {
+		return errors.Join(err, k.close(ctx, c, effect, err))
+	}
+	if err := effect.Complete(ctx, nil, map[string]any{"files": ch.told()}); err != nil {
+		return k.undo(staged, err)
+	}
+	if ch.report {
+		err = d.unlock(c.Session.ID)
+	}
+	return errors.Join(err, staged.Done())
+}
+
+// commit writes the files and runs the checks. If anything fails the files are as they were.
+func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *change) (*workspace.Staged, error) {
+	about, err := json.Marshal(note{Tool: c.Name, Plan: ch.plan})
+	if err != nil {
+		return nil, err
+	}
+	staged, err := d.folder.Stage(d.state, c.ID, ch.files, about)
+	if err != nil {
+		return nil, err
+	}
+	if err := staged.Commit(ctx); err != nil {
+		return nil, errors.Join(err, staged.Done())
+	}
+	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, k.o.Preflight); err != nil {
+		return nil, k.undo(staged, err)
+	}
+	return staged, nil
+}
+
+// undo puts the files back because of err, which is what the caller is told if that works.
+func (k *System) undo(staged *workspace.Staged, err error) error {
+	if failed := staged.Undo(); failed != nil {
+		return candor.InvariantViolation("INV_CHANGE_UNDONE", "A change had to be undone, and could not be.",
+			candor.WithCause(errors.Join(failed, err)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol()}))
+	}
+	return errors.Join(err, staged.Done())
+}
+
+// close records that a change came to nothing. If even that cannot be recorded the reservation stays open, which says the same.
+func (k *System) close(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
+	if err := effect.Complete(ctx, failed, map[string]any{"undone": true}); err != nil {
+		c.Bench().Logger().Warn("that a change came to nothing could not be recorded", slog.Any("error", err))
+	}
+	return nil
+}
+
+// judge holds a change against the plan and the policy, and finds the checks that follow it.
+func (k *System) judge(d *desk, ch *change) error {
+	paths := make([]string, 0, len(ch.files))
+	for _, f := range ch.files {
+		name := f.Path.String()
+		paths = append(paths, name)
+		if ch.report {
+			continue
+		}
+		if err := k.plansOf(d).Enforce(ch.plan, name); err != nil {
+			return err
+		}
+	}
+	if ch.report {
+		return nil // a report may quote what was refused
+	}
+	for _, f := range ch.files {
+		if f.Delete {
+			continue
+		}
+		var before []byte
+		if f.Before != nil {
+			before = f.Before.Content
+		}
+		if err := k.o.Policy.Check(f.Path.String(), before, f.After); err != nil {
+			return err
+		}
+	}
+	ch.checks = k.o.Policy.Preflight(paths...)
+	return nil
+}

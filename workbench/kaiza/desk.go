@@ -1,0 +1,84 @@
+package kaiza
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/plan"
+	"github.com/candor-mcp/candor/workbench/workspace"
+)
+
+// desk is what a session works with: its workspace, the plans in it, and the state that is kept about it.
+type desk struct {
+	folder *workspace.Folder
+	state  *os.Root // of this workspace
+	plans  *plan.Store
+
+	mu        sync.Mutex
+	lock      *Lock    // guarded by mu; nil is unlocked
+	inherited []string // guarded by mu: sessions whose locks this one has taken over
+}
+
+// stateOf is the folder in the state folder that belongs to a workspace.
+func stateOf(root string) string { return "workspaces/" + plan.RootDigest(root) }
+
+// desk returns that of a session, opening it when it is first needed, which after a restart is in the middle of a session.
+func (k *System) desk(s *workbench.Session) (*desk, error) {
+	v, err := s.Value(func() (any, error) {
+		d, err := k.openDesk(s.Root)
+		if err != nil {
+			return nil, err
+		}
+		if d.lock, err = loadLock(d.state, s.ID); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		return d, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*desk), nil //nolint:errcheck,forcetypeassert // nothing else is kept with a session
+}
+
+// openDesk opens a workspace and what is known about it. The root has been accepted before.
+func (k *System) openDesk(root string) (*desk, error) {
+	folder, err := k.folder(root)
+	if err != nil {
+		return nil, err
+	}
+	state, err := k.stateFolder(folder.Root())
+	if err != nil {
+		return nil, errors.Join(notSetUp(err), folder.Close())
+	}
+	d := &desk{folder: folder, state: state}
+	d.plans = plan.NewStore(planFiles{d}, k.approvals, plan.RootDigest(folder.Root()))
+	return d, nil
+}
+
+func (k *System) stateFolder(root string) (*os.Root, error) {
+	name := stateOf(root)
+	if err := k.o.State.Root().MkdirAll(name, 0o700); err != nil {
+		return nil, err
+	}
+	return k.o.State.Root().OpenRoot(name)
+}
+
+// notSetUp says that the state of a session could not be made. It is the server's trouble and not the workspace's.
+func notSetUp(err error) *candor.Error {
+	return candor.New(candor.CodeKaizaSessionInitializationFailed, "", candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
+}
+
+// Close gives back what the desk holds.
+func (d *desk) Close() error { return errors.Join(d.folder.Close(), d.state.Close()) }
+
+// at returns the desk of a call whose workspace is still the one that was opened.
+func (k *System) at(c *workbench.Call) (*desk, error) {
+	d, err := k.desk(c.Session)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.folder.StillThere()
+}

@@ -1,0 +1,56 @@
+package kaiza
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+)
+
+// legacyError is an error of an older kind that carries a code in its own way.
+type legacyError struct{ code string }
+
+func (e legacyError) Error() string     { return "a legacy error" }
+func (e legacyError) ErrorCode() string { return e.code }
+
+// drills are ways in which a handler can fail. They are real failures: nothing on their way out knows that they were wanted.
+var drills = map[string]func() error{
+	"panic":         func() error { panic(errors.New("the drill panicked with an error")) },
+	"panic_text":    func() error { panic("the drill panicked with a text") },
+	"panic_nil":     func() error { panic(nil) }, //nolint:govet // that is the drill
+	"panic_pointer": func() error { var p *struct{ v int }; return fmt.Errorf("%d", p.v) },
+	"error":         func() error { return errors.New("the drill returned an error") },
+	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
+	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
+	"silent":        func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
+	"cyclic": func() error {
+		loop := map[string]any{"name": "loop"}
+		loop["self"] = loop
+		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(map[string]any{"loop": loop, "nan": math.NaN(), "inf": math.Inf(1)}),
+			candor.WithCause(errors.New("a cause of a cyclic failure")))
+	},
+	"invariant": func() error {
+		return candor.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
+	},
+}
+
+func drill() workbench.Tool {
+	return workbench.Tool{
+		Name: "drill", Title: "Fail on request",
+		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
+		Input:    `{"kind":{"type":"string","enum":["panic","panic_text","panic_nil","panic_pointer","error","wrapped","legacy","silent","cyclic","invariant"]}}`,
+		Required: []string{"kind"},
+		Codes: []candor.Code{candor.CodeKaizaUnknownToolFailure, candor.CodeKaizaHashMismatch, candor.CodeKaizaInvariantViolation,
+			candor.CodeKaizaInsufficientPermissions},
+		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in struct {
+			Kind string `json:"kind"`
+		},
+		) (workbench.Reply, error) {
+			return workbench.Reply{}, drills[in.Kind]()
+		}),
+	}
+}

@@ -1,0 +1,99 @@
+package kaiza
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/workspace"
+)
+
+// claims are the arguments that say who calls and for what. Every tool but begin_session takes them.
+type claims struct {
+	Role    any `json:"role"`
+	PhaseID any `json:"phase_id"`
+	Plan    any `json:"plan_hash"`
+	Path    any `json:"path"`
+}
+
+const claimProperties = `"role":{"type":"string","enum":["ANTIGRAVITY","WINDSURF"],"description":"The role you believe to have. Optional; another one than the session's is refused."},
+"phase_id":{"type":"string","maxLength":128,"description":"The phase of your work. Optional; it is repeated in errors and in the trail."}`
+
+// withClaims adds the claims to the properties of a tool.
+func withClaims(properties string) string {
+	properties = strings.TrimSpace(properties)
+	if properties == "" || properties == "{}" {
+		return "{" + claimProperties + "}"
+	}
+	return strings.TrimSuffix(properties, "}") + "," + claimProperties + "}"
+}
+
+// claimsOf reads the claims as far as they can be read: the arguments may be anything at all.
+func claimsOf(c *workbench.Call) (read claims) {
+	_ = json.Unmarshal(c.Arguments, &read) // what cannot be read claims nothing
+	return read
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// forbidden says which tools a role may not use.
+var forbidden = map[string][]string{
+	Planner:  {"write_file", "apply_patch"},
+	Executor: {"submit_plan"},
+}
+
+// gate refuses what no session, a locked one or one of this role may do.
+func (k *System) gate(c *workbench.Call) *candor.Error {
+	if c.Name == "begin_session" {
+		return nil
+	}
+	if c.Session == nil {
+		return candor.New(candor.CodeKaizaSessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
+	}
+	claimed := claimsOf(c)
+	if role := text(claimed.Role); role != "" && role != c.Session.Role {
+		return candor.New(candor.CodeKaizaRoleMismatch, "", candor.WithDetails(map[string]any{"role": c.Session.Role}))
+	}
+	d, err := k.desk(c.Session)
+	if err != nil {
+		return candor.From(err)
+	}
+	lock := d.locked()
+	reporting := c.Name == "write_file" && isReport(d.folder, text(claimed.Path))
+	if lock != nil && !c.Tool.ReadOnly && !reporting {
+		return lockedError(lock)
+	}
+	if slices.Contains(forbidden[c.Session.Role], c.Name) && (lock == nil || !reporting) {
+		return candor.New(candor.CodeKaizaUnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
+			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole(c.Session.Role)}))
+	}
+	return nil
+}
+
+func otherRole(role string) string {
+	if role == Planner {
+		return Executor
+	}
+	return Planner
+}
+
+func lockedError(l *Lock) *candor.Error {
+	details := map[string]any{"locked_by": l.Code, "ref": l.Ref, "tool": l.Tool, "at": l.At, "unlock": "write_file below " + reportsFolder}
+	if l.Invariant != "" {
+		details["invariant"] = l.Invariant
+	}
+	return candor.New(candor.CodeKaizaSessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details))
+}
+
+const reportsFolder = "docs/reports/"
+
+// isReport reports a path that lies below the folder of reports.
+func isReport(f *workspace.Folder, name string) bool {
+	p, err := f.Parse(name)
+	return err == nil && strings.HasPrefix(p.String(), reportsFolder)
+}

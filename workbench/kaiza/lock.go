@@ -1,0 +1,147 @@
+package kaiza
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/workbench"
+)
+
+// Lock is why a session may change nothing until it has reported.
+type Lock struct {
+	Code      string    `json:"code"`
+	Ref       string    `json:"ref"`
+	Tool      string    `json:"tool"`
+	Invariant string    `json:"invariant,omitempty"`
+	Session   string    `json:"session"`
+	Role      string    `json:"role"`
+	At        time.Time `json:"at"`
+}
+
+// locking are the codes that lock: a rule was broken. Errors of files, paths and input never do.
+var locking = []candor.Code{
+	candor.CodeKaizaInvariantViolation, candor.CodeKaizaPolicyViolation, candor.CodeKaizaRustPolicyViolation,
+	candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanScopeViolation,
+}
+
+const locksFolder = "locks"
+
+func lockFile(session string) string { return path.Join(locksFolder, session+".json") }
+
+// failed locks the session of a call that has broken a rule. The lock is on the disk before the answer is sent.
+func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
+	if c.Session == nil || !slices.Contains(locking, e.Code()) {
+		return
+	}
+	d, err := k.desk(c.Session)
+	if err != nil {
+		return // without a desk it can do nothing anyway
+	}
+	l := &Lock{Code: e.Code().Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.Context().InvariantID,
+		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lock != nil {
+		return // the first failure is the one to report
+	}
+	d.lock = l
+	if err := saveLock(d.state, l); err != nil {
+		c.Bench().Logger().Error("a lock could not be written; it holds until this server ends", slog.String("ref", l.Ref), slog.Any("error", err))
+	}
+}
+
+func saveLock(state *os.Root, l *Lock) error {
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := state.MkdirAll(locksFolder, 0o700); err != nil {
+		return err
+	}
+	return durable.WriteFile(state, lockFile(l.Session), append(data, '\n'), 0o600)
+}
+
+// loadLock returns the lock of a session, nil if there is none. One that cannot be read locks all the same.
+func loadLock(state *os.Root, session string) (*Lock, error) {
+	data, err := state.ReadFile(lockFile(session))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no lock is the normal case
+	}
+	if err != nil {
+		return nil, notSetUp(err)
+	}
+	l := new(Lock)
+	if json.Unmarshal(data, l) != nil || l.Code == "" {
+		l = &Lock{Code: candor.CodeKaizaInvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE"}
+	}
+	l.Session = session
+	return l, nil
+}
+
+// locked returns why the desk is locked, nil if it is not.
+func (d *desk) locked() *Lock {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lock
+}
+
+// maxInherited bounds how many locks one session takes over.
+const maxInherited = 1000
+
+// inherit takes over the locks that sessions of the same role have left behind in this workspace: ending a session, or the server,
+// is no way around the report. A session that is alive keeps its own.
+func (d *desk) inherit(role string, alive func(session string) bool) error {
+	names, err := fs.ReadDir(d.state.FS(), locksFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return notSetUp(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, name := range names[:min(len(names), maxInherited)] {
+		session, ok := strings.CutSuffix(name.Name(), ".json")
+		if !ok || alive(session) {
+			continue
+		}
+		l, err := loadLock(d.state, session)
+		if err != nil {
+			return err
+		}
+		if l == nil || l.Role != "" && l.Role != role {
+			continue
+		}
+		d.inherited = append(d.inherited, session)
+		if d.lock == nil || l.At.Before(d.lock.At) {
+			d.lock = l
+		}
+	}
+	return nil
+}
+
+// unlock lifts the lock, and those that were inherited.
+func (d *desk) unlock(session string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var failed error
+	for _, id := range append(slices.Clone(d.inherited), session) {
+		if err := d.state.Remove(lockFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	if failed == nil {
+		d.lock, d.inherited = nil, nil
+	}
+	return failed
+}

@@ -1,0 +1,234 @@
+package kaiza
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/workspace"
+)
+
+const pathProperty = `"path":{"type":"string","minLength":1,"maxLength":8192,"description":"Path in the workspace, relative to it."}`
+
+// pathCodes are what any path can lead to.
+var pathCodes = []candor.Code{
+	candor.CodeKaizaInvalidPath, candor.CodeKaizaPathNotFound, candor.CodeKaizaPathTraversalBlocked, candor.CodeKaizaOutsideWorkspace,
+}
+
+// maxReply bounds the text of one answer; a longer file is read in pieces.
+const maxReply = 512 << 10
+
+type readArgs struct {
+	Path     string `json:"path"`
+	Line     int    `json:"line"`
+	Lines    int    `json:"lines"`
+	Encoding string `json:"encoding"`
+}
+
+func (k *System) readFile() workbench.Tool {
+	return workbench.Tool{
+		Name: "read_file", Title: "Read a file", ReadOnly: true, Idempotent: true,
+		About: "Read a file of the workspace. The second block holds its hash, which write_file wants as previous_hash.",
+		Input: `{` + pathProperty + `,
+"line":{"type":"integer","minimum":1,"description":"First line to return. Default 1."},
+"lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: all that fit."},
+"encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are no text. Default utf-8."}}`,
+		Required: []string{"path"},
+		Codes: append([]candor.Code{candor.CodeKaizaFileNotFound, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions},
+			pathCodes...),
+		Run: workbench.Handle(k.read),
+	}
+}
+
+// piece is what read_file tells about what it returned.
+type piece struct {
+	Path      string `json:"path"`
+	Hash      string `json:"hash"`
+	Bytes     int64  `json:"bytes"`
+	FirstLine int    `json:"first_line"`
+	Lines     int    `json:"lines"`
+	Truncated bool   `json:"truncated"`
+}
+
+func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	p, err := d.folder.Parse(in.Path)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	file, err := d.folder.Read(p)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	shown, about, err := cut(file, in)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	told, err := reply(about)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	return workbench.Reply{Text: []string{shown, told.Text[0]}, Data: told.Data}, nil
+}
+
+// cut returns the part of a file that was asked for, as text.
+func cut(file workspace.File, in readArgs) (string, piece, error) {
+	about := piece{Path: file.Path.String(), Hash: file.Hash, Bytes: file.Size, FirstLine: max(in.Line, 1)}
+	if in.Encoding == "base64" {
+		if about.Truncated = len(file.Content) > maxReply; about.Truncated {
+			return "", about, tooLong(about.Path)
+		}
+		return base64.StdEncoding.EncodeToString(file.Content), about, nil
+	}
+	if !utf8.Valid(file.Content) {
+		return "", about, candor.New(candor.CodeKaizaFileReadFailed, about.Path+" is no text.", candor.WithSuggestion("Read it with encoding base64."))
+	}
+	lines := strings.SplitAfter(string(file.Content), "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	lines = lines[min(about.FirstLine-1, len(lines)):]
+	rest := len(lines)
+	if in.Lines > 0 {
+		lines = lines[:min(in.Lines, len(lines))]
+	}
+	var out strings.Builder
+	for _, line := range lines {
+		if out.Len()+len(line) > maxReply {
+			break
+		}
+		out.WriteString(line)
+		about.Lines++
+	}
+	if about.Lines == 0 && rest > 0 {
+		return "", about, tooLong(about.Path)
+	}
+	about.Truncated = about.Lines < rest
+	return out.String(), about, nil
+}
+
+func tooLong(path string) error {
+	return candor.New(candor.CodeKaizaFileReadFailed, fmt.Sprintf("%s is too long for one answer of %d bytes.", path, maxReply),
+		candor.WithSuggestion("Search in it with search_files."))
+}
+
+type listArgs struct {
+	Path  string `json:"path"`
+	Depth int    `json:"depth"`
+}
+
+func (k *System) listDir() workbench.Tool {
+	return workbench.Tool{
+		Name: "list_dir", Title: "List a folder", ReadOnly: true, Idempotent: true,
+		About: "List a folder of the workspace; \".\" is the workspace itself.",
+		Input: `{` + pathProperty + `,
+"depth":{"type":"integer","minimum":1,"maximum":4,"description":"How many levels to list. Default 1."}}`,
+		Required: []string{"path"},
+		Codes:    append([]candor.Code{candor.CodeKaizaInsufficientPermissions, candor.CodeKaizaFileReadFailed}, pathCodes...),
+		Run:      workbench.Handle(k.list),
+	}
+}
+
+type listItem struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+	Size int64  `json:"size,omitempty"`
+}
+
+func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	p, err := d.folder.Parse(in.Path)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	found, more, err := d.folder.List(p, max(in.Depth, 1))
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	items := make([]listItem, 0, len(found))
+	var lines strings.Builder
+	for _, it := range found {
+		items = append(items, listItem{it.Path.String(), string(it.Kind), it.Size})
+		switch it.Kind {
+		case workspace.KindFolder:
+			fmt.Fprintf(&lines, "%s/\n", it.Path)
+		case workspace.KindFile:
+			fmt.Fprintf(&lines, "%s\t%d bytes\n", it.Path, it.Size)
+		default:
+			fmt.Fprintf(&lines, "%s\t(%s)\n", it.Path, it.Kind)
+		}
+	}
+	if more {
+		lines.WriteString("… and more; list a folder below this one\n")
+	}
+	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{"items": items, "truncated": more}}, nil
+}
+
+type searchArgs struct {
+	Pattern string `json:"pattern"`
+	Literal bool   `json:"literal"`
+	Glob    string `json:"glob"`
+	Max     int    `json:"max_matches"`
+}
+
+// searchTime bounds a search; what was found by then is told.
+const searchTime = 10 * time.Second
+
+func (k *System) searchFiles() workbench.Tool {
+	return workbench.Tool{
+		Name: "search_files", Title: "Search in files", ReadOnly: true, Idempotent: true,
+		About: "Find lines in the files of the workspace by a regular expression (RE2), or literally.",
+		Input: `{"pattern":{"type":"string","minLength":1,"maxLength":1024},
+"literal":{"type":"boolean","description":"Take the pattern as plain text."},
+"glob":{"type":"string","maxLength":256,"description":"Only files that match, as in src/**/*.go."},
+"max_matches":{"type":"integer","minimum":1,"maximum":1000,"description":"Default 100."}}`,
+		Required: []string{"pattern"},
+		Codes:    []candor.Code{candor.CodeKaizaFileReadFailed},
+		Run:      workbench.Handle(k.search),
+	}
+}
+
+type searchMatch struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	if in.Max == 0 {
+		in.Max = 100
+	}
+	within, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	found, err := d.folder.Search(within, workspace.Query{Pattern: in.Pattern, Literal: in.Literal, Glob: in.Glob, MaxMatches: in.Max})
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	matches := make([]searchMatch, 0, len(found.Found))
+	var lines strings.Builder
+	for _, m := range found.Found {
+		matches = append(matches, searchMatch{m.Path.String(), m.Line, m.Text})
+		fmt.Fprintf(&lines, "%s:%d: %s\n", m.Path, m.Line, m.Text)
+	}
+	fmt.Fprintf(&lines, "%d matches in %d files", len(matches), found.Files)
+	if found.Stopped != "" {
+		fmt.Fprintf(&lines, "; stopped by the limit of %s", found.Stopped)
+	}
+	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{
+		"matches": matches, "files": found.Files, "skipped": found.Skipped, "stopped": found.Stopped}}, nil
+}

@@ -1,0 +1,67 @@
+package kaiza
+
+import (
+	"slices"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+)
+
+// refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
+func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
+	if own := ownCode(e); own != e.Code() {
+		e = recoded(e, own)
+	}
+	claimed := claimsOf(c)
+	at := e.Context()
+	if phase := text(claimed.PhaseID); phase != "" && at.PhaseID == "" {
+		e = e.With(candor.WithPhase(phase))
+	}
+	if hash := text(claimed.Plan); hash != "" && at.PlanHash == "" {
+		e = e.With(candor.WithPlan(hash))
+	}
+	return e
+}
+
+// ownCode returns the code of this system that means the same, or the one that it has.
+func ownCode(e *candor.Error) candor.Code {
+	if e.Code() == candor.CodeInvalidArguments {
+		return inputCode(e.Details().Issues())
+	}
+	if own, ok := candor.LookupCode(Domain, e.Code().Symbol()); ok {
+		return own
+	}
+	return e.Code()
+}
+
+// inputCode says what is wrong with arguments, by what has to be mended first: their form, what is missing, a type, a value.
+func inputCode(issues []candor.Issue) candor.Code {
+	has := func(match func(candor.Issue) bool) bool { return slices.ContainsFunc(issues, match) }
+	switch {
+	case len(issues) == 0 || has(func(i candor.Issue) bool { return i.Path == "" && i.Rule == "type" }):
+		return candor.CodeKaizaInvalidInputFormat
+	case has(func(i candor.Issue) bool { return i.Rule == "required" }):
+		return candor.CodeKaizaMissingRequiredField
+	case has(func(i candor.Issue) bool { return i.Rule == "type" }):
+		return candor.CodeKaizaInvalidInputType
+	}
+	return candor.CodeKaizaInvalidInputValue
+}
+
+// recoded is the same error under another code.
+func recoded(e *candor.Error, code candor.Code) *candor.Error {
+	options := []candor.Option{
+		candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithContext(e.Context()), candor.WithRef(e.Ref()),
+		candor.WithTime(e.Time()), candor.WithStack(e.Stack()), candor.WithCause(e.Unwrap()),
+	}
+	if !e.Details().IsZero() {
+		options = append(options, candor.WithDetails(e.Details()))
+	}
+	if !e.Cause().IsZero() {
+		options = append(options, candor.WithCauseText(e.Cause()))
+	}
+	if e.Suggestion() != "" {
+		options = append(options, candor.WithSuggestion(e.Suggestion()))
+	}
+	return candor.New(code, e.Message(), options...)
+}
