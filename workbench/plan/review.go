@@ -60,6 +60,7 @@ type review struct {
 	colour bool
 	cut    int // lines that were not shown whole
 	named  int // characters that were written out
+	ink    string
 }
 
 func (r *review) head(s Stored) {
@@ -76,10 +77,10 @@ func (r *review) head(s Stored) {
 }
 
 func (r *review) field(name, value string) {
-	r.put(r.paint(bold, fmt.Sprintf("%-8s", name)), "       | ", "", value)
+	r.put(fmt.Sprintf("%-8s", name), "       | ", bold, "", value)
 }
 
-func (r *review) warn(text string) { r.put(r.paint(yellow, "Warning "), "       | ", "", text) }
+func (r *review) warn(text string) { r.put("Warning ", "       | ", yellow, "", text) }
 
 // scopes tells how far each scope reaches. A glob with letters beyond ASCII is spelt out beside itself: some of them look like others.
 func (r *review) scopes(p *Plan, files []string) {
@@ -94,7 +95,7 @@ func (r *review) scopes(p *Plan, files []string) {
 		if strings.ContainsFunc(g.written, func(c rune) bool { return c >= utf8.RuneSelf }) {
 			spelt = ", spelt " + strconv.QuoteToASCII(g.written)
 		}
-		r.put("  - ", "       | ", "", fmt.Sprintf("%q (%s%s%s)", g.written, least, number(counts[i], "file"), spelt))
+		r.put("  - ", "       | ", "", "", fmt.Sprintf("%q (%s%s%s)", g.written, least, number(counts[i], "file"), spelt))
 	}
 }
 
@@ -150,7 +151,7 @@ func (r *review) line(s string) {
 		r.cut++
 		s = string([]rune(s)[:maxShownLine]) + fmt.Sprintf(" … %d more characters", n-maxShownLine)
 	}
-	r.put(r.paint(colour, sign), r.paint(colour, sign+"  … "), colour, strings.TrimPrefix(s, sign))
+	r.put(sign, sign+"  … ", colour, colour, strings.TrimPrefix(s, sign))
 }
 
 func (r *review) foot(s Stored) {
@@ -166,31 +167,36 @@ func (r *review) foot(s Stored) {
 }
 
 // put writes a text behind first, and behind next where it has to be broken. It is the only way by which a plan's words get on the page.
-func (r *review) put(first, next, colour, s string) {
-	r.out.WriteString(first)
-	column := 10
+func (r *review) put(first, next, signColour, colour, s string) {
+	r.write(signColour, first)
+	column := width(first)
 	for shown, named := range visible(s) {
 		if column+width(shown) > maxColumns {
-			r.out.WriteString("\n" + next)
-			column = 10
+			r.write("", "\n")
+			r.write(signColour, next)
+			column = width(next)
 		}
 		column += width(shown)
 		if named {
 			r.named++
-			shown = r.paint(reverse, shown)
+			r.write(reverse, shown)
 		} else {
-			shown = r.paint(colour, shown)
+			r.write(colour, shown)
 		}
-		r.out.WriteString(shown)
 	}
-	r.out.WriteByte('\n')
+	r.write("", "\n")
 }
 
-func (r *review) paint(colour, s string) string {
-	if !r.colour || colour == "" {
-		return s
+// write changes the colour only where it changes.
+func (r *review) write(colour, s string) {
+	if r.colour && colour != r.ink {
+		if r.ink != "" {
+			r.out.WriteString(plain)
+		}
+		r.out.WriteString(colour)
+		r.ink = colour
 	}
-	return colour + s + plain
+	r.out.WriteString(s)
 }
 
 func number(n int, what string) string {
