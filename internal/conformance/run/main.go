@@ -13,54 +13,36 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/conformance"
 )
 
-// limit is for a suite that hangs; a run takes seconds.
-const limit = 5 * time.Minute
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "conformance:", err)
-		os.Exit(1)
-	}
+	alpha := false
+	os.Exit(conformance.Program{
+		Name:  "conformance",
+		Limit: 5 * time.Minute, // a run takes seconds
+		Flags: func(f *flag.FlagSet) { f.BoolVar(&alpha, "alpha", false, "run the alphas of the suite too") },
+		Fetch: func(ctx context.Context, box conformance.Toolbox, say func(string, ...any)) error {
+			return box.Install(ctx, say)
+		},
+		Work: func(ctx context.Context, box conformance.Toolbox, dir string, out io.Writer) error {
+			return judge(ctx, box, alpha, dir, out)
+		},
+	}.Main())
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	alpha := flags.Bool("alpha", false, "run the alphas of the suite too")
-	install := flags.Bool("install", false, "fetch what is needed, and stop")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	box, err := conformance.OpenToolbox()
-	if err != nil {
-		return err
-	}
-	if *install {
-		return box.Install(ctx, func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) })
-	}
-	dir, err := os.MkdirTemp("", "conformance-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
+// judge runs every form of the suite.
+func judge(ctx context.Context, box conformance.Toolbox, alpha bool, dir string, out io.Writer) error {
 	subjects, err := conformance.BuildSubjects(ctx, dir)
 	if err != nil {
 		return err
 	}
 	var wrong []error
 	for _, r := range conformance.Runs {
-		if r.Alpha && !*alpha {
+		if r.Alpha && !alpha {
 			continue
 		}
 		wrong = append(wrong, compare(ctx, box, r, subjects, dir, out))

@@ -15,55 +15,69 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/conformance"
 	"github.com/candor-mcp/candor/internal/realservers"
 )
 
-// limit is for a server that hangs, or a registry that does; a server takes seconds.
-const limit = 20 * time.Minute
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "realservers:", err)
-		os.Exit(1)
+	var c choice
+	os.Exit(conformance.Program{
+		Name:  "realservers",
+		Limit: 20 * time.Minute, // a server takes seconds
+		Flags: c.register, Fetch: c.fetch, Work: c.work,
+	}.Main())
+}
+
+// choice is what the flags say.
+type choice struct {
+	all                      bool
+	only, markdown, programs string
+}
+
+func (c *choice) register(flags *flag.FlagSet) {
+	flags.BoolVar(&c.all, "all", false, "all servers, not only the few of every run")
+	flags.StringVar(&c.only, "only", "", "only the server of this name")
+	flags.StringVar(&c.markdown, "markdown", "", "write the report for people to this file")
+	flags.StringVar(&c.programs, "json", "", "write the report for programs to this file")
+}
+
+func (c *choice) servers() ([]realservers.Server, error) {
+	switch {
+	case c.only != "":
+		for _, s := range realservers.Servers {
+			if s.Name == c.only {
+				return []realservers.Server{s}, nil
+			}
+		}
+		return nil, fmt.Errorf("there is no server %q in the list", c.only)
+	case c.all:
+		return realservers.Servers, nil
+	default:
+		return realservers.Quick(), nil
 	}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	all := flags.Bool("all", false, "all servers, not only the few of every run")
-	install := flags.Bool("install", false, "fetch what is needed, and stop")
-	only := flags.String("only", "", "only the server of this name")
-	markdown := flags.String("markdown", "", "write the report for people to this file")
-	programs := flags.String("json", "", "write the report for programs to this file")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	box, err := conformance.OpenToolbox()
+func (c *choice) fetch(ctx context.Context, box conformance.Toolbox, say func(string, ...any)) error {
+	servers, err := c.servers()
 	if err != nil {
 		return err
 	}
-	servers := chosen(*all, *only)
-	if len(servers) == 0 {
-		return fmt.Errorf("there is no server %q in the list", *only)
-	}
-	if *install {
-		return box.Fetch(ctx, func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }, realservers.Packages(servers)...)
-	}
-	report, err := ask(ctx, box, servers, out)
+	return box.Fetch(ctx, say, realservers.Packages(servers)...)
+}
+
+func (c *choice) work(ctx context.Context, box conformance.Toolbox, dir string, out io.Writer) error {
+	servers, err := c.servers()
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(*markdown, report.WriteMarkdown), write(*programs, report.WriteJSON))
+	report, err := ask(ctx, box, servers, dir, out)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(c.markdown, report.WriteMarkdown), write(c.programs, report.WriteJSON))
 	for _, a := range report.Servers {
 		if !a.OK() {
 			err = errors.Join(err, fmt.Errorf("%s: %d cases wrong; %s", a.Name, a.Sum(realservers.Wrong), strings.Join(append(a.Problems, a.Absent), "; ")))
@@ -72,28 +86,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return err
 }
 
-func chosen(all bool, only string) []realservers.Server {
-	if only != "" {
-		for _, s := range realservers.Servers {
-			if s.Name == only {
-				return []realservers.Server{s}
-			}
-		}
-		return nil
-	}
-	if all {
-		return realservers.Servers
-	}
-	return realservers.Quick()
-}
-
 // ask asks every server in turn, and prints each account as soon as it is there.
-func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, out io.Writer) (realservers.Report, error) {
-	dir, err := os.MkdirTemp("", "realservers-")
-	if err != nil {
-		return realservers.Report{}, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
+func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, dir string, out io.Writer) (realservers.Report, error) {
 	candor, err := conformance.BuildCandor(ctx, dir)
 	if err != nil {
 		return realservers.Report{}, err

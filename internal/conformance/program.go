@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Program is a command that works with other people's tools. With the flag -install it only fetches them.
+type Program struct {
+	Name  string
+	Limit time.Duration // for tools and registries that hang
+	Flags func(*flag.FlagSet)
+	// Fetch installs what is needed, and says what it does.
+	Fetch func(ctx context.Context, box Toolbox, say func(format string, args ...any)) error
+	// Work may use the folder dir, which is removed afterwards.
+	Work func(ctx context.Context, box Toolbox, dir string, out io.Writer) error
+}
+
+// Main runs the program with the arguments of the process until it is interrupted, and returns the exit code.
+func (p Program) Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := p.Run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Name, err)
+		return 1
+	}
+	return 0
+}
+
+// Run reads the arguments and does what they say.
+func (p Program) Run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	install := flags.Bool("install", false, "fetch what is needed, and stop")
+	p.Flags(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.Limit)
+	defer cancel()
+	box, err := OpenToolbox()
+	if err != nil {
+		return err
+	}
+	if *install {
+		return p.Fetch(ctx, box, func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) })
+	}
+	dir, err := os.MkdirTemp("", p.Name+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
+	return p.Work(ctx, box, dir, out)
+}
