@@ -179,7 +179,7 @@ func TestServingEndsInGoodOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- serveHTTP(ctx, listener, demoServer(), Options{Logger: quiet}) }()
+	go func() { ended <- ServeListener(ctx, listener, demoServer(), Options{Logger: quiet}) }()
 	session := connect(t, "http://"+listener.Addr().String(), "2025-11-25", nil) // it also keeps a stream open
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
 	if e := Decode(result, err); e == nil || e.Code() != candor.CodeInternalError {

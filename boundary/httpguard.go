@@ -17,7 +17,7 @@ type refusal struct {
 
 const allowedMethods = "GET, POST, DELETE"
 
-// admit looks at what a browser cannot forge, then at the form of the request. It returns nil if the request may be read.
+// admit looks at what a browser cannot forge, then at the token, then at the form of the request. It returns nil if the request may be read.
 func (b *Boundary) admit(r *http.Request) *refusal {
 	server := candor.WithOrigin(candor.PartyServer, false)
 	guard := hostguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins}
@@ -26,6 +26,8 @@ func (b *Boundary) admit(r *http.Request) *refusal {
 		return &refusal{http.StatusForbidden, candor.New(candor.CodeHostRefused, "", server)}
 	case !guard.KnowsOrigin(r):
 		return &refusal{http.StatusForbidden, candor.New(candor.CodeOriginRefused, "", server)}
+	case b.o.Token != "" && !hostguard.Bears(r.Header, b.o.Token):
+		return &refusal{http.StatusUnauthorized, candor.New(candor.CodeTokenRequired, "", server)}
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodDelete:

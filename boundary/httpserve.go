@@ -23,8 +23,8 @@ func Handler(server *mcp.Server, o Options) http.Handler {
 }
 
 // ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish, calls off those that
-// have not, which are answered as CANCELLED, and returns nil, or an error if some had to be cut off all the same. An empty address is 127.0.0.1:8080. It answers on every path; see [Handler], and
-// [Options.Hosts] before serving any but this machine.
+// have not, which are answered as CANCELLED, and returns nil, or an error if some had to be cut off all the same. An empty address
+// is 127.0.0.1:8080. It answers on every path; see [Handler], and [Options.Hosts] and [Options.Token] before serving any but this machine.
 func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
 	if addr == "" {
 		addr = "127.0.0.1:8080"
@@ -33,7 +33,7 @@ func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Opti
 	if err != nil {
 		return err
 	}
-	return serveHTTP(ctx, listener, server, o)
+	return ServeListener(ctx, listener, server, o)
 }
 
 const (
@@ -45,7 +45,8 @@ const (
 	sessionRest    = 24 * time.Hour // after which a session that nobody uses is closed
 )
 
-func serveHTTP(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
+// ServeListener is [ListenAndServe] on a listener that is open already. It closes it.
+func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
 	b := Install(server, o) // or the one it has
 	stopping, callOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer callOff()

@@ -44,6 +44,8 @@ type Options struct {
 	Hosts []string
 	// Origins are the web origins that may call over HTTP besides the server's own, as in https://app.example.com; "*" is any.
 	Origins []string
+	// Token is what every request over HTTP must bear in its Authorization header; "" is none.
+	Token string
 
 	// Refine is shown every failure on its way out, with the context of its call, and returns what leaves instead: a code of the
 	// server's own domain, the session that only the server knows of. nil leaves it as it is. It must be quick. It is not asked about

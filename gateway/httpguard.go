@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/subtle"
 	"errors"
 	"mime"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/hostguard"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -34,7 +34,7 @@ func (d *httpDoor) refuses(r *http.Request) *httpRefusal {
 		return httpRefuse(http.StatusForbidden, candor.CodeHostRefused)
 	case !d.guard.KnowsOrigin(r):
 		return httpRefuse(http.StatusForbidden, candor.CodeOriginRefused)
-	case d.o.Token != "" && !bears(r.Header, d.o.Token):
+	case d.o.Token != "" && !hostguard.Bears(r.Header, d.o.Token):
 		return httpRefuse(http.StatusUnauthorized, candor.CodeTokenRequired)
 	}
 	switch r.Method {
@@ -48,16 +48,6 @@ func (d *httpDoor) refuses(r *http.Request) *httpRefusal {
 	}
 	return httpRefuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed,
 		candor.WithDetails(map[string]any{"allowed": strings.Split(httpMethods, ", ")}))
-}
-
-// bears compares in constant time, so that nobody can find a token letter by letter.
-func bears(h http.Header, token string) bool {
-	said := h["Authorization"]
-	if len(said) != 1 {
-		return false
-	}
-	scheme, got, _ := strings.Cut(said[0], " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
 }
 
 func isPlainJSON(h http.Header) bool {
