@@ -54,11 +54,11 @@ func TestApprovalIsOfOnePlanInOneWorkspace(t *testing.T) {
 	}
 	for _, c := range [][2]string{{there, hash}, {here, other}, {"", hash}, {here, ""}, {"../" + here, hash}, {here, "../" + hash}} {
 		_, err := a.Lookup(c[0], c[1])
-		if e := refused(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" {
+		if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" {
 			t.Errorf("%v: %s", c, e.Details())
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "approvals", here, hash+".json")) //nolint:gosec // a file of this test
+	text, err := os.ReadFile(filepath.Join(dir, "approvals", here, hash+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 			if err := os.WriteFile(file, sound, 0o600); err != nil {
 				return err
 			}
-			return os.Chmod(file, 0o666) //nolint:gosec // that it is wrong is the test
+			return os.Chmod(file, 0o666)
 		})
 	})
 	t.Run("link", func(t *testing.T) {
@@ -154,7 +154,7 @@ func damaged(t *testing.T, hash string, spoil func(file string) error) {
 		t.Fatal(err)
 	}
 	_, err := a.Lookup(here, hash)
-	e := refused(t, err, candor.CodeKaizaPlanNotApproved)
+	e := told(t, err, candor.CodeKaizaPlanNotApproved)
 	if detail[string](t, e, "reason") != "bad_record" || !strings.Contains(e.Message(), "damaged") || strings.Contains(e.Message(), dir) {
 		t.Errorf("told as %v, %s", e, e.Details())
 	}

@@ -67,7 +67,7 @@ func approve(t *testing.T, s *plan.Store, hash string, at time.Time) {
 func TestApprovedPlanAllowsWhatItCovers(t *testing.T) {
 	s, files, _ := desk(t)
 	hash := submit(t, s, greeting)
-	if e := refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" || !strings.Contains(e.Suggestion(), hash) {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" || !strings.Contains(e.Suggestion(), hash) {
 		t.Errorf("told as %v, %s, %s", e, e.Details(), e.Suggestion())
 	}
 	approve(t, s, hash, noon)
@@ -79,7 +79,7 @@ func TestApprovedPlanAllowsWhatItCovers(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	e := refused(t, s.Enforce(hash, "source/a"), candor.CodeKaizaPlanScopeViolation)
+	e := told(t, s.Enforce(hash, "source/a"), candor.CodeKaizaPlanScopeViolation)
 	if detail[string](t, e, "nearest") != "src/**" || !slices.Equal(detail[[]string](t, e, "scope"), []string{"src/**", "README.md"}) || !strings.Contains(e.Suggestion(), "src/**") {
 		t.Errorf("told as %s, %s", e.Details(), e.Suggestion())
 	}
@@ -100,7 +100,7 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 	}
 	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved)
 	files[plan.Name(hash)] = approved // somebody puts the old file back
-	if e := refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
 		t.Errorf("details %s", e.Details())
 	}
 }
@@ -132,7 +132,7 @@ func TestForgedHeaderIsNotAnApproval(t *testing.T) {
 	if err := a.Approve(plan.Approval{Plan: hash, Root: there, By: "ann", At: noon}); err != nil { // approved, but somewhere else
 		t.Fatal(err)
 	}
-	if e := refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
 		t.Errorf("details %s", e.Details())
 	}
 	list, err := s.List()
@@ -147,7 +147,7 @@ func TestRecordWithoutHeaderIsCompletedByApprovingAgain(t *testing.T) {
 	if err := a.Approve(record(hash)); err != nil { // and then the power failed
 		t.Fatal(err)
 	}
-	if e := refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "unmarked" {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "unmarked" {
 		t.Errorf("details %s", e.Details())
 	}
 	approve(t, s, hash, noon)
@@ -167,12 +167,12 @@ func TestSubmittingTwiceChangesNothing(t *testing.T) {
 func TestPlanWithErrorsIsNotStored(t *testing.T) {
 	s, files, _ := desk(t)
 	_, _, err := s.Submit(with("titel: x\nscope:\n  - ../a"))
-	e := refused(t, err, candor.CodeKaizaInvalidInputValue)
+	e := told(t, err, candor.CodeKaizaInvalidInputValue)
 	if issues := detail[[]plan.Issue](t, e, "issues"); len(issues) != 3 || issues[1].Line != 2 || issues[1].Rule != "unknown-key" {
 		t.Errorf("details %s", e.Details())
 	}
 	_, _, err = s.Submit([]byte(greeting + strings.Repeat("\x01\n", 5000)))
-	if issues := detail[[]plan.Issue](t, refused(t, err, candor.CodeKaizaInvalidInputValue), "issues"); len(issues) == 0 {
+	if issues := detail[[]plan.Issue](t, told(t, err, candor.CodeKaizaInvalidInputValue), "issues"); len(issues) == 0 {
 		t.Error("many issues leave none")
 	}
 	if len(files) > 0 {

@@ -11,8 +11,14 @@ import (
 	"github.com/candor-mcp/candor/workbench/plan"
 )
 
-// refused is the error of a call that must be refused with this code. A contradiction in it is a failure too.
-func refused(t *testing.T, err error, code candor.Code) *candor.Error {
+// refused expects a call to be refused with this code.
+func refused(t *testing.T, err error, code candor.Code) {
+	t.Helper()
+	_ = told(t, err, code)
+}
+
+// told is the error of a call that must be refused with this code. A contradiction in it is a failure too.
+func told(t *testing.T, err error, code candor.Code) *candor.Error {
 	t.Helper()
 	var e *candor.Error
 	if !errors.As(err, &e) || e.Code() != code {
@@ -66,7 +72,7 @@ func TestHeaderWithoutHashOrStatusIsNotApproved(t *testing.T) {
 		"<!-- KAIZA_PLAN_HASH: " + hash + " STATUS: APPROVED --> x": "status",
 	} {
 		_, err := plan.Read([]byte(first+"\n"+greeting), plan.Name(hash))
-		if e := refused(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != reason {
+		if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != reason {
 			t.Errorf("%q: %s, want %s", first, e.Details(), reason)
 		}
 	}
@@ -86,7 +92,7 @@ func TestChangedPlanSaysWhichHashDiffers(t *testing.T) {
 		{plan.Render(body, other, plan.StatusApproved), plan.Name(third), []string{"file_name", "header", "content"}},
 	} {
 		_, err := plan.Read(c.file, c.name)
-		e := refused(t, err, candor.CodeKaizaPlanEnforcementFailed)
+		e := told(t, err, candor.CodeKaizaPlanEnforcementFailed)
 		if got := detail[[]string](t, e, "differs"); !slices.Equal(got, c.differs) {
 			t.Errorf("differs %v, want %v", got, c.differs)
 		}
@@ -104,11 +110,11 @@ func TestFileThatCannotBeAPlanIsRefused(t *testing.T) {
 	}
 	junk := []byte("no plan\n")
 	_, err := plan.Read(plan.Render(junk, plan.Hash(junk), plan.StatusApproved), plan.Name(plan.Hash(junk)))
-	if e := refused(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "lint" {
+	if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "lint" {
 		t.Errorf("details %s", e.Details())
 	}
 	_, err = plan.Read(bytes.Repeat([]byte("x"), plan.MaxFile+1), plan.Name(hash))
-	if e := refused(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "size" {
+	if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "size" {
 		t.Errorf("details %s", e.Details())
 	}
 }
