@@ -13,7 +13,8 @@ func TestLabelsAreOneLineWithoutTokens(t *testing.T) {
 	for in, want := range map[string]string{
 		"read\nfile\t2\r\n": "readfile2",
 		"s-" + "gh" + "p_0123456789abcdefghijABCDEFGHIJ012345": "s-[redacted:github-token]",
-		jwt: "[redacted:jwt]",
+		jwt:                                  "[redacted:jwt]",
+		"x%3D" + "AK" + "IAIOSFODNN7EXAMPLF": "x%3D[redacted:aws-access-key]",
 		"gh\np_0123456789abcdefghijABCDEFGHIJ012345": "[redacted:github-token]",
 	} {
 		if got := labels(in); got != want {

@@ -35,6 +35,36 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 	}
 }
 
+// TestNoEscapeHidesASecretInAnIdentifier: what a shape gives away is found behind an escape as behind the byte that it stands for.
+func TestNoEscapeHidesASecretInAnIdentifier(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	policy := Policy{ShapesOnly: true}
+	count := 0
+	for _, p := range planted.Makers {
+		secret := p.Make(r)
+		if planted.Leaked(policy.Text("x="+secret), secret) != "" {
+			continue // other rules know it
+		}
+		for _, before := range []string{"x%3D", "x%3d", "x%253D", "%2F", "a%20b%3A", `x\u003d`, `x\"`, "x%", `x\`} {
+			count++
+			out := policy.Text(before + secret)
+			if piece := planted.Leaked(Text("a/"+before+secret), secret); piece != "" && before != `x\` { // which is a line's end before n
+				t.Errorf("%s behind %s: %q is left in a text", p.Kind, before, piece)
+			}
+			if piece := planted.Leaked(out, secret); piece != "" {
+				t.Errorf("%s behind %s: %q is left in %q", p.Kind, before, piece, out)
+			}
+			if policy.Text(out) != out {
+				t.Errorf("%s behind %s: not stable: %q", p.Kind, before, out)
+			}
+		}
+	}
+	t.Logf("%d secrets", count)
+	if count < 300 {
+		t.Error("too few secrets to mean anything")
+	}
+}
+
 func TestSecretCutAtTheEdgeGoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	count := 0

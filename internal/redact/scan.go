@@ -44,8 +44,11 @@ func (x *scanner) cut(from, to int, with string) {
 
 // word tries the rules that begin at a word.
 func (x *scanner) word() bool {
-	return x.shape() || x.jwt() || x.discord() || !x.shapesOnly && (x.scheme() || x.noun())
+	return x.known() || !x.shapesOnly && (x.scheme() || x.noun())
 }
+
+// known cuts a secret that its shape gives away.
+func (x *scanner) known() bool { return x.shape() || x.jwt() || x.discord() }
 
 // trigger tries the rules that begin at the byte x.i. It reports whether x.i has moved.
 func (x *scanner) trigger() bool {
@@ -82,9 +85,26 @@ func (x *scanner) shapeTrigger(i int) bool {
 		return x.pem(i)
 	case ':':
 		return x.url(i, i+1) || x.telegram(i, i+1)
-	default:
+	}
+	c, n := unitAt(x.s, i)
+	if n == 1 {
 		return false
 	}
+	if c == ':' && (x.url(i, i+n) || x.telegram(i, i+n)) {
+		return true
+	}
+	return x.stepOver(i, n)
+}
+
+// stepOver goes on behind the escape of n bytes at i, for a word begins there. What looks like one may be none, as in %dapi…: then the
+// secret is cut that begins within.
+func (x *scanner) stepOver(i, n int) bool {
+	for x.i = i + 1; x.i < i+n; x.i++ {
+		if x.i+2 < len(x.s) && mayBegin(x.s, x.i) && x.known() {
+			return true
+		}
+	}
+	return true
 }
 
 // separator tries the rules around a colon or equals sign at s[from:to], in whatever form.
@@ -113,6 +133,9 @@ func (x *scanner) escape(i int) bool {
 		if x.separator(i, i+n, c) {
 			return true
 		}
+	}
+	if x.s[i] == '%' {
+		return x.stepOver(i, n)
 	}
 	x.i = i + n
 	return true
