@@ -41,7 +41,7 @@ full: ## the long forms: a million executions per fuzz target, race without -sho
 crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched)' ./ledger -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
-	go test -count=1 -timeout 0 -v -run '^TestR10' ./gateway -hostile 25
+	go test -count=1 -timeout 0 -v -run '^TestR10' ./gateway ./cmd/candor -hostile 25
 
 soak: ## append to a ledger for long, and see that nothing grows
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000

@@ -29,10 +29,7 @@ type waiting struct {
 	room       chan struct{} // closed when what it needs is its own
 }
 
-const (
-	notHeld = 4 << 10  // a message of this size is not accounted for
-	midsize = 64 << 10 // a larger one leaves a quarter of the room to others, or a few of them could stop everybody
-)
+const notHeld = 4 << 10 // a message of this size is not accounted for
 
 var (
 	errTooLarge = errors.New("a message is too large")
@@ -122,11 +119,7 @@ func (h *holding) stepBack(held, now int64) {
 
 // fits reports whether somebody who has stepped aside may hold what it needs; the mutex is held.
 func (h *holding) fits(held, need int64) bool {
-	room := h.most
-	if need > midsize {
-		room -= h.most / 4
-	}
-	return need <= held || h.used-held+need <= room || h.busy == 0
+	return need <= held || h.used-held+need <= h.most || h.busy == 0
 }
 
 // serve gives room to all who wait and fit; the mutex is held.

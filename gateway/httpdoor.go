@@ -73,9 +73,8 @@ func newTransport() http.RoundTripper {
 func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
 	o.fill()
 	d := &httpDoor{up: u, o: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
+	d.requests, d.answers = newStorage(o.Hold/2, o.Patience), newStorage(o.Hold/2, o.Patience)
 	d.sessions.most, d.legacy.most = o.Sessions, o.Sessions
-	d.asked.most, d.holds.most = o.Hold/2, o.Hold/2
-	d.asked.patience, d.holds.patience = o.Patience, o.Patience
 	return d
 }
 
@@ -90,8 +89,8 @@ type httpDoor struct {
 	legacy   httpSessions // by the key in the address that we have given out for the upstream's
 	calls    atomic.Int64
 	streams  atomic.Int64
-	asked    holding // requests
-	holds    holding // answers and events
+	requests storage
+	answers  storage // and events
 }
 
 func (d *httpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {

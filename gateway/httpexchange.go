@@ -24,8 +24,8 @@ type httpExchange struct {
 	target  *url.URL
 
 	call   *Call // nil if nothing is asked
-	asked  int64 // bytes that are held of the request
-	held   int64 // and of the answer
+	asked  share // what is held of the request
+	held   share // and of the answer
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
 	last   time.Time   // when it ends in spite of all progress

@@ -1,32 +1,69 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
+// storage is room for messages. The large ones have three quarters of it for themselves, and the others the rest: or a few clients that
+// ask for much and do not read it could stop everybody.
+type storage struct{ usual, large holding }
+
+// share is what one exchange has of a storage.
+type share struct{ usual, large int64 }
+
+const midsize = 64 << 10 // a larger message is large
+
+func newStorage(most int64, patience time.Duration) storage {
+	return storage{usual: holding{most: most / 4, patience: patience}, large: holding{most: most - most/4, patience: patience}}
+}
+
+// reserve makes the share what a message of that size needs. While one that became large waits for room it keeps what it had; large
+// ones never wait for that. Beforehand is called before it waits.
+func (s *storage) reserve(ctx context.Context, of *share, size int64, beforehand func()) error {
+	h, held, others, left := &s.usual, &of.usual, &s.large, &of.large
+	if size > midsize {
+		h, held, others, left = others, left, h, held
+	}
+	if !h.try(held, size) {
+		beforehand()
+		if err := h.wait(ctx, held, size); err != nil {
+			return err
+		}
+	}
+	others.try(left, 0)
+	return nil
+}
+
+func (s *storage) giveBack(of *share) {
+	s.usual.try(&of.usual, 0)
+	s.large.try(&of.large, 0)
+}
+
 // holdRequest reads the message of a client. It is held until the exchange is over: until then it may have to be sent again.
 // Requests have a budget of their own, or they could take all the room and then wait for that of their answers.
 func (x *httpExchange) holdRequest(said, limit int64) ([]byte, error) {
-	return x.read(x.r.Body, said, limit, &x.d.asked, &x.asked)
+	return x.read(x.r.Body, said, limit, &x.d.requests, &x.asked)
 }
 
 // hold reads a message of the upstream. What is held is given back by letGoAnswer.
 func (x *httpExchange) hold(r io.Reader, said, limit int64) ([]byte, error) {
-	return x.read(r, said, limit, &x.d.holds, &x.held)
+	return x.read(r, said, limit, &x.d.answers, &x.held)
 }
 
 // read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
 // if there was more; then the bytes are the start.
-func (x *httpExchange) read(r io.Reader, said, limit int64, h *holding, held *int64) ([]byte, error) {
+func (x *httpExchange) read(r io.Reader, said, limit int64, s *storage, of *share) ([]byte, error) {
 	var buf []byte
 	for {
 		if len(buf) == cap(buf) {
 			size := nextSize(int64(cap(buf)), said, limit)
-			if err := x.reserve(h, held, size); err != nil {
+			if err := s.reserve(x.ctx, of, size, x.flush); err != nil {
 				return nil, err
 			}
 			buf = append(make([]byte, 0, size), buf...)
@@ -59,21 +96,12 @@ func nextSize(have, said, limit int64) int64 {
 	return min(size, limit+1)
 }
 
-// reserve makes held what is needed. Before it waits the client gets what is written.
-func (x *httpExchange) reserve(h *holding, held *int64, need int64) error {
-	if h.try(held, need) {
-		return nil
-	}
-	x.flush()
-	return h.wait(x.ctx, held, need)
-}
-
 // letGoAnswer gives back what is held of answers, and letGo all.
-func (x *httpExchange) letGoAnswer() { x.d.holds.try(&x.held, 0) }
+func (x *httpExchange) letGoAnswer() { x.d.answers.giveBack(&x.held) }
 
 func (x *httpExchange) letGo() {
 	x.letGoAnswer()
-	x.d.asked.try(&x.asked, 0)
+	x.d.requests.giveBack(&x.asked)
 }
 
 // shed ends a call whose answer there was no room for.
@@ -111,7 +139,7 @@ func (s *heldEvents) Read(p []byte) (int, error) {
 		s.size = free
 	}
 	s.size = max(s.size, min(s.unread+free, int64(s.x.d.up.maxBytes())+1))
-	if err := s.x.reserve(&s.x.d.holds, &s.x.held, s.size); err != nil {
+	if err := s.x.d.answers.reserve(s.x.ctx, &s.x.held, s.size, s.x.flush); err != nil { // the client gets first what is written
 		return 0, err
 	}
 	n, err := s.body.Read(p)

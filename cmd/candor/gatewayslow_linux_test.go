@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var hostile = flag.Int("hostile", 1, "how many times as many slow readers there are; make crash has 25, which is what R10 asks")
+
+// mostMemory is what the gateway may take at its peak, the program itself and the kernel's view of its files included.
+const mostMemory = 128 << 20
+
+// lavish is an upstream that answers with more than a slow reader will ever take, unless it is asked for an echo.
+type lavish struct {
+	kind  string // of the answer
+	event int    // bytes of each event before the answer
+	size  int    // bytes of the answer
+	said  bool   // the length is announced
+
+	asked atomic.Int64
+}
+
+func (l *lavish) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	request, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if bytes.Contains(request, []byte(`"echo"`)) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, fineAnswer, 1)
+		return
+	}
+	l.asked.Add(1)
+	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + letters[:l.size] + `"}]}}`
+	w.Header().Set("Content-Type", l.kind)
+	if l.kind == "application/json" {
+		if l.said {
+			w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		}
+		_, _ = io.WriteString(w, answer)
+		return
+	}
+	for range 64 {
+		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + letters[:l.event] + `"}}`
+		if _, err := io.WriteString(w, "data: "+note+"\n\n"); err != nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(w, "data: "+answer+"\n\n")
+}
+
+var letters = strings.Repeat("x", 8<<20)
+
+// TestR10SlowReadersLeaveTheGatewaySmall measures the gateway alone: the upstream and the readers are in this process.
+func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		web     *lavish
+		request int // bytes of the arguments
+	}{
+		{name: "answers of 64 KiB", web: &lavish{kind: "application/json", size: 64 << 10, said: true}},
+		{name: "answers of 1 MiB", web: &lavish{kind: "application/json", size: 1 << 20, said: true}},
+		{name: "answers of 1 MiB in chunks", web: &lavish{kind: "application/json", size: 1 << 20}},
+		{name: "answers of 8 MiB", web: &lavish{kind: "application/json", size: 8 << 20, said: true}},
+		{name: "small events", web: &lavish{kind: "text/event-stream", event: 100, size: 100}},
+		{name: "events of 64 KiB", web: &lavish{kind: "text/event-stream", event: 64 << 10, size: 100}},
+		{name: "events of 1 MiB", web: &lavish{kind: "text/event-stream", event: 1 << 20, size: 100}},
+		{name: "events of 8 MiB", web: &lavish{kind: "text/event-stream", event: 8 << 20, size: 100}},
+		{name: "requests of 1 MiB", web: &lavish{kind: "application/json", size: 1 << 20, said: true}, request: 1 << 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if *hostile == 1 { // more connections than one process may have otherwise
+				t.Parallel()
+			}
+			web := httptest.NewServer(test.web)
+			t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+			g := newGate(t, configText(web.URL, ""))
+			before := g.memory(t)
+			readers := 40 * *hostile
+			leave := readSlowly(t, g, readers, letters[:test.request])
+			if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
+				t.Errorf("another client was answered %s", got)
+			}
+			peak := g.memory(t)
+			leave()
+			t.Logf("%d readers, %d calls forwarded: %d MiB before, %d MiB at the peak", readers, test.web.asked.Load(), before>>20, peak>>20)
+			if peak > mostMemory && !raceDetector { // whose own memory is many times that of the program
+				t.Errorf("the gateway took %d MiB for %d slow readers", peak>>20, readers)
+			}
+			g.signal(syscall.SIGTERM)
+			if code := g.ends(); code != exitFine {
+				t.Errorf("ended with %d: %s", code, g.said)
+			}
+			t.Logf("recorded %v", g.recorded())
+		})
+	}
+}
+
+// readSlowly makes calls that are read a byte now and then, and returns when nothing new happens. The readers stay until leave is
+// called.
+func readSlowly(t *testing.T, g *gate, readers int, argument string) (leave func()) {
+	t.Helper()
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"path":"` + argument + `"}}}`
+	request := fmt.Sprintf("POST /it/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(call), call)
+	gone := make(chan struct{})
+	var all, asked sync.WaitGroup
+	for range readers {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(g.address, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetReadBuffer(4096)
+		}
+		asked.Add(1)
+		all.Go(func() {
+			defer conn.Close() //nolint:errcheck // it was only read
+			ask := sync.OnceFunc(asked.Done)
+			time.AfterFunc(time.Second, ask) // a request that waits for room is asked too
+			_ = conn.SetWriteDeadline(time.Now().Add(20 * time.Second))
+			_, _ = io.WriteString(conn, request)
+			ask()
+			for {
+				select {
+				case <-gone:
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+				_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+				_, _ = conn.Read(make([]byte, 1))
+			}
+		})
+	}
+	asked.Wait()
+	g.settle(t)
+	return func() { close(gone); all.Wait() }
+}
+
+// settle waits until the peak of the memory has not grown for a second.
+func (g *gate) settle(t *testing.T) {
+	t.Helper()
+	for was, calm := g.memory(t), 0; calm < 10; calm++ {
+		time.Sleep(100 * time.Millisecond)
+		if now := g.memory(t); now > was {
+			was, calm = now, 0
+		}
+	}
+}
+
+var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// memory is the most that the process has had in memory at any moment so far.
+func (g *gate) memory(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", g.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := peakLine.FindSubmatch(status)
+	if found == nil {
+		t.Fatalf("no peak in %s", status)
+	}
+	kib, err := strconv.Atoi(string(found[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
