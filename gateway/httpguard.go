@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/hostguard"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/hostguard"
 	"github.com/candor-mcp/candor/wire"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,8 +25,9 @@ type Options struct {
 	Stack   candor.StackPolicy
 	Meter   boundary.Meter
 	Logger  *slog.Logger
-	// Hosts and Origins are those of [boundary.Options].
+	// Hosts, Origins and Token are those of [boundary.Options].
 	Hosts, Origins []string
+	Token          string
 	Version        string
 
 	// LockWait bounds the wait for another process that is just opening the trail; 0 is 2 seconds.
@@ -71,7 +73,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	b.trail = trail{dir: o.Ledger, o: ledger.Options{Instance: s.Name, LockWait: o.LockWait}, log: b.log, now: b.now}
 	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*Session{}}
 	b.boundary = boundary.Options{
-		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Refine: b.refine,
+		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
 	}
 	if o.Ledger != "" {
 		b.boundary.Ledger = &b.trail
@@ -133,9 +135,9 @@ func (b *Bench) Serve(ctx context.Context) error {
 	return boundary.Serve(ctx, b.server, b.boundary)
 }
 
-// ListenAndServe runs the system over HTTP, in both eras of the protocol.
-func (b *Bench) ListenAndServe(ctx context.Context, addr string) error {
-	return boundary.ListenAndServe(ctx, addr, b.server, b.boundary)
+// ServeListener runs the system over HTTP, in both eras of the protocol.
+func (b *Bench) ServeListener(ctx context.Context, l net.Listener) error {
+	return boundary.ServeListener(ctx, l, b.server, b.boundary)
 }
 
 // Close gives everything back but the state.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -111,13 +109,7 @@ func (c *repairCommand) agreed() bool {
 		complain(c.w, c.cmd, &fault{text: "nothing was changed", hint: "candor ledger repair --yes does it"})
 		return false
 	}
-	fmt.Fprint(c.w.out, "Do it? [y/N] ")
-	if c.w.out.Flush() != nil {
-		return false
-	}
-	answer, _ := bufio.NewReader(c.w.in).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	if answer == "y" || answer == "yes" {
+	if confirm(c.w, "Do it?") {
 		return true
 	}
 	fmt.Fprintln(c.w.out, "Nothing was changed.")

@@ -214,13 +214,16 @@ func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
 // guardWord is the hidden command that stands between the gateway and a server it has started.
 const guardWord = "guard"
 
-// guardLine is the command line of a guard; nil if this program does not know where it is.
-func guardLine() []string {
+// guardLine is the command line of a guard.
+func guardLine() []string { return selfLine(guardWord) }
+
+// selfLine is the command line of one of our own hidden commands; nil if this program does not know where it is.
+func selfLine(word string) []string {
 	self, err := os.Executable()
 	if err != nil {
 		return nil
 	}
-	return []string{self, guardWord}
+	return []string{self, word}
 }
 
 // newGuard is not for people: see [gateway.Guard].

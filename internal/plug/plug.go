@@ -28,14 +28,22 @@ func Folder(named string, getenv func(string) string) (string, error) {
 			return dir, nil
 		}
 	}
+	state, err := StateFolder(getenv)
+	if err != nil {
+		return "", fmt.Errorf("there is no place for a ledger, because %w (hint: set %s to a folder, or to %q)", err, EnvLedger, NoLedger)
+	}
+	return filepath.Join(state, "ledger"), nil
+}
+
+// StateFolder returns Candor's folder in the state folder of the user. It makes nothing.
+func StateFolder(getenv func(string) string) (string, error) {
 	if state := getenv("XDG_STATE_HOME"); state != "" {
-		return filepath.Join(state, "candor", "ledger"), nil
+		return filepath.Join(state, "candor"), nil
 	}
 	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "candor", "ledger"), nil
+		return filepath.Join(home, ".local", "state", "candor"), nil
 	}
-	return "", fmt.Errorf("there is no place for a ledger, because neither XDG_STATE_HOME nor HOME is set (hint: set %s to a folder, or to %q)",
-		EnvLedger, NoLedger)
+	return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
 }
 
 // Ledger opens the ledger in a folder that [Folder] has returned; nil, and a line in the log, if none is wanted.

@@ -224,14 +224,12 @@ func (s *Staged) Commit(ctx context.Context) error {
 		return candor.New(candor.CodeKaizaInternalError, "A change is committed once.")
 	}
 	s.started = true
+	defer s.release()
 	err := s.commit(ctx)
-	for i := range s.moves {
-		s.moves[i].release()
-	}
 	if err == nil {
 		return nil
 	}
-	if undo := s.Undo(); undo != nil {
+	if undo := s.takeBack((*move).backHere); undo != nil {
 		e := candor.From(err)
 		return e.With(candor.WithDetails(e.Details().With("not_undone", candor.From(undo).Message())))
 	}
@@ -286,23 +284,33 @@ func (s *Staged) makeFolder(at Path) error {
 
 // Undo puts everything back as it was before Commit: old contents, modes, deleted files; new files and folders go. A file that somebody
 // changed after Commit is left alone and makes Undo fail with HASH_MISMATCH, after all others were put back. Undo may be called again.
-func (s *Staged) Undo() error {
+func (s *Staged) Undo() error { return s.takeBack((*move).back) }
+
+// takeBack undoes the moves that were done, the last one first, and goes on where one fails.
+func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 	var faults []error
 	for i := len(s.moves) - 1; i >= 0; i-- {
 		m := &s.moves[i]
 		if !m.done {
 			continue
 		}
-		if err := m.back(s.folder); err != nil {
-			faults = append(faults, err)
+		if err := back(m, s.folder); err != nil {
+			faults = append(faults, writeFault(s.folder, m.path, err))
 			continue
 		}
 		m.done = false
 		s.folder.testHook("put back")
 	}
+	s.release()
 	s.folder.unmake(s.made)
 	s.stuck = len(faults) > 0
 	return coded(errors.Join(faults...))
+}
+
+func (s *Staged) release() {
+	for i := range s.moves {
+		s.moves[i].release()
+	}
 }
 
 // Done ends the change: journal and backups are removed, and [Recover] will not hear of it. If Undo failed they are set aside in the

@@ -197,11 +197,15 @@ func (m *move) back(f *Folder) error {
 	return r.turn(f)
 }
 
-// backHere undoes a move in a folder that is no longer where its path says: what was written must not stay there.
+// backHere undoes a move in the folder where it was done, wherever that is by now: what is taken back must not stay there.
 func (m *move) backHere(f *Folder) error {
 	r := m.reversed()
 	r.dir = m.dir
 	defer r.discard()
+	if err := r.is(f, m.path.base(), r.from.hash); err != nil {
+		return err
+	}
+	m.discard() // the way back needs the name
 	if err := r.write(f); err != nil {
 		return err
 	}

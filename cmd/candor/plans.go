@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/workbench/kaiza"
+	"github.com/candor-mcp/candor/workbench/plan"
+)
+
+// planCommand holds the flags of the commands for the person who approves.
+type planCommand struct {
+	benchFlags
+	w    *world
+	cmd  *cobra.Command
+	yes  bool
+	json bool
+	by   string
+	note string
+}
+
+const reviewRoot = "the workspace; default the working folder"
+
+func newPlans(w *world) *cobra.Command {
+	c := &planCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "plans",
+		Short: "List the plans of a workspace",
+		Example: `  candor workbench plans
+  candor workbench plans --root ~/projects/site --json`,
+		Args: atMost(0, "candor workbench plans --root DIR"),
+		RunE: func(cmd *cobra.Command, _ []string) error { c.cmd = cmd; return c.list() },
+	}
+	c.register(cmd, reviewRoot)
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func newApprove(w *world) *cobra.Command {
+	c := &planCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "approve PLAN",
+		Short: "See what a plan changes, and approve it",
+		Long: `Show a plan as a person should see it before approving it: what it covers, how many existing files each scope
+touches, and how it differs from the plan that was approved last. Then ask, and record the approval in the trail, in
+the state folder and in the header of the plan. PLAN is a hash, or its first eight digits or more.
+
+Nothing else approves a plan: what a file in the workspace says about itself is not believed. Exit code 1: it was not
+approved, because you said no. Exit code 2: it could not be.`,
+		Example: `  candor workbench approve 3f2a9c1d
+  candor workbench approve 3f2a9c1d --root ~/projects/site --note "as discussed" --yes`,
+		Args: exactly("a plan", "candor workbench approve 3f2a9c1d"),
+		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.approve(args[0]) },
+	}
+	c.register(cmd, reviewRoot)
+	c.decides(cmd)
+	cmd.Flags().StringVar(&c.note, "note", "", "a remark that is kept with the approval")
+	return cmd
+}
+
+func newRevoke(w *world) *cobra.Command {
+	c := &planCommand{w: w}
+	cmd := &cobra.Command{
+		Use:     "revoke PLAN",
+		Short:   "Take the approval of a plan back",
+		Example: "  candor workbench revoke 3f2a9c1d",
+		Args:    exactly("a plan", "candor workbench revoke 3f2a9c1d"),
+		RunE:    func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.revoke(args[0]) },
+	}
+	c.register(cmd, reviewRoot)
+	c.decides(cmd)
+	return cmd
+}
+
+func (c *planCommand) decides(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes")
+	cmd.Flags().StringVar(&c.by, "by", "", "who approves; default the user who runs the command")
+}
+
+// open opens the workspace for its reviewer, with the trail if anything is going to be decided.
+func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error, err error) {
+	root, err := c.rootDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := c.openState(c.w, "kaiza")
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := kaiza.New(kaiza.Options{Root: root, State: state})
+	if err != nil {
+		return nil, nil, errors.Join(err, state.Close())
+	}
+	var trail *ledger.Ledger
+	if dir := c.trailDir(c.w, state); deciding && dir != "" {
+		if trail, err = ledger.Open(dir, ledger.Options{Instance: "approve"}); err != nil {
+			return nil, nil, errors.Join(bad("name the folder of the trail with --ledger", "the trail cannot be used: %s", behind(err)), state.Close())
+		}
+	}
+	closing = func() error {
+		if trail == nil {
+			return state.Close()
+		}
+		return errors.Join(trail.Close(), state.Close())
+	}
+	if r, err = k.OpenReview(root, trail); err != nil {
+		return nil, nil, errors.Join(planFault(err), closing())
+	}
+	return r, func() error { return errors.Join(r.Close(), closing()) }, nil
+}
+
+// planFault says an error of the workspace to the person at the terminal.
+func planFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := candor.From(err)
+	return bad(e.Suggestion(), "%s: %s", e.Code().Symbol(), e.Message())
+}
+
+func (c *planCommand) list() (err error) {
+	r, closing, err := c.open(false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	listing, err := r.Plans().List()
+	if err != nil {
+		return planFault(err)
+	}
+	if c.json {
+		return writeLine(c.w.out, listing)
+	}
+	if len(listing.Plans) == 0 {
+		fmt.Fprintln(c.w.out, "There is no plan yet. A planner submits one with submit_plan.")
+		return nil
+	}
+	paint := c.w.paint()
+	for _, p := range listing.Plans {
+		word := paint.warn(pad("proposed", 8))
+		switch {
+		case p.Problem != "":
+			word = paint.bad(pad("harmed", 8))
+		case p.Status == plan.StatusApproved:
+			word = paint.good(pad("approved", 8))
+		}
+		fmt.Fprintf(c.w.out, "%s  %s  %s\n", paint.name(p.Hash[:12]), word, p.Title)
+		if p.Problem != "" {
+			fmt.Fprintf(c.w.out, "%s%s\n", pad("", 24), p.Problem)
+		}
+	}
+	return nil
+}
+
+// approve shows a plan, asks, and approves exactly what was shown.
+func (c *planCommand) approve(name string) (err error) {
+	r, closing, err := c.open(true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	shown, err := r.Plans().Load(name)
+	if err != nil {
+		return planFault(err)
+	}
+	if !c.json {
+		if err := c.show(r, shown); err != nil {
+			return err
+		}
+	}
+	if err := c.asks("Approve this plan?"); err != nil {
+		return err
+	}
+	stored, err := r.Approve(orBackground(c.cmd.Context()), shown.Hash, c.person(), c.note)
+	if err != nil {
+		return planFault(err)
+	}
+	return c.say("approved", stored)
+}
+
+func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
+	previous, err := r.Plans().Previous(shown.Hash)
+	if err != nil {
+		return planFault(err)
+	}
+	files, more, err := r.Files()
+	if err != nil {
+		return planFault(err)
+	}
+	if err := plan.Review(c.w.out, previous, shown, files, c.w.paint().on); err != nil {
+		return err
+	}
+	if more {
+		fmt.Fprintln(c.w.out, "The workspace has more files than were counted above.")
+	}
+	return c.w.out.Flush()
+}
+
+func (c *planCommand) revoke(name string) (err error) {
+	r, closing, err := c.open(true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	shown, err := r.Plans().Load(name)
+	if err != nil {
+		return planFault(err)
+	}
+	if err := c.asks("Take the approval of " + shown.Hash[:12] + " back?"); err != nil {
+		return err
+	}
+	stored, err := r.Revoke(orBackground(c.cmd.Context()), shown.Hash, c.person())
+	if err != nil {
+		return planFault(err)
+	}
+	return c.say("revoked", stored)
+}
+
+// asks returns nil if the person says yes.
+func (c *planCommand) asks(question string) error {
+	switch {
+	case c.yes:
+		return nil
+	case c.json || !c.w.typing:
+		return bad("look at it first, then give --yes", "nobody can be asked here")
+	}
+	if !confirm(c.w, question) {
+		return &fault{code: exitFound, text: "nothing was changed"}
+	}
+	return nil
+}
+
+func (c *planCommand) say(done string, stored plan.Stored) error {
+	if c.json {
+		return writeLine(c.w.out, map[string]any{"plan_hash": stored.Hash, "title": stored.Plan.Title, "approved": stored.Approved(), "by": c.person()})
+	}
+	fmt.Fprintf(c.w.out, "%s %s: %s\n", c.w.paint().good(done), stored.Hash, stored.Plan.Title)
+	return nil
+}
+
+// person names who decides.
+func (c *planCommand) person() string {
+	if c.by != "" {
+		return c.by
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "unknown"
+}

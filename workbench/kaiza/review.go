@@ -1,0 +1,97 @@
+package kaiza
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/workbench/plan"
+	"github.com/candor-mcp/candor/workbench/workspace"
+)
+
+// Operator is the role of the person who approves, in the trail. No session can have it.
+const Operator = "OPERATOR"
+
+// Review is a person's look at the plans of one workspace.
+type Review struct {
+	k     *System
+	d     *desk
+	trail *ledger.Ledger // nil is none
+}
+
+// OpenReview opens the workspace at root for its reviewer. trail may be nil.
+func (k *System) OpenReview(root string, trail *ledger.Ledger) (*Review, error) {
+	d, err := k.openDesk(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Review{k: k, d: d, trail: trail}, nil
+}
+
+// Close gives the workspace back.
+func (r *Review) Close() error { return r.d.Close() }
+
+// Root returns the workspace's path.
+func (r *Review) Root() string { return r.d.folder.Root() }
+
+// Plans returns the plans.
+func (r *Review) Plans() *plan.Store { return r.d.plans }
+
+// Files returns the files that exist, as many as a listing holds, so that the person sees what a scope touches.
+func (r *Review) Files() ([]string, bool, error) {
+	items, more, err := r.d.folder.List(workspace.Path{}, workspace.MaxDepth)
+	files := make([]string, 0, len(items))
+	for _, it := range items {
+		if it.Kind == workspace.KindFile {
+			files = append(files, it.Path.String())
+		}
+	}
+	return files, more, err
+}
+
+// Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
+func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored plan.Stored, err error) {
+	err = r.decide(ctx, "approve", hash, by, func() (err error) {
+		stored, err = r.d.plans.Approve(hash, by, note, r.k.now())
+		return err
+	})
+	return stored, err
+}
+
+// Revoke takes an approval back.
+func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
+	err = r.decide(ctx, "revoke", hash, by, func() (err error) {
+		stored, err = r.d.plans.Revoke(hash)
+		return err
+	})
+	return stored, err
+}
+
+func (r *Review) decide(ctx context.Context, action, hash, by string, do func() error) error {
+	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // the system takes it back anyway
+	entry := func() ledger.Entry {
+		return ledger.Entry{Tool: "workbench " + action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: hash,
+			Data: candor.DetailsOf(map[string]any{"by": by, "at": r.k.now().UTC().Format(time.RFC3339)})}
+	}
+	if r.trail == nil {
+		return do()
+	}
+	effect, err := r.trail.Reserve(ctx, entry())
+	if err != nil {
+		return err
+	}
+	failed := do()
+	end := entry()
+	end.Outcome = ledger.OutcomeOK
+	if failed != nil {
+		end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)
+	}
+	_, err = effect.Complete(ctx, end)
+	return errors.Join(failed, err)
+}
