@@ -1,0 +1,56 @@
+package workspace
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+func TestOnlyOneChangesTheWorkspaceAtATime(t *testing.T) {
+	b := newBench(t, Options{})
+	release, err := Lock(context.Background(), b.state, 0)
+	b.must(err)
+	_, err = Lock(context.Background(), b.state, 0)
+	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Lock(gone, b.state, time.Hour)
+	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	time.AfterFunc(10*time.Millisecond, func() { _ = release() })
+	second, err := Lock(context.Background(), b.state, time.Minute)
+	b.must(err)
+	b.must(second())
+}
+
+func TestTheLockOfADeadProcessIsFree(t *testing.T) {
+	b := newBench(t, Options{})
+	cmd := b.process("lock", 0)
+	out, err := cmd.StdoutPipe()
+	b.must(err)
+	b.must(cmd.Start())
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	_, err = Lock(context.Background(), b.state, 0)
+	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	b.must(cmd.Process.Kill())
+	_ = cmd.Wait()
+	release, err := Lock(context.Background(), b.state, time.Minute)
+	b.must(err)
+	b.must(release())
+}
+
+// lockRole takes the lock and is killed with it.
+func lockRole(top string, _ int) int {
+	_, state := there(top, 0)
+	if _, err := Lock(context.Background(), state, time.Minute); err != nil {
+		panic(err)
+	}
+	fmt.Println("held")
+	time.Sleep(time.Minute)
+	return 0
+}

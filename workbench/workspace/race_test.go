@@ -1,0 +1,216 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// rounds is how often each worker of a race tries. The swapper goes on until all have finished.
+const rounds = 100
+
+// race lets somebody swap names all the time while others read, list, search and change d/secret.txt through the folder.
+type race struct {
+	*bench
+	reads, writes, refused atomic.Int64
+}
+
+func (r *race) run(swap func()) {
+	stop := make(chan struct{})
+	var swapper, workers sync.WaitGroup
+	swapper.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				swap()
+				time.Sleep(rand.N(8 * time.Millisecond)) // some tries shall get far, some shall get through
+			}
+		}
+	})
+	workers.Go(r.reader)
+	workers.Go(r.searcher)
+	workers.Go(r.writer)
+	workers.Wait()
+	close(stop)
+	swapper.Wait()
+	r.t.Logf("%d reads and %d changes went through, %d were refused", r.reads.Load(), r.writes.Load(), r.refused.Load())
+	r.noTemps()
+}
+
+func (r *race) reader() {
+	for range 10 * rounds {
+		file, err := r.folder.Read(Path{"d/secret.txt"})
+		if bytes.Contains(file.Content, []byte(secret)) {
+			r.t.Error("read outside")
+		}
+		if err == nil {
+			r.reads.Add(1)
+		}
+	}
+}
+
+func (r *race) searcher() {
+	for range rounds {
+		m, _ := r.folder.Search(context.Background(), Query{Pattern: "secret", Literal: true})
+		for _, f := range m.Found {
+			r.t.Errorf("found outside: %+v", f)
+		}
+		items, _, _ := r.folder.List(Path{"d"}, 2)
+		for _, i := range items {
+			if strings.Contains(i.Path.name, "only-outside") {
+				r.t.Errorf("listed outside: %+v", i)
+			}
+		}
+	}
+}
+
+func (r *race) writer() {
+	for i := range rounds {
+		if err := r.change(i); err != nil {
+			r.refused.Add(1)
+		} else {
+			r.writes.Add(1)
+		}
+	}
+}
+
+// change replaces the file, makes one and takes it away again, all in one set or none.
+func (r *race) change(i int) error {
+	now, err := r.folder.Read(Path{"d/secret.txt"})
+	if err != nil {
+		return err
+	}
+	set := []Change{
+		{Path: Path{"d/secret.txt"}, Before: &now, After: fmt.Appendf(nil, "mine %d", i)},
+		{Path: Path{"d/planted"}, After: []byte("planted")},
+		{Path: Path{"d/sub/planted"}, After: []byte("planted"), MakeDirs: true},
+	}
+	s, err := r.folder.Stage(r.state, fmt.Sprint("id-", i), set, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Done() //nolint:errcheck // what a race left aside is looked at in the end
+	if err := s.Commit(context.Background()); err != nil {
+		return err
+	}
+	for range 50 { // the folder is away now and then; it comes back
+		if err = s.Undo(); err == nil {
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
+func newRace(t *testing.T) *race {
+	r := &race{bench: newBench(t, Options{})}
+	r.put("d/secret.txt", "mine")
+	return r
+}
+
+func TestAFolderSwappedForADoorLetsNothingThrough(t *testing.T) {
+	r := newRace(t)
+	d, away := filepath.Join(r.in, "d"), filepath.Join(r.in, "away")
+	r.run(func() {
+		r.must(os.Rename(d, away))
+		r.must(os.Symlink("../outside", d))
+		r.must(os.Remove(d))
+		r.must(os.Rename(away, d))
+	})
+	if r.text("d/secret.txt") != "mine" || r.text("d/planted") != "-" || r.text("d/sub/planted") != "-" {
+		t.Errorf("a change was left half done: %q %q %q", r.text("d/secret.txt"), r.text("d/planted"), r.text("d/sub/planted"))
+	}
+}
+
+func TestAFolderSwappedForAnotherInsideIsNotWritten(t *testing.T) {
+	r := newRace(t)
+	r.put("other/secret.txt", "mine")
+	d, away := filepath.Join(r.in, "d"), filepath.Join(r.in, "away")
+	r.run(func() {
+		r.must(os.Rename(d, away))
+		r.must(os.Symlink("other", d))
+		r.must(os.Remove(d))
+		r.must(os.Rename(away, d))
+	})
+	names, err := os.ReadDir(filepath.Join(r.in, "other"))
+	if err != nil || len(names) != 1 || r.text("other/secret.txt") != "mine" {
+		t.Errorf("another folder was written: %v, %q", names, r.text("other/secret.txt"))
+	}
+}
+
+func TestAFileSwappedForADoorLetsNothingThrough(t *testing.T) {
+	r := newRace(t)
+	file, away, door := filepath.Join(r.in, "d/secret.txt"), filepath.Join(r.in, "away"), filepath.Join(r.in, "door")
+	out := filepath.Join(r.out, "secret.txt")
+	r.run(func() {
+		_ = os.Rename(file, away)
+		_ = os.Symlink("../../outside/secret.txt", door)
+		_ = os.Rename(door, file)
+		_ = os.Remove(file)
+		_ = os.Link(out, file)
+		_ = os.Remove(file)
+		_ = os.Rename(away, file)
+	})
+}
+
+// At each step of a commit the folder is moved away and a door put in its place. What was written is taken back where it was written.
+func TestAFolderMovedAtAnyStepOfACommitKeepsItsContent(t *testing.T) {
+	for _, to := range []string{"away", "../outside", "../moved-out"} {
+		for step := 1; ; step++ {
+			b := newBench(t, Options{})
+			b.put("d/secret.txt", "mine")
+			b.put("d/gone", "mine")
+			set := []Change{
+				{Path: b.path("d/secret.txt"), Before: b.read("d/secret.txt"), After: []byte("new")},
+				{Path: b.path("d/planted"), After: []byte("new")},
+				{Path: b.path("d/gone"), Before: b.read("d/gone"), Delete: true},
+			}
+			s := b.stage("id", set...)
+			seen, at := 0, ""
+			b.folder.testHook = func(name string) {
+				if seen++; seen == step {
+					at = name
+					b.swapFolder(to)
+				}
+			}
+			err := s.Commit(context.Background())
+			b.folder.testHook = func(string) {}
+			if at == "" {
+				break
+			}
+			b.must(s.Done())
+			b.noTemps()
+			where := filepath.Join(b.in, "d")
+			if to != "../outside" {
+				where = filepath.Join(b.in, to)
+			}
+			data, _ := os.ReadFile(filepath.Join(where, "secret.txt"))
+			_, planted := os.Stat(filepath.Join(where, "planted"))
+			_, gone := os.Stat(filepath.Join(where, "gone"))
+			if before := string(data) == "mine" && planted != nil && gone == nil; before == (err == nil) && to != "../outside" {
+				t.Errorf("moved to %s at step %d (%s): %q, %v, %v; %v", to, step, at, data, planted, gone, err)
+			}
+		}
+	}
+}
+
+// swapFolder moves d away and leaves a door to the outside under its name; "../outside" leaves the door and the folder is gone.
+func (b *bench) swapFolder(to string) {
+	d := filepath.Join(b.in, "d")
+	if to == "../outside" {
+		b.must(os.RemoveAll(d))
+	} else {
+		b.must(os.Rename(d, filepath.Join(b.in, to)))
+	}
+	b.must(os.Symlink("../outside", d))
+}

@@ -1,0 +1,174 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+func (b *bench) recover(v Verdict) []Recovered {
+	b.t.Helper()
+	found, err := Recover(b.state, func(root string) (*Folder, error) { return Open(root, Options{}) }, func(Journal) Verdict { return v })
+	b.must(err)
+	return found
+}
+
+// Killed at each step of a commit, of an undo and of a recovery, the workspace is all before or all after, and nothing is left behind.
+func TestAKilledProcessLeavesOneSideOrTheOther(t *testing.T) {
+	for _, c := range []struct {
+		role          string
+		first, stride int
+	}{{"commit", 1, 1}, {"undo", 1, 2}, {"recover", 2, 2}} { // an undo and a recovery take the same steps back: each is killed at half of them
+		role, steps, complete := c.role, 0, 0
+		for step := c.first; complete < 2; step += c.stride { // the last two are not killed: of a commit each gets one of the verdicts
+			b := newBench(t, Options{})
+			b.everything()
+			finished := b.process(role, step).Run() == nil
+			b.checkRecovery(role, step, Verdict(step%2), finished)
+			if finished {
+				complete++
+			} else {
+				steps++
+			}
+		}
+		if t.Logf("%s: killed at each of %d steps", role, steps); steps < 5 {
+			t.Errorf("%s has only %d steps", role, steps)
+		}
+	}
+}
+
+func (b *bench) checkRecovery(role string, step int, verdict Verdict, finished bool) {
+	b.t.Helper()
+	found := b.recover(verdict)
+	if role == "recover" && finished {
+		if len(found) != 0 || b.side() != sideBefore {
+			b.t.Errorf("recovered twice: %+v, %s", found, b.side())
+		}
+		return
+	}
+	if len(found) != 1 || found[0].Err != nil || string(found[0].Journal.Note) != `{"call":7}` || found[0].Journal.Root != b.folder.Root() {
+		b.t.Fatalf("%s, step %d: %+v", role, step, found)
+	}
+	want := map[State]string{NotDone: sideBefore, Undone: sideBefore, Kept: sideAfter}[found[0].State]
+	if got := b.side(); got != want {
+		b.t.Errorf("%s, step %d: %s, but %q", role, step, found[0].State, got)
+	}
+	if complete := role == "commit" && finished; complete && (found[0].State == Kept) != (verdict == Keep) {
+		b.t.Errorf("a complete change was %s", found[0].State)
+	}
+	b.clean()
+	if again := b.recover(verdict); len(again) != 0 {
+		b.t.Errorf("recovered again: %+v", again)
+	}
+}
+
+func TestAFileThatIsNeitherIsLeftAloneAndNamed(t *testing.T) {
+	b := newBench(t, Options{})
+	s := b.stage("one", b.everything()...)
+	b.must(s.Commit(context.Background()))
+	b.put("old", "edited since")
+	found := b.recover(Keep)
+	if len(found) != 1 || found[0].State != Unknown || len(found[0].Unknown) != 1 || found[0].Unknown[0] != "old" {
+		t.Fatalf("%+v", found)
+	}
+	if got := b.side(); got != "edited since - - - going -rwxr-xr-x false" {
+		t.Error(got)
+	}
+	if data, err := b.state.ReadFile(changesFolder + "/one.unknown-0/0.before"); err != nil || string(data) != "before" {
+		t.Errorf("the backup is gone: %q, %v", data, err)
+	}
+	if again := b.recover(Keep); len(again) != 0 {
+		t.Errorf("recovered again: %+v", again)
+	}
+	b.noTemps()
+}
+
+func TestAJournalThatCannotBeTrustedIsSetAside(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("old", "after")
+	good := Journal{Version: 1, ID: "x", Root: b.in, Files: []JournalFile{{Path: "old", After: Hash([]byte("after")), Temp: newTempName()}}}
+	alter := func(change func(*Journal)) string {
+		j := good
+		j.Files = append([]JournalFile(nil), good.Files...)
+		change(&j)
+		text, err := json.Marshal(j)
+		b.must(err)
+		return string(text)
+	}
+	b.must(b.state.Mkdir(changesFolder, 0o700))
+	for name, text := range map[string]string{
+		"torn": `{"version":1,"id":"x","ro`, "empty": "", "null": "null", "array": "[]",
+		"future":  alter(func(j *Journal) { j.Version = 2 }),
+		"another": alter(func(j *Journal) { j.ID = "y" }),
+		"climbs":  alter(func(j *Journal) { j.Files[0].Path = "../outside/secret.txt" }),
+		"root":    alter(func(j *Journal) { j.Files[0].Path = "." }),
+		"unclean": alter(func(j *Journal) { j.Files[0].Path = "./old" }),
+		"temp":    alter(func(j *Journal) { j.Files[0].Temp = "old" }),
+		"deep":    alter(func(j *Journal) { j.Files[0].Temp = ".candor-/../../outside/secret.tmp" }),
+		"hash":    alter(func(j *Journal) { j.Files[0].Before = "x" }),
+		"folder":  alter(func(j *Journal) { j.Folders = []string{"../outside"} }),
+		"none":    alter(func(j *Journal) { j.Files = nil }),
+		"suid":    alter(func(j *Journal) { j.Files[0].Mode = os.ModeSetuid | 0o755 }),
+	} {
+		b.must(b.state.Mkdir(changesFolder+"/x", 0o700))
+		b.must(b.state.WriteFile(changesFolder+"/x/"+journalFile, []byte(text), 0o600))
+		found := b.recover(Undo)
+		if len(found) != 1 || found[0].State != Damaged || found[0].Err == nil {
+			t.Errorf("%s: %+v", name, found)
+		}
+		if again := b.recover(Undo); len(again) != 0 {
+			t.Errorf("%s again: %+v", name, again)
+		}
+	}
+	if b.text("old") != "after" {
+		t.Error("a file was touched")
+	}
+	b.noTemps()
+}
+
+func TestAWorkspaceThatIsAwayIsWaitedFor(t *testing.T) {
+	b := newBench(t, Options{})
+	s := b.stage("one", b.everything()...)
+	b.must(s.Commit(context.Background()))
+	b.must(os.Rename(b.in, b.in+".away"))
+	found := b.recover(Undo)
+	if len(found) != 1 || found[0].State != Waiting || candor.CodeOf(found[0].Err) != candor.CodeKaizaBootstrapFailure {
+		t.Fatalf("%+v", found)
+	}
+	b.must(os.Rename(b.in+".away", b.in))
+	if found := b.recover(Undo); len(found) != 1 || found[0].State != Undone || b.side() != sideBefore {
+		t.Errorf("%+v, %s", found, b.side())
+	}
+	b.clean()
+}
+
+func TestAFileWhoseBackupIsDamagedIsLeftAlone(t *testing.T) {
+	b := newBench(t, Options{})
+	s := b.stage("one", b.everything()...)
+	b.must(s.Commit(context.Background()))
+	b.must(b.state.WriteFile(changesFolder+"/one/0.before", []byte("rotten"), 0o600))
+	found := b.recover(Undo)
+	if len(found) != 1 || found[0].State != Unknown || strings.Join(found[0].Unknown, " ") != "old" || b.text("old") != "after" || b.text("new") != "-" {
+		t.Errorf("%+v, %s", found, b.side())
+	}
+}
+
+// A journal may name a place that has become a door meanwhile: recovery does not go through it.
+func TestRecoveryFollowsNoLink(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("d/secret.txt", "mine")
+	s := b.stage("one", Change{Path: b.path("d/secret.txt"), Before: b.read("d/secret.txt"), After: []byte(secret)})
+	b.must(s.Commit(context.Background()))
+	b.must(os.RemoveAll(filepath.Join(b.in, "d")))
+	b.symlink("../outside", "d")
+	found := b.recover(Undo)
+	if len(found) != 1 || found[0].State != Unknown {
+		t.Errorf("%+v", found)
+	}
+	b.noTemps()
+}
