@@ -8,17 +8,21 @@ import (
 )
 
 // RecordFailure appends the entry of a failure that is about to be sent: what err says, what judged it and by which method it
-// came, a digest of the arguments, and the envelope,
-// nil if the protocol forbids an answer. It is the form in which boundary and gateway know a ledger.
+// came, a digest of the arguments, and the envelope, nil if the protocol forbids an answer. It is the form in which boundary and gateway know a ledger.
 func (l *Ledger) RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, args, envelope []byte) error {
+	_, refused := l.Append(ctx, SentEntry(err, verdict, method, args, envelope))
+	return refused
+}
+
+// SentEntry is the entry that [Ledger.RecordFailure] appends, for a caller that has more to say in it.
+func SentEntry(err *candor.Error, verdict, method string, args, envelope []byte) Entry {
 	e := EntryOf(err)
 	e.Args, e.Envelope = args, envelope
 	e.Data = candor.DetailsOf(map[string]any{"method": method, "verdict": verdict})
 	if envelope == nil { // nobody was told
 		e.Outcome = OutcomeSuppressed
 	}
-	_, refused := l.Append(ctx, e)
-	return refused
+	return e
 }
 
 // RecordSuccess appends the entry of a call that went well.
