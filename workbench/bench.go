@@ -90,7 +90,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 // build makes the server. The workbench stands outside the boundary, so that it knows of every call, the refused ones too.
 func (b *Bench) build(version string) error {
 	b.server = mcp.NewServer(&mcp.Implementation{Name: "candor-" + b.system.Name, Title: b.system.Title, Version: version},
-		&mcp.ServerOptions{Instructions: b.system.Instructions, Logger: b.log})
+		&mcp.ServerOptions{Instructions: b.system.Instructions})
 	for i := range b.system.Tools {
 		t := &b.system.Tools[i]
 		listed, err := t.listed()

@@ -1,7 +1,9 @@
 package kaiza
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -10,7 +12,7 @@ import (
 // refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
 func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	if own := ownCode(e); own != e.Code() {
-		e = recoded(e, own)
+		e = recoded(e, own, wording(e, own))
 	}
 	claimed := claimsOf(c)
 	at := e.Context()
@@ -48,8 +50,26 @@ func inputCode(issues []candor.Issue) candor.Code {
 	return candor.CodeKaizaInvalidInputValue
 }
 
+// wording is the sentence of an error under another code. The envelope of this system has no place for issues, so that the sentence
+// names the first.
+func wording(e *candor.Error, code candor.Code) string {
+	issues := e.Details().Issues()
+	if e.Code() != candor.CodeInvalidArguments || len(issues) == 0 {
+		return e.Message()
+	}
+	text := code.Sentence() + " " + strings.TrimPrefix(issues[0].Path, "/")
+	if issues[0].Path != "" {
+		text += ": "
+	}
+	text += issues[0].Message
+	if more := len(issues) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text + "."
+}
+
 // recoded is the same error under another code.
-func recoded(e *candor.Error, code candor.Code) *candor.Error {
+func recoded(e *candor.Error, code candor.Code, message string) *candor.Error {
 	options := []candor.Option{
 		candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithContext(e.Context()), candor.WithRef(e.Ref()),
 		candor.WithTime(e.Time()), candor.WithStack(e.Stack()), candor.WithCause(e.Unwrap()),
@@ -63,5 +83,5 @@ func recoded(e *candor.Error, code candor.Code) *candor.Error {
 	if e.Suggestion() != "" {
 		options = append(options, candor.WithSuggestion(e.Suggestion()))
 	}
-	return candor.New(code, e.Message(), options...)
+	return candor.New(code, message, options...)
 }
