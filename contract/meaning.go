@@ -157,6 +157,9 @@ var meanings = []meaning{
 		does not support
 		not available … in|on|for
 		no longer supported|maintained`),
+	// In front of the guess that often follows: "it may have been deleted, or the ID is invalid".
+	means(candor.CodeNotFound, `
+		with id|ids|name|key|identifier|uuid|slug … not found|exist`),
 	means(candor.CodeInvalidArguments, `
 		invalid|missing|unknown|unrecognized|bad|illegal|incorrect|wrong|malformed|unexpected parameter|parameters|argument|arguments|input|inputs|value|values|option|options|field|fields|format|type|url|uri|path|id|identifier|syntax|date|name|email|query|command|action|operation|key|request|json|cursor|number|range|enum|selector|regex|pattern
 		validation error|errors|failed|failure
@@ -236,7 +239,8 @@ var unknownTool = newPhrasebook(`
 	unknown tool|function
 	tool … not found|exist|available|registered|supported|recognized|exists
 	tool … does|is not exist|found|available|registered|a
-	no tool|handler|such … named|registered|found|tool|for
+	no tool|handler … named|registered|found|for
+	no such tool|function|handler
 `)
 
 // tooEarly phrases say that the connection was not initialized yet.
