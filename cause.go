@@ -22,6 +22,27 @@ func NewCause(message, code, name string) Cause {
 	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxContext), Name: publicText(name, MaxContext)}
 }
 
+// wrap keeps err as the cause, if errors.Is can walk through it, and its redacted copy.
+func (e *Error) wrap(err error) {
+	if isPlain(err) {
+		e.err, e.cause = err, Cause{Message: e.publicCause(err.Error()), Name: plainName}
+		return
+	}
+	e.err, e.cause = nil, causeOf(err)
+	if sound(err) {
+		e.err = err
+	}
+}
+
+// publicCause redacts the text of a cause, unless it is the message word for word: that has passed the door, and passing it again
+// changes nothing. Most errors that say nothing but a text come with it as their message.
+func (e *Error) publicCause(text string) string {
+	if text == e.message && len(text) <= MaxCause {
+		return text
+	}
+	return publicText(text, MaxCause)
+}
+
 // causeOf normalises whatever was thrown. Errors give message, code and name; texts give a message;
 // anything else is written as bounded JSON, which also takes care of cycles and channels.
 func causeOf(v any) Cause {

@@ -187,3 +187,22 @@ func TestThrownValuesAreNotChanged(t *testing.T) {
 		t.Errorf("the value was changed:\n%v\n%v", v, want)
 	}
 }
+
+// TestACauseThatIsTheMessageIsCleanedAlike holds that a cause may share the message's redaction: both are the same text then.
+func TestACauseThatIsTheMessageIsCleanedAlike(t *testing.T) {
+	texts := []string{
+		"disk on fire", "", "password=hunter2hunter2", "see /home/mira/notes.md", "Bearer abcdefghijklmnopqrstuvwxyz0123456789", "a\x1b[31mb", "[redacted]",
+		strings.Repeat("a long story. ", 100), strings.Repeat("x", candor.MaxMessage-3) + " token=abcdefghijklmnop", "not\xffutf8",
+	}
+	for c := range candor.Codes() {
+		texts = append(texts, c.Sentence())
+	}
+	for _, text := range texts {
+		want := candor.NewCause(text, "", "Error")
+		for _, message := range []string{text, "Something else."} {
+			if got := candor.New(candor.CodeConflict, message, candor.WithCause(errors.New(text))).Cause(); got != want {
+				t.Errorf("%.80q beside %.80q: %q, want %q", text, message, got, want)
+			}
+		}
+	}
+}

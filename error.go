@@ -37,6 +37,15 @@ type Context struct {
 	PlanHash      string
 }
 
+// cleaned is c as it may stand in an error.
+func (c Context) cleaned() Context {
+	return Context{
+		Tool: label(c.Tool), Role: label(c.Role), SessionID: label(c.SessionID),
+		WorkspaceRoot: cleanRoot(c.WorkspaceRoot), InvariantID: label(c.InvariantID),
+		PhaseID: label(c.PhaseID), PlanHash: label(c.PlanHash),
+	}
+}
+
 // Code returns the registered code; it is the zero Code only in an invalid Error.
 func (e *Error) Code() Code { return e.orZero().code }
 
@@ -118,9 +127,7 @@ func (e *Error) apply(options []Option) {
 
 func (e *Error) set(options []Option) {
 	for i := range options {
-		if options[i].apply != nil {
-			options[i].apply(e, &options[i])
-		}
+		options[i].apply(e)
 	}
 }
 
