@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -101,13 +102,19 @@ func codeOfPlain(err error) (Code, string) {
 	if code, message := codeInText(err.Error()); code.Valid() {
 		return code, message
 	}
-	for _, rule := range conversions {
-		if rule.matches(err) { // it may be one of the library's own
-			return rule.code, ""
+	return plainCodes[err], "" // it may be one of the library's own
+}
+
+// plainCodes are the conversions of what is plain itself. Nothing else matches a plain error, which is equal to itself alone.
+var plainCodes = func() map[error]Code {
+	codes := make(map[error]Code)
+	for _, rule := range slices.Backward(conversions) { // the first of several stays
+		if rule.target != nil && isPlain(rule.target) {
+			codes[rule.target] = rule.code
 		}
 	}
-	return Code{}, ""
-}
+	return codes
+}()
 
 // codeInTexts applies codeInText to the chain. The innermost code wins, and of several at one depth the first.
 func codeInTexts(err error) (Code, string) {
@@ -155,34 +162,41 @@ func codeInText(text string) (Code, string) {
 
 // conversions are the rules for errors of the standard library, most specific first: a dial that timed out is also a
 // net.Error, and one to a socket that is not there is also a missing file.
-var conversions = []struct {
-	code    Code
-	matches func(error) bool
-}{
-	{CodeCancelled, is(context.Canceled)},
-	{CodeTimeout, is(context.DeadlineExceeded)},
-	{CodeTimeout, isFileTimeout},
-	{CodeUpstreamTimeout, isNetTimeout},
-	{CodeUpstreamUnreachable, as[*net.DNSError]},
-	{CodeUpstreamUnreachable, as[*net.OpError]},
-	{CodeUpstreamUnreachable, is(net.ErrClosed)},
-	{CodeUpstreamUnreachable, is(syscall.ECONNREFUSED)},
-	{CodeUpstreamUnreachable, is(syscall.EHOSTUNREACH)},
-	{CodeUpstreamUnreachable, is(syscall.ENETUNREACH)},
-	{CodeUpstreamUnreachable, is(syscall.ECONNRESET)},
-	{CodeUpstreamUnreachable, is(syscall.EPIPE)},
-	{CodeKaizaFileNotFound, is(fs.ErrNotExist)},
-	{CodeKaizaFileAlreadyExists, is(fs.ErrExist)},
-	{CodeKaizaInsufficientPermissions, is(fs.ErrPermission)},
-	{CodeDiskFull, is(syscall.ENOSPC)},
-	{CodeKaizaInvalidInputType, as[*json.UnmarshalTypeError]},
-	{CodeKaizaInvalidInputFormat, as[*json.SyntaxError]},
-	{CodeResultNotEncodable, as[*json.UnsupportedValueError]},
-	{CodeResultNotEncodable, as[*json.UnsupportedTypeError]},
+var conversions = []conversion{
+	{code: CodeCancelled, target: context.Canceled},
+	{code: CodeTimeout, target: context.DeadlineExceeded},
+	{code: CodeTimeout, fits: isFileTimeout},
+	{code: CodeUpstreamTimeout, fits: isNetTimeout},
+	{code: CodeUpstreamUnreachable, fits: as[*net.DNSError]},
+	{code: CodeUpstreamUnreachable, fits: as[*net.OpError]},
+	{code: CodeUpstreamUnreachable, target: net.ErrClosed},
+	{code: CodeUpstreamUnreachable, target: syscall.ECONNREFUSED},
+	{code: CodeUpstreamUnreachable, target: syscall.EHOSTUNREACH},
+	{code: CodeUpstreamUnreachable, target: syscall.ENETUNREACH},
+	{code: CodeUpstreamUnreachable, target: syscall.ECONNRESET},
+	{code: CodeUpstreamUnreachable, target: syscall.EPIPE},
+	{code: CodeKaizaFileNotFound, target: fs.ErrNotExist},
+	{code: CodeKaizaFileAlreadyExists, target: fs.ErrExist},
+	{code: CodeKaizaInsufficientPermissions, target: fs.ErrPermission},
+	{code: CodeDiskFull, target: syscall.ENOSPC},
+	{code: CodeKaizaInvalidInputType, fits: as[*json.UnmarshalTypeError]},
+	{code: CodeKaizaInvalidInputFormat, fits: as[*json.SyntaxError]},
+	{code: CodeResultNotEncodable, fits: as[*json.UnsupportedValueError]},
+	{code: CodeResultNotEncodable, fits: as[*json.UnsupportedTypeError]},
 }
 
-func is(target error) func(error) bool {
-	return func(err error) bool { return errors.Is(err, target) }
+// conversion is one rule: the errors that are target, or those that fit.
+type conversion struct {
+	code   Code
+	target error
+	fits   func(error) bool
+}
+
+func (c *conversion) matches(err error) bool {
+	if c.target != nil {
+		return errors.Is(err, c.target)
+	}
+	return c.fits(err)
 }
 
 func as[T error](err error) bool {

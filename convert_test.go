@@ -342,3 +342,16 @@ func TestKnownCodeIsWhatFromFinds(t *testing.T) {
 		}
 	}
 }
+
+// TestThePlainErrorsOfTheLibraryAreKnownAsTheyAre holds the short way for plain errors against the rules.
+func TestThePlainErrorsOfTheLibraryAreKnownAsTheyAre(t *testing.T) {
+	for _, err := range []error{
+		context.Canceled, fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, fs.ErrClosed, io.EOF, io.ErrUnexpectedEOF, errors.ErrUnsupported, net.ErrClosed,
+		os.ErrDeadlineExceeded, context.DeadlineExceeded, errors.New("context canceled"),
+	} {
+		wrapped := fmt.Errorf("reading: %w", err) // not plain: it takes the long way
+		if got, want := candor.From(err).Code(), candor.From(wrapped).Code(); got != want {
+			t.Errorf("%v is %v, and wrapped %v", err, got, want)
+		}
+	}
+}

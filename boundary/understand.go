@@ -33,13 +33,19 @@ func saidRPC(err error) (rpcError, bool) {
 // and says nothing about the call.
 func askedClient(err error) bool {
 	text := err.Error()
-	for _, method := range []string{"roots/list", "sampling/createMessage", "elicitation/create"} {
-		if strings.Contains(text, `calling "`+method+`": `) {
+	if !strings.Contains(text, `calling "`) {
+		return false
+	}
+	for _, call := range clientCalls {
+		if strings.Contains(text, call) {
 			return true
 		}
 	}
 	return false
 }
+
+// clientCalls are how the SDK begins the error of each request that a server may make.
+var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMessage": `, `calling "elicitation/create": `}
 
 // ran gives an error that came out of a tool the origin that is true of it here: whoever it came from first, it is the tool that says
 // so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
@@ -77,13 +83,7 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if said := inferred.read(err.Error()); said != nil {
 		return said.With(candor.WithCause(err))
 	}
-	return candor.New(candor.CodeInternalError, err.Error(), origins[by], candor.WithCause(err))
-}
-
-// origins are made once, because most failures need one of them.
-var origins = map[candor.Party]candor.Option{
-	candor.PartyTool:   candor.WithOrigin(candor.PartyTool, false),
-	candor.PartyServer: candor.WithOrigin(candor.PartyServer, false),
+	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err))
 }
 
 func carriesError(err error) bool {
