@@ -12,8 +12,11 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// MaxChanges is how many files one set of changes may touch.
-const MaxChanges = 256
+// What one set of changes may touch at most: files, and bytes of new or of old content.
+const (
+	MaxChanges     = 256
+	maxChangeBytes = 32 << 20
+)
 
 // Change is what shall become of one file.
 type Change struct {
@@ -39,10 +42,14 @@ func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.Ra
 		return nil, err
 	}
 	s := &Staged{folder: f, journal: Journal{Version: journalVersion, ID: id, Root: f.path, Note: note}}
+	size := 0
 	for _, c := range changes {
 		m, err := f.plan(c)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(m.from.bytes); size > maxChangeBytes {
+			return nil, tooMuch()
 		}
 		s.moves = append(s.moves, m)
 		s.journal.Files = append(s.journal.Files, m.entry())
@@ -64,13 +71,18 @@ func stateFault(cause error) error {
 	return candor.New(candor.CodeKaizaFileWriteFailed, "The change could not be prepared in the state folder; nothing was changed.", candor.WithCause(cause))
 }
 
+func tooMuch() error {
+	return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change may touch at most %d bytes; make several.", maxChangeBytes))
+}
+
 // sensible refuses a set that could not be done in any order: a file named twice, or a file that is also a folder.
 func (f *Folder) sensible(changes []Change) error {
 	if len(changes) == 0 || len(changes) > MaxChanges {
 		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
 	}
-	files := map[string]bool{}
+	files, size := map[string]bool{}, 0
 	for _, c := range changes {
+		size += len(c.After)
 		switch {
 		case c.Path.IsRoot():
 			return fault(candor.CodeKaizaFileWriteFailed, c.Path, "is a folder.", nil)
@@ -80,6 +92,8 @@ func (f *Folder) sensible(changes []Change) error {
 			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "cannot be deleted without its present hash.", nil)
 		case !c.Delete && int64(len(c.After)) > f.options.MaxFile:
 			return fault(candor.CodeKaizaInvalidInputValue, c.Path, fmt.Sprintf("would be larger than %d bytes.", f.options.MaxFile), nil)
+		case size > maxChangeBytes:
+			return tooMuch()
 		}
 		files[c.Path.name] = true
 	}

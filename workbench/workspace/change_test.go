@@ -42,7 +42,7 @@ const (
 )
 
 func TestAChangeIsDoneAsAWholeAndCanBeUndone(t *testing.T) {
-	b := newBench(t, Options{})
+	b := newBenchIn(t, t.TempDir(), Options{}) // on a real disk
 	s := b.stage("one", b.everything()...)
 	if got := b.side(); got != sideBefore {
 		t.Fatalf("staged, and already %s", got)
@@ -135,6 +135,12 @@ func TestASetThatMakesNoSenseIsRefused(t *testing.T) {
 		_, err := b.folder.Stage(b.state, "id", set, nil)
 		b.refuses(err, want)
 	}
+	var large []Change
+	for i := range 5 {
+		large = append(large, Change{Path: b.path(fmt.Sprint("f", i)), After: make([]byte, 7<<20)})
+	}
+	_, err := b.folder.Stage(b.state, "id", large, nil)
+	b.refuses(err, candor.CodeKaizaInvalidInputValue)
 	for _, n := range []int{0, MaxChanges + 1} {
 		_, err := b.folder.Stage(b.state, "id", make([]Change, n), nil)
 		b.refuses(err, candor.CodeKaizaInvalidInputValue)

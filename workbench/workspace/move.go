@@ -134,7 +134,8 @@ func (m *move) rename(f *Folder) error {
 	f.testHook("exchanged")
 	if err := m.is(f, m.temp, m.from.hash); err != nil {
 		failed := takeBack(m.dir, m.temp, base)
-		m.left = m.left && failed == nil // what is under temp now may be somebody's work: it stays
+		m.left = m.left && failed == nil // what is under temp now may be somebody's work: it stays, and
+		m.done = failed != nil           // the target holds ours, which can only be told
 		return errors.Join(err, failed)
 	}
 	m.left = m.dir.Remove(m.temp) != nil // tried again by discard

@@ -28,6 +28,9 @@ func (p Path) String() string {
 	return p.name
 }
 
+// MarshalText writes what [Path.String] says.
+func (p Path) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
 // IsRoot says that the path is the workspace itself.
 func (p Path) IsRoot() bool { return p.name == "" }
 
