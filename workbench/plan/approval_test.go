@@ -113,23 +113,43 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 		"when": swap("2026-03-01T12", "0001-01-01T00"), "large": append(sound, strings.Repeat(" ", 20<<10)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			damaged(t, hash, func(file string) error { return os.WriteFile(file, text, 0o600) })
+			damaged(t, hash, "", func(file string) error { return os.WriteFile(file, text, 0o600) })
 		})
 	}
-	t.Run("folder", func(t *testing.T) { damaged(t, hash, func(file string) error { return os.Mkdir(file, 0o700) }) })
+	t.Run("folder", func(t *testing.T) {
+		damaged(t, hash, "it is no file", func(file string) error { return os.Mkdir(file, 0o700) })
+	})
 	if runtime.GOOS == "windows" { // no modes, and links need a privilege
 		return
 	}
 	t.Run("shared", func(t *testing.T) {
-		damaged(t, hash, func(file string) error {
+		damaged(t, hash, "others may write to it", func(file string) error {
 			if err := os.WriteFile(file, sound, 0o600); err != nil {
 				return err
 			}
 			return os.Chmod(file, 0o666)
 		})
 	})
+	t.Run("shared folder", func(t *testing.T) {
+		a, dir := state(t)
+		for _, folder := range []string{filepath.Join(dir, "approvals", here), filepath.Join(dir, "approvals")} {
+			if err := a.Approve(record(hash)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(folder, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			_, err := a.Lookup(here, hash)
+			if e := told(t, err, candor.CodeKaizaPlanNotApproved); !strings.Contains(e.Message(), "its folder") {
+				t.Errorf("told as %v", e)
+			}
+			if err := os.Chmod(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 	t.Run("link", func(t *testing.T) {
-		damaged(t, hash, func(file string) error {
+		damaged(t, hash, "it is no file", func(file string) error {
 			aside := filepath.Join(filepath.Dir(file), "aside")
 			if err := os.WriteFile(aside, sound, 0o600); err != nil {
 				return err
@@ -139,8 +159,8 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 	})
 }
 
-// damaged approves a plan, lets spoil replace the record, and expects that it is refused, listed with a problem, and mended by an approval.
-func damaged(t *testing.T, hash string, spoil func(file string) error) {
+// damaged approves a plan, lets spoil replace the record, and expects that it is refused in these words, listed with a problem, and mended by an approval.
+func damaged(t *testing.T, hash, words string, spoil func(file string) error) {
 	t.Helper()
 	a, dir := state(t)
 	if err := a.Approve(record(hash)); err != nil {
@@ -155,7 +175,7 @@ func damaged(t *testing.T, hash string, spoil func(file string) error) {
 	}
 	_, err := a.Lookup(here, hash)
 	e := told(t, err, candor.CodeKaizaPlanNotApproved)
-	if detail[string](t, e, "reason") != "bad_record" || !strings.Contains(e.Message(), "damaged") || strings.Contains(e.Message(), dir) {
+	if detail[string](t, e, "reason") != "bad_record" || !strings.Contains(e.Message(), "damaged: ") || !strings.Contains(e.Message(), words) || strings.Contains(e.Message(), dir) {
 		t.Errorf("told as %v, %s", e, e.Details())
 	}
 	if list, err := a.List(here); err != nil || len(list) != 1 || list[0].Problem == "" {

@@ -154,6 +154,12 @@ func TestHostileFrontMatterIsRefused(t *testing.T) {
 			t.Errorf("%s: plan %v, %d issues", name, p, len(issues))
 		}
 	}
+	// These must not even reach the parser, which would follow them down.
+	for _, front := range []string{strings.Repeat("[", 1000), strings.Repeat("- ", 500), stairs("-"), stairs("a:"), "scope: [a, [b]]", "]", "a: b: c"} {
+		if issues := plan.Lint(with(front)); len(issues) != 1 || !strings.Contains(issues[0].Message, "inside each other") {
+			t.Errorf("%.20q: %v", front, issues)
+		}
+	}
 }
 
 func TestPlanIsBounded(t *testing.T) {
