@@ -103,16 +103,16 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 			return nil, nil, errors.Join(bad("name the folder of the trail with --ledger", "the trail cannot be used: %s", behind(err)), state.Close())
 		}
 	}
-	closing = func() error {
+	shut := func() error {
 		if trail == nil {
 			return state.Close()
 		}
 		return errors.Join(trail.Close(), state.Close())
 	}
 	if r, err = k.OpenReview(root, trail); err != nil {
-		return nil, nil, errors.Join(planFault(err), closing())
+		return nil, nil, errors.Join(planFault(err), shut())
 	}
-	return r, func() error { return errors.Join(r.Close(), closing()) }, nil
+	return r, func() error { return errors.Join(r.Close(), shut()) }, nil
 }
 
 // planFault says an error of the workspace to the person at the terminal.

@@ -1,0 +1,147 @@
+package kaiza_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// place is where a server works: a root with a workspace in it, and a state folder beside it.
+type place struct {
+	t     testing.TB
+	root  string // --root
+	work  string // the workspace, root/work
+	state string
+	env   []string // more of it, for every start
+}
+
+func newPlace(t testing.TB) *place {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, root: filepath.Join(home, "root"), work: filepath.Join(home, "root", "work"), state: filepath.Join(home, "state")}
+	if err := os.MkdirAll(filepath.Join(p.work, "src"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.write("src/hello.txt", "hello\nworld\n")
+	return p
+}
+
+// file returns the path of a file in the workspace.
+func (p *place) file(name string) string { return filepath.Join(p.work, filepath.FromSlash(name)) }
+
+// write puts a file into the workspace, past the server.
+func (p *place) write(name, content string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.file(name)), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(p.file(name), []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// read returns a file of the workspace, "" and false if there is none.
+func (p *place) read(name string) (string, bool) {
+	data, err := os.ReadFile(p.file(name))
+	return string(data), err == nil
+}
+
+// candor runs another command of the program on this place.
+func (p *place) candor(args ...string) (out string, code int) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), binary, args...)
+	cmd.Env = append(os.Environ(), p.env...)
+	var both bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &both, &both
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		p.t.Fatal(err)
+	}
+	return both.String(), cmd.ProcessState.ExitCode()
+}
+
+// approve is the person at the terminal who says yes.
+func (p *place) approve(hash string) {
+	p.t.Helper()
+	if out, code := p.candor("workbench", "approve", hash, "--root", p.work, "--state", p.state, "--yes", "--by", "tester"); code != 0 {
+		p.t.Fatalf("approving: %d %s", code, out)
+	}
+}
+
+// planText is a plan that covers the given globs.
+func planText(scope ...string) string {
+	return "---\ntitle: A test\nscope:\n  - " + strings.Join(scope, "\n  - ") + "\n---\n# What\n\nChange what the scope says.\n"
+}
+
+// approved has a planner submit a plan for the globs and a person approve it, and returns its hash.
+func (p *place) approved(scope ...string) string {
+	p.t.Helper()
+	planner := p.start()
+	planner.begin("ANTIGRAVITY")
+	hash := planner.submit(planText(scope...))
+	planner.stop()
+	p.approve(hash)
+	return hash
+}
+
+// ledgerDir is where the trail is.
+func (p *place) ledgerDir() string { return filepath.Join(p.state, "ledger") }
+
+// entries reads the trail.
+func (p *place) entries() []ledger.Record {
+	p.t.Helper()
+	r, err := ledger.OpenReader(p.ledgerDir())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Close()
+	var all []ledger.Record
+	for line, err := range r.Entries(p.t.Context(), ledger.ReadOptions{}) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		record, err := line.Record()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all = append(all, record)
+	}
+	return all
+}
+
+// recorded counts the entries of a kind.
+func (p *place) recorded(kind ledger.Kind) (n int) {
+	p.t.Helper()
+	for _, e := range p.entries() {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// verify checks the trail as an auditor does.
+func (p *place) verify() {
+	p.t.Helper()
+	report, err := ledger.Verify(p.ledgerDir(), ledger.VerifyOptions{})
+	if err != nil || !report.OK {
+		harms, _ := json.Marshal(report.Harms)
+		p.t.Errorf("the trail does not verify: %v %s", err, harms)
+	}
+}
+
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
