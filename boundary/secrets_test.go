@@ -12,9 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -144,9 +142,7 @@ func plants(r *rand.Rand) (all []plant) {
 			all = append(all, plant{w, maker.Kind, secret, planted.Places[(i+j)%len(planted.Places)].Text(secret)})
 			if w.name == "error" || w.name == "text of a failed result" || w.name == "message of a JSON-RPC error" {
 				secret := maker.Make(r)
-				inside := []int{9, 12, len(secret) / 2, len(secret) - 1}[(i+j)%4] // bytes of it before the edge
-				text := strings.Repeat("word ", edge/5+1)[:edge-1-inside] + " " + secret + " and more"
-				all = append(all, plant{w, maker.Kind, secret, text})
+				all = append(all, plant{w, maker.Kind, secret, planted.Across(edge, i+j, secret)})
 			}
 		}
 		for _, w := range clientWays {
@@ -231,18 +227,6 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 	return answers
 }
 
-// page is a buffer that many may write to.
-type page struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (p *page) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(b)
-}
-
 // TestR12NoPlantedSecretGetsOut looks for every planted secret where anybody could see it.
 func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	all := plants(rand.New(rand.NewPCG(7, 8)))
@@ -255,7 +239,7 @@ func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &page{}
+	log := &planted.Page{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	answers := overPipes(t, leakyServer(all, logger), boundary.Options{Ledger: trail, Meter: counts, Logger: logger}, requests(all))
 	if err := trail.Close(); err != nil {
@@ -281,61 +265,24 @@ func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep := newSweep(all)
-	sweep.over(t, "the metrics", text+string(counts.AppendStats(nil)))
-	sweep.over(t, "the log", log.text.String())
-	sweep.over(t, "the ledger", filesOf(t, dir))
-	t.Logf("%d secrets of %d kinds in %d ways; %d bytes in the ledger, %d in the log", len(all), len(kinds), len(toolWays)+len(clientWays),
-		len(filesOf(t, dir)), log.text.Len())
-	if !testing.Short() && (len(all) < 1000 || len(kinds) < 40) {
-		t.Error("too few secrets to mean anything")
-	}
-}
-
-// sweep finds pieces of many secrets in one pass. They are longer than those of [planted.Leaked], because a ledger is full of digests.
-type sweep map[string]plant
-
-const sweepWindow = 12
-
-func newSweep(all []plant) sweep {
-	s := sweep{}
-	for _, p := range all {
-		for i := 0; i+sweepWindow <= len(p.secret); i++ {
-			s[p.secret[i:i+sweepWindow]] = p
-		}
-	}
-	return s
-}
-
-func (s sweep) over(t *testing.T, where, text string) {
-	t.Helper()
-	found := map[string]int{}
-	for i := 0; i+sweepWindow <= len(text); i++ {
-		if p, ok := s[text[i:i+sweepWindow]]; ok {
-			if found[p.way.name]++; found[p.way.name] == 1 {
-				t.Errorf("%s (%s): %s has %q of %q: %s", p.way.name, p.kind, where, text[i:i+sweepWindow], p.secret,
-					text[max(0, i-200):min(len(text), i+200)])
-			}
-		}
-	}
-}
-
-// filesOf returns the bytes of all files below a folder.
-func filesOf(t *testing.T, dir string) string {
-	t.Helper()
-	var all strings.Builder
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(dir + "/" + name)
-		all.Write(b)
-		return err
-	})
+	kept, err := planted.Files(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.String()
+	left := planted.NewSweep()
+	for _, p := range all {
+		left.Add(planted.Secret{Way: p.way.name, Kind: p.kind, Text: p.secret})
+	}
+	for where, text := range map[string]string{"the metrics": text + string(counts.AppendStats(nil)), "the log": log.String(), "the ledger": kept} {
+		for _, leak := range left.Over(where, text) {
+			t.Error(leak)
+		}
+	}
+	t.Logf("%d secrets of %d kinds in %d ways; %d bytes in the ledger, %d in the log", len(all), len(kinds), len(toolWays)+len(clientWays),
+		len(kept), len(log.String()))
+	if !testing.Short() && (len(all) < 1000 || len(kinds) < 40) {
+		t.Error("too few secrets to mean anything")
+	}
 }
 
 // TestR12NoDialectLetsASecretOut shows all that may be shown, in every dialect.
@@ -402,13 +349,13 @@ func TestR12RefusalOfALedgerIsLoggedWithoutSecrets(t *testing.T) {
 			return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
 		}}
 		all := []plant{{way: toolWays[0], text: "it failed"}, {way: fine}}
-		log := &page{}
+		log := &planted.Page{}
 		o := boundary.Options{Ledger: brokenLedger{text}, Successes: true, Logger: slog.New(slog.NewJSONHandler(log, nil))}
 		answers := overPipes(t, leakyServer(all, slog.New(slog.DiscardHandler)), o, requests(all))
-		if !strings.Contains(answers[0], "AUDIT_LOG_FAILED") || strings.Count(log.text.String(), "could not be recorded") != 2 {
-			t.Fatalf("answered %s, logged %s", answers[0], log.text.String())
+		if !strings.Contains(answers[0], "AUDIT_LOG_FAILED") || strings.Count(log.String(), "could not be recorded") != 2 {
+			t.Fatalf("answered %s, logged %s", answers[0], log.String())
 		}
-		for where, text := range map[string]string{"answer": answers[0], "log": log.text.String()} {
+		for where, text := range map[string]string{"answer": answers[0], "log": log.String()} {
 			if piece := planted.Leaked(text, secret); piece != "" {
 				t.Errorf("%s: the %s has %q of %q: %s", maker.Kind, where, piece, secret, text)
 			}

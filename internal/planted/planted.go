@@ -164,6 +164,12 @@ var Places = []Place{
 	{"cut", func(s string) string { return "The upstream refused " + s + "…" }},
 }
 
+// Across is a text in which a secret lies across an edge, by another part of it each turn.
+func Across(edge, turn int, secret string) string {
+	inside := []int{9, 12, len(secret) / 2, len(secret) - 1}[turn%4] // bytes of it before the edge
+	return strings.Repeat("word ", edge/5+1)[:edge-1-inside] + " " + secret + " and more"
+}
+
 // window is the longest piece of a secret that may survive.
 const window = 9
 
