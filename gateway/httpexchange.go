@@ -245,6 +245,7 @@ func (x *httpExchange) pass(res *http.Response, err error) {
 		return
 	}
 	x.begin(res, int(res.ContentLength))
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.d.o.Patience)) // or who does not read would stay for ever
 	if _, err := io.Copy(x.w, res.Body); err != nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to show that an answer broke off
 	}
