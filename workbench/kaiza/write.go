@@ -133,6 +133,9 @@ func current(d *desk, p workspace.Path, previous string, patching bool) (*worksp
 			return nil, err
 		}
 		return nil, nil //nolint:nilnil // there is no file, and none is needed
+	case code == candor.CodeKaizaFileReadFailed && !patching: // a folder, or nothing that could be replaced
+		return nil, candor.New(candor.CodeKaizaFileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
+			candor.WithSuggestion("List the folder and choose the name of a file, or a new name."))
 	case err != nil:
 		return nil, err
 	case previous == "" && !patching:
