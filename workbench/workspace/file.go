@@ -113,6 +113,9 @@ func (f *Folder) walk(p Path) (*os.Root, error) {
 	return dir, nil
 }
 
+// testHookSeen is called between the look at a name and its opening, which is where somebody would swap it.
+var testHookSeen = func(string) {}
+
 // enter opens the folder name in dir, if that name is a folder and not a link to one. Between the look and the opening the name may be
 // swapped, and os.Root would follow a link that stays inside; so what was opened must be what was seen.
 func enter(dir *os.Root, name string) (*os.Root, error) {
@@ -125,6 +128,7 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 	case !seen.IsDir():
 		return nil, &fs.PathError{Op: "enter", Path: name, Err: notFolder}
 	}
+	testHookSeen(name)
 	child, err := dir.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -146,6 +150,7 @@ func openPlain(dir *os.Root, name string) (*os.File, error) {
 	case !seen.Mode().IsRegular():
 		return nil, errSpecial
 	}
+	testHookSeen(name)
 	file, err := dir.OpenFile(name, os.O_RDONLY|nonBlock, 0)
 	if err != nil {
 		return nil, err

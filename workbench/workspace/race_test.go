@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor"
 )
 
 // rounds is how often each worker of a race tries. The swapper goes on until all have finished.
@@ -178,6 +180,9 @@ func TestAFolderMovedAtAnyStepOfACommitKeepsItsContent(t *testing.T) {
 			s := b.stage("id", set...)
 			seen, at := 0, ""
 			b.folder.testHook = func(name string) {
+				if at == "checked" && name == "in place" {
+					t.Errorf("moved to %s at step %d, and still taken for in place", to, step)
+				}
 				if seen++; seen == step {
 					at = name
 					b.swapFolder(to)
@@ -187,6 +192,9 @@ func TestAFolderMovedAtAnyStepOfACommitKeepsItsContent(t *testing.T) {
 			b.folder.testHook = func(string) {}
 			if at == "" {
 				break
+			}
+			if err == nil && at != "turned" {
+				t.Errorf("moved to %s at step %d (%s), and nobody noticed", to, step, at)
 			}
 			b.must(s.Done())
 			b.noTemps()
@@ -213,4 +221,29 @@ func (b *bench) swapFolder(to string) {
 		b.must(os.Rename(d, filepath.Join(b.in, to)))
 	}
 	b.must(os.Symlink("../outside", d))
+}
+
+// Between the look at a name and its opening it becomes a link to something inside, which os.Root would follow.
+func TestANameSwappedBetweenLookAndOpeningIsNotUsed(t *testing.T) {
+	for _, swapped := range []string{"d", "secret.txt"} {
+		b := newBench(t, Options{})
+		b.put("d/secret.txt", "mine")
+		b.put("d/decoy", "mine")
+		b.put("other/secret.txt", "mine")
+		change := Change{Path: b.path("d/secret.txt"), Before: b.read("d/secret.txt"), After: []byte("new")}
+		names := map[string][2]string{"d": {"d", "other"}, "secret.txt": {"d/secret.txt", "decoy"}}[swapped]
+		once := sync.OnceFunc(func() {
+			b.must(os.Rename(filepath.Join(b.in, names[0]), filepath.Join(b.in, "away")))
+			b.must(os.Symlink(names[1], filepath.Join(b.in, names[0])))
+		})
+		testHookSeen = func(name string) {
+			if name == swapped {
+				once()
+			}
+		}
+		_, err := b.folder.Stage(b.state, "id", []Change{change}, nil)
+		testHookSeen = func(string) {}
+		b.refuses(err, candor.CodeKaizaFileWriteFailed)
+		b.clean()
+	}
 }
