@@ -83,6 +83,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	if err := b.build(o.Version); err != nil {
 		return nil, err
 	}
+	b.sessions.prune()
 	b.findings = b.audit(ctx)
 	return b, nil
 }

@@ -3,6 +3,7 @@ package workbench
 import (
 	"crypto/rand"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"sync"
 	"time"
@@ -96,6 +97,22 @@ type sessions struct {
 	now     func() time.Time
 	byID    map[string]*Session
 	byPlace map[string]*Session // the connection's
+}
+
+// sessionLife is how long the file of a session is kept after it was begun.
+const sessionLife = 30 * 24 * time.Hour
+
+// prune removes what nobody will come back for. What cannot be removed now is removed another time.
+func (l *sessions) prune() {
+	names, err := fs.ReadDir(l.state.Root().FS(), "sessions")
+	if err != nil {
+		return // there is none yet
+	}
+	for _, name := range names {
+		if info, err := name.Info(); err == nil && l.now().Sub(info.ModTime()) > sessionLife {
+			_ = l.state.Remove("sessions/" + name.Name())
+		}
+	}
 }
 
 // find returns the session that a call names, or else that of its connection; nil if there is none.

@@ -49,7 +49,8 @@ func (ch *change) told() []told {
 	return out
 }
 
-// make makes a change: reserve, journal, commit, check, complete. What cannot be completed in the trail is undone.
+// make makes a change: judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
+// that no approval is taken back in between. What cannot be completed in the trail is undone.
 func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
 	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
 	if err != nil {
@@ -58,6 +59,9 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	defer func() { _ = release() }() // the system takes it back anyway
 	if l := d.locked(); l != nil && !ch.report {
 		return lockedError(l) // by a call that ran beside this one
+	}
+	if err := k.judge(d, ch); err != nil {
+		return err
 	}
 	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": ch.told()})
 	if err != nil {
@@ -121,7 +125,7 @@ func (k *System) judge(d *desk, ch *change) error {
 		if ch.report {
 			continue
 		}
-		if err := k.plansOf(d).Enforce(ch.plan, name); err != nil {
+		if err := d.plans.Enforce(ch.plan, name); err != nil {
 			return err
 		}
 	}

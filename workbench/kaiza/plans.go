@@ -67,8 +67,6 @@ func (f planFiles) ListPlans() ([]string, error) {
 	return names, err
 }
 
-func (k *System) plansOf(d *desk) *plan.Store { return d.plans }
-
 type planContent struct {
 	Content string `json:"content"`
 }

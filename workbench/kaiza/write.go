@@ -81,11 +81,8 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	return k.finish(ctx, c, d, ch)
 }
 
-// finish judges a change, makes it and tells of it.
+// finish makes a change and tells of it.
 func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *change) (workbench.Reply, error) {
-	if err := k.judge(d, ch); err != nil {
-		return workbench.Reply{}, err
-	}
 	wasLocked := d.locked()
 	if err := k.make(ctx, c, d, ch); err != nil {
 		return workbench.Reply{}, err
@@ -115,7 +112,7 @@ func (k *System) needsPlan(d *desk, ch *change) error {
 			candor.WithIssues(candor.Issue{Path: "/plan_hash", Rule: "required", Message: `the key "plan_hash" is missing`}),
 			candor.WithSuggestion("Choose an approved plan with list_plans and give its hash as plan_hash."))
 	}
-	stored, err := k.plansOf(d).Load(ch.plan)
+	stored, err := d.plans.Load(ch.plan)
 	if err != nil {
 		return err
 	}
