@@ -18,7 +18,7 @@ const registered = 35
 // invariants are what must hold before anybody may work here.
 func (k *System) invariants() []workbench.Invariant {
 	return []workbench.Invariant{
-		{ID: "INV_STARTUP_CODES_REGISTERED", About: "All 35 codes of the contract are registered.", Check: codesRegistered},
+		{ID: "INV_STARTUP_CODES_REGISTERED", About: "All 35 codes of the contract are registered.", Check: codesRegistered(Domain)},
 		{ID: "INV_STARTUP_ROOT_SANE", About: "The root is an absolute, existing folder that is not a whole file system.", Check: k.rootSane},
 		{ID: "INV_STARTUP_STATE_OUTSIDE_ROOT", About: "No session can reach the state folder or the trail.", Check: k.stateOutside},
 		{ID: "INV_STARTUP_POLICY_OUTSIDE_ROOT", About: "No session can reach the file that the policy comes from.", Check: k.policyOutside},
@@ -26,17 +26,19 @@ func (k *System) invariants() []workbench.Invariant {
 	}
 }
 
-func codesRegistered(context.Context, *workbench.Bench) error {
-	count := 0
-	for c := range candor.Codes() {
-		if c.Domain() == Domain {
-			count++
+func codesRegistered(domain string) func(context.Context, *workbench.Bench) error {
+	return func(context.Context, *workbench.Bench) error {
+		count := 0
+		for c := range candor.Codes() {
+			if c.Domain() == domain {
+				count++
+			}
 		}
+		if count != registered {
+			return fmt.Errorf("there are %d", count)
+		}
+		return nil
 	}
-	if count != registered {
-		return fmt.Errorf("there are %d", count)
-	}
-	return nil
 }
 
 func (k *System) rootSane(context.Context, *workbench.Bench) error {
