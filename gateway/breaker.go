@@ -38,7 +38,8 @@ func newBreakers(p BreakerPolicy) *breakers {
 }
 
 func newBreaker(p BreakerPolicy) breaker {
-	return circuitbreaker.NewBuilder[any]().WithFailureThreshold(uint(p.Failures)).WithDelay(p.Rest).WithSuccessThreshold(1).Build()
+	failures := uint(p.Failures) //nolint:gosec // newBreakers has seen to it that it is positive
+	return circuitbreaker.NewBuilder[any]().WithFailureThreshold(failures).WithDelay(p.Rest).WithSuccessThreshold(1).Build()
 }
 
 // of returns the breaker of a tool, nil if it has not failed lately.
