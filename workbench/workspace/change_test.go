@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -180,6 +181,9 @@ func TestAnEditDuringACommitIsNeverLost(t *testing.T) {
 		if edited == "" {
 			return
 		}
+		if runtime.GOOS != "linux" && (edited == "checked" || edited == "in place") {
+			continue // a rename after a look is the best this system has
+		}
 		if first, second := b.text("first"), b.text("second"); second != "edit" || (first == "1") != (err != nil) {
 			t.Errorf("edited at step %d (%s): first %q, second %q, %v", step, edited, first, second, err)
 		}
@@ -259,4 +263,40 @@ func TestAFullStateFolderStopsAChangeBeforeItBegins(t *testing.T) {
 	if !errors.Is(err, os.ErrClosed) || b.text("a") != "-" {
 		t.Error(err)
 	}
+}
+
+// A server lives for months: what a call opens it closes, whether it succeeds or not.
+func TestNothingIsKeptOpen(t *testing.T) {
+	b := newBench(t, Options{})
+	b.symlink("../outside", "door")
+	open := func() int {
+		names, _ := os.ReadDir("/proc/self/fd") // none elsewhere: then nothing is compared
+		return len(names)
+	}
+	round := func(i int) {
+		s := b.stage(fmt.Sprint("id", i), b.everything()...)
+		b.must(s.Commit(context.Background()))
+		b.must(s.Undo())
+		b.must(s.Done())
+		for _, name := range []string{"old", "none", "d", "door/secret.txt", "old/x", "none/x"} {
+			_, _ = b.folder.Read(b.path(name))
+			_, _, _ = b.folder.List(b.path(name), 4)
+			_, _ = b.folder.Search(context.Background(), Query{Pattern: "x", In: b.path(name)})
+			_, _ = b.folder.Stage(b.state, "refused", []Change{{Path: b.path(name)}, {Path: b.path("door/x")}}, nil)
+		}
+		s = b.stage(fmt.Sprint("fails", i), b.everything()...)
+		b.put("new", "in the way")
+		b.refuses(s.Commit(context.Background()), candor.CodeKaizaFileAlreadyExists)
+		b.must(s.Done())
+		b.must(os.Remove(filepath.Join(b.in, "new")))
+	}
+	round(0)
+	before := open()
+	for i := range 20 {
+		round(i + 1)
+	}
+	if after := open(); after > before {
+		t.Errorf("%d files open, %d before", after, before)
+	}
+	b.clean()
 }

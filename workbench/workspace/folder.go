@@ -75,6 +75,9 @@ func Open(path string, o Options) (*Folder, error) {
 	if refused := (*fs.PathError)(nil); errors.As(err, &refused) {
 		f.escapes = refused.Err
 	}
+	if err := f.StillThere(); err != nil { // swapped between the resolving and the opening
+		return nil, errors.Join(bootstrap("The workspace was replaced while it was being opened.", err), root.Close())
+	}
 	return f, nil
 }
 

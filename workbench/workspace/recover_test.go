@@ -172,3 +172,16 @@ func TestRecoveryFollowsNoLink(t *testing.T) {
 	}
 	b.noTemps()
 }
+
+// A process killed while it staged had not touched the workspace: what it left means nothing.
+func TestAChangeThatWasNeverStagedIsSweptAway(t *testing.T) {
+	b := newBench(t, Options{})
+	b.must(b.state.MkdirAll(changesFolder+"/half", 0o700))
+	for _, name := range []string{"0.before", journalFile + ".new"} {
+		b.must(b.state.WriteFile(changesFolder+"/half/"+name, []byte("half"), 0o600))
+	}
+	if found := b.recover(Undo); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+	b.clean()
+}
