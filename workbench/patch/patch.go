@@ -1,7 +1,27 @@
 // Package patch reads unified diffs and applies them to bytes. It touches no disk: who may change which file is decided elsewhere.
+//
+// It is stricter than git. A patch comes from an agent, and a patch that was nearly right must not become a change that nobody
+// meant: a hunk stands where it says it stands, its counts add up, no line of the patch is passed over in silence, and what is no
+// change of text (a rename, a mode, a link) is refused. Hunks are read and applied by go-gitdiff; which file they belong to is
+// found out here, because that library drops the first folder of every name in a git diff, and picks one name where two differ.
 package patch
 
-import "github.com/candor-mcp/candor"
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The bounds of a patch and of what it may make.
+const (
+	MaxBytes  = 1 << 20 // of the patch
+	MaxFiles  = 64
+	MaxHunks  = 10_000  // in all files together
+	MaxResult = 8 << 20 // of a file, before and after
+)
 
 // Kind is what a patch does to a file.
 type Kind string
@@ -13,20 +33,56 @@ const (
 	Delete Kind = "delete"
 )
 
-// File is what a patch does to one file.
+// File is what a patch does to one file. Its zero value changes nothing.
 type File struct {
-	Old, New       string // as the patch names them, slashes between; "" for /dev/null
+	// Old and New are the names in the patch, without the prefixes a/ and b/ if it has both; "" for /dev/null. They are whatever the
+	// author of the patch wrote: nothing has been checked but that one is not empty, and that a [Change] has the same name twice.
+	Old, New       string
 	Kind           Kind
 	Added, Removed int // lines
+
+	hunks []*gitdiff.TextFragment
+	// ends is true if the new file has no line end at its end: then nothing may follow the last hunk.
+	ends bool
 }
 
-// Parse reads a patch. The error is PATCH_INVALID.
-func Parse(_ []byte) ([]File, error) {
-	return nil, candor.New(candor.CodeKaizaPatchInvalid, "")
+// Name is the name of the file that is changed, created or deleted.
+func (f File) Name() string {
+	if f.Kind == Delete {
+		return f.Old
+	}
+	return f.New
 }
 
-// Apply returns the file as it is after the patch. old is nil where the patch creates the file, and the result where it deletes it.
-// The error is PATCH_APPLY_FAILED.
-func (f File) Apply(_ []byte) ([]byte, error) {
-	return nil, candor.New(candor.CodeKaizaPatchApplyFailed, "")
+// Parse reads a plain or a git diff of at least one file. The error is PATCH_INVALID and says in which line; its suggestion says
+// what to do about the usual slips. text is only read, and not kept.
+func Parse(text []byte) ([]File, error) {
+	if len(text) > MaxBytes {
+		return nil, invalid(0, "Split the change into several smaller patches.", "it is larger than %d KiB", MaxBytes>>10)
+	}
+	if err := foreign(text); err != nil {
+		return nil, err
+	}
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(bytes.Clone(text), '\n') // a file without a last line end is marked otherwise: see the scanner
+	}
+	s := newScanner(string(text))
+	if err := s.scan(); err != nil {
+		return nil, err
+	}
+	return s.files, nil
+}
+
+// invalid is PATCH_INVALID at a line, 0 for the patch as a whole.
+func invalid(line int, suggestion, format string, args ...any) error {
+	message := "The patch is malformed"
+	var options []candor.Option
+	if line > 0 {
+		message += fmt.Sprintf(" at line %d", line)
+		options = append(options, candor.WithDetails(map[string]any{"line": line}))
+	}
+	if suggestion != "" {
+		options = append(options, candor.WithSuggestion(suggestion))
+	}
+	return candor.New(candor.CodeKaizaPatchInvalid, message+": "+fmt.Sprintf(format, args...)+".", options...)
 }

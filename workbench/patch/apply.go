@@ -1,0 +1,133 @@
+package patch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Apply returns the file as it is after the patch. old is empty where the patch creates the file, and the result is nil where it
+// deletes it. Every line that the patch expects must stand where the patch says. The error is PATCH_APPLY_FAILED: it gives numbers
+// of hunks and lines, and nothing of the content. old is only read; the result is the caller's.
+func (f File) Apply(old []byte) ([]byte, error) {
+	if len(old) > MaxResult {
+		return nil, f.failed(nil, "it is larger than %d MiB", MaxResult>>20)
+	}
+	if f.Kind == Create && len(old) > 0 {
+		return nil, f.failed(nil, "the patch creates it, and it is there")
+	}
+	var out bytes.Buffer
+	applier := gitdiff.NewTextApplier(&out, bytes.NewReader(old))
+	for i, h := range f.hunks {
+		if err := applier.ApplyFragment(h); err != nil {
+			return nil, f.explain(old, i, err)
+		}
+	}
+	if err := applier.Close(); err != nil {
+		return nil, f.failed(nil, "the rest of it cannot be copied")
+	}
+	if err := f.settled(old, out.Len()); err != nil {
+		return nil, err
+	}
+	if f.Kind == Delete {
+		return nil, nil
+	}
+	return out.Bytes(), nil
+}
+
+// settled checks what can only be told of the result as a whole.
+func (f File) settled(old []byte, size int) error {
+	switch {
+	case f.Kind == Delete && size > 0:
+		return f.failed(map[string]any{"actual_lines": lines(old), "expected_lines": f.Removed}, "the patch deletes %d lines, and it has %d", f.Removed, lines(old))
+	case size > MaxResult:
+		return f.failed(nil, "it would become larger than %d MiB", MaxResult>>20)
+	}
+	if f.ends && len(f.hunks) > 0 {
+		last := f.hunks[len(f.hunks)-1]
+		if end := max(last.OldPosition-1, 0) + last.OldLines; int(end) < lines(old) {
+			return f.failed(map[string]any{"hunk": len(f.hunks), "line": end + 1, "actual_lines": lines(old), "expected_lines": end},
+				"hunk %d is said to end it at line %d, and it has %d lines", len(f.hunks), end, lines(old))
+		}
+	}
+	return nil
+}
+
+// explain says where a hunk does not fit, and if it can be found, where it would.
+func (f File) explain(old []byte, at int, err error) error {
+	h := f.hunks[at]
+	line := h.OldPosition
+	if where, ok := errors.AsType[*gitdiff.ApplyError](err); ok && where.Line > 0 {
+		line = where.Line
+	}
+	details := map[string]any{"hunk": at + 1, "line": line, "expected_line": h.OldPosition, "actual_lines": lines(old)}
+	var want strings.Builder
+	for _, l := range h.Lines {
+		if l.Old() {
+			want.WriteString(l.Line)
+		}
+	}
+	found := find(old, want.String())
+	switch {
+	case found > 0:
+		details["actual_line"] = found
+		return f.failed(details, "hunk %d says line %d, but its lines stand at line %d", at+1, h.OldPosition, found)
+	case int(line) > lines(old):
+		return f.failed(details, "hunk %d needs line %d, and it has %d lines", at+1, line, lines(old))
+	case find(trimmed(old), string(trimmed([]byte(want.String())))) > 0:
+		return f.failed(details, "hunk %d does not match at line %d: blanks, tabs or line ends at the end of lines differ", at+1, line)
+	}
+	return f.failed(details, "hunk %d does not match at line %d", at+1, line)
+}
+
+// find returns the line at which whole lines stand; 0 if they do not.
+func find(text []byte, want string) int {
+	if want == "" {
+		return 0
+	}
+	for from := 0; ; {
+		at := bytes.Index(text[from:], []byte(want))
+		if at < 0 {
+			return 0
+		}
+		if at += from; at == 0 || text[at-1] == '\n' {
+			return lines(text[:at]) + 1
+		}
+		next := bytes.IndexByte(text[at:], '\n')
+		if next < 0 {
+			return 0
+		}
+		from = at + next + 1
+	}
+}
+
+// trimmed is a text without white space at the end of lines.
+func trimmed(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for l := range bytes.Lines(text) {
+		out = append(append(out, bytes.TrimRight(l, " \t\r\n")...), '\n')
+	}
+	return out
+}
+
+// lines counts them; the last needs no end.
+func lines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func (f File) failed(details map[string]any, format string, args ...any) error {
+	all := map[string]any{"file": f.Name()}
+	for k, v := range details {
+		all[k] = v
+	}
+	return candor.New(candor.CodeKaizaPatchApplyFailed, "The patch does not fit the file: "+fmt.Sprintf(format, args...)+".", candor.WithDetails(all))
+}
