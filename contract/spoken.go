@@ -43,10 +43,8 @@ func spoken(x *Exchange) *candor.Error {
 			return e
 		}
 	}
-	if d, err := dialect.Lookup(x.Dialect); err == nil {
-		if e, err := d.Read(m.Value()); err == nil {
-			return e
-		}
+	if e := inDialect(x); e != nil {
+		return e
 	}
 	if d, ok := dialect.Detect(m.Value()); ok && plainly(d, m) {
 		if e, err := d.Read(m.Value()); err == nil && e.Details().Get("said").IsZero() {
@@ -61,6 +59,22 @@ func spoken(x *Exchange) *candor.Error {
 		}
 	}
 	return nil
+}
+
+// inDialect reads an answer in the dialect that is configured for its server. Most have none, and need not hear which there are.
+func inDialect(x *Exchange) *candor.Error {
+	if x.Dialect == "" {
+		return nil
+	}
+	d, err := dialect.Lookup(x.Dialect)
+	if err != nil {
+		return nil
+	}
+	e, err := d.Read(x.Response.Value())
+	if err != nil {
+		return nil
+	}
+	return e
 }
 
 // plainly reports whether an answer bears more than the form of a dialect: any JSON-RPC error has the form of rpc.

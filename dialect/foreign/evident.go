@@ -12,7 +12,7 @@ func (r *reader) evident(s string) {
 	}
 	toks := r.tokens(s)
 	for i, t := range toks {
-		if t.kind != kindWord && t.kind != kindQuoted || !isPath(t.text) {
+		if t.kind != kindWord && t.kind != kindQuoted || r.isOther(t.text) || !isPath(t.text) {
 			continue
 		}
 		steps := r.rooted(stepsOf(t.text))
@@ -23,6 +23,11 @@ func (r *reader) evident(s string) {
 			r.place(steps, "", line)
 		}
 	}
+}
+
+// isOther reports a single word that names no argument, as most words do. "params" has a meaning of its own in a path.
+func (r *reader) isOther(word string) bool {
+	return !strings.ContainsAny(word, "./[]") && word != "params" && !r.args.has(word)
 }
 
 // blames reports a sentence that finds fault with a value, not with the state of what the value names.

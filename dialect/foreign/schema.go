@@ -253,11 +253,11 @@ func (r *reader) placed(line string) bool {
 		return false
 	}
 	place = strings.TrimPrefix(place, "at ")
-	steps := stepsOf(strings.Trim(place, "'\""))
+	var steps []string
 	switch {
 	case place == "''", place == "(root)", place == "$":
-		steps = nil
 	case strings.HasPrefix(place, "'/"), strings.HasPrefix(place, "$."), strings.HasPrefix(place, "#/"):
+		steps = stepsOf(strings.Trim(place, "'\""))
 	default:
 		return false
 	}
