@@ -92,10 +92,9 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 		r.Err = errors.Join(err, v.close())
 		return r, true
 	}
-	r.Journal = j
 	f, err := open(j.Root)
 	if err != nil {
-		r.Err = errors.Join(err, v.close())
+		r.Journal, r.Err = j, errors.Join(err, v.close())
 		return r, true
 	}
 	defer f.Close() //nolint:errcheck // what counts was synced
@@ -103,6 +102,7 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 		r.State, r.Err = Damaged, errors.Join(err, v.setAside("damaged"))
 		return r, true
 	}
+	r.Journal = j
 	(&recovery{folder: f, vault: v, report: &r}).run(decide)
 	return r, true
 }
@@ -220,6 +220,9 @@ func (m *move) stands(f *Folder) standing {
 }
 
 // sweep removes the temporary file that the journal names, whatever the crash left in it.
+//
+// BUG: an edit by somebody else that fell between the last look and the exchange of names is under the temporary name for a moment; a
+// kill in that very moment, and the edit is swept away. A half-written file looks the same, so it cannot be told apart.
 func (m *move) sweep(f *Folder) {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
