@@ -122,19 +122,27 @@ func TestEveryCodeOfTheBoundaryIsEmitted(t *testing.T) {
 	for i := range many {
 		many[i] = emitsCall(i+1, "sleeps")
 	}
-	emit := map[string]func() string{
-		"candor/OUTPUT_INVALID":       func() string { return emitsLines(t, Options{}, emitsCall(1, "lies")) },
-		"candor/RESULT_NOT_ENCODABLE": func() string { return emitsLines(t, Options{}, emitsCall(1, "garbles")) },
-		"candor/EMPTY_RESULT":         func() string { return emitsLines(t, Options{}, emitsCall(1, "nothing")) },
-		"candor/DUPLICATE_REQUEST_ID": func() string { return emitsLines(t, Options{}, emitsCall(1, "sleeps"), emitsCall(1, "sleeps")) },
-		"candor/CALL_TIMEOUT":         func() string { return emitsLines(t, Options{Timeout: time.Millisecond}, emitsCall(1, "sleeps")) },
-		"candor/TOO_MANY_CALLS":       func() string { return emitsLines(t, Options{}, many...) },
-		"candor/HOST_REFUSED":         func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Host": "evil.example"}) },
-		"candor/ORIGIN_REFUSED": func() string {
+	emit := map[string]func(t *testing.T) string{
+		"candor/OUTPUT_INVALID":       func(t *testing.T) string { return emitsLines(t, Options{}, emitsCall(1, "lies")) },
+		"candor/RESULT_NOT_ENCODABLE": func(t *testing.T) string { return emitsLines(t, Options{}, emitsCall(1, "garbles")) },
+		"candor/EMPTY_RESULT":         func(t *testing.T) string { return emitsLines(t, Options{}, emitsCall(1, "nothing")) },
+		"candor/DUPLICATE_REQUEST_ID": func(t *testing.T) string {
+			return emitsLines(t, Options{}, emitsCall(1, "sleeps"), emitsCall(1, "sleeps"))
+		},
+		"candor/CALL_TIMEOUT": func(t *testing.T) string {
+			return emitsLines(t, Options{Timeout: time.Millisecond}, emitsCall(1, "sleeps"))
+		},
+		"candor/TOO_MANY_CALLS": func(t *testing.T) string { return emitsLines(t, Options{}, many...) },
+		"candor/HOST_REFUSED": func(t *testing.T) string {
+			return emitsHTTP(t, http.MethodPost, map[string]string{"Host": "evil.example"})
+		},
+		"candor/ORIGIN_REFUSED": func(t *testing.T) string {
 			return emitsHTTP(t, http.MethodPost, map[string]string{"Origin": "https://evil.example"})
 		},
-		"candor/METHOD_NOT_ALLOWED":     func() string { return emitsHTTP(t, http.MethodPut, nil) },
-		"candor/MEDIA_TYPE_UNSUPPORTED": func() string { return emitsHTTP(t, http.MethodPost, map[string]string{"Content-Type": "text/csv"}) },
+		"candor/METHOD_NOT_ALLOWED": func(t *testing.T) string { return emitsHTTP(t, http.MethodPut, nil) },
+		"candor/MEDIA_TYPE_UNSUPPORTED": func(t *testing.T) string {
+			return emitsHTTP(t, http.MethodPost, map[string]string{"Content-Type": "text/csv"})
+		},
 	}
 	emits.Check(t, emitsText, emit)
 }

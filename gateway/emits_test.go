@@ -97,30 +97,32 @@ const (
 
 // TestEveryCodeOfTheGatewayIsEmitted makes a gateway emit each code of testdata/emits.txt to a client over HTTP.
 func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
-	emit := map[string]func() string{
-		"candor/UPSTREAM_MALFORMED": func() string { return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call") },
-		"candor/CIRCUIT_OPEN": func() string {
+	emit := map[string]func(t *testing.T) string{
+		"candor/UPSTREAM_MALFORMED": func(t *testing.T) string {
+			return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call")
+		},
+		"candor/CIRCUIT_OPEN": func(t *testing.T) string {
 			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 1}}, HTTPOptions{})
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
-		"candor/REPEATED_FAILURE": func() string {
+		"candor/REPEATED_FAILURE": func(t *testing.T) string {
 			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})
 			e.session = "s1"
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
-		"candor/TOO_MANY_SESSIONS": func() string {
+		"candor/TOO_MANY_SESSIONS": func(t *testing.T) string {
 			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{Sessions: 1})
 			e.call(1, "initialize")
 			return e.call(2, "initialize")
 		},
-		"candor/GATEWAY_DRAINING": func() string {
+		"candor/GATEWAY_DRAINING": func(t *testing.T) string {
 			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{})
 			e.up.Drain()
 			return e.call(1, "tools/call")
 		},
-		"candor/TOKEN_REQUIRED": func() string {
+		"candor/TOKEN_REQUIRED": func(t *testing.T) string {
 			return newEmitter(t, emitsFine, Options{}, HTTPOptions{Token: "t"}).call(1, "tools/call")
 		},
 	}
