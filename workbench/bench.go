@@ -124,8 +124,8 @@ func (b *Bench) Now() time.Time { return b.now() }
 // Keep makes a session durable. The error is TOO_MANY_SESSIONS, or what the disk said.
 func (b *Bench) Keep(s *Session) error { return b.sessions.keep(s) }
 
-// Knows reports a session that this process has in memory: it has begun here, or was called for.
-func (b *Bench) Knows(session string) bool { return b.sessions.knows(session) }
+// Discard ends a session that was kept and that nobody has used, and gives back what its system kept with it.
+func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
 
 // Record appends an entry that belongs to no call.
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }

@@ -25,6 +25,7 @@ type Call struct {
 	began   time.Time
 	entered error         // why it could not be entered in the trail
 	ran     bool          // its tool was reached
+	told    bool          // the system was told that it failed
 	failure *candor.Error // as it leaves
 }
 
@@ -45,11 +46,17 @@ func newID() string {
 // Bench returns where the call is handled.
 func (c *Call) Bench() *Bench { return c.bench }
 
-// Begun makes s the session of this call and of those that follow on its connection. It is false if there is no connection that
-// lasts: then the caller has to name the session in each call.
-func (c *Call) Begun(s *Session) (bound bool) {
-	c.Session = s
-	return c.bench.sessions.bind(c.place, s)
+// Standing returns the session of the connection that the call came by, whatever session the call itself names; nil if there is none.
+func (c *Call) Standing() *Session { return c.bench.sessions.at(c.place) }
+
+// Begun makes s the session of this call and of those that follow on its connection. It is not bound if there is no connection that
+// lasts: then the caller has to name the session in each call. It is late if another call has begun a session there meanwhile: then
+// that one stands, and s is nobody's.
+func (c *Call) Begun(s *Session) (bound, late bool) {
+	if bound, late = c.bench.sessions.bind(c.place, s); !late {
+		c.Session = s
+	}
+	return bound, late
 }
 
 // Entry begins an entry of this call.

@@ -116,9 +116,7 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 		if e.Ref() == "" {
 			e = e.With(candor.WithRef(ref.New()))
 		}
-		if b.system.Failed != nil {
-			b.system.Failed(ctx, c, e)
-		}
+		c.consequences(ctx, e)
 		return Reply{}, e
 	}
 	left := c.Entry(ledger.KindExit)
@@ -127,6 +125,16 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 		return Reply{}, c.unleft(err)
 	}
 	return reply, nil
+}
+
+// consequences tells the system, once, that its tool has failed. A tool that returned is told of here and now, because what its caller
+// hears may be another failure: the call may have been cancelled. One that panicked is told of when the panic has become an error.
+func (c *Call) consequences(ctx context.Context, e *candor.Error) {
+	if c.told || !c.ran || c.bench.system.Failed == nil {
+		return
+	}
+	c.told = true
+	c.bench.system.Failed(ctx, c, e)
 }
 
 // unleft is what the caller of a tool is told whose end could not be recorded. A tool that changes things has changed them.
@@ -179,6 +187,7 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 	if e.Ref() == "" {
 		e = e.With(candor.WithRef(ref.New()))
 	}
+	c.consequences(ctx, e)
 	c.failure = e
 	return e
 }

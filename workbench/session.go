@@ -177,18 +177,28 @@ func (l *sessions) keep(s *Session) error {
 	return nil
 }
 
-// bind makes a session that of a connection.
-func (l *sessions) bind(place string, s *Session) bool {
+// bind makes a session that of a connection. It is late if the connection has one.
+func (l *sessions) bind(place string, s *Session) (bound, late bool) {
 	if place == "" {
-		return false
+		return false, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.byPlace[place] != nil {
+		return false, true
+	}
 	if len(l.byPlace) >= maxBound {
-		return false
+		return false, false
 	}
 	l.byPlace[place] = s
-	return true
+	return true, false
+}
+
+// at returns the session of a connection, nil if it has none.
+func (l *sessions) at(place string) *Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byPlace[place]
 }
 
 func (l *sessions) close() {
@@ -199,9 +209,10 @@ func (l *sessions) close() {
 	}
 }
 
-// knows reports a session that is in memory.
-func (l *sessions) knows(id string) bool {
+// discard ends a session that nobody has used.
+func (l *sessions) discard(s *Session) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.byID[id] != nil
+	l.forget(s.ID)
+	return l.state.Remove("sessions/" + s.ID + ".json")
 }

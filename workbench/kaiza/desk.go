@@ -17,9 +17,9 @@ type desk struct {
 	state  *os.Root // of this workspace
 	plans  *plan.Store
 
-	mu        sync.Mutex
-	lock      *Lock    // guarded by mu; nil is unlocked
-	inherited []string // guarded by mu: sessions whose locks this one has taken over
+	mu    sync.Mutex
+	lock  *Lock    // guarded by mu; nil is unlocked
+	taken []string // guarded by mu: sessions whose locks the desk was opened with
 }
 
 // stateOf is the folder in the state folder that belongs to a workspace.
@@ -32,7 +32,7 @@ func (k *System) desk(s *workbench.Session) (*desk, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.lock, err = loadLock(d.state, s.ID); err != nil {
+		if err = d.takeLocks(s.Role); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 		return d, nil

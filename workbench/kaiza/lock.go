@@ -40,14 +40,15 @@ func lockFile(session string) string { return path.Join(locksFolder, session+".j
 
 // failed locks the session of a call that has broken a rule. The lock is on the disk before the answer is sent.
 func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
-	if c.Session == nil || !slices.Contains(locking, e.Code()) {
+	code := ownCode(e) // an error of an older kind names the same rule under another domain
+	if c.Session == nil || !slices.Contains(locking, code) {
 		return
 	}
 	d, err := k.desk(c.Session)
 	if err != nil {
 		return // without a desk it can do nothing anyway
 	}
-	l := &Lock{Code: e.Code().Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.Context().InvariantID,
+	l := &Lock{Code: code.Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.Context().InvariantID,
 		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,12 +96,12 @@ func (d *desk) locked() *Lock {
 	return d.lock
 }
 
-// maxInherited bounds how many locks one session takes over.
-const maxInherited = 1000
+// maxTaken bounds how many locks one session takes over.
+const maxTaken = 1000
 
-// inherit takes over the locks that sessions of the same role have left behind in this workspace: ending a session, or the server,
-// is no way around the report. A session that is alive keeps its own.
-func (d *desk) inherit(role string, alive func(session string) bool) error {
+// takeLocks takes over the locks that stand in this workspace for a role, its own session's too: to end a session, to begin another
+// beside it or to wait for a restart is no way around the report. A session that was at work before the lock goes on.
+func (d *desk) takeLocks(role string) error {
 	names, err := fs.ReadDir(d.state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -110,9 +111,9 @@ func (d *desk) inherit(role string, alive func(session string) bool) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, name := range names[:min(len(names), maxInherited)] {
+	for _, name := range names {
 		session, ok := strings.CutSuffix(name.Name(), ".json")
-		if !ok || alive(session) {
+		if !ok || len(d.taken) == maxTaken {
 			continue
 		}
 		l, err := loadLock(d.state, session)
@@ -122,7 +123,7 @@ func (d *desk) inherit(role string, alive func(session string) bool) error {
 		if l == nil || l.Role != "" && l.Role != role {
 			continue
 		}
-		d.inherited = append(d.inherited, session)
+		d.taken = append(d.taken, session)
 		if d.lock == nil || l.At.Before(d.lock.At) {
 			d.lock = l
 		}
@@ -130,18 +131,18 @@ func (d *desk) inherit(role string, alive func(session string) bool) error {
 	return nil
 }
 
-// unlock lifts the lock, and those that were inherited.
+// unlock lifts the lock, and those that were taken over.
 func (d *desk) unlock(session string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var failed error
-	for _, id := range append(slices.Clone(d.inherited), session) {
+	for _, id := range append(slices.Clone(d.taken), session) {
 		if err := d.state.Remove(lockFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}
 	}
 	if failed == nil {
-		d.lock, d.inherited = nil, nil
+		d.lock, d.taken = nil, nil
 	}
 	return failed
 }

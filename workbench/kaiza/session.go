@@ -32,9 +32,8 @@ func (k *System) beginSession() workbench.Tool {
 
 // begin opens a workspace. Whatever goes wrong, the server is as usable as before.
 func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
-	if c.Session != nil {
-		return workbench.Reply{}, candor.New(candor.CodeKaizaBootstrapFailure, "A session is open already.",
-			candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
+	if c.Session != nil || c.Standing() != nil { // a call that names a session nobody knows is still of its connection
+		return workbench.Reply{}, openAlready()
 	}
 	if err := k.admits(in.Root); err != nil {
 		return workbench.Reply{}, err
@@ -45,7 +44,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	}
 	recovered, err := k.recover(ctx, c.Bench(), d.folder.Root())
 	if err == nil {
-		err = d.inherit(in.Role, c.Bench().Knows)
+		err = d.takeLocks(in.Role)
 	}
 	if err != nil {
 		return workbench.Reply{}, errors.Join(err, d.Close())
@@ -57,10 +56,18 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if _, err := s.Value(func() (any, error) { return d, nil }); err != nil {
 		return workbench.Reply{}, err
 	}
-	bound := c.Begun(s)
+	bound, late := c.Begun(s)
+	if late {
+		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
+	}
 	status := k.statusOf(s, d)
 	status.Recovered, status.Echo = recovered, !bound
 	return reply(status)
+}
+
+func openAlready() error {
+	return candor.New(candor.CodeKaizaBootstrapFailure, "A session is open already.",
+		candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
 }
 
 // setUpError keeps a refusal that has a code, and calls all else a failure to set the session up.
