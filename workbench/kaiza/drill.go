@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -28,21 +31,34 @@ var drills = map[string]func() error{
 	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
 	"silent":        func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
 	"cyclic": func() error {
-		loop := map[string]any{"name": "loop"}
-		loop["self"] = loop
-		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(map[string]any{"loop": loop, "nan": math.NaN(), "inf": math.Inf(1)}),
-			candor.WithCause(errors.New("a cause of a cyclic failure")))
+		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},
-	"invariant": func() error {
-		return candor.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
+	"panic_value": func() error { panic(cyclic()) },
+	"huge": func() error {
+		huge := strings.Repeat("a huge cause ", 1<<16)
+		return candor.New(candor.CodeKaizaInternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
 	},
+	"invariant":       func() error { return brokenRule() },
+	"panic_invariant": func() error { panic(brokenRule()) },
+}
+
+// cyclic is a value that no JSON can say.
+func cyclic() map[string]any {
+	loop := map[string]any{"name": "loop"}
+	loop["self"] = loop
+	return map[string]any{"loop": loop, "nan": math.NaN(), "inf": math.Inf(1), "channel": make(chan int)}
+}
+
+func brokenRule() error {
+	return candor.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
 }
 
 func drill() workbench.Tool {
+	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
 	return workbench.Tool{
 		Name: "drill", Title: "Fail on request",
 		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
-		Input:    `{"kind":{"type":"string","enum":["panic","panic_text","panic_nil","panic_pointer","error","wrapped","legacy","silent","cyclic","invariant"]}}`,
+		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
 		Required: []string{"kind"},
 		Codes: []candor.Code{candor.CodeKaizaUnknownToolFailure, candor.CodeKaizaHashMismatch, candor.CodeKaizaInvariantViolation,
 			candor.CodeKaizaInsufficientPermissions},
