@@ -1,0 +1,102 @@
+package kaiza_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// planTrial writes with one plan after another and holds what the server says against what was done to the plan.
+type planTrial struct {
+	*client
+	tried int
+}
+
+// write tries to write a new file and returns the answer. A refused file must not be there.
+func (w *planTrial) write(folder, plan string) answer {
+	w.t.Helper()
+	w.tried++
+	name := folder + "/" + strings.Repeat("x", w.tried) + ".txt"
+	a := w.call("write_file", args{"path": name, "content": "x\n", "plan_hash": plan, "make_dirs": true})
+	if _, there := w.p.read(name); there != (a.code() == "") {
+		w.t.Errorf("the code is %q, and that %s is there is %v", a.code(), name, there)
+	}
+	return a
+}
+
+// refused demands a code and, of the details, what differs or the reason. A lock is lifted by a report.
+func (w *planTrial) refused(a answer, code, detail string) {
+	w.t.Helper()
+	a.is(code)
+	if details := a.canonical().Path("details").Raw(); !strings.Contains(string(details), `"`+detail+`"`) {
+		w.t.Errorf("%s does not say %q: %s", code, detail, details)
+	}
+	if code == "PLAN_ENFORCEMENT_FAILED" || code == "PLAN_SCOPE_VIOLATION" {
+		w.tried++
+		w.call("write_file", args{"path": "docs/reports/" + strings.Repeat("r", w.tried) + ".md", "content": "The plan did not allow it."}).fine()
+	}
+}
+
+// TestK13EachFaultOfAPlanHasItsCode brings about every fault that a plan can have.
+func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+		planner := dial()
+		planner.begin("ANTIGRAVITY")
+		plan, forged := planner.submit(planText("src/**")), planner.submit(planText("src/**", "etc/**"))
+		planner.stop()
+		executor := dial()
+		executor.begin("WINDSURF")
+		w := &planTrial{client: executor}
+		file := "docs/plans/" + plan + ".md"
+
+		w.write("src", hashOf("no plan")).is("PLAN_NOT_FOUND")
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_record")
+		p.approve(plan)
+		w.write("src", plan).fine()
+		w.refused(w.write("etc", plan), "PLAN_SCOPE_VIOLATION", "etc/xxxx.txt")
+
+		good, _ := p.read(file)
+		p.write(file, strings.Replace(good, "src/**", "etc/**", 1))
+		w.refused(w.write("etc", plan), "PLAN_ENFORCEMENT_FAILED", "content")
+		p.write(file, good+"\nOne more line.\n")
+		w.refused(w.write("src", plan), "PLAN_ENFORCEMENT_FAILED", "content")
+		p.write(file, strings.Replace(good, plan, forged, 1))
+		w.refused(w.write("src", plan), "PLAN_ENFORCEMENT_FAILED", "header")
+		p.write(file, strings.Replace(good, "APPROVED", "PROPOSED", 1))
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "unmarked")
+		p.write(file, good[strings.Index(good, "\n")+1:])
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_header")
+
+		p.write(file, good)
+		renamed := hashOf("another name")
+		if err := os.Rename(p.file(file), p.file("docs/plans/"+renamed+".md")); err != nil {
+			t.Fatal(err)
+		}
+		w.refused(w.write("src", renamed), "PLAN_ENFORCEMENT_FAILED", "file_name")
+		w.write("src", plan).is("PLAN_NOT_FOUND")
+
+		proposed, _ := p.read("docs/plans/" + forged + ".md")
+		p.write("docs/plans/"+forged+".md", strings.Replace(proposed, "PROPOSED", "APPROVED", 1))
+		w.refused(w.write("etc", forged), "PLAN_NOT_APPROVED", "forged_header")
+
+		p.write(file, good)
+		w.write("src", plan).fine()
+		if out, code := p.candor("workbench", "revoke", plan, "--root", p.work, "--state", p.state, "--yes"); code != 0 {
+			t.Fatalf("revoking: %d %s", code, out)
+		}
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_record")
+		p.write(file, good) // the header says approved again, and nobody believes it
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "forged_header")
+	})
+}
+
+// TestK13AnApprovalIsOfOneWorkspace copies an approved plan into another workspace of the same server.
+func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	text, _ := p.read("docs/plans/" + plan + ".md")
+	p.work += "-sibling"
+	p.write("docs/plans/"+plan+".md", text)
+	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "make_dirs": true}).is("PLAN_NOT_APPROVED")
+}
