@@ -2,10 +2,10 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers cover generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers cover checklist codes-coverage generate demo ci clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: format vet lint test ## what to run before every commit (the default)
 
@@ -82,6 +82,12 @@ realservers: ## the same, and write what was seen to docs/realservers.md
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...
 	go tool cover -func=coverage.out | tail -1
+
+checklist: ## statement, test, result for the workbench's systems; ONLY=K for one of them
+	@go run ./internal/checklist/run $(if $(ONLY),--letters $(ONLY))
+
+codes-coverage: ## code, the test that makes a running program emit it, result; DOMAIN=kaiza for one domain
+	@go run ./internal/checklist/run --codes $(if $(DOMAIN),--domain $(DOMAIN))
 
 generate: ## rewrite generated files
 	go generate ./...

@@ -1,0 +1,104 @@
+package checklist
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// Func is a test function of the module.
+type Func struct {
+	Dir  string // its folder, from the root of the module, with slashes
+	Name string
+}
+
+// Module is a Go module on the disk.
+type Module struct {
+	Root  string // the folder of its go.mod
+	Path  string // as it is imported
+	Tests []Func // that are built on this platform, in the order of their files
+}
+
+// Open reads the module in a folder. Nothing is compiled: a test is known by its declaration.
+func Open(root string) (*Module, error) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	m := &Module{Root: root, Path: modfile.ModulePath(text)}
+	if m.Path == "" {
+		return nil, fmt.Errorf("%s has no module line", filepath.Join(root, "go.mod"))
+	}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return m.enter(name, d)
+		case strings.HasSuffix(name, "_test.go"):
+			return m.read(name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// enter skips the folders that the go command does not see as part of the module.
+func (m *Module) enter(name string, d fs.DirEntry) error {
+	if name == m.Root {
+		return nil
+	}
+	if base := d.Name(); base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// read adds the tests of a file.
+func (m *Module) read(name string) error {
+	built, err := build.Default.MatchFile(filepath.Dir(name), filepath.Base(name))
+	if err != nil || !built {
+		return err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Rel(m.Root, filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
+			m.Tests = append(m.Tests, Func{filepath.ToSlash(dir), f.Name.Name})
+		}
+	}
+	return nil
+}
+
+// Matching returns the tests whose names match.
+func (m *Module) Matching(pattern *regexp.Regexp) []Func {
+	var out []Func
+	for _, f := range m.Tests {
+		if pattern.MatchString(f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

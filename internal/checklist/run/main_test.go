@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// module writes a module whose one test proves D6, and the output of a run of it.
+func module(t *testing.T, events string) (root, results string) {
+	t.Helper()
+	root = t.TempDir()
+	results = filepath.Join(root, "results.json")
+	for name, text := range map[string]string{
+		"go.mod":    "module example.org/fake\n",
+		"d_test.go": "package d\nimport \"testing\"\nfunc TestD6ATask(t *testing.T) {}\n",
+		results:     events,
+	} {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(root, name)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root, results
+}
+
+func TestExitCodesTellRightFromWrongFromUnusable(t *testing.T) {
+	passed := `{"Action":"pass","Package":"example.org/fake","Test":"TestD6ATask"}` + "\n"
+	failed := strings.Replace(passed, "pass", "fail", 1)
+	for _, c := range []struct {
+		events, args string
+		exit         int
+		says         string
+	}{
+		{passed, "--letters D", exitFine, "passed      . TestD6ATask"},
+		{failed, "--letters D", exitWrong, "FAILED      . TestD6ATask"},
+		{failed, "--letters D --brief", exitWrong, "D6   BROKEN"},
+		{"not JSON\n", "--letters D", exitWrong, "DID NOT RUN . TestD6ATask"},
+		{passed, "--letters K", exitWrong, "22 NO TEST"},
+		{passed, "--letters X", exitBad, "nothing of that letter"},
+		{passed, "--codes", exitWrong, "kaiza/FILE_NOT_FOUND NO TEST"},
+		{passed, "--codes --domain nowhere", exitBad, "nothing of that letter or domain"},
+		{passed, "--codes --letters K", exitBad, "--domain"},
+		{passed, "--domain kaiza", exitBad, "--codes"},
+		{passed, "--list", exitBad, "no results"},
+		{passed, "D", exitBad, "not a flag"},
+		{passed, "--results no-such-file", exitBad, "no-such-file"},
+		{passed, "--module no-such-folder", exitBad, "no-such-folder"},
+		{passed, "--nonsense", exitBad, "nonsense"},
+		{passed, "--help", exitFine, "-letters"},
+	} {
+		root, results := module(t, c.events)
+		var out strings.Builder
+		args := append([]string{"--module", root, "--results", results}, strings.Fields(c.args)...)
+		if got := run(t.Context(), args, &out, &out); got != c.exit || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: exit %d, want %d; %q is not in\n%s", c.args, got, c.exit, c.says, out.String())
+		}
+	}
+}
+
+func TestTheTableIsAloneOnStandardOutput(t *testing.T) {
+	root, _ := module(t, "")
+	var out, say strings.Builder
+	if got := run(t.Context(), []string{"--module", root, "--letters", "D", "--json"}, &out, &say); got != exitFine {
+		t.Errorf("exit %d: %s", got, say.String())
+	}
+	var table struct {
+		OK   bool
+		Rows []struct {
+			ID, Verdict string
+			Tests       []struct{ Dir, Name, Result string }
+		}
+	}
+	if err := json.Unmarshal([]byte(out.String()), &table); err != nil {
+		t.Fatal(err)
+	}
+	if d6 := table.Rows[5]; !table.OK || len(table.Rows) != 16 || d6.ID != "D6" || len(d6.Tests) != 1 || d6.Tests[0].Result != "passed" {
+		t.Errorf("%s", out.String())
+	}
+	if !strings.Contains(say.String(), "TestD6ATask") {
+		t.Errorf("progress says %q", say.String())
+	}
+}
+
+func TestAnInterruptedRunHasNoTable(t *testing.T) {
+	root, _ := module(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, say strings.Builder
+	if got := run(ctx, []string{"--module", root}, &out, &say); got != exitBad || out.Len() > 0 || !strings.Contains(say.String(), "canceled") {
+		t.Errorf("exit %d, %q, %q", got, out.String(), say.String())
+	}
+}
