@@ -156,34 +156,52 @@ const patience = 60 * time.Second // for a loaded machine; no test measures time
 func (p *place) start(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.launch(flags...)
-	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.greet()
 	return s
 }
 
 // launch starts it without a handshake.
 func (p *place) launch(flags ...string) *stdio {
 	p.t.Helper()
+	s := p.prepare(flags...)
+	s.run()
+	return s
+}
+
+// prepare makes its command, which a test may change before it runs.
+func (p *place) prepare(flags ...string) *stdio {
 	s := &stdio{client: client{t: p.t, p: p}, said: new(bytes.Buffer)}
 	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, flags...)...)
 	s.cmd.Env = append(os.Environ(), p.env...)
 	s.cmd.Stderr = s.said
+	return s
+}
+
+// run runs the command that was prepared.
+func (s *stdio) run() {
+	s.t.Helper()
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	s.in, s.lines = in, bufio.NewReaderSize(out, 1<<20)
 	if err := s.cmd.Start(); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	s.ask = s.request
 	s.client.stop = func() { s.end() }
-	p.t.Cleanup(func() { s.kill() })
-	return s
+	s.t.Cleanup(func() { s.kill() })
+}
+
+// greet shakes hands.
+func (s *stdio) greet() {
+	s.t.Helper()
+	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
+	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
 // say sends a line.
