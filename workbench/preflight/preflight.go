@@ -183,7 +183,8 @@ func (c Command) failed(r Result) error {
 	}
 	details["reason"] = why
 	if r.Output != "" {
-		details["output"] = last(r.Output, tailInError)
+		lines := strings.Split(strings.TrimSuffix(last(r.Output, tailInError), "\n"), "\n") // one text of an error is bounded, and would lose its end
+		details["output"] = lines[max(0, len(lines)-candor.MaxItems):]
 	}
 	return candor.New(candor.CodeKaizaPreflightFailed, fmt.Sprintf("The check %q %s.", r.Name, why), candor.WithDetails(details))
 }

@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+)
+
+// rustCode is Rust source of the same length and lines in which everything that is no code, or code of tests, is blank.
+func rustCode(text []byte) []byte {
+	code := slices.Clone(text)
+	for at := 0; at < len(text); {
+		n, hide := rustToken(text, at)
+		if hide {
+			blank(code[at : at+n])
+		}
+		at += n
+	}
+	hideTests(code)
+	return code
+}
+
+// blank leaves only the ends of lines.
+func blank(b []byte) {
+	for i, c := range b {
+		if c != '\n' {
+			b[i] = ' '
+		}
+	}
+}
+
+// rustToken returns how long the piece at an offset is, at least 1, and whether it is a comment or a literal.
+func rustToken(text []byte, at int) (n int, hide bool) {
+	rest := text[at:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")):
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			return end, true
+		}
+		return len(rest), true
+	case bytes.HasPrefix(rest, []byte("/*")):
+		return commentLength(rest), true
+	case rest[0] == '"':
+		return quotedLength(rest, '"'), true
+	case rest[0] == '\'':
+		n := charLength(rest)
+		return n, n > 1
+	case rest[0] == 'r':
+		if n := rawLength(rest); n > 0 {
+			return n, true
+		}
+	}
+	if word(rest[0]) { // a word as a whole, so that the r at the end of one opens nothing
+		n := 1
+		for n < len(rest) && word(rest[n]) {
+			n++
+		}
+		if prefix := rest[0]; n == 2 && (prefix == 'b' || prefix == 'c') && rest[1] == 'r' {
+			return 1, false // br"…" and cr"…"
+		}
+		return n, false
+	}
+	return 1, false
+}
+
+func word(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+// commentLength is that of a block comment, which may hold others.
+func commentLength(text []byte) int {
+	depth := 0
+	for i := 0; i+1 < len(text); i++ {
+		switch {
+		case text[i] == '/' && text[i+1] == '*':
+			depth++
+			i++
+		case text[i] == '*' && text[i+1] == '/':
+			depth--
+			i++
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// quotedLength is that of a literal between two of a quote, in which a backslash takes the next character.
+func quotedLength(text []byte, quote byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// charLength is that of a character; 1 if the quote begins the name of a lifetime.
+func charLength(text []byte) int {
+	if len(text) < 3 {
+		return 1
+	}
+	if text[1] == '\\' {
+		return quotedLength(text, '\'')
+	}
+	_, n := utf8.DecodeRune(text[1:])
+	if len(text) > 1+n && text[1+n] == '\'' {
+		return n + 2
+	}
+	return 1
+}
+
+// rawLength is that of r"…" or r#"…"#; 0 if it is a word, such as r#type.
+func rawLength(text []byte) int {
+	hashes := 0
+	for 1+hashes < len(text) && text[1+hashes] == '#' {
+		hashes++
+	}
+	open := 1 + hashes
+	if open >= len(text) || text[open] != '"' {
+		return 0
+	}
+	end := append([]byte{'"'}, bytes.Repeat([]byte{'#'}, hashes)...)
+	if at := bytes.Index(text[open+1:], end); at >= 0 {
+		return open + 1 + at + len(end)
+	}
+	return len(text)
+}
+
+var (
+	testFile = regexp.MustCompile(`#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
+	testItem = regexp.MustCompile(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
+)
+
+// hideTests blanks what is compiled for tests alone: the item behind #[cfg(test)] or #[test], to the end of its braces.
+func hideTests(code []byte) {
+	if testFile.Match(code) {
+		blank(code)
+		return
+	}
+	for from := 0; ; {
+		m := testItem.FindIndex(code[from:])
+		if m == nil {
+			return
+		}
+		end := from + m[1] + itemLength(code[from+m[1]:])
+		blank(code[from+m[0] : end])
+		from = end
+	}
+}
+
+// itemLength is how far the item reaches: to its semicolon, or to the brace that closes its first one.
+func itemLength(code []byte) int {
+	depth := 0
+	for i, c := range code {
+		switch c {
+		case ';':
+			if depth == 0 {
+				return i + 1
+			}
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth <= 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(code)
+}
