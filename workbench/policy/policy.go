@@ -127,9 +127,11 @@ func (r *rule) gained(before, after []byte) []finding {
 	line, counted := 1, 0
 	for _, at := range found {
 		line, counted = line+bytes.Count(after[counted:at], []byte("\n")), at
-		if text := lineAt(after, at); had[text] > 0 {
-			had[text]--
-			continue
+		if len(had) > 0 {
+			if text := lineAt(after, at); had[text] > 0 {
+				had[text]--
+				continue
+			}
 		}
 		out = append(out, finding{r, line})
 	}

@@ -219,12 +219,12 @@ func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 }
 
 func TestAViolationInEveryWordOfAHugeLineIsToldShortly(t *testing.T) {
-	text := strings.Repeat("a.unwrap() ", policy.MaxFile/11)
+	text := strings.Repeat("a.unwrap() ", 1<<20/11)
 	e := check(t, policy.Default(), "a.rs", "", text)
 	if e == nil || len(e.Details().String()) > candor.MaxDetails || strings.Count(e.Details().String(), `"line"`) != 51 {
 		t.Errorf("%.200v", e)
 	}
-	if e := check(t, policy.Default(), "a.txt", "", text+strings.Repeat("x", 20)); e == nil {
+	if e := check(t, policy.Default(), "a.txt", "", strings.Repeat("x", policy.MaxFile+1)); e == nil {
 		t.Error("a file of any size is judged")
 	}
 }
