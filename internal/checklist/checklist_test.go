@@ -107,6 +107,9 @@ func TestStatementsAreJudgedByTheirTests(t *testing.T) {
 	if got := rows[0].Tests; len(got) != 2 || got[1] != (Test{"other", "TestK1PassesHereToo", Passed}) {
 		t.Errorf("the tests of K1 are %v", got)
 	}
+	if got := rows[5].Tests; len(got) != 0 {
+		t.Errorf("K6 has no test that the go command runs, not %v", got)
+	}
 	for i, want := range []Result{Passed, Failed, Skipped, Skipped, Passed} {
 		if got := rows[i].Tests[0].Result; got != want {
 			t.Errorf("the first test of %s: %s, want %s", rows[i].ID, got, want)

@@ -46,6 +46,9 @@ func (r Row) Bad() bool { return r.Verdict == Missing || r.Verdict == Broken }
 
 // judge sets the verdict. A test that does not pass is told even where none would be needed: it is somebody's promise already.
 func (r *Row) judge() {
+	if r.Tests == nil {
+		r.Tests = []Test{} // in JSON a list, never null
+	}
 	athome := false
 	r.Verdict = Proved
 	for _, t := range r.Tests {

@@ -82,6 +82,9 @@ func TestTheTableIsAloneOnStandardOutput(t *testing.T) {
 	if d6 := table.Rows[5]; !table.OK || len(table.Rows) != 16 || d6.ID != "D6" || len(d6.Tests) != 1 || d6.Tests[0].Result != "passed" {
 		t.Errorf("%s", out.String())
 	}
+	if strings.Contains(out.String(), "null") {
+		t.Errorf("a list is null in %s", out.String())
+	}
 	if !strings.Contains(say.String(), "TestD6ATask") {
 		t.Errorf("progress says %q", say.String())
 	}
