@@ -1,0 +1,192 @@
+package kaiza_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// envelopeKeys are the members of the envelope, in their order.
+var envelopeKeys = []string{
+	"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp",
+}
+
+// members returns the names in an object, in their order, and those whose value is not null.
+func members(v wire.Value) (names, filled []string) {
+	for name, value := range v.Members() {
+		text, _ := name.Str()
+		names = append(names, text)
+		if !value.IsNull() {
+			filled = append(filled, text)
+		}
+	}
+	return names, filled
+}
+
+// enveloped demands that a failed call has the whole envelope, and returns it. A failure of the protocol has it in its data, beside
+// the canonical error; any other in the first block and, byte for byte the same, in structuredContent.
+func (a answer) enveloped(code string) wire.Value {
+	a.t.Helper()
+	a.is(code)
+	envelope := a.system()
+	names, _ := members(envelope)
+	if a.m.Error().Present() {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "dev.candor/error" })
+	} else {
+		text := a.text("content", 0, "text")
+		if failed, _ := a.m.Result().Path("isError").Bool(); !failed || a.text("content", 0, "type") != "text" {
+			a.t.Errorf("it is not marked as a failure: %s", a.m.Bytes())
+		}
+		if mirror := string(a.m.Result().Path("structuredContent").Raw()); mirror != text {
+			a.t.Errorf("the block says %s and structuredContent %s", text, mirror)
+		}
+	}
+	if !slices.Equal(names, envelopeKeys) {
+		a.t.Errorf("the members are %v", names)
+	}
+	if !envelope.Path("error_code").Is(code) {
+		a.t.Errorf("the envelope is not of %s: %s", code, envelope.Raw())
+	}
+	for _, name := range []string{"human_message", "tool_name", "timestamp"} {
+		if text, ok := envelope.Path(name).Str(); !ok || text == "" {
+			a.t.Errorf("%s must never be null: %s", name, envelope.Raw())
+		}
+	}
+	stamp, _ := envelope.Path("timestamp").Str()
+	if at, err := candor.ParseTime(stamp); err != nil || !strings.HasSuffix(stamp, "Z") || at.Before(time.Unix(1, 0)) {
+		a.t.Errorf("the time is %q", stamp)
+	}
+	return envelope
+}
+
+func TestK1AFailureIsTheWholeEnvelope(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, _ *place, dial func() *client) {
+		always := []string{"error_code", "human_message", "tool_name", "timestamp"}
+		session := append([]string{"role", "session_id", "workspace_root"}, always...)
+		c := dial()
+		fails := func(tool string, in any, code string, base []string, more ...string) {
+			t.Helper()
+			_, filled := members(c.call(tool, in).enveloped(code))
+			want := append(slices.Clone(base), more...)
+			slices.Sort(want)
+			slices.Sort(filled)
+			if !slices.Equal(filled, want) {
+				t.Errorf("%s: the members that are not null are %v, want %v", code, filled, want)
+			}
+		}
+		fails("list_plans", args{}, "SESSION_NOT_INITIALIZED", always)
+		fails("begin_session", args{"workspace_root": "x", "role": "WINDSURF"}, "BOOTSTRAP_FAILURE", always)
+		fails("begin_session", args{}, "MISSING_REQUIRED_FIELD", always)
+		c.begin("WINDSURF")
+		fails("read_file", args{"path": 5}, "INVALID_INPUT_TYPE", session)
+		fails("read_file", args{"path": "../x", "phase_id": "two"}, "PATH_TRAVERSAL_BLOCKED", session, "phase_id")
+		fails("read_file", args{"path": "none"}, "FILE_NOT_FOUND", session, "cause")
+		fails("read_plan", args{"plan_hash": hashOf("x"), "phase_id": "two"}, "PLAN_NOT_FOUND", session, "plan_hash", "phase_id")
+		fails("drill", args{"kind": "error"}, "INTERNAL_ERROR", session, "cause")
+		fails("drill", args{"kind": "panic"}, "INTERNAL_ERROR", session, "cause")
+		fails("drill", args{"kind": "invariant"}, "INVARIANT_VIOLATION", session, "cause", "invariant_id")
+		fails("drill", args{"kind": "error"}, "SESSION_LOCKED", session)
+	}, "--drill")
+}
+
+func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
+	for _, environment := range []string{
+		"", "DEBUG_STACK=", "DEBUG_STACK=1", "DEBUG_STACK=TRUE", "DEBUG_STACK=true ", "DEBUG_STACK=yes", "MCP_ERRORS_VERBOSE=full", "DEBUG_STACK=true",
+	} {
+		t.Run(environment, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.env = []string{"DEBUG_STACK=", environment}
+			c := p.executor("--drill")
+			for _, kind := range []string{"panic", "panic_text", "panic_pointer", "panic_value"} {
+				a := c.call("drill", args{"kind": kind})
+				if environment != "DEBUG_STACK=true" {
+					a.enveloped("INTERNAL_ERROR")
+					if strings.Contains(string(a.m.Bytes()), "drill.go") {
+						t.Errorf("a stack is shown: %s", a.m.Bytes())
+					}
+					continue
+				}
+				names, _ := members(a.system())
+				if !slices.Equal(names, append(slices.Clone(envelopeKeys), "stack_trace")) {
+					t.Errorf("the members are %v", names)
+				}
+				stack, _ := a.system().Path("stack_trace").Str()
+				if !strings.Contains(stack, "(drill.go:") || strings.Contains(stack, "/") {
+					t.Errorf("the stack does not say where, or names folders: %q", stack)
+				}
+			}
+			c.call("read_file", args{"path": "none"}).enveloped("FILE_NOT_FOUND") // nothing was thrown, so there is no stack to show
+		})
+	}
+}
+
+// TestK22TheSameConditionHasTheSameCode brings each condition about five times, over three lives of the server. What a program may
+// decide by is compared; the sentence for people is none of it.
+func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	if err := os.Symlink(p.state, p.file("out")); err != nil {
+		t.Fatal(err)
+	}
+	conditions := map[string]struct {
+		tool string
+		in   any
+	}{
+		"unknown tool":   {"no_such_tool", args{}},
+		"no object":      {"read_file", json.RawMessage(`[1]`)},
+		"null":           {"read_file", json.RawMessage(`null`)},
+		"no argument":    {"read_file", args{}},
+		"wrong type":     {"read_file", args{"path": true}},
+		"wrong value":    {"read_file", args{"path": ""}},
+		"two faults":     {"read_file", args{"path": 5, "line": 0, "unknown": 1}},
+		"unknown key":    {"read_file", args{"path": "src/hello.txt", "pth": "x"}},
+		"traversal":      {"read_file", args{"path": "src/../../x"}},
+		"link":           {"read_file", args{"path": "out/version.json"}},
+		"absolute":       {"read_file", args{"path": "/etc/hostname"}},
+		"missing file":   {"read_file", args{"path": "src/none"}},
+		"missing folder": {"read_file", args{"path": "none/none"}},
+		"a folder":       {"read_file", args{"path": "src"}},
+		"exists":         {"write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan}},
+		"other hash":     {"write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan, "previous_hash": hashOf("x")}},
+		"other role":     {"read_file", args{"path": "src/hello.txt", "role": "ANTIGRAVITY"}},
+		"not my tool":    {"submit_plan", args{"content": planText("src/**")}},
+		"no plan":        {"write_file", args{"path": "src/new.txt", "content": "x", "plan_hash": hashOf("x")}},
+		"second begin":   {"begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}},
+		"panic":          {"drill", args{"kind": "panic"}},
+		"panic nil":      {"drill", args{"kind": "panic_nil"}},
+		"wrapped":        {"drill", args{"kind": "wrapped"}},
+		"legacy":         {"drill", args{"kind": "legacy"}},
+		"silent":         {"drill", args{"kind": "silent"}},
+	}
+	first := map[string]string{}
+	for _, runs := range []int{2, 2, 1} {
+		c := p.executor("--drill")
+		for range runs {
+			for name, condition := range conditions {
+				e := c.call(condition.tool, condition.in).canonical()
+				decides := ""
+				for _, member := range []string{"code", "domain", "number", "class", "retry", "origin"} {
+					decides += string(e.Path(member).Raw()) + " "
+				}
+				if first[name] == "" && e.Path("code").Present() {
+					first[name] = decides
+				}
+				if decides != first[name] {
+					t.Errorf("%s: %q, and before %q", name, decides, first[name])
+				}
+			}
+		}
+		c.kill()
+	}
+	if len(first) != len(conditions) {
+		t.Errorf("only %d of %d conditions have a code", len(first), len(conditions))
+	}
+}
