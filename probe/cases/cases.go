@@ -1,0 +1,87 @@
+// Package cases decides what is done to a server: which calls, in which order, and which are too dangerous to make. It makes none of
+// them. The same tools and the same options give the same cases.
+package cases
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/candor-mcp/candor/probe"
+)
+
+// Options chooses.
+type Options struct {
+	Allow []string // tools that may be called for real although they do not say that they only read
+	Yes   bool     // all of them may
+	// Faults are those of the fake upstream, as in 429; none without one.
+	Faults []string
+	// MaxCalls bounds the cases; 0 is 1,000. Those that say least are left out first, of all tools alike.
+	MaxCalls int
+	// NoProtocol leaves out what belongs to no tool.
+	NoProtocol bool
+}
+
+const defaultMaxCalls = 1000
+
+// Plan returns the cases for a server that lists these tools, and what it left out.
+func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
+	var planned []probe.Case
+	var skipped []probe.Skip
+	if !o.NoProtocol {
+		planned = append(planned, protocol()...)
+	}
+	for i := range tools {
+		own, left := forTool(&tools[i], o)
+		planned, skipped = append(planned, own...), append(skipped, left...)
+	}
+	if !o.NoProtocol {
+		planned = append(planned, misuse()...) // last: a server may not survive it
+	}
+	limit := o.MaxCalls
+	if limit == 0 {
+		limit = defaultMaxCalls
+	}
+	return bound(planned, limit, skipped)
+}
+
+// bound leaves out the cases that say least until there are few enough, of all tools alike.
+func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case, []probe.Skip) {
+	if len(planned) <= limit {
+		return planned, skipped
+	}
+	kept := planned
+	for rank := maxRank; rank >= 0 && len(kept) > limit; rank-- {
+		kept = slices.DeleteFunc(slices.Clone(kept), func(c probe.Case) bool { return c.Tool != "" && rankOf(&c) >= rank })
+	}
+	kept = kept[:min(len(kept), limit)]
+	return kept, append(skipped, probe.Skip{What: fmt.Sprintf("%d of %d cases", len(planned)-len(kept), len(planned)), Reason: "there are more than --max-calls allows"})
+}
+
+// ranks are how much a case says about a tool; what stands later is left out first.
+var ranks = []string{
+	probe.CaseMissingRequired, probe.CaseNonexistent, probe.CaseNoArgsValid, probe.CaseWrongType, probe.CaseMissingOne, probe.CaseBadEnum, probe.CaseExtraProperty,
+	probe.CaseOutOfRange, probe.CaseArgsAbsent, probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseEmptyText, probe.CaseTooLong,
+}
+
+var maxRank = len(ranks) + 1
+
+func rankOf(c *probe.Case) int {
+	switch at := slices.Index(ranks, c.Name); {
+	case c.Again > 0:
+		return maxRank
+	case at < 0:
+		return len(ranks)
+	default:
+		return at
+	}
+}
+
+// params are those of a call of a tool.
+func params(tool string, arguments json.RawMessage) json.RawMessage {
+	name, _ := json.Marshal(tool) // a text can be encoded
+	if arguments == nil {
+		return json.RawMessage(`{"name":` + string(name) + `}`)
+	}
+	return json.RawMessage(`{"name":` + string(name) + `,"arguments":` + string(arguments) + `}`)
+}

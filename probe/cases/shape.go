@@ -1,0 +1,279 @@
+package cases
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// shape is what an input schema says at its top, in the order in which it says it.
+type shape struct{ properties []property }
+
+// property is one argument.
+type property struct {
+	name     string
+	kind     string // the first type that is named, "" if none is
+	required bool
+	schema   wire.Value
+}
+
+// maxProperties bounds the arguments that are looked at.
+const maxProperties = 200
+
+// shapeOf reads a schema. What it does not understand it leaves out.
+func shapeOf(raw json.RawMessage) (s shape) {
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return s
+	}
+	var names []string
+	if list, ok := v.Get("required"); ok {
+		for item := range list.Elements() {
+			if name, ok := item.Str(); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	found, ok := v.Get("properties")
+	if !ok || found.Type() != wire.TypeObject {
+		return s
+	}
+	for key, p := range found.Members() {
+		name, _ := key.Str()
+		if len(s.properties) == maxProperties {
+			break
+		}
+		s.properties = append(s.properties, property{name: name, kind: kindOf(p), required: slices.Contains(names, name), schema: p})
+	}
+	return s
+}
+
+// kindOf is the type of a property.
+func kindOf(p wire.Value) string {
+	t, ok := p.Get("type")
+	if !ok {
+		return ""
+	}
+	if t.Type() == wire.TypeArray {
+		t = t.Path(0)
+	}
+	kind, _ := t.Str()
+	return kind
+}
+
+func (s shape) required() (out []property) {
+	for _, p := range s.properties {
+		if p.required {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// first is the argument to give a wrong type: a required one before others.
+func (s shape) first() (property, bool) {
+	if r := s.required(); len(r) > 0 {
+		return r[0], true
+	}
+	for _, p := range s.properties {
+		if p.wrong() != nil {
+			return p, true
+		}
+	}
+	return property{}, false
+}
+
+// arguments are all required ones, with one of them replaced, or left out if there is nothing to put in its place.
+func (s shape) arguments(name string, value json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	put := func(name string, value json.RawMessage) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a text can be encoded
+		out = append(append(append(out, key...), ':'), value...)
+	}
+	for _, p := range s.properties {
+		if p.required && p.name != name {
+			put(p.name, p.valid())
+		}
+	}
+	if value != nil {
+		put(name, value)
+	}
+	return append(out, '}')
+}
+
+// valid is a value that the property accepts and that names nothing which exists.
+func (p property) valid() json.RawMessage { return validFor(p.name, p.schema, 0) }
+
+// maxDepth bounds how deep a value is made.
+const maxDepth = 4
+
+func validFor(name string, v wire.Value, depth int) json.RawMessage {
+	for _, known := range []string{"const", "default"} {
+		if fixed, ok := v.Get(known); ok {
+			return json.RawMessage(fixed.Raw())
+		}
+	}
+	if list, ok := v.Get("enum"); ok && list.Len() > 0 {
+		return json.RawMessage(list.Path(0).Raw())
+	}
+	for _, choice := range []string{"anyOf", "oneOf"} {
+		if list, ok := v.Get(choice); ok && list.Len() > 0 && kindOf(v) == "" {
+			return validFor(name, list.Path(0), depth)
+		}
+	}
+	switch kindOf(v) {
+	case "integer", "number":
+		return number(name, v)
+	case "boolean":
+		return json.RawMessage("false")
+	case "null":
+		return json.RawMessage("null")
+	case "array":
+		return array(name, v, depth)
+	case "object":
+		return object(v, depth)
+	}
+	return text(name, v)
+}
+
+func number(name string, v wire.Value) json.RawMessage {
+	n := 1.0
+	if strings.HasSuffix(strings.ToLower(name), "id") {
+		n = 999999
+	}
+	if low, ok := bound64(v, "minimum"); ok {
+		n = max(n, math.Ceil(low))
+	}
+	if high, ok := bound64(v, "maximum"); ok {
+		n = min(n, math.Floor(high))
+	}
+	return json.RawMessage(strconv.FormatFloat(n, 'f', -1, 64))
+}
+
+func array(name string, v wire.Value, depth int) json.RawMessage {
+	items, ok := v.Get("items")
+	if !ok || depth >= maxDepth {
+		return json.RawMessage("[]")
+	}
+	return json.RawMessage("[" + string(validFor(name, items, depth+1)) + "]")
+}
+
+func object(v wire.Value, depth int) json.RawMessage {
+	if depth >= maxDepth {
+		return json.RawMessage("{}")
+	}
+	inner := shapeOf(v.Raw())
+	out := []byte{'{'}
+	for _, p := range inner.required() {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(p.name) // a text can be encoded
+		out = append(append(append(out, key...), ':'), validFor(p.name, p.schema, depth+1)...)
+	}
+	return append(out, '}')
+}
+
+// text is a text by what the argument is called, so that it is plausible and names nothing.
+func text(name string, v wire.Value) json.RawMessage {
+	format, _ := v.Path("format").Str()
+	low := strings.ToLower(name)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
+	}
+	s := "zz-does-not-exist"
+	switch {
+	case format == "uuid":
+		s = "00000000-0000-4000-8000-000000000000"
+	case format == "date-time":
+		s = "2024-01-01T00:00:00Z"
+	case format == "date":
+		s = "2024-01-01"
+	case format == "email" || has("email"):
+		s = "zz@nonexistent-zz.example.com"
+	case format == "uri" || format == "url" || has("url", "uri"):
+		s = "https://nonexistent-zz.example.com/missing"
+	case has("path", "file", "folder", "directory"):
+		s = "/nonexistent/zz/missing.txt"
+	case low == "query" || low == "sql":
+		s = "SELECT * FROM no_such_table_zz"
+	}
+	if least, ok := bound64(v, "minLength"); ok && least < 4096 {
+		s += strings.Repeat("z", max(0, int(least)-len(s)))
+	}
+	if most, ok := bound64(v, "maxLength"); ok && most >= 0 && int(most) < len(s) {
+		s = s[:int(most)]
+	}
+	out, _ := json.Marshal(s) // a text can be encoded
+	return out
+}
+
+func bound64(v wire.Value, name string) (float64, bool) {
+	found, ok := v.Get(name)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(found.Raw()), 64)
+	return n, err == nil && math.Abs(n) < 1e15
+}
+
+// wrong is a value of another type, nil if the property takes any.
+func (p property) wrong() json.RawMessage {
+	switch p.kind {
+	case "string":
+		return json.RawMessage(`{"zz":[1]}`)
+	case "number", "integer":
+		return json.RawMessage(`"not-a-number"`)
+	case "boolean":
+		return json.RawMessage(`"banana"`)
+	case "array", "object":
+		return json.RawMessage(`"zz"`)
+	}
+	return nil
+}
+
+// notInEnum is a value beside those that are allowed, nil if any is.
+func (p property) notInEnum() json.RawMessage {
+	if list, ok := p.schema.Get("enum"); ok && list.Len() > 0 {
+		return json.RawMessage(`"zz-not-in-enum"`)
+	}
+	return nil
+}
+
+// outOfRange is a number beyond the bounds, nil if there are none.
+func (p property) outOfRange() json.RawMessage {
+	if p.kind != "number" && p.kind != "integer" {
+		return nil
+	}
+	if high, ok := bound64(p.schema, "maximum"); ok {
+		return json.RawMessage(strconv.FormatFloat(math.Floor(high)+1000, 'f', -1, 64))
+	}
+	if low, ok := bound64(p.schema, "minimum"); ok {
+		return json.RawMessage(strconv.FormatFloat(math.Ceil(low)-1000, 'f', -1, 64))
+	}
+	return nil
+}
+
+// empty is "" where a text must say something.
+func (p property) empty() json.RawMessage {
+	if least, ok := bound64(p.schema, "minLength"); ok && least > 0 && p.kind == "string" {
+		return json.RawMessage(`""`)
+	}
+	return nil
+}
+
+// tooLong is a text beyond its bound, where that is not too much to send.
+func (p property) tooLong() json.RawMessage {
+	most, ok := bound64(p.schema, "maxLength")
+	if !ok || most < 0 || most > 64<<10 || p.kind != "string" {
+		return nil
+	}
+	return json.RawMessage(`"` + strings.Repeat("z", int(most)+1) + `"`)
+}

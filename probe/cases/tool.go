@@ -1,0 +1,169 @@
+package cases
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/probe"
+)
+
+// maker makes the cases of one tool.
+type maker struct {
+	tool  *probe.Tool
+	shape shape
+	sound *schema.Schema // nil if it cannot be used
+	real  bool           // it may be called with arguments that it accepts
+	cases []probe.Case
+	skips []probe.Skip
+}
+
+func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
+	allowed := o.Yes || slices.Contains(o.Allow, t.Name)
+	if executes(t.Name) && !allowed {
+		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name smells of execution; --allow " + t.Name + " includes it"}}
+	}
+	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: allowed || t.IsReadOnly()}
+	if len(t.InputSchema) > 0 {
+		if s, err := schema.Compile(t.InputSchema); err == nil { // one that cannot be used checks nothing
+			m.sound = s
+		}
+	}
+	m.validation()
+	m.domain()
+	m.upstream(o.Faults)
+	if !m.real {
+		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "calls that it might carry out",
+			Reason: "it does not say that it only reads; --allow " + t.Name + " includes them"})
+	}
+	return m.cases, m.skips
+}
+
+// smell are words in a tool's name after which a wrong guess would be expensive.
+var smell = regexp.MustCompile(`(^|_)(exec|execute|run|shell|bash|sh|cmd|command|eval|script|terminal|spawn|kill|sudo|system|install|deploy|process|python|code)(_|$)`)
+
+var humps = regexp.MustCompile(`([a-z0-9])([A-Z])|[^A-Za-z0-9]+`)
+
+// executes reports a name that smells of execution.
+func executes(name string) bool {
+	words := humps.ReplaceAllString(name, "${1}_${2}")
+	return smell.MatchString(strings.ToLower(words))
+}
+
+// add plans a call. One that the tool's own schema does not refuse is only made of a tool that may be called for real.
+func (m *maker) add(group probe.Group, name, field string, arguments json.RawMessage) {
+	c := probe.Case{Group: group, Name: name, Tool: m.tool.Name, Field: field, Method: "tools/call", Params: params(m.tool.Name, arguments)}
+	switch {
+	case m.refused(arguments):
+		c.Expect = probe.ExpectRefusal
+	case !m.real:
+		return
+	case group == probe.GroupDomain && name == probe.CaseNonexistent:
+		c.Expect = probe.ExpectFailure
+	default:
+		c.Expect = probe.ExpectAnswer
+	}
+	m.cases = append(m.cases, c)
+}
+
+// refused reports arguments that the schema of the tool must refuse.
+func (m *maker) refused(arguments json.RawMessage) bool {
+	if arguments == nil {
+		arguments = json.RawMessage(`{}`) // which is what most servers take it for
+	}
+	if arguments[0] != '{' {
+		return true // the protocol itself wants an object
+	}
+	return m.sound != nil && !m.sound.Accepts(arguments) && !m.sound.Explain(arguments).OK()
+}
+
+// validation are arguments that are wrong, one fault at a time.
+func (m *maker) validation() {
+	required := m.shape.required()
+	if len(required) > 0 {
+		m.add(probe.GroupValidation, probe.CaseMissingRequired, "", json.RawMessage(`{}`))
+		m.repeat()
+	}
+	if len(required) > 1 {
+		last := required[len(required)-1]
+		m.add(probe.GroupValidation, probe.CaseMissingOne, pointer(last.name), m.shape.arguments(last.name, nil))
+	}
+	if first, ok := m.shape.first(); ok {
+		m.add(probe.GroupValidation, probe.CaseWrongType, pointer(first.name), m.shape.arguments(first.name, first.wrong()))
+	}
+	for _, p := range m.shape.properties {
+		if bad := p.notInEnum(); bad != nil && !m.has(probe.CaseBadEnum) {
+			m.add(probe.GroupValidation, probe.CaseBadEnum, pointer(p.name), m.shape.arguments(p.name, bad))
+		}
+		if bad := p.outOfRange(); bad != nil && !m.has(probe.CaseOutOfRange) {
+			m.add(probe.GroupValidation, probe.CaseOutOfRange, pointer(p.name), m.shape.arguments(p.name, bad))
+		}
+		if bad := p.empty(); bad != nil && !m.has(probe.CaseEmptyText) {
+			m.add(probe.GroupValidation, probe.CaseEmptyText, pointer(p.name), m.shape.arguments(p.name, bad))
+		}
+		if bad := p.tooLong(); bad != nil && !m.has(probe.CaseTooLong) {
+			m.add(probe.GroupValidation, probe.CaseTooLong, pointer(p.name), m.shape.arguments(p.name, bad))
+		}
+	}
+	m.add(probe.GroupValidation, probe.CaseExtraProperty, pointer("zz_unknown_property"), m.shape.arguments("zz_unknown_property", json.RawMessage(`"zz"`)))
+	m.add(probe.GroupValidation, probe.CaseArgsArray, "", json.RawMessage(`[]`))
+	m.add(probe.GroupValidation, probe.CaseArgsString, "", json.RawMessage(`"zz"`))
+	m.add(probe.GroupValidation, probe.CaseArgsNull, "", json.RawMessage(`null`))
+	m.add(probe.GroupValidation, probe.CaseArgsAbsent, "", nil)
+}
+
+func (m *maker) has(name string) bool {
+	return slices.ContainsFunc(m.cases, func(c probe.Case) bool { return c.Name == name })
+}
+
+// repeat plans the last case once more, to see whether the same fault has the same code.
+func (m *maker) repeat() {
+	if n := len(m.cases); n > 0 {
+		again := m.cases[n-1]
+		again.Again = 1
+		m.cases = append(m.cases, again)
+	}
+}
+
+// domain asks for what does not exist, in sound arguments.
+func (m *maker) domain() {
+	if len(m.shape.required()) == 0 {
+		m.add(probe.GroupDomain, probe.CaseNoArgsValid, "", json.RawMessage(`{}`))
+		return
+	}
+	m.add(probe.GroupDomain, probe.CaseNonexistent, "", m.valid())
+}
+
+// valid are arguments that the schema accepts, as far as we can make them.
+func (m *maker) valid() json.RawMessage {
+	made := m.shape.arguments("", nil)
+	if m.sound == nil || m.sound.Accepts(made) {
+		return made
+	}
+	report := m.sound.Explain(made)
+	if report.OK() {
+		return made
+	}
+	if template := report.Template; !template.IsZero() {
+		return json.RawMessage(template.String())
+	}
+	return made
+}
+
+// upstream are sound calls while the service behind the tool fails.
+func (m *maker) upstream(faults []string) {
+	if !m.real {
+		return
+	}
+	arguments := m.valid()
+	for _, fault := range faults {
+		m.cases = append(m.cases, probe.Case{Group: probe.GroupUpstream, Name: "up_" + fault, Tool: m.tool.Name, Fault: fault,
+			Method: "tools/call", Params: params(m.tool.Name, arguments), Expect: probe.ExpectFailure})
+	}
+}
+
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
