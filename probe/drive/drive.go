@@ -1,0 +1,87 @@
+// Package drive puts an MCP server through the cases of an audit: it starts or calls the server, makes the calls one after the other,
+// and returns what was seen as a [probe.Run].
+//
+// The rules of the room:
+//
+//   - Nothing is judged here. What came is kept as it came, bounded, and what did not come is kept as an outcome.
+//   - The server is hostile: every wait has an end, every answer a size, every restart is counted.
+//   - Nothing is left behind: no process, no folder, no connection.
+//   - Nothing is random but by the seed. Cases are made in the order given, ids count up.
+package drive
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/candor-mcp/candor/probe"
+)
+
+// Target is the server: a command to start or an address to call, one of both.
+type Target struct {
+	Command []string // of a server on standard input and output
+	Dir     string   // its working folder; "" is a fresh one, removed at the end
+	Env     []string // NAME=value, in addition to PATH, LANG and the scratch folders, or in place of them
+
+	URL       string            // of a server over HTTP
+	Transport Transport         // "" is [TransportAuto]
+	Headers   map[string]string // sent with every request; what they hold is kept out of the run if their names say that it is secret
+}
+
+// Transport is how a server is called over HTTP.
+type Transport string
+
+// The transports.
+const (
+	TransportAuto Transport = "auto" // what the server speaks, the newest first
+	TransportHTTP Transport = "http" // streamable HTTP, of both eras
+	TransportSSE  Transport = "sse"  // the event stream with an endpoint of 2024-11-05
+)
+
+// Options say how a server is driven. The zero value is safe, and makes no call for want of Cases.
+type Options struct {
+	// Cases returns what is to be done to the server, in order, and what is left out. It decides what is safe; drive looks once more.
+	// Nil makes none: the run then only holds who the server is and which tools it lists.
+	Cases func(server probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip)
+
+	Seed     uint64        // noted in the run; Cases draws from it
+	Deadline time.Duration // of a call; zero is 10 s
+	Quiet    time.Duration // how long silence is listened to where it is allowed; zero is 1.5 s
+	Startup  time.Duration // until initialize is answered; zero is 60 s
+	Total    time.Duration // of the whole run; zero is no bound
+
+	MaxCalls    int // zero is no bound
+	MaxRestarts int // of a server that died or hung; zero is 50
+
+	Allow []string // tools that may be called for real though they do not say that they are read-only
+	Yes   bool     // all of them may
+
+	Upstream Upstream // the fake service behind the server; nil is none, and cases with a fault are skipped
+
+	Resume   *probe.Run                         // observations of it are not made again; nil begins anew
+	Progress func(done, total int, what string) // told before each case and at the end; nil tells nobody
+	Save     func(*probe.Run)                   // given the run now and then, and at the end; it must not keep or change it
+}
+
+// Upstream is a service that the server believes to be the real one.
+type Upstream interface {
+	// Begin has it answer with the fault until End; "" is what it does without one.
+	Begin(fault string)
+	// End returns how many requests have come since Begin.
+	End() (hits int)
+	// Environ is what the server's environment needs in order to find it, as NAME=value.
+	Environ() []string
+	// Wrap returns the command line that runs the given one where the upstream is.
+	Wrap(command []string) []string
+}
+
+// Drive puts the server through the cases.
+//
+// The error says why nothing could be done, and what to do about it: the command does not start, nobody listens, initialize is not
+// answered. Once the server has said who it is, there is a run. If it ends early, because ctx is cancelled, a bound is reached, or
+// the server does not come back, the run says so in Incomplete, and the error is nil.
+func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
+	return nil, errNotBuilt
+}
+
+var errNotBuilt = errors.New("drive is not built yet")
