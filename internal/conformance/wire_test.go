@@ -93,7 +93,7 @@ func exchangeLines(t *testing.T, asked []request) [][]byte {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // an answer that never comes ends the test, not the run
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = serveEnvironment()
+	cmd.Env = append(os.Environ(), serveEnvironment()...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -2,16 +2,23 @@
 // own documentation says; nothing here knows about Candor except the name under which the error lies.
 const key = 'dev.candor/error';
 
-// look lists the tools, as applications do (it is how a client learns the output schemas), then makes each call.
+// look lists the tools, as applications do (it is how a client learns the output schemas), then makes each call. What a call names
+// in echo is an argument that repeats what the latest structured result with such a member said.
 export async function look(client, transport, calls) {
     await client.connect(transport);
-    await client.listTools();
+    const { tools } = await client.listTools();
     const seen = [];
-    for (const call of calls) {
-        seen.push(await outcome(client, call));
+    const said = {};
+    for (const { name, arguments: given, echo = [] } of calls) {
+        const repeated = Object.fromEntries(echo.map((key) => [key, said[key]]));
+        const sight = await outcome(client, { name, arguments: { ...given, ...repeated } });
+        if (!sight.isError) {
+            Object.assign(said, sight.structured);
+        }
+        seen.push(sight);
     }
     await client.close();
-    process.stdout.write(JSON.stringify(seen) + '\n');
+    process.stdout.write(JSON.stringify({ tools, calls: seen }) + '\n');
 }
 
 async function outcome(client, call) {
@@ -23,6 +30,7 @@ async function outcome(client, call) {
             text: result.content[0]?.text ?? '',
             structured: result.structuredContent,
             error: result._meta?.[key],
+            result,
         };
     } catch (thrown) {
         return {
