@@ -146,13 +146,14 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := kaiza.Options{Root: root, State: state, PolicyFile: c.policy, ReadOnly: c.access == accessReadOnly,
+	o := kaiza.Options{Root: root, State: state, ReadOnly: c.access == accessReadOnly,
 		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: selfLine(limitedWord)}}
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)
 		if err != nil {
 			return nil, bad("check the name that --policy gives", "%s", err)
 		}
+		o.PolicyFile = absolute(c.policy)
 		if o.Policy, err = policy.Load(c.policy, data); err != nil {
 			return nil, &fault{code: exitBad, text: err.Error(), cause: err}
 		}

@@ -82,7 +82,7 @@ func (f *benchFlags) openState(w *world, system string) (*workbench.State, error
 		}
 		dir = filepath.Join(home, "workbench", system)
 	}
-	state, err := workbench.OpenState(dir)
+	state, err := workbench.OpenState(absolute(dir))
 	if err != nil {
 		return nil, bad("name a folder that can be written with --state", "%s", withoutHint(err))
 	}
@@ -101,7 +101,15 @@ func (f *benchFlags) trailDir(w *world, state *workbench.State) string {
 	case plug.NoLedger:
 		return ""
 	}
-	return dir
+	return absolute(dir)
+}
+
+// absolute is a name that means the same wherever it is looked at from.
+func absolute(name string) string {
+	if full, err := filepath.Abs(name); err == nil { // it fails only without a working folder
+		return full
+	}
+	return name
 }
 
 // listenOrServe runs a bench where the flags say.
