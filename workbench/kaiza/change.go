@@ -49,7 +49,7 @@ func (ch *change) told() []told {
 	return out
 }
 
-// make makes a change: judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
+// make makes a change: clear, judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
 // that no approval is taken back in between. What cannot be completed in the trail is undone.
 func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
 	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
@@ -59,6 +59,9 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	defer func() { _ = release() }() // the system takes it back anyway
 	if l := d.locked(); l != nil && !ch.report {
 		return lockedError(l) // by a call that ran beside this one
+	}
+	if err := k.clear(ctx, c, d); err != nil {
+		return err
 	}
 	if err := k.judge(d, ch); err != nil {
 		return err

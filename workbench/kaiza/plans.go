@@ -95,6 +95,9 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 		return workbench.Reply{}, err
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
+	if err := k.clear(ctx, c, d); err != nil {
+		return workbench.Reply{}, err
+	}
 	hash := plan.Hash([]byte(in.Content))
 	effect, err := c.Reserve(ctx, hash, map[string]any{"plan": hash})
 	if err != nil {

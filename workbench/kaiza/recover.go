@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -42,8 +43,7 @@ func (k *System) recover(ctx context.Context, b *workbench.Bench, root string) (
 	return k.recoverIn(ctx, b, stateOf(root))
 }
 
-// recoverIn undoes every change whose end the trail does not tell of: its caller was never answered. One that the trail does tell of
-// stands.
+// recoverIn puts right what is known of one workspace, unless somebody is at work there.
 func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder string) ([]recovered, error) {
 	state, err := k.o.State.Root().OpenRoot(folder)
 	if err != nil {
@@ -58,8 +58,19 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 		return nil, notSetUp(err)
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
+	return k.putRight(ctx, b, state)
+}
+
+// putRight undoes every change whose end the trail does not tell of: its caller was never answered. One that the trail does tell of
+// stands. What cannot be put right now waits for the next time. The caller holds the lock of the workspace.
+func (k *System) putRight(ctx context.Context, b *workbench.Bench, state *os.Root) ([]recovered, error) {
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
-		if completed(ctx, b.Ledger(), j.ID) {
+		done, err := completed(ctx, b.Ledger(), j.ID)
+		switch {
+		case err != nil:
+			b.Logger().Error("the trail does not tell how an interrupted change ended", slog.String("call", j.ID), slog.Any("error", err))
+			return workspace.Wait
+		case done:
 			return workspace.Keep
 		}
 		return workspace.Undo
@@ -69,55 +80,70 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 	}
 	out := make([]recovered, 0, len(found))
 	for i := range found {
-		out = append(out, k.recordRecovery(ctx, b, &found[i]))
+		out = append(out, k.tellRecovery(ctx, b, &found[i]))
 	}
 	return out, nil
 }
 
-// recordRecovery ends the reservation that the crash has left open.
-func (k *System) recordRecovery(ctx context.Context, b *workbench.Bench, r *workspace.Recovered) recovered {
+// clear puts right what a dead process has left in the workspace before anybody changes it again: on top of half a change nobody
+// could tell any more what was whose. The caller holds the lock of the workspace.
+func (k *System) clear(ctx context.Context, c *workbench.Call, d *desk) error {
+	found, err := k.putRight(ctx, c.Bench(), d.state)
+	if err != nil {
+		return err
+	}
+	for _, r := range found {
+		if r.State == string(workspace.Waiting) {
+			return candor.New(candor.CodeKaizaFileWriteFailed, "A change that a crash had interrupted could not be put right, and nothing may be changed before it is.",
+				candor.WithSuggestion("Ask the operator to look at the log of the server."), candor.WithDetails(map[string]any{"interrupted": r}))
+		}
+	}
+	return nil
+}
+
+// tellRecovery ends the reservation that the crash has left open, and tells the operator. Where the change is kept the trail tells its
+// end already.
+func (k *System) tellRecovery(ctx context.Context, b *workbench.Bench, r *workspace.Recovered) recovered {
 	var about note
 	_ = json.Unmarshal(r.Journal.Note, &about) // without it the entry says less
 	told := recovered{Call: r.ID, Tool: about.Tool, State: string(r.State)}
 	for _, f := range r.Journal.Files {
 		told.Files = append(told.Files, f.Path)
 	}
-	outcome := ledger.OutcomeError
-	switch r.State {
-	case workspace.Kept:
-		outcome = ledger.OutcomeOK
-	case workspace.Unknown, workspace.Damaged, workspace.Waiting:
-		outcome = ledger.OutcomeUnknown
-	}
+	b.Logger().Warn("a change that a crash had interrupted was found", slog.String("call", r.ID), slog.String("state", told.State), slog.Any("error", r.Err))
 	e := ledger.Entry{Kind: ledger.KindComplete, Call: r.ID, Tool: about.Tool, PlanHash: about.Plan, WorkspaceRoot: r.Journal.Root,
-		Outcome: outcome, Data: candor.DetailsOf(map[string]any{"recovered": told, "left_alone": r.Unknown})}
+		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": told, "left_alone": r.Unknown})}
+	switch r.State {
+	case workspace.Kept, workspace.Waiting:
+		return told
+	case workspace.Unknown, workspace.Damaged:
+		e.Outcome = ledger.OutcomeUnknown
+	}
 	if err := b.Record(ctx, e); err != nil {
 		b.Logger().Error("a recovery could not be recorded", slog.String("call", r.ID), slog.Any("error", err))
 	}
-	b.Logger().Warn("a change that a crash had interrupted was put right", slog.String("call", r.ID), slog.String("state", told.State),
-		slog.Any("error", r.Err))
 	return told
 }
 
-// completed reports a change whose end the trail tells of.
-func completed(ctx context.Context, dir, call string) bool {
+// completed reports a change whose end the trail tells of. A trail that cannot be read tells nothing, which is not the same as no.
+func completed(ctx context.Context, dir, call string) (bool, error) {
 	if dir == "" {
-		return false
+		return false, nil
 	}
 	reader, err := ledger.OpenReader(dir)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer reader.Close()
 	mark := []byte(call)
 	keep := func(l *ledger.Line) bool { return l.Kind == ledger.KindComplete && bytes.Contains(l.Raw(), mark) }
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: keep}) {
 		if err != nil {
-			return false
+			return false, err
 		}
 		if r, err := line.Record(); err == nil && r.Call == call && r.Outcome == ledger.OutcomeOK {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, ctx.Err()
 }

@@ -15,6 +15,7 @@ type Verdict int
 const (
 	Undo Verdict = iota // put everything back
 	Keep                // the change stands
+	Wait                // nobody can tell now: everything stays as it is, journal and all
 )
 
 // State is how a change was left by [Recover].
@@ -138,8 +139,19 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 	switch {
 	case before == len(c.moves):
 		c.end(NotDone)
-	case after == len(c.moves) && decide(c.report.Journal) == Keep:
+	case after == len(c.moves):
+		c.obey(decide(c.report.Journal))
+	default:
+		c.undo()
+	}
+}
+
+func (c *recovery) obey(v Verdict) {
+	switch v {
+	case Keep:
 		c.report.State, c.report.Err = Kept, c.vault.remove()
+	case Wait:
+		c.report.State, c.report.Err = Waiting, c.vault.close()
 	default:
 		c.undo()
 	}
