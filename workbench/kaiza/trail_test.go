@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/systrace"
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // kinds returns the kinds of entries of each call, in the order in which the calls began.
@@ -226,4 +228,139 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestK17ATornLastLineStopsNobody kills a server, leaves half a line behind its last entry, and starts another.
+func TestK17ATornLastLineStopsNobody(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("read_file", args{"path": "src/hello.txt"}).fine()
+	s.kill()
+	chain := p.trailFile()
+	whole, err := os.ReadFile(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	torn := bytes.TrimRight(lines[len(lines)-2], "\n")
+	torn = torn[:len(torn)/2]
+	if err := os.WriteFile(chain, append(bytes.Clone(whole), torn...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := len(p.entries())
+
+	next := p.executor()
+	next.call("read_file", args{"path": "src/hello.txt"}).fine()
+	next.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
+	next.end()
+	p.verify()
+	if after, err := os.ReadFile(chain); err != nil || !bytes.Equal(after, whole) {
+		t.Errorf("the whole lines were not kept, and only they: %v", err)
+	}
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(chain), "evidence", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("the evidence is %v %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(data, torn) {
+		t.Errorf("the evidence holds %q, and torn was %q", data, torn)
+	}
+	entries := p.entries()
+	if len(entries) <= before+4 {
+		t.Errorf("there were %d entries, and now %d", before, len(entries))
+	}
+	if !slices.ContainsFunc(entries, func(e ledger.Record) bool {
+		return e.Kind == ledger.KindRecovered && strings.Contains(string(e.Data), fmt.Sprintf(`"cut":%d`, len(torn)))
+	}) {
+		t.Error("no entry tells of what was cut")
+	}
+}
+
+// TestK18TwoServersShareOneTrail has two servers write a thousand entries each into one folder at the same time.
+func TestK18TwoServersShareOneTrail(t *testing.T) {
+	t.Parallel()
+	const calls = 500 // of two entries
+	p := newPlace(t)
+	p.start().end() // so that what is made once is there
+	servers := []*stdio{p.executor(), p.executor()}
+	var both sync.WaitGroup
+	for _, s := range servers {
+		both.Go(func() {
+			for _, a := range s.flood(calls, func(int) string { return `{"name":"session_status","arguments":{}}` }) {
+				if failed, _ := a.m.Result().Path("isError").Bool(); failed || !a.m.Result().Present() {
+					t.Errorf("a call failed: %s", a.m.Bytes())
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
+	for _, s := range servers {
+		s.ownsAChain()
+		s.end()
+	}
+	p.verify()
+	type name struct {
+		chain string
+		seq   uint64
+	}
+	seen, status := map[name]bool{}, map[string]int{}
+	for _, e := range p.entries() {
+		if seen[name{e.Chain, e.Seq}] {
+			t.Errorf("%s/%d is there twice", e.Chain, e.Seq)
+		}
+		seen[name{e.Chain, e.Seq}] = true
+		if e.Tool == "session_status" {
+			status[e.SessionID]++
+		}
+	}
+	for session, n := range status {
+		if n != 2*calls {
+			t.Errorf("the session %s has %d entries", session, n)
+		}
+	}
+	if len(status) != len(servers) {
+		t.Errorf("%d sessions are on record", len(status))
+	}
+}
+
+// ownsAChain demands that the lock of one chain names this server.
+func (s *stdio) ownsAChain() {
+	s.t.Helper()
+	locks, err := filepath.Glob(filepath.Join(s.p.ledgerDir(), "kaiza-*", "lock"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, lock := range locks {
+		var holder struct {
+			Owner string `json:"owner"`
+			PID   int    `json:"pid"`
+		}
+		if data, err := os.ReadFile(lock); err == nil && json.Unmarshal(data, &holder) == nil && holder.PID == s.cmd.Process.Pid && holder.Owner != "" {
+			return
+		}
+	}
+	s.t.Errorf("no chain says that process %d holds it", s.cmd.Process.Pid)
+}
+
+// flood sends n calls without waiting and returns their answers, in the order in which they came.
+func (s *stdio) flood(n int, params func(i int) string) []answer {
+	go func() { // beside the reading, or both sides would wait for each other
+		for i := range n {
+			if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", 1000+i, params(i)); err != nil {
+				return // it was killed
+			}
+		}
+	}()
+	var answers []answer
+	for len(answers) < n {
+		line, err := s.lines.ReadBytes('\n')
+		if err != nil {
+			return answers
+		}
+		if m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{}); len(m.ID()) > 0 {
+			answers = append(answers, answer{s.t, m})
+		}
+	}
+	return answers
 }

@@ -1,0 +1,126 @@
+package kaiza_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// midway is a server whose call has written its file and now waits for a check that never ends.
+type midway struct {
+	*stdio
+	plan  string
+	check int // the process
+}
+
+func newMidway(p *place) *midway {
+	p.t.Helper()
+	pid := filepath.Join(filepath.Dir(p.root), "pid")
+	m := &midway{plan: p.approved("src/**")}
+	m.stdio = p.executor("--policy", p.checks("echo $$ > "+pid+"; exec sleep 1000"))
+	params, err := json.Marshal(args{"name": "write_file", "arguments": args{
+		"path": "src/hello.txt", "content": "midway\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": m.plan}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	m.say(`{"jsonrpc":"2.0","id":"midway","method":"tools/call","params":` + string(params) + `}`)
+	p.t.Cleanup(func() {
+		if m.check > 0 {
+			_ = syscall.Kill(m.check, syscall.SIGKILL)
+		}
+	})
+	p.eventually("the check runs", func() bool {
+		data, _ := os.ReadFile(pid)
+		m.check, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+		return m.check > 0
+	})
+	if got, _ := p.read("src/hello.txt"); got != "midway\n" {
+		p.t.Fatalf("the file holds %q while it is checked", got)
+	}
+	return m
+}
+
+// eventually waits for something to be so.
+func (p *place) eventually(what string, so func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("it never comes to this: %s", what)
+		}
+	}
+}
+
+// gone reports a process that has ended, noticed by its parent or not.
+func gone(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+// undone demands that the interrupted change is put right and that the trail tells so.
+func (m *midway) undone() {
+	m.t.Helper()
+	if got, _ := m.p.read("src/hello.txt"); got != "hello\nworld\n" {
+		m.t.Errorf("the file holds %q", got)
+	}
+	var call string
+	for _, e := range m.p.entries() {
+		switch {
+		case e.Kind == ledger.KindReserve && e.Tool == "write_file" && call == "":
+			call = e.Call
+		case e.Kind == ledger.KindComplete && e.Call == call && call != "":
+			if e.Outcome != ledger.OutcomeError || !strings.Contains(string(e.Data), `"recovered"`) || !strings.Contains(string(e.Data), "src/hello.txt") {
+				m.t.Errorf("the trail tells of %s as %s", e.Outcome, e.Data)
+			}
+			return
+		}
+	}
+	m.t.Error("the trail does not tell how the change ended")
+}
+
+// TestAKillBetweenReserveAndCompleteIsUndone kills the server when the file is written and its end is not recorded.
+func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if err := os.Chmod(p.file("src/hello.txt"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	m := newMidway(p)
+	m.kill()
+	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
+	next := p.start()
+	m.undone()
+	if info, err := os.Stat(p.file("src/hello.txt")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file has the mode %v: %v", info.Mode(), err)
+	}
+	p.atRest(1)
+	next.begin("WINDSURF")
+	next.call("write_file", args{"path": "src/hello.txt", "content": "next\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": m.plan}).fine()
+	next.end()
+	p.verify()
+}
+
+// TestADeadHolderOfTheWorkspaceIsFollowed has a second server wait in vain while the first lives, and go on when it is dead: without a
+// restart, and not on top of what the dead one has left half done.
+func TestADeadHolderOfTheWorkspaceIsFollowed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := newMidway(p)
+	other := p.executor()
+	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": m.plan}).is("AUDIT_LOCK_FAILED")
+	if _, there := p.read("src/a.txt"); there {
+		t.Error("it was written beside the change of another")
+	}
+	m.kill()
+	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": m.plan}).fine()
+	m.undone()
+	p.atRest(2)
+	other.end()
+	p.verify()
+}
