@@ -1,9 +1,158 @@
 package judge
 
-import "github.com/candor-mcp/candor/probe"
+import (
+	"regexp"
+	"strings"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The labels of the corpus of recorded servers, which [Label] gives.
+const (
+	LabelProtocol      = "protocol_error"
+	LabelText          = "isError_text"
+	LabelJSON          = "isError_json"
+	LabelStructured    = "isError_structured"
+	LabelMaskedJSON    = "success_masking_error_json"
+	LabelMaskedText    = "success_masking_error_text"
+	LabelSilent        = "silent_success"
+	LabelGarbage       = "garbage_passthrough"
+	LabelCursorIgnored = "ok_cursor_ignored"
+	LabelOkOrEmpty     = "ok_or_empty"
+	LabelExtraAllowed  = "ok_extra_allowed"
+	LabelReport        = "ok_report"
+	LabelSlow          = "slow_tool"
+	LabelHang          = "hang"
+	LabelCrash         = "crash"
+	LabelNoAnswer      = "no_answer"
+)
 
 // Label returns the pattern of an observation in the words of the corpus of recorded servers, such as isError_text. t is the tool, nil
 // where the case belongs to none.
-func Label(o *probe.Observation, t *probe.Tool) string {
-	return ""
+func Label(o *probe.Observation, t *probe.Tool) string { return view(o, t).label() }
+
+// label asks, in this order: did an answer come, does it say that it failed, does it look as if it had, and should it have.
+func (s *sight) label() string {
+	switch {
+	case s.Outcome == probe.OutcomeCrash:
+		return LabelCrash
+	case s.Outcome == probe.OutcomeHang && s.mayBeSlow():
+		return LabelSlow
+	case s.Outcome == probe.OutcomeHang:
+		return LabelHang
+	case !s.answered():
+		return LabelNoAnswer
+	case s.message.Error().Present():
+		return LabelProtocol
+	case s.flagged():
+		return s.flaggedLabel()
+	case s.Case.Name == probe.CaseToolsListBadCursor:
+		return LabelCursorIgnored
+	default:
+		return s.successLabel()
+	}
+}
+
+// answered reports that there is one message with something in it. The parts of a batch answer no case, and a result that is null is
+// dropped by clients as if nothing had come.
+func (s *sight) answered() bool {
+	return s.Outcome == probe.OutcomeAnswered && s.Response != "" && s.message.Value().Type() != wire.TypeArray &&
+		!s.message.Result().IsNull()
+}
+
+func (s *sight) flagged() bool { return s.reading.Verdict == contract.VerdictTool }
+
+// flaggedLabel says where a program would find the facts: a structured envelope, JSON in a text, or nowhere.
+func (s *sight) flaggedLabel() string {
+	structured, _ := s.message.ResultMember("structuredContent")
+	switch {
+	case structured.Type() == wire.TypeObject && tellsOfFailure(structured):
+		return LabelStructured
+	case s.payload().Present():
+		return LabelJSON
+	default:
+		return LabelText
+	}
+}
+
+func (s *sight) successLabel() string {
+	switch {
+	case s.isReport():
+		return LabelReport
+	case s.passedOn():
+		return LabelGarbage
+	case s.masked() && s.inJSON():
+		return LabelMaskedJSON
+	case s.masked():
+		return LabelMaskedText
+	case s.Case.Name == probe.CaseExtraProperty && !s.closed():
+		return LabelExtraAllowed
+	case s.Case.Group == probe.GroupDomain:
+		return LabelOkOrEmpty
+	default:
+		return LabelSilent
+	}
+}
+
+func (s *sight) masked() bool {
+	return s.reading.Verdict == contract.VerdictMasked || s.Case.Group != probe.GroupDomain && s.admits()
+}
+
+// inJSON reports a masked failure that a program could find: in the JSON of the first text, or in members of the result.
+func (s *sight) inJSON() bool {
+	return s.payload().Present() || s.reading.Rule == contract.RuleLegacyResult
+}
+
+// page is an HTML page in an answer, as JSON writers spell it.
+var page = regexp.MustCompile(`(?s)(<|\\u003c)html.*(<|\\u003c)/html(>|\\u003e)`)
+
+// passedOn reports that the upstream said 200 with what is no answer, and the tool took it for one. Where nothing but the page itself reads as a
+// failure, the tool has not noticed one.
+func (s *sight) passedOn() bool {
+	if s.Case.Name != probe.CaseUpstreamHTML && s.Case.Name != probe.CaseUpstreamNoise {
+		return false
+	}
+	if !s.masked() {
+		return true
+	}
+	without := *s.Observation
+	without.Response = page.ReplaceAllLiteralString(s.Response, "")
+	return without.Response != s.Response && !view(&without, s.tool).masked()
+}
+
+// closed reports a tool whose schema allows no member that it does not name.
+func (s *sight) closed() bool {
+	if s.tool == nil {
+		return false
+	}
+	more, isBool := schemaOf(s.tool).Path("additionalProperties").Bool()
+	return isBool && !more
+}
+
+// mayBeSlow reports a call that is allowed to last: the tool says that it takes long, and nothing in the call was for it to refuse.
+func (s *sight) mayBeSlow() bool {
+	return s.tool != nil && s.Case.Expect != probe.ExpectRefusal && says(s.tool.Name+" "+s.tool.Description, "long running", "sleep", "delay")
+}
+
+// isReport reports a tool whose job it is to tell how things stand, so that bad news is its result.
+func (s *sight) isReport() bool {
+	return s.tool != nil && s.Case.Group == probe.GroupUpstream && len(required(s.tool)) == 0 && says(s.tool.Name, "status", "health", "current time")
+}
+
+// says reports whether a text has one of the phrases, whatever joins their words.
+func says(text string, phrases ...string) bool {
+	words := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return ' '
+		}
+		return r
+	}, strings.ToLower(text))
+	for _, p := range phrases {
+		if strings.Contains(words, p) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,98 @@
+package judge
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// shortAnswer is how long a text can be and still be about nothing but a failure.
+const shortAnswer = 600
+
+// sight is an observation with what can be read in it, read once.
+type sight struct {
+	*probe.Observation
+
+	tool     *probe.Tool
+	exchange *contract.Exchange
+	message  *wire.Message
+	reading  contract.Reading
+}
+
+func view(o *probe.Observation, t *probe.Tool) *sight {
+	x := &contract.Exchange{Lost: o.Response == ""}
+	if o.Request != "" {
+		m := wire.Parse([]byte(o.Request), wire.Limits{})
+		x.Request = &m
+	}
+	if !x.Lost {
+		x.Response = wire.Parse([]byte(o.Response), wire.Limits{})
+	}
+	return &sight{Observation: o, tool: t, exchange: x, message: &x.Response, reading: contract.Read(x)}
+}
+
+// payload is the JSON in the first text of a result, absent if it is prose.
+func (s *sight) payload() wire.Value {
+	text, ok := s.firstText()
+	text = strings.TrimSpace(text)
+	if !ok || text == "" || text[0] != '{' && text[0] != '[' {
+		return wire.Value{}
+	}
+	v, err := wire.ParseValue([]byte(text), wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return wire.Value{}
+	}
+	return v
+}
+
+func (s *sight) firstText() (string, bool) {
+	first, _ := s.message.ResultFirst("content", "text")
+	return first.Str()
+}
+
+// tellsOfFailure reports an object that has a member in which errors are told.
+func tellsOfFailure(v wire.Value) bool {
+	for _, name := range []string{"error", "code", "errors", "errorCode", "error_code"} {
+		if m, ok := v.Get(name); ok && !m.IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// confession are words that prove nothing by themselves: a success may talk about errors.
+var confession = regexp.MustCompile(`(?i)\b(errors?|exception|failed|failure|unable|invalid|unauthorized|forbidden|denied|rate.?limit(ed)?|too many requests|timed? ?out)\b`)
+
+// admits reports words of failure in a short answer in prose to a case that had to fail.
+func (s *sight) admits() bool {
+	text, ok := s.firstText()
+	return ok && s.due() && !s.payload().Present() && len(text) <= shortAnswer && confession.MatchString(text)
+}
+
+// due reports a case in which an honest server fails.
+func (s *sight) due() bool {
+	return s.Case.Expect == probe.ExpectRefusal || s.Case.Expect == probe.ExpectFailure
+}
+
+// schemaOf is the tool's input schema, absent if it has none that can be read.
+func schemaOf(t *probe.Tool) wire.Value {
+	v, err := wire.ParseValue(t.InputSchema, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return wire.Value{}
+	}
+	return v
+}
+
+// required are the arguments that the tool's schema demands.
+func required(t *probe.Tool) []string {
+	var out []string
+	for v := range schemaOf(t).Path("required").Elements() {
+		if name, ok := v.Str(); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
