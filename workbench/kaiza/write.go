@@ -1,10 +1,12 @@
 package kaiza
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -74,7 +76,7 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	if ch.report && len(strings.TrimSpace(string(after))) == 0 {
+	if ch.report && !saysSomething(after) {
 		return workbench.Reply{}, wrongValue("/content", "a report must say something")
 	}
 	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report}}
@@ -99,6 +101,11 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 		out["unlocked"] = wasLocked
 	}
 	return reply(out)
+}
+
+// saysSomething reports a text with at least one letter or digit in it: a report is for people.
+func saysSomething(content []byte) bool {
+	return bytes.ContainsFunc(content, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 // needsPlan makes the plan's name whole, so that the trail and the envelope hold the hash and not a part of it.
