@@ -119,12 +119,12 @@ func handlersWrapped(ctx context.Context, b *Bench) error {
 	if err != nil {
 		return err
 	}
-	defer serving.Close()
+	defer serving.Close() //nolint:errcheck // it was only asked
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "self-audit"}, nil).Connect(ctx, here, nil)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer client.Close() //nolint:errcheck // it was only asking
 	count := 0
 	for t, err := range client.Tools(ctx, nil) {
 		if err != nil {

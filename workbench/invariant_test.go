@@ -40,12 +40,12 @@ func ask(t *testing.T, b *Bench) *candor.Error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer serving.Close()
+	defer serving.Close() //nolint:errcheck // it was only asked
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer client.Close() //nolint:errcheck // it was only asking
 	return boundary.Decode(client.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: map[string]any{}}))
 }
 
@@ -55,7 +55,7 @@ func TestASoundSystemWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
+	defer b.Close() //nolint:errcheck // what matters was seen
 	if found := b.Findings(); len(found) > 0 {
 		t.Errorf("found %v", found)
 	}
@@ -98,7 +98,9 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ask(t, first)
+			if e := ask(t, first); e != nil {
+				t.Fatal(e)
+			}
 			if err := first.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +132,7 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer b.Close()
+			defer b.Close() //nolint:errcheck // what matters was seen
 			if inv.ID == "INV_STARTUP_HANDLERS_WRAPPED" {
 				b.server.AddTool(&mcp.Tool{Name: "smuggled", InputSchema: map[string]any{"type": "object"}}, b.handle)
 				b.findings = b.audit(t.Context())

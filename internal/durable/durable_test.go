@@ -14,7 +14,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // nothing is asked of it any more
 	for _, text := range []string{"first", "second"} {
 		if err := durable.WriteFile(root, "a.json", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestAFailedReplacementLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // nothing is asked of it any more
 	if err := os.MkdirAll(dir+"/taken/inside", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func read(t *testing.T, name string, each func(json.RawMessage)) {
 	if err != nil {
 		t.Skipf("the corpus of recorded servers is not here: %v", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 		if err != nil {
 			return workbench.Reply{}, notReadable(err)
 		}
-		defer reader.Close()
+		defer reader.Close() //nolint:errcheck // it was only read
 		for line, err := range reader.Entries(within, ledger.ReadOptions{Last: in.Last, Since: in.Since, Keep: in.keep(c.Session)}) {
 			if err != nil {
 				return workbench.Reply{}, notReadable(err)

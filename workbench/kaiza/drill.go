@@ -17,14 +17,19 @@ import (
 // legacyError is an error of an older kind that carries a code in its own way.
 type legacyError struct{ code string }
 
-func (e legacyError) Error() string     { return "a legacy error" }
+func (e legacyError) Error() string { return "a legacy error" }
+
+// ErrorCode is where errors of that kind keep their code.
 func (e legacyError) ErrorCode() string { return e.code }
+
+// throw panics with anything.
+func throw(v any) error { panic(v) } //nolint:forbidigo // that is the drill
 
 // drills are ways in which a handler can fail. They are real failures: nothing on their way out knows that they were wanted.
 var drills = map[string]func() error{
-	"panic":         func() error { panic(errors.New("the drill panicked with an error")) },
-	"panic_text":    func() error { panic("the drill panicked with a text") },
-	"panic_nil":     func() error { panic(nil) }, //nolint:govet // that is the drill
+	"panic":         func() error { return throw(errors.New("the drill panicked with an error")) },
+	"panic_text":    func() error { return throw("the drill panicked with a text") },
+	"panic_nil":     func() error { return throw(nil) },
 	"panic_pointer": func() error { var p *struct{ v int }; return fmt.Errorf("%d", p.v) },
 	"error":         func() error { return errors.New("the drill returned an error") },
 	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
@@ -33,13 +38,13 @@ var drills = map[string]func() error{
 	"cyclic": func() error {
 		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},
-	"panic_value": func() error { panic(cyclic()) },
+	"panic_value": func() error { return throw(cyclic()) },
 	"huge": func() error {
 		huge := strings.Repeat("a huge cause ", 1<<16)
 		return candor.New(candor.CodeKaizaInternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
 	},
 	"invariant":       func() error { return brokenRule() },
-	"panic_invariant": func() error { panic(brokenRule()) },
+	"panic_invariant": func() error { return throw(brokenRule()) },
 }
 
 // cyclic is a value that no JSON can say.

@@ -105,7 +105,7 @@ func (p *place) entries() []ledger.Record {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it was only read
 	var all []ledger.Record
 	for line, err := range r.Entries(p.t.Context(), ledger.ReadOptions{}) {
 		if err != nil {

@@ -49,7 +49,7 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 	if err != nil {
 		return nil, notSetUp(err)
 	}
-	defer state.Close()
+	defer state.Close() //nolint:errcheck // what is in it is on the disk
 	release, err := workspace.Lock(ctx, state, recoveryWait)
 	if candor.CodeOf(err) == candor.CodeKaizaAuditLockFailed {
 		return nil, nil
@@ -118,6 +118,7 @@ func (k *System) tellRecovery(ctx context.Context, b *workbench.Bench, r *worksp
 		return told
 	case workspace.Unknown, workspace.Damaged:
 		e.Outcome = ledger.OutcomeUnknown
+	case workspace.NotDone, workspace.Undone:
 	}
 	if err := b.Record(ctx, e); err != nil {
 		b.Logger().Error("a recovery could not be recorded", slog.String("call", r.ID), slog.Any("error", err))
@@ -134,7 +135,7 @@ func completed(ctx context.Context, dir, call string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer reader.Close()
+	defer reader.Close() //nolint:errcheck // it was only read
 	mark := []byte(call)
 	keep := func(l *ledger.Line) bool { return l.Kind == ledger.KindComplete && bytes.Contains(l.Raw(), mark) }
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: keep}) {

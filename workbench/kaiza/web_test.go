@@ -107,7 +107,7 @@ func (w *web) post(body string, headers ...string) (m wire.Message, session stri
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer answer.Body.Close()
+	defer answer.Body.Close() //nolint:errcheck // it was only read
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
 		w.t.Fatal(err)
