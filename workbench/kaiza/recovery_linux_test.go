@@ -1,14 +1,16 @@
 package kaiza_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -45,16 +47,6 @@ func newMidway(p *place) *midway {
 		p.t.Fatalf("the file holds %q while it is checked", got)
 	}
 	return m
-}
-
-// eventually waits for something to be so.
-func (p *place) eventually(what string, so func() bool) {
-	p.t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("it never comes to this: %s", what)
-		}
-	}
 }
 
 // gone reports a process that has ended, noticed by its parent or not.
@@ -123,4 +115,61 @@ func TestADeadHolderOfTheWorkspaceIsFollowed(t *testing.T) {
 	p.atRest(2)
 	other.end()
 	p.verify()
+}
+
+// diesAt has a running server die when it makes a system call of that name for the first time from now on.
+func (s *stdio) diesAt(call string) {
+	s.t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		s.t.Skip("strace is not installed")
+	}
+	cmd := exec.CommandContext(s.t.Context(), strace, "-f", "-p", strconv.Itoa(s.cmd.Process.Pid), "-e", "trace="+call, "-e", "inject="+call+":signal=KILL", "-o", os.DevNull)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	lines := bufio.NewReader(said)
+	line, err := lines.ReadString('\n')
+	if strings.Contains(line, "Operation not permitted") {
+		s.t.Skipf("strace may not trace here: %s", line)
+	}
+	if err != nil || !strings.Contains(line, "attached") {
+		s.t.Fatalf("strace: %v %s", err, line)
+	}
+	s.t.Cleanup(func() {
+		_, _ = io.Copy(io.Discard, lines)
+		_ = cmd.Wait()
+	})
+}
+
+// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is on record and the journal still there.
+func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor()
+	s.diesAt("unlinkat") // a new file needs nothing removed but its journal
+	if answers := s.flood(1, func(int) string {
+		return `{"name":"write_file","arguments":{"path":"src/a.txt","content":"new\n","plan_hash":"` + plan + `"}}`
+	}); len(answers) != 0 {
+		t.Fatalf("it was answered: %s", answers[0].m.Bytes())
+	}
+	s.kill()
+	if journals, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(journals) != 1 {
+		t.Fatalf("the journals are %v: it died elsewhere", journals)
+	}
+	next := p.start()
+	if got, _ := p.read("src/a.txt"); got != "new\n" {
+		t.Errorf("the file holds %q", got)
+	}
+	next.end()
+	p.atRest(2)
+	p.verify()
+	if ends := p.completions(); len(ends) != 1 || ends[0].Outcome != ledger.OutcomeOK {
+		t.Errorf("the trail tells %+v", ends)
+	}
 }

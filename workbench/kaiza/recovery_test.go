@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -18,7 +19,7 @@ func (p *place) checks(shell string) string {
 	return p.policyFile("builtin: []\npreflight:\n  - name: check\n    run: [sh, -c, " + string(quoted) + "]\n")
 }
 
-// atRest demands that no change is under way: no journal, and no temporary file in the workspace.
+// atRest demands that no change is under way: no journal, and no other than so many files in the workspace; -1 is any number.
 func (p *place) atRest(files int) {
 	p.t.Helper()
 	journals, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*"))
@@ -32,8 +33,18 @@ func (p *place) atRest(files int) {
 		}
 		return err
 	})
-	if err != nil || len(found) != files {
+	if err != nil || files >= 0 && len(found) != files {
 		p.t.Errorf("the workspace holds %v: %v", found, err)
+	}
+}
+
+// eventually waits for something to be so.
+func (p *place) eventually(what string, so func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("it never comes to this: %s", what)
+		}
 	}
 }
 

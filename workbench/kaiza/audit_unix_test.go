@@ -1,0 +1,57 @@
+//go:build unix
+
+package kaiza_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestK20WhetherTheTrailIsLockedOrBrokenIsTold takes the trail away from a session in both ways, and gives it back.
+func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
+	for code, take := range map[string]func(p *place) (flags []string, giveBack func()){
+		"AUDIT_LOCK_FAILED": func(p *place) ([]string, func()) { return nil, holdTrail(p.t, p.ledgerDir()) },
+		"AUDIT_LOG_FAILED": func(p *place) ([]string, func()) {
+			name := filepath.Join(filepath.Dir(p.root), "elsewhere") // a file where the folder should be
+			if err := os.WriteFile(name, nil, 0o600); err != nil {
+				p.t.Fatal(err)
+			}
+			return []string{"--ledger", name}, func() { _ = os.Remove(name) }
+		},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			plan := p.approved("src/**")
+			w := p.listen()
+			first := w.stateless()
+			first.begin("WINDSURF")
+			w.kill()
+
+			flags, giveBack := take(p)
+			c := p.listen(flags...).stateless()
+			c.session = first.session
+			for i, tool := range []string{"write_file", "write_file", "read_file"} {
+				refused := c.call(tool, args{"path": fmt.Sprintf("src/%d.txt", i), "content": "x", "plan_hash": plan})
+				if i == 2 {
+					refused = c.call(tool, args{"path": "src/hello.txt"})
+				}
+				refused.is(code)
+			}
+			p.atRest(1)
+			giveBack()
+			written := 0
+			p.eventually("it is back without a restart", func() bool {
+				written++
+				a := c.call("write_file", args{"path": fmt.Sprintf("src/back-%d.txt", written), "content": "x", "plan_hash": plan})
+				if a.code() != "" {
+					a.is(code)
+				}
+				return a.code() == ""
+			})
+			p.atRest(2) // what was refused was not done, not then and not now
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package kaiza_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// small is a server whose trail is on a small disk, which nobody else sees.
+type small struct {
+	*stdio
+	plan  string
+	trail *place // the same disk as it is seen from here
+}
+
+// onASmallDisk starts such a server. Its mounts are its own; what is on them is reached through its process.
+func onASmallDisk(p *place, check string) *small {
+	p.t.Helper()
+	disk := filepath.Join(filepath.Dir(p.root), "small")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	s := &small{plan: p.approved("src/**")}
+	s.stdio = p.prepare("--ledger", filepath.Join(disk, "ledger"), "--policy", p.checks(check))
+	const mounting = `mount --make-rprivate / && mount -t tmpfs -o size=1m,mode=700 candor "$0" && exec "$@"`
+	s.cmd.Args = append([]string{"sh", "-c", mounting, disk}, s.cmd.Args...)
+	s.cmd.Path = "/bin/sh"
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, where those are allowed
+		s.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		s.cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		s.cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	if err := s.try(); err != nil {
+		p.t.Skipf("no namespace to mount a small disk in: %v", err)
+	}
+	s.greet()
+	s.begin("WINDSURF")
+	s.trail = &place{t: p.t, root: p.root, work: p.work, state: fmt.Sprintf("/proc/%d/root%s", s.cmd.Process.Pid, disk)}
+	return s
+}
+
+// try looks whether mounting is allowed, and then runs the server.
+func (s *small) try() error {
+	test := *s.cmd
+	test.Args = []string{"sh", "-c", `mount --make-rprivate / && mount -t tmpfs candor "$0"`, s.cmd.Args[3]}
+	test.Stderr = nil
+	if out, err := test.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	s.run()
+	return nil
+}
+
+func (s *small) filling() string { return filepath.Join(s.trail.state, "filling") }
+
+// fill writes until nothing more fits.
+func (s *small) fill() {
+	s.t.Helper()
+	f, err := os.Create(s.filling())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 64 << 10; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *small) empty() {
+	s.t.Helper()
+	if err := os.Remove(s.filling()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write writes a new file and demands that it is there if that was said, and only then. It returns the code. A call whose end alone
+// could not be recorded is refused and says that its effect stands.
+func (s *small) write(name string) string {
+	s.t.Helper()
+	a := s.call("write_file", args{"path": name, "content": name, "plan_hash": s.plan})
+	if a.code() != "" {
+		a.is("AUDIT_LOG_FAILED")
+	}
+	stands := a.canonical().Path("details", "effect").Is("done")
+	if _, there := s.p.read(name); there != (a.code() == "" || stands) {
+		s.t.Errorf("%s: the code is %q, and that it is there is %v", name, a.code(), there)
+	}
+	return a.code()
+}
+
+// TestK20AFullDiskRefusesTheEffectUntilThereIsRoom fills the disk of the trail, twice.
+func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := onASmallDisk(p, "true")
+	for round := range 2 {
+		if code := s.write(fmt.Sprintf("src/before-%d.txt", round)); code != "" {
+			t.Fatalf("refused with room: %s", code)
+		}
+		s.fill()
+		for i := 0; s.write(fmt.Sprintf("src/full-%d-%d.txt", round, i)) == ""; i++ {
+			if i == 2000 {
+				t.Fatal("it is full and never refuses")
+			}
+		}
+		for i := range 3 {
+			if s.write(fmt.Sprintf("src/still-%d-%d.txt", round, i)) == "" {
+				t.Error("it was refused, and then there was room")
+			}
+		}
+		p.atRest(-1)
+		s.empty()
+		i := 0
+		p.eventually("it is back without a restart", func() bool {
+			i++
+			return s.write(fmt.Sprintf("src/back-%d-%d.txt", round, i)) == ""
+		})
+	}
+	s.trail.verify()
+	s.trail.asTheTrailSays()
+}
+
+// TestK20AChangeWhoseEndCannotBeRecordedIsUndone has the check fill the disk: after the reservation, before the completion.
+func TestK20AChangeWhoseEndCannotBeRecordedIsUndone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	filling := filepath.Join(filepath.Dir(p.root), "small", "filling")
+	s := onASmallDisk(p, "cat /dev/zero > "+filling+" 2> /dev/null; true")
+	undone := 0
+	for i := range 200 {
+		name := fmt.Sprintf("src/%d.txt", i)
+		if s.write(name) == "" {
+			continue // there was something left for its end
+		}
+		for _, e := range s.trail.entries() {
+			if e.Kind == "reserve" && strings.Contains(string(e.Data), name) {
+				undone++
+			}
+		}
+		if undone > 0 {
+			break
+		}
+		s.empty()
+	}
+	if undone == 0 {
+		t.Error("no change was reserved, done and undone")
+	}
+	p.atRest(-1)
+	s.empty()
+	p.eventually("it is back without a restart", func() bool { return s.call("read_file", args{"path": "src/hello.txt"}).code() == "" })
+	s.trail.verify()
+	s.trail.asTheTrailSays()
+}

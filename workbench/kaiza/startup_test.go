@@ -1,0 +1,111 @@
+package kaiza_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// startFaults bring about what the audit at the start must find: one for each invariant that is kaiza's own and that the world around
+// it can break.
+var startFaults = map[string]struct {
+	invariant string
+	flags     func(p *place) []string
+}{
+	"root is a whole file system": {"INV_STARTUP_ROOT_SANE", func(*place) []string { return []string{"--root", "/"} }},
+	"state inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+		return []string{"--state", filepath.Join(p.root, "state"), "--ledger", filepath.Join(p.state, "ledger")}
+	}},
+	"state inside the root by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+		p.must(os.Mkdir(filepath.Join(p.root, "state"), 0o700))
+		p.must(os.Symlink(filepath.Join(p.root, "state"), p.state+"-link"))
+		return []string{"--state", p.state + "-link", "--ledger", filepath.Join(p.state, "ledger")}
+	}},
+	"trail inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string { return []string{"--ledger", filepath.Join(p.root, "ledger")} }},
+	"trail inside a workspace by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+		p.must(os.Symlink(p.work, p.state+"-link"))
+		return []string{"--ledger", filepath.Join(p.state+"-link", "ledger")}
+	}},
+	"policy inside the root": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *place) []string {
+		p.write("policy.yaml", "builtin: []\n")
+		return []string{"--policy", p.file("policy.yaml")}
+	}},
+	"policy inside the root by a link": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *place) []string {
+		p.write("policy.yaml", "builtin: []\n")
+		p.must(os.Symlink(p.file("policy.yaml"), p.state+"-policy.yaml"))
+		return []string{"--policy", p.state + "-policy.yaml"}
+	}},
+	"check that is not there": {"INV_STARTUP_CHECKS_FOUND", func(p *place) []string {
+		return []string{"--policy", p.policyFile("preflight:\n  - name: absent\n    run: [no-such-command-anywhere]\n")}
+	}},
+	"check inside the workspace": {"INV_STARTUP_CHECKS_FOUND", func(p *place) []string {
+		return []string{"--policy", p.policyFile("preflight:\n  - name: relative\n    run: [src/check.sh]\n")}
+	}},
+}
+
+func (p *place) must(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// TestAFaultAtTheStartRefusesEveryCall starts servers that find a fault in themselves. They stay, and refuse.
+func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
+	for name, fault := range startFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			flags := fault.flags(p)
+			s := p.start(flags...)
+			if tools := s.ask("tools/list", `{}`); !tools.Result().Present() {
+				t.Errorf("it does not list its tools: %s", tools.Bytes())
+			}
+			for range 2 {
+				for tool, arguments := range map[string]args{
+					"begin_session": {"workspace_root": p.work, "role": "WINDSURF"}, "read_file": {"path": "src/hello.txt"}, "write_file": {},
+				} {
+					a := s.call(tool, arguments)
+					a.is("SELF_AUDIT_FAILURE")
+					if envelope := a.system(); !envelope.Path("invariant_id").Is(fault.invariant) {
+						t.Errorf("%s: the envelope says %s", tool, envelope.Raw())
+					}
+					for _, secret := range []string{p.root, p.state} {
+						if strings.Contains(string(a.m.Bytes()), secret) {
+							t.Errorf("%s: the answer tells a path of the machine: %s", tool, a.m.Bytes())
+						}
+					}
+				}
+			}
+			if code := s.end(); code != 0 {
+				t.Errorf("it ended with %d", code)
+			}
+			if !strings.Contains(s.said.String(), fault.invariant) {
+				t.Errorf("the operator is not told: %s", s.said)
+			}
+		})
+	}
+}
+
+// TestAFaultAtTheStartEndsTheServerThatWasToldSo is the same with --exit-on-audit.
+func TestAFaultAtTheStartEndsTheServerThatWasToldSo(t *testing.T) {
+	for name, fault := range startFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			flags := append(fault.flags(p), "--exit-on-audit")
+			s := p.launch(flags...)
+			if code := s.end(); code != 1 || !strings.Contains(s.said.String(), fault.invariant) {
+				t.Errorf("it ended with %d and said %s", code, s.said)
+			}
+		})
+	}
+}
+
+// TestAServerWithoutAFaultStartsWithExitOnAudit is the other side.
+func TestAServerWithoutAFaultStartsWithExitOnAudit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.executor("--exit-on-audit", "--policy", p.checks("true")).call("read_file", args{"path": "src/hello.txt"}).fine()
+}
