@@ -16,6 +16,7 @@ var unknownPlan = strings.Repeat("ab", 32)
 // TestTypeScriptClientsListAndCallTheTools has each official client do what an application does. A failure must reach the application
 // as the server sent it: the client may neither throw nor take anything away.
 func TestTypeScriptClientsListAndCallTheTools(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]conformance.Client{"v1": conformance.V1, "v2": conformance.V2Legacy, "v2 stateless": conformance.V2Modern} {
 		t.Run(name+"/stdio", func(t *testing.T) {
 			t.Parallel()
