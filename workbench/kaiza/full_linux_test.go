@@ -65,7 +65,7 @@ func (s *small) fill() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // a full disk is what we want
 	for size := 64 << 10; size > 0; {
 		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
 			size /= 2
