@@ -1,0 +1,211 @@
+package profile
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+var unknownFailure = candor.CodeUnknownToolFailure
+
+// flags are the members by which servers say inside a success that they failed, the clearest first.
+var flags = []Mask{
+	{Path: "/ok", Equals: "false"}, {Path: "/success", Equals: "false"}, {Path: "/succeeded", Equals: "false"},
+	{Path: "/data/ok", Equals: "false"}, {Path: "/data/success", Equals: "false"}, {Path: "/result/success", Equals: "false"}, {Path: "/result/ok", Equals: "false"},
+	{Path: "/isError", Equals: "true"}, {Path: "/is_error", Equals: "true"}, {Path: "/error", Equals: "true"},
+	{Path: "/status", Equals: `"error"`}, {Path: "/status", Equals: `"failed"`}, {Path: "/status", Equals: `"failure"`}, {Path: "/type", Equals: `"error"`},
+	{Path: "/result/type", Equals: `"error"`},
+	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
+}
+
+// marks are the rules that one masked answer suggests, the most telling first.
+func marks(s *sight) (out []Mask) {
+	for _, name := range []string{"/status_code", "/statusCode", "/status", "/code"} {
+		if v := s.value(name); v.Present() {
+			if n, ok := v.Int64(); ok && n >= 400 && n < 600 {
+				out = append(out, Mask{Path: name, Equals: strconv.FormatInt(n, 10)})
+			}
+		}
+	}
+	for _, f := range flags {
+		if f.holds(s) {
+			out = append(out, f)
+		}
+	}
+	for _, text := range beginnings(s.text) {
+		out = append(out, Mask{Text: text})
+	}
+	return out
+}
+
+// value is the value at a pointer, in what the server says to programs or in the JSON of its first text.
+func (s *sight) value(pointer string) wire.Value {
+	for _, v := range []wire.Value{s.result.Path("structuredContent"), inner(s.text)} {
+		if found := follow(v, pointer); found.Present() {
+			return found
+		}
+	}
+	return wire.Value{}
+}
+
+func inner(text string) wire.Value {
+	v, err := wire.ParseValue([]byte(text), wire.Limits{})
+	if err != nil {
+		return wire.Value{}
+	}
+	return v
+}
+
+func follow(v wire.Value, pointer string) wire.Value {
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if i, err := strconv.Atoi(step); err == nil && v.Type() == wire.TypeArray {
+			v = v.Path(i)
+		} else {
+			v = v.Path(step)
+		}
+	}
+	return v
+}
+
+// holds reports whether the gateway would apply the rule to an answer; see package gateway for the same in use.
+func (m *Mask) holds(s *sight) bool {
+	if m.Text != "" {
+		e, err := regexp.Compile(m.Text)
+		return err == nil && e.MatchString(s.text)
+	}
+	v := s.value(m.Path)
+	if !v.Present() || v.IsNull() {
+		return false
+	}
+	if m.Equals == "" {
+		return true
+	}
+	w, err := wire.ParseValue([]byte(m.Equals), wire.Limits{})
+	if err != nil || w.Type() != v.Type() {
+		return false
+	}
+	if text, ok := w.Str(); ok {
+		return v.Is(text)
+	}
+	return string(v.Raw()) == string(w.Raw())
+}
+
+// complaint are words with which failures begin.
+var complaint = regexp.MustCompile(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
+
+const mostWords = 6
+
+// beginnings are expressions for the first words of a text, the shortest that says something first. What came from the call, or may
+// differ from call to call, is left out.
+func beginnings(text string) (out []string) {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	words := strings.Fields(line)
+	expression, telling := "^\\s*", false
+	for i, word := range words[:min(len(words), mostWords)] {
+		if varies(word) {
+			break
+		}
+		if i > 0 {
+			expression += `\s+`
+		}
+		expression += regexp.QuoteMeta(word)
+		if telling = telling || complaint.MatchString(strings.TrimLeftFunc(word, unicode.IsPunct)); telling {
+			out = append(out, expression)
+		}
+	}
+	return out
+}
+
+// varies reports a word that may be another one next time: a value of the call, a number, something quoted.
+func varies(word string) bool {
+	return strings.Contains(word, "zz") || strings.ContainsAny(word, "0123456789\"'`/\\{}[]<>=@") || len(word) > 40
+}
+
+// meanings are what the faults of the fake upstream mean.
+var meanings = map[string]candor.Code{
+	"401": candor.CodeUpstreamUnauthenticated, "403": candor.CodeUpstreamForbidden, "404": candor.CodeUpstreamNotFound, "409": candor.CodeUpstreamConflict,
+	"422": candor.CodeUpstreamRejected, "429": candor.CodeUpstreamRateLimited, "500": candor.CodeUpstreamError, "503": candor.CodeUpstreamUnavailable,
+	"down": candor.CodeUpstreamUnreachable, "slow": candor.CodeUpstreamTimeout,
+}
+
+// codeFor is what a case means, where the server does not say; the zero Code if that is not certain either.
+func codeFor(c *probe.Case) candor.Code {
+	switch {
+	case c.Group == probe.GroupValidation:
+		return candor.CodeInvalidArguments
+	case c.Name == probe.CaseNonexistent:
+		return candor.CodeNotFound
+	}
+	return meanings[c.Fault]
+}
+
+// codes returns rules for errors that say so and from which nothing else can be told.
+func (l *lessons) codes() (out []CodeRule) {
+	for i := range l.failed {
+		s := &l.failed[i]
+		code := codeFor(&s.at.Case)
+		if s.reading.Error == nil || s.reading.Error.Code() != unknownFailure || !code.Valid() {
+			continue
+		}
+		rule, ok := l.codeRule(s, code)
+		if ok && !contains(out, rule) {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// codeRule makes a rule by the first words of an error. It must not hold for an error of the same tool that means something else.
+func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
+	message := s.reading.Error.Message()
+	for _, text := range openings(message) {
+		e, err := regexp.Compile(text)
+		if err != nil || !e.MatchString(message) {
+			continue
+		}
+		clash := false
+		for j := range l.failed {
+			other := &l.failed[j]
+			if other.reading.Error != nil && e.MatchString(other.reading.Error.Message()) && codeFor(&other.at.Case) != code {
+				clash = true
+			}
+		}
+		if !clash {
+			return CodeRule{Tool: l.tool, Text: text, Code: code, Note: "seen for " + s.at.Case.Name}, true
+		}
+	}
+	return CodeRule{}, false
+}
+
+// openings are expressions for the first words of a message, the longest first.
+func openings(message string) (out []string) {
+	words := strings.Fields(message)
+	expression := "^"
+	for i, word := range words[:min(len(words), mostWords)] {
+		if varies(word) {
+			break
+		}
+		if i > 0 {
+			expression += `\s+`
+		}
+		expression += regexp.QuoteMeta(word)
+		if i > 0 {
+			out = append([]string{expression}, out...)
+		}
+	}
+	return out
+}
+
+func contains(rules []CodeRule, r CodeRule) bool {
+	for _, have := range rules {
+		if have.Text == r.Text && have.Tool == r.Tool {
+			return true
+		}
+	}
+	return false
+}

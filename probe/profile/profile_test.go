@@ -1,0 +1,96 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/profile"
+)
+
+func seen(tool, name string, expect probe.Expect, response string) probe.Observation {
+	group := probe.GroupValidation
+	if name == probe.CaseNonexistent || name == probe.CaseNoArgsValid {
+		group = probe.GroupDomain
+	}
+	return probe.Observation{Case: probe.Case{Group: group, Name: name, Tool: tool, Expect: expect}, Outcome: probe.OutcomeAnswered,
+		Response: `{"jsonrpc":"2.0","id":1,"result":` + response + `}`}
+}
+
+func says(text string) string {
+	quoted, _ := json.Marshal(text)
+	return `{"content":[{"type":"text","text":` + string(quoted) + `}]}`
+}
+
+func TestMaskedFailuresBecomeRules(t *testing.T) {
+	t.Parallel()
+	run := &probe.Run{Server: probe.Server{Name: "shop"}, Observations: []probe.Observation{
+		seen("invoice", probe.CaseNonexistent, probe.ExpectFailure, says(`{"success":false,"error":"Invoice 7 does not exist"}`)),
+		seen("invoice", probe.CaseMissingRequired, probe.ExpectRefusal, says(`{"success":false,"error":"id is required"}`)),
+		seen("orders", probe.CaseMissingRequired, probe.ExpectRefusal, says("Error: customer is required")),
+		seen("orders", probe.CaseNoArgsValid, probe.ExpectAnswer, says("3 orders")),
+		seen("honest", probe.CaseMissingRequired, probe.ExpectRefusal, `{"content":[{"type":"text","text":"Error: no"}],"isError":true}`),
+	}}
+	p := profile.Learn(run)
+	if len(p.Masks) != 2 || p.Masks[0].Path != "/success" || p.Masks[0].Equals != "false" || p.Masks[1].Text != `^\s*Error:` || p.Masks[1].Tool != "orders" {
+		t.Errorf("learnt %+v", p.Masks)
+	}
+	var back struct {
+		Version int
+		Server  string
+		Masks   []map[string]any
+	}
+	if err := yaml.Unmarshal(p.YAML(), &back); err != nil {
+		t.Fatalf("%v in\n%s", err, p.YAML())
+	}
+	if back.Version != 1 || back.Server != "shop" || len(back.Masks) != 2 || back.Masks[0]["equals"] != false {
+		t.Errorf("%s", p.YAML())
+	}
+}
+
+// TestNoRuleHoldsForWhatWentWell has a tool whose successes begin as its failures do.
+func TestNoRuleHoldsForWhatWentWell(t *testing.T) {
+	t.Parallel()
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("log", probe.CaseMissingRequired, probe.ExpectRefusal, says("Error: name is required")),
+		seen("log", probe.CaseNoArgsValid, probe.ExpectAnswer, says("Error: disk full\nError: disk full again\nthese were all entries of the log from yesterday and the day before that")),
+	}}
+	for _, m := range profile.Learn(run).Masks {
+		if m.Text == `^\s*Error:` {
+			t.Errorf("the rule %q holds for a success", m.Text)
+		}
+	}
+}
+
+// TestAGuessAloneMakesNoRule sees something that looks like a failure where none was due.
+func TestAGuessAloneMakesNoRule(t *testing.T) {
+	t.Parallel()
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("status", probe.CaseNoArgsValid, probe.ExpectAnswer, says(`{"success":false,"error":"the last build failed"}`)),
+	}}
+	if p := profile.Learn(run); len(p.Masks)+len(p.Codes) != 0 {
+		t.Errorf("learnt %+v", p)
+	}
+}
+
+func TestHostileNamesDoNotBreakTheFile(t *testing.T) {
+	t.Parallel()
+	name := "a\"b\n- tool: *\x1b[31m\u202e[x]"
+	run := &probe.Run{Server: probe.Server{Name: name}, Observations: []probe.Observation{
+		seen(name, probe.CaseMissingRequired, probe.ExpectRefusal, says("Failed: \"evil\"\nmasks: []")),
+	}}
+	p := profile.Learn(run)
+	var back struct {
+		Server string
+		Masks  []struct{ Tool string }
+	}
+	if err := yaml.Unmarshal(p.YAML(), &back); err != nil {
+		t.Fatalf("%v in\n%s", err, p.YAML())
+	}
+	if back.Server != name || len(back.Masks) != 1 || !strings.Contains(back.Masks[0].Tool, `\[x]`) {
+		t.Errorf("%+v from\n%s", back, p.YAML())
+	}
+}

@@ -1,0 +1,56 @@
+package profile
+
+import (
+	"strconv"
+	"strings"
+)
+
+// YAML writes the profile as candor wrap --profile reads it. A profile without rules says that there are none.
+func (p *Profile) YAML() []byte {
+	var b strings.Builder
+	b.WriteString("# What candor probe learnt about this server, as rules for candor wrap --profile. Read each rule before you use it:\n")
+	b.WriteString("# a mask turns answers that look like successes into failures.\n")
+	b.WriteString("version: 1\n")
+	if p.Server != "" {
+		b.WriteString("server: " + quote(p.Server) + "\n")
+	}
+	if len(p.Masks) > 0 {
+		b.WriteString("masks:\n")
+	}
+	for _, m := range p.Masks {
+		rule(&b, "tool", quote(pattern(m.Tool)), "path", optional(m.Path), "equals", m.Equals, "text", optional(m.Text), "code", m.Code.Symbol(), "note", optional(m.Note))
+	}
+	if len(p.Codes) > 0 {
+		b.WriteString("codes:\n")
+	}
+	for _, c := range p.Codes {
+		rule(&b, "tool", quote(pattern(c.Tool)), "text", optional(c.Text), "code", c.Code.Symbol(), "note", optional(c.Note))
+	}
+	return []byte(b.String())
+}
+
+// rule writes an item of a list; members without a value are left out.
+func rule(b *strings.Builder, pairs ...string) {
+	lead := "  - "
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			b.WriteString(lead + pairs[i] + ": " + pairs[i+1] + "\n")
+			lead = "    "
+		}
+	}
+}
+
+func optional(text string) string {
+	if text == "" {
+		return ""
+	}
+	return quote(text)
+}
+
+// quote writes a text as YAML reads it back, whatever is in it: JSON's form is YAML's, and ASCII is safe anywhere.
+func quote(text string) string { return strconv.QuoteToASCII(text) }
+
+// pattern is a name that stands for itself where a pattern may stand.
+func pattern(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
