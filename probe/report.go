@@ -35,7 +35,8 @@ const (
 // ToolReport is one row of the inventory.
 type ToolReport struct {
 	Tool     string          `json:"tool"`
-	Grade    Grade           `json:"grade"`
+	Grade    Grade           `json:"grade"` // "" if it cannot be judged; Skipped says why
+	Score    int             `json:"score"` // 100 less what its findings weigh, at least 0: moves where the grade does not
 	Cases    int             `json:"cases"`
 	Failures int             `json:"failures"` // cases that failed, however that was told
 	Patterns map[Pattern]int `json:"patterns"`
@@ -57,7 +58,8 @@ type Report struct {
 	Seed     uint64       `json:"seed"`
 	Rules    string       `json:"rules"` // the rule set
 	Server   Server       `json:"server"`
-	Grade    Grade        `json:"grade"`
+	Grade    Grade        `json:"grade"`   // "" if it cannot be judged; Incomplete says why
+	Score    int          `json:"score"`   // the mean of its tools and of the protocol
 	Dialect  string       `json:"dialect"` // that most failures speak; "" is none that we know
 	Cases    int          `json:"cases"`
 	Failures int          `json:"failures"`
