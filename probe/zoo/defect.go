@@ -1,5 +1,7 @@
 package zoo
 
+import "slices"
+
 // Defect is one thing that is wrong with a server, and where to see it.
 type Defect struct {
 	ID    string   `json:"id"` // as in masked-text
@@ -11,15 +13,50 @@ type Defect struct {
 	Also  []string `json:"also,omitempty"` // rules that cannot but find it, too
 }
 
-// Defects returns all defects. The caller owns the slice.
-func Defects() []Defect { return nil }
-
-// Personality is a set of defects with a name.
-type Personality struct {
-	Name    string   `json:"name"`
-	About   string   `json:"about"`
-	Defects []string `json:"defects"` // ids
+// Defects returns all defects, in the order in which the zoo shows them. The caller owns the slice.
+func Defects() []Defect {
+	known := cages()
+	out := make([]Defect, len(known))
+	for i, c := range known {
+		out[i] = c.Defect
+		out[i].Cases, out[i].Also = slices.Clone(c.Cases), slices.Clone(c.Also)
+	}
+	return out
 }
 
-// Personalities returns all personalities. The caller owns the slice.
-func Personalities() []Personality { return nil }
+// cage is a defect and what it does.
+type cage struct {
+	Defect
+
+	on     when               // the calls that show it; all others are answered honestly
+	show   func(*call) answer // nil for a defect of the server as a whole
+	input  string             // the input schema, "" for that of records
+	output string             // the output schema, "" for none
+	writes bool               // the tool does not say that it only reads
+	up     func(*call)        // asks the upstream, in place of the records
+}
+
+// tool is the tool that shows the defect.
+func (c cage) tool() *tool {
+	t := honestTool(c.Tool)
+	t.about = "Shows the defect " + c.ID + ". " + t.about
+	t.output, t.writes = c.output, c.writes
+	if c.input != "" {
+		t.input = c.input
+	}
+	if c.up != nil {
+		t.find = c.up
+	}
+	t.answer = func(call *call) answer {
+		if c.on&call.state == 0 {
+			return call.honest()
+		}
+		return c.show(call)
+	}
+	return t
+}
+
+// cages returns all defects with what they do.
+func cages() []cage {
+	return slices.Concat(masked(), numbers(), facts(), foreign(), contents(), liveness(), wide(), upstreams())
+}

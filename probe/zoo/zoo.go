@@ -6,11 +6,15 @@
 package zoo
 
 import (
-	"context"
 	"errors"
-	"io"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/schema"
 )
 
 // Options choose what a zoo shows. The zero value shows all of it.
@@ -31,12 +35,110 @@ const DefaultDeadline = 5 * time.Second
 // ErrCrash is what [Serve] returns when the server has died as a defect wanted it to. A program should end with a failure then.
 var ErrCrash = errors.New("the zoo has died, as it was told to")
 
-// Serve speaks MCP over lines until in ends, ctx is done, or a defect kills it, which is [ErrCrash].
-func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	return errors.New("not built yet")
+// Check returns what is wrong with the options: a name that there is none of, or an address that is none.
+func (o Options) Check() error {
+	_, err := build(o)
+	return err
 }
 
-// Handler speaks MCP over streamable HTTP at any path, and over the older event stream at /sse.
-func Handler(o Options) http.Handler {
-	return http.NotFoundHandler()
+// zoo is a server as the options want it. It is not changed once it is built.
+type zoo struct {
+	tools    []*tool
+	wide     map[string]bool // the defects of the server as a whole, by id
+	upstream string
+	client   *http.Client
+	deadline time.Duration
+}
+
+// build is the one place where options become a server.
+func build(o Options) (*zoo, error) {
+	z := &zoo{wide: map[string]bool{}, deadline: o.Deadline}
+	if z.deadline <= 0 {
+		z.deadline = DefaultDeadline
+	}
+	if o.Upstream != "" {
+		u, err := url.Parse(o.Upstream)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, errors.New("opening the zoo: the upstream must be an http or https address")
+		}
+		z.upstream = strings.TrimSuffix(u.String(), "/")
+		z.client = &http.Client{Timeout: z.deadline / 2}
+	}
+	ids, err := chosen(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Personality == PersonalityDual {
+		z.tools = dualHouse()
+	} else {
+		z.tools = []*tool{honestTool("honest"), recordsTool()}
+	}
+	for _, c := range cages() {
+		switch {
+		case !slices.Contains(ids, c.ID):
+		case c.Tool == "":
+			z.wide[c.ID] = true
+		case c.up != nil && z.upstream == "":
+		default:
+			z.tools = append(z.tools, c.tool())
+		}
+	}
+	if z.upstream != "" && o.Personality != PersonalityDual {
+		z.tools = append(z.tools, upstreamHonest())
+	}
+	return z, z.compile()
+}
+
+// compile reads the schemas of the tools. They are our own, so that an error is a mistake of ours.
+func (z *zoo) compile() error {
+	var cache schema.Cache
+	for _, t := range z.tools {
+		s, err := cache.Get([]byte(t.input))
+		if err != nil {
+			return fmt.Errorf("reading the schema of %s: %w", t.name, err)
+		}
+		t.schema = s
+	}
+	return nil
+}
+
+// chosen returns the ids of the defects that the options ask for.
+func chosen(o Options) ([]string, error) {
+	var ids []string
+	name := o.Personality
+	if name == "" && len(o.Defects) == 0 {
+		name = PersonalityAll
+	}
+	if name != "" {
+		at := slices.IndexFunc(Personalities(), func(p Personality) bool { return p.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("opening the zoo: there is no personality %q", name)
+		}
+		ids = Personalities()[at].Defects
+	}
+	known := cages()
+	for _, id := range o.Defects {
+		if !slices.ContainsFunc(known, func(c cage) bool { return c.ID == id }) {
+			return nil, fmt.Errorf("opening the zoo: there is no defect %q", id)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (z *zoo) tool(name string) *tool {
+	for _, t := range z.tools {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+func (z *zoo) toolNames() []string {
+	names := make([]string, len(z.tools))
+	for i, t := range z.tools {
+		names[i] = t.name
+	}
+	return names
 }
