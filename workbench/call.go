@@ -46,12 +46,9 @@ func newID() string {
 // Bench returns where the call is handled.
 func (c *Call) Bench() *Bench { return c.bench }
 
-// Standing returns the session of the connection that the call came by, whatever session the call itself names; nil if there is none.
-func (c *Call) Standing() *Session { return c.bench.sessions.at(c.place) }
-
 // Begun makes s the session of this call and of those that follow on its connection. It is not bound if there is no connection that
-// lasts: then the caller has to name the session in each call. It is late if another call has begun a session there meanwhile: then
-// that one stands, and s is nobody's.
+// lasts: then the caller has to name the session in each call. It is late if the connection has a session, which may have begun at the
+// same time: then that one stands, and s is nobody's.
 func (c *Call) Begun(s *Session) (bound, late bool) {
 	if bound, late = c.bench.sessions.bind(c.place, s); !late {
 		c.Session = s

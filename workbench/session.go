@@ -194,13 +194,6 @@ func (l *sessions) bind(place string, s *Session) (bound, late bool) {
 	return true, false
 }
 
-// at returns the session of a connection, nil if it has none.
-func (l *sessions) at(place string) *Session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.byPlace[place]
-}
-
 func (l *sessions) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

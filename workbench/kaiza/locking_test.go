@@ -261,6 +261,9 @@ func TestK11NothingButAReportUnlocks(t *testing.T) {
 		t.Errorf("a report was written through a link: %q", got)
 	}
 	c.report("deep/in/the/folder.md")
+	for _, beside := range []string{"docs/reports-not/a.md", "Docs/Reports/a.md", "docs/reports"} { // nor is it a report of a session that is free
+		c.call("write_file", args{"path": beside, "content": "a report", "make_dirs": true}).is("MISSING_REQUIRED_FIELD")
+	}
 }
 
 // TestK11TheFolderOfReportsIsNoWayOut makes the folder itself a link before the report.

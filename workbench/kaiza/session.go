@@ -32,7 +32,7 @@ func (k *System) beginSession() workbench.Tool {
 
 // begin opens a workspace. Whatever goes wrong, the server is as usable as before.
 func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
-	if c.Session != nil || c.Standing() != nil { // a call that names a session nobody knows is still of its connection
+	if c.Session != nil {
 		return workbench.Reply{}, openAlready()
 	}
 	if err := k.admits(in.Root); err != nil {
@@ -57,7 +57,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 		return workbench.Reply{}, err
 	}
 	bound, late := c.Begun(s)
-	if late {
+	if late { // it came at the same time, or named a session that nobody knows
 		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
 	}
 	status := k.statusOf(s, d)
