@@ -33,8 +33,15 @@ const (
 // where the case belongs to none.
 func Label(o *probe.Observation, t *probe.Tool) string { return view(o, t).label() }
 
-// label asks, in this order: did an answer come, does it say that it failed, does it look as if it had, and should it have.
 func (s *sight) label() string {
+	if s.named == "" {
+		s.named = s.findLabel()
+	}
+	return s.named
+}
+
+// findLabel asks, in this order: did an answer come, does it say that it failed, does it look as if it had, and should it have.
+func (s *sight) findLabel() string {
 	switch {
 	case s.Outcome == probe.OutcomeCrash:
 		return LabelCrash

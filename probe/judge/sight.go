@@ -17,9 +17,13 @@ type sight struct {
 	*probe.Observation
 
 	tool     *probe.Tool
+	server   *probe.Server // nil in Label, which needs none
+	set      string        // by which it is judged
 	exchange *contract.Exchange
 	message  *wire.Message
 	reading  contract.Reading
+	read     *facts // by facts
+	named    string // by label
 }
 
 func view(o *probe.Observation, t *probe.Tool) *sight {

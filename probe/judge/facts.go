@@ -1,0 +1,166 @@
+package judge
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The kinds of codes: where one was found.
+const (
+	kindNumber = "number" // error.code of JSON-RPC
+	kindSymbol = "symbol" // a member
+	kindHTTP   = "http"   // a status, in a member
+	kindText   = "text"   // in prose
+	kindNone   = "none"
+)
+
+// code is what a failure calls itself.
+type code struct {
+	kind, value string
+	machine     bool // a program finds it without reading prose: a member, or the first token of the text
+}
+
+// facts are what a failure itself says, and nothing that we could guess.
+type facts struct {
+	dialect string
+	codes   []code
+	issues  []candor.Issue
+	retry   bool // it says whether to try again
+	again   bool // it says that one may
+	delay   bool // it says when
+	ref     bool
+	stack   bool
+	hidden  bool // its words hide the cause: "Internal error"
+	own     *candor.Error
+}
+
+// facts reads the failure once.
+func (s *sight) facts() *facts {
+	if s.read == nil {
+		s.read = s.readFacts()
+	}
+	return s.read
+}
+
+func (s *sight) readFacts() *facts {
+	f := &facts{}
+	if !s.answered() {
+		return f
+	}
+	f.readDialect(s.message.Value())
+	args := s.arguments()
+	if e := s.message.Error(); e.Present() {
+		number, _ := e.Path("code").Int64()
+		message, _ := e.Path("message").Str()
+		data := e.Path("data")
+		f.take(foreign.ReadValue(data, args), kindSymbol)
+		f.codes = append(f.codes, code{kindNumber, strconv.FormatInt(number, 10), true})
+		f.take(foreign.ReadRPC(number, message, data, args), "")
+		return f
+	}
+	structured, _ := s.message.ResultMember("structuredContent")
+	for _, v := range []wire.Value{s.payload(), structured} {
+		if v.Present() {
+			f.take(foreign.ReadValue(v, args), kindSymbol)
+			f.takeMembers(v)
+		}
+	}
+	if text, ok := s.firstText(); ok && !s.payload().Present() {
+		f.take(foreign.ReadText(text, args), kindText)
+	} else {
+		f.take(foreign.ReadResult(s.message.Result(), args), "")
+	}
+	return f
+}
+
+// readDialect takes what an envelope of a known dialect says. Where the canonical error is attached, it speaks for everything.
+func (f *facts) readDialect(v wire.Value) {
+	if d, ok := dialect.Detect(v); ok {
+		f.dialect = d.Name()
+		if e, err := d.Read(v); err == nil && e.Code().Valid() {
+			f.codes = append(f.codes, code{kindSymbol, e.Code().Symbol(), true})
+			f.issues = append(f.issues, e.Details().Issues()...)
+		}
+	}
+	own, ok := dialect.Embedded(v)
+	if !ok {
+		return
+	}
+	e, err := dialect.ReadCandor(own)
+	if err != nil {
+		return
+	}
+	f.own = e
+	f.codes = append(f.codes, code{kindSymbol, e.Code().Symbol(), true})
+	f.issues = append(f.issues, e.Details().Issues()...)
+	f.retry = true
+	f.again = f.again || e.Retry().Retryable()
+	f.delay = f.delay || e.Retry().AfterMs() > 0
+	f.ref = f.ref || e.Ref() != ""
+}
+
+// take adds what was said. kind is where it was said; "" takes no codes.
+func (f *facts) take(s foreign.Said, kind string) {
+	prefixed := s.Shape == foreign.ShapeCodePrefix || s.Shape == foreign.ShapeBracket || s.Shape == foreign.ShapeRefuse
+	if kind != "" {
+		for _, symbol := range s.Symbols {
+			f.codes = append(f.codes, code{kind, symbol, kind == kindSymbol || prefixed})
+		}
+		if s.Status != 0 {
+			f.codes = append(f.codes, statusCode(kind, s.Status))
+		}
+		if s.Numbered && kind == kindSymbol {
+			f.codes = append(f.codes, code{kindNumber, strconv.FormatInt(s.Number, 10), true})
+		}
+	}
+	f.issues = append(f.issues, s.Issues...)
+	f.retry = f.retry || s.Retryable != nil || s.Delayed || !s.RetryAt.IsZero()
+	f.again = f.again || s.Retryable != nil && *s.Retryable
+	f.delay = f.delay || s.Delayed || !s.RetryAt.IsZero()
+	f.ref = f.ref || s.RequestID != ""
+	f.stack = f.stack || s.Stack != ""
+	f.hidden = f.hidden || s.Masked
+}
+
+func statusCode(kind string, status int) code {
+	if kind == kindSymbol {
+		return code{kindHTTP, strconv.Itoa(status), true}
+	}
+	return code{kindText, strconv.Itoa(status), false}
+}
+
+// takeMembers looks for advice that stands in a member of its own, as dialects write it.
+func (f *facts) takeMembers(v wire.Value) {
+	inner := v.Path("error")
+	for _, at := range []wire.Value{v, inner, inner.Path("details"), v.Path("data", "error")} {
+		if retry := at.Path("retry"); retry.Type() == wire.TypeObject {
+			f.retry = true
+			kind, _ := retry.Path("kind").Str()
+			f.again = f.again || strings.HasPrefix(kind, "retryable")
+			f.delay = f.delay || retry.Path("afterMs").Type() == wire.TypeNumber
+		}
+	}
+}
+
+// machineCode is the code that a program would go by; ok is false if there is none.
+func (f *facts) machineCode() (c code, ok bool) {
+	for _, c := range f.codes {
+		if c.machine {
+			return c, true
+		}
+	}
+	return code{}, false
+}
+
+// arguments are those of the call, for reading the names of fields.
+func (s *sight) arguments() wire.Value {
+	if s.exchange.Request == nil {
+		return wire.Value{}
+	}
+	return s.exchange.Request.Params().Path("arguments")
+}

@@ -1,0 +1,122 @@
+package judge
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/probe"
+)
+
+// fieldRules: whoever refuses arguments says which.
+var fieldRules = []rule{
+	{Rule: probe.Rule{ID: "EC014", Title: "Message that says nothing", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
+		Reason: "The model has nothing to go by, and tries at random.",
+		Clause: "JSON-RPC 2.0, 5.1: message SHOULD be a concise sentence; conformance: content[0].text is not empty",
+		Fix:    "Say in one sentence what failed and what to do next."},
+		each: func(s *sight) (string, bool) {
+			return "fails without saying what failed", s.told() && s.facts().own == nil && s.saysNothing()
+		}},
+	{Rule: probe.Rule{ID: "EC015", Title: "Bad argument not named", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
+		Reason: "A model that is not told which argument is wrong changes all of them; one client sent the same bad date three times.",
+		Clause: "SEP-1303: validation errors carry what the model needs to correct itself",
+		Fix:    "Name the argument, by its path, in the error."},
+		each: func(s *sight) (string, bool) {
+			return "refuses arguments without naming the one that is wrong", s.refusesArguments() && len(s.culprits()) > 0 && s.namedCulprits() == 0
+		}},
+	{Rule: probe.Rule{ID: "EC033", Title: "Not all issues at once", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
+		Reason: "Each issue that is held back costs another call.",
+		Clause: "AIP-193: BadRequest lists all field violations",
+		Fix:    "Collect all issues before refusing."},
+		each: func(s *sight) (string, bool) {
+			return "names some of the missing arguments and not all", s.refusesArguments() && s.namedCulprits() > 0 && s.namedCulprits() < len(s.culprits())
+		}},
+}
+
+// refusesArguments reports a told refusal of arguments, by a tool that has not asked its upstream first.
+func (s *sight) refusesArguments() bool {
+	return s.fixable() && s.told() && s.Hits == 0
+}
+
+// culprits are the arguments that are wrong in the case.
+func (s *sight) culprits() []string {
+	if s.Case.Field != "" {
+		return []string{lastStep(s.Case.Field)}
+	}
+	if s.Case.Name == probe.CaseMissingRequired && s.tool != nil {
+		return required(s.tool)
+	}
+	return nil
+}
+
+// namedCulprits counts the culprits that the answer names, in an issue or in its words.
+func (s *sight) namedCulprits() int {
+	n := 0
+	words := s.words()
+	for _, field := range s.culprits() {
+		if s.hasIssue(field) || wordIn(words, field) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *sight) hasIssue(field string) bool {
+	for _, issue := range s.facts().issues {
+		if lastStep(issue.Path) == field {
+			return true
+		}
+	}
+	return false
+}
+
+// words is the answer without the echo of the tool's own name.
+func (s *sight) words() string {
+	return strings.ReplaceAll(s.Response, `"`+s.Case.Tool+`"`, `""`)
+}
+
+func wordIn(text, word string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, word)
+		if i < 0 || word == "" {
+			return false
+		}
+		after := rest[i+len(word):]
+		if (i == 0 || !nameByte(rest[i-1]) || escapeBefore(rest[:i])) && (after == "" || !nameByte(after[0])) {
+			return true
+		}
+		rest = after
+	}
+}
+
+// escapeBefore reports that what stands before is the n or t of an escape, not the end of a word.
+func escapeBefore(head string) bool {
+	return strings.HasSuffix(head, `\n`) || strings.HasSuffix(head, `\t`)
+}
+
+func nameByte(b byte) bool {
+	return b == '_' || b == '-' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// lastStep is the last name of a JSON Pointer.
+func lastStep(pointer string) string {
+	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}
+
+// vacuous are messages without any news.
+var vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
+
+func (s *sight) saysNothing() bool {
+	if s.violates("empty-message", "empty-content") {
+		return true
+	}
+	text, ok := s.firstText()
+	if s.label() == LabelProtocol {
+		text, ok = s.message.Error().Path("message").Str()
+	}
+	if s.reading.Verdict == contract.VerdictMasked || s.payload().Present() {
+		return false
+	}
+	return ok && vacuous.MatchString(text)
+}

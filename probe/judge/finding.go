@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/probe"
+)
+
+// The bounds of what is shown.
+const (
+	shownRequest  = 512
+	shownResponse = 1 << 10
+	shownCases    = 3
+	shownName     = 128
+)
+
+// find holds the rules of a set against a party.
+func find(p *party) []probe.Finding {
+	var out []probe.Finding
+	for i := range all {
+		r := &all[i]
+		if !slices.Contains(r.Sets, p.set) {
+			continue
+		}
+		if hits := r.look(p); len(hits) > 0 {
+			out = append(out, finding(r, p, hits))
+		}
+	}
+	return out
+}
+
+func finding(r *rule, p *party, hits []hit) probe.Finding {
+	f := probe.Finding{Rule: r.ID, Severity: r.Severity, Tool: p.name, Field: hits[0].s.Case.Field, Fix: r.Fix, Outside: r.Outside, Count: len(hits)}
+	for _, h := range hits {
+		if h.s.Case.Field != f.Field {
+			f.Field = "" // it is about more than one
+		}
+		if h.unmendable {
+			f.Outside = false
+		}
+		if len(f.Evidence) < shownCases {
+			f.Evidence = append(f.Evidence, evidence(h.s))
+		}
+	}
+	f.Message = contract.Bound(p.subject(), shownName) + " " + hits[0].what
+	if len(hits) > 1 {
+		f.Message += ", in " + strconv.Itoa(len(hits)) + " cases"
+	}
+	f.Message += "."
+	return f
+}
+
+func evidence(s *sight) probe.Evidence {
+	response := s.Response
+	if response == "" {
+		response = string(s.Outcome)
+		if s.Exit != "" {
+			response += ": " + s.Exit
+		}
+	}
+	if len(s.Noise) > 0 {
+		response = s.Noise[0] + "\n" + response
+	}
+	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(cut(s.Request), shownRequest), Response: contract.Bound(cut(response), shownResponse)}
+}
+
+// cut keeps what could be shown, so that a message of megabytes is not redacted for a kilobyte.
+func cut(text string) string { return text[:min(len(text), 8*shownResponse)] }
+
+// order sorts findings: the worst first, then by rule, tool and field.
+func order(findings []probe.Finding) {
+	slices.SortStableFunc(findings, func(a, b probe.Finding) int {
+		return cmp.Or(cmp.Compare(weight(b.Severity), weight(a.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
+	})
+}

@@ -1,0 +1,56 @@
+package judge_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/corpus"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/judge"
+)
+
+// TestEveryRecordedServerIsJudged makes a run of each recorded server: every one gets a grade, and a server that fails in prose gets no A.
+func TestEveryRecordedServerIsJudged(t *testing.T) {
+	records, err := corpus.Load(corpus.Failures)
+	if errors.Is(err, corpus.ErrAbsent) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]*probe.Run{}
+	tools := recordedTools(t)
+	for i := range records {
+		r := &records[i]
+		run := runs[r.Server]
+		if run == nil {
+			run = &probe.Run{Server: probe.Server{Name: r.Server, Protocol: "2025-11-25"}}
+			for _, name := range slices.Sorted(maps.Keys(tools[r.Server])) {
+				run.Tools = append(run.Tools, *tools[r.Server][name])
+			}
+			runs[r.Server] = run
+		}
+		run.Observations = append(run.Observations, observation(r))
+	}
+	grades, rules := map[probe.Grade]int{}, map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		report, err := judge.Judge(runs[name], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Grade == "" || report.Grade == probe.GradeA {
+			t.Errorf("%s: grade %q", name, report.Grade)
+		}
+		grades[report.Grade]++
+		for _, f := range report.Findings {
+			rules[f.Rule]++
+			if f.Rule == os.Getenv("SHOW") {
+				t.Logf("%s: %s\n  %s\n  %.600s", name, f.Message, f.Evidence[0].Request, f.Evidence[0].Response)
+			}
+		}
+	}
+	t.Logf("grades: %v; findings by rule: %v", grades, rules)
+}

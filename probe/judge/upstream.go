@@ -1,0 +1,36 @@
+package judge
+
+import (
+	"strconv"
+
+	"github.com/candor-mcp/candor/probe"
+)
+
+// upstreamRules: what a server does to the service behind it.
+var upstreamRules = []rule{
+	{Rule: probe.Rule{ID: "EC037", Title: "Upstream asked again, unseen", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "The agent retries, too: attempts multiply, a limit is hit sooner, and a change may be made twice.",
+		Clause: "Evidence: recorded servers sent up to six requests for one call; PostHog #62861 slept an hour",
+		Fix:    "Leave the retry to the caller, or say in the error how often it was tried."},
+		across: retriesUnseen},
+}
+
+// retriesUnseen compares with the faults that nobody retries: some calls need more than one request.
+func retriesUnseen(p *party) []hit {
+	needed := 0
+	for _, s := range p.sights {
+		switch s.Case.Name {
+		case probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404:
+			if s.Hits > 0 && (needed == 0 || s.Hits < needed) {
+				needed = s.Hits
+			}
+		}
+	}
+	var out []hit
+	for _, s := range p.sights {
+		if s.Case.Group == probe.GroupUpstream && s.Hits > max(needed, 1) {
+			out = append(out, hit{s: s, what: "sent its upstream " + strconv.Itoa(s.Hits) + " requests for one call at " + s.Case.Name})
+		}
+	}
+	return out
+}
