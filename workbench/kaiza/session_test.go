@@ -59,7 +59,7 @@ func (p *place) badRoots() []string {
 	in := func(name string) string { return p.root + "/" + name }
 	return []string{
 		"work", "./work", "~", ".", in("none"), in("work/none/none"), in("work/src/hello.txt"), in("work/src/hello.txt/x"),
-		"/", filepath.Dir(p.root), p.state, beside, beside + "/work", in("out"), in("out/work"), in("nowhere"), in("round"),
+		"/", filepath.Dir(p.root), p.state, beside, filepath.Join(beside, "work"), in("out"), in("out/work"), in("nowhere"), in("round"),
 		in("work/../.."), in("../" + filepath.Base(beside)), in("work\x00"), in(strings.Repeat("x", 300)),
 	}
 }
