@@ -93,12 +93,15 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	p.verify()
 }
 
-func TestK11ARuleThatIsBrokenByAPanicLocksToo(t *testing.T) {
+// TestK11ARuleLocksInWhateverWayItIsBroken lets a tool panic, and return an error of an older type.
+func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	c := p.executor("--drill")
-	c.locks(c.call("drill", args{"kind": "panic_invariant"}), "INVARIANT_VIOLATION", hashOf("x"))
-	c.report("one.md")
+	for _, kind := range []string{"panic_invariant", "legacy_rule"} {
+		c.locks(c.call("drill", args{"kind": kind}), "INVARIANT_VIOLATION", hashOf("x"))
+		c.report(kind + ".md")
+	}
 }
 
 // TestK11NoOtherCodeLocks brings about every code that a session can meet. With those that lock and those that come before a session
