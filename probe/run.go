@@ -22,6 +22,9 @@ type Observation struct {
 	Response string  `json:"response,omitempty"` // as received; "" without an answer
 	Outcome  Outcome `json:"outcome"`
 
+	Size   int64  `json:"size,omitempty"`   // of the answer in bytes, if Response holds only the beginning of it
+	Broken string `json:"broken,omitempty"` // how the connection broke, over HTTP: as in connection reset
+
 	Status     int      `json:"status,omitempty"`      // of HTTP
 	RetryAfter string   `json:"retry_after,omitempty"` // the header of the answer
 	Noise      []string `json:"noise,omitempty"`       // lines on standard output that are no messages, bounded
@@ -55,6 +58,7 @@ type Run struct {
 	Begun        time.Time     `json:"begun"`
 	Seed         uint64        `json:"seed"`
 	Server       Server        `json:"server"`
+	Greeting     Observation   `json:"greeting,omitzero"` // initialize or server/discover: its Noise is what is printed at the start
 	Tools        []Tool        `json:"tools"`
 	Skipped      []Skip        `json:"skipped,omitempty"`
 	Observations []Observation `json:"observations"`

@@ -12,6 +12,8 @@ package drive
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor/probe"
@@ -81,7 +83,49 @@ type Upstream interface {
 // answered. Once the server has said who it is, there is a run. If it ends early, because ctx is cancelled, a bound is reached, or
 // the server does not come back, the run says so in Incomplete, and the error is nil.
 func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
-	return nil, errNotBuilt
+	o.fill()
+	if err := check(t, &o); err != nil {
+		return nil, err
+	}
+	all := ctx
+	if o.Total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Total)
+		defer cancel()
+	}
+	d := &driver{t: t, o: o, used: ids{}, run: &probe.Run{Version: probe.RunVersion, Begun: time.Now().UTC(), Seed: o.Seed}}
+	defer d.leave(true)
+	if err := d.begin(ctx); err != nil {
+		if ctx.Err() == nil {
+			return nil, err
+		}
+		d.run.Incomplete = "it was stopped before the server had said who it is"
+		return d.run, nil
+	}
+	cases, skipped := d.plan()
+	d.run.Skipped = append(d.run.Skipped, skipped...)
+	d.run.Incomplete = d.all(ctx, cases)
+	if ctx.Err() != nil && all.Err() == nil {
+		d.run.Incomplete = fmt.Sprintf("the time for the whole run was up: %v", o.Total)
+	}
+	d.leave(true)
+	d.save()
+	return d.run, nil
 }
 
-var errNotBuilt = errors.New("drive is not built yet")
+// check refuses what cannot be done before anything is started.
+func check(t Target, o *Options) error {
+	switch {
+	case len(t.Command) == 0 && t.URL == "":
+		return errors.New("there is no server to drive (hint: give a command or an address)")
+	case len(t.Command) > 0 && t.URL != "":
+		return errors.New("there are two servers to drive (hint: give a command or an address, not both)")
+	case !slices.Contains([]Transport{"", TransportAuto, TransportHTTP, TransportSSE}, t.Transport):
+		return fmt.Errorf("there is no transport %q (hint: one of auto, http, sse)", t.Transport)
+	case o.Resume != nil && o.Resume.Version != probe.RunVersion:
+		return fmt.Errorf("the run to go on with has version %d, and this program writes version %d (hint: begin anew)", o.Resume.Version, probe.RunVersion)
+	case o.Resume != nil && o.Resume.Seed != o.Seed:
+		return fmt.Errorf("the run to go on with has seed %d, and this one has %d (hint: give the same seed, or begin anew)", o.Resume.Seed, o.Seed)
+	}
+	return nil
+}

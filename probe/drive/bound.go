@@ -1,0 +1,53 @@
+package drive
+
+import "time"
+
+// What is taken for granted unless [Options] say otherwise.
+const (
+	defaultDeadline = 10 * time.Second
+	defaultQuiet    = 1500 * time.Millisecond
+	defaultStartup  = 60 * time.Second
+	defaultRestarts = 50
+)
+
+// The bounds of a hostile server.
+const (
+	maxMessage  = 16 << 20 // of one line, event or body
+	maxPages    = 100      // of tools/list
+	maxTools    = 2000
+	maxObliged  = 200 // requests of the server that are answered, in one connection
+	maxTries    = 5   // to reach a server over the network again
+	pingWait    = 5 * time.Second
+	triesApart  = 400 * time.Millisecond
+	cancelAfter = 100 * time.Millisecond // a call must have arrived before it is called off
+)
+
+// The bounds of what is kept of a case.
+const (
+	keptResponse  = 1 << 20
+	keptRequest   = 64 << 10
+	keptStderr    = 4 << 10
+	keptNoise     = 20  // lines
+	keptNoiseLine = 512 // bytes of each
+)
+
+// The rhythm in which a run is saved.
+const (
+	saveEvery = 20
+	saveAfter = 2 * time.Second
+)
+
+func (o *Options) fill() {
+	if o.Deadline <= 0 {
+		o.Deadline = defaultDeadline
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
+	}
+	if o.Startup <= 0 {
+		o.Startup = defaultStartup
+	}
+	if o.MaxRestarts <= 0 {
+		o.MaxRestarts = defaultRestarts
+	}
+}

@@ -1,0 +1,126 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// client makes the HTTP requests of both transports that are made of them.
+type client struct {
+	http    *http.Client
+	headers map[string]string
+}
+
+const (
+	maxRedirects = 3
+	dialWait     = 10 * time.Second
+	eventStream  = "text/event-stream"
+)
+
+func newClient(t Target) *client {
+	dialer := net.Dialer{Timeout: dialWait}
+	return &client{headers: t.Headers, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: dialWait,
+			MaxResponseHeaderBytes: 1 << 20, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
+		},
+		CheckRedirect: func(next *http.Request, before []*http.Request) error {
+			// The headers hold what another host must not see.
+			if first := before[0].URL; next.URL.Host != first.Host || next.URL.Scheme != first.Scheme || len(before) > maxRedirects {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}}
+}
+
+// do makes a request. The caller closes the body of the response.
+func (c *client) do(ctx context.Context, method, address string, body []byte, headers http.Header) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = headers
+	for name, value := range c.headers {
+		r.Header.Set(name, value)
+	}
+	return c.http.Do(r)
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// body reads the body of an answer that is no event stream.
+func body(r *http.Response) (arrival, error) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxMessage+1))
+	a := arrival{message: text, size: int64(len(text)), whole: true, status: r.StatusCode, retryAfter: r.Header.Get("Retry-After")}
+	if len(text) > maxMessage {
+		a.message = text[:maxMessage]
+	}
+	return a, err
+}
+
+// events passes the messages of an event stream on. Those of another type, such as an endpoint, go to other.
+func events(r io.Reader, pass func(arrival) bool, other func(kind string, data []byte)) error {
+	stream := wire.NewEventReader(r, wire.Limits{MaxBytes: maxMessage})
+	for {
+		e, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case e.Flaw != wire.FlawNone:
+			if !pass(arrival{message: bytes.Clone(e.Head), tail: bytes.Clone(e.Tail), size: e.Size}) {
+				return nil
+			}
+		case !e.HasData || len(e.Data) == 0 || e.Unended:
+		case len(e.Type) > 0 && string(e.Type) != "message":
+			other(string(e.Type), e.Data)
+		default:
+			if !pass(arrival{message: bytes.Clone(e.Data), size: int64(len(e.Data))}) {
+				return nil
+			}
+		}
+	}
+}
+
+func isEventStream(r *http.Response) bool {
+	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), eventStream)
+}
+
+// brief says how a connection broke, without addresses: the same break reads the same in every run.
+func brief(err error) string {
+	var wait net.Error
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	case errors.As(err, &wait) && wait.Timeout():
+		return "connection timed out"
+	default:
+		return "connection failed"
+	}
+}
+
+// parseAddress reads an address that a person has given.
+func parseAddress(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no address of a server (hint: give it as in http://localhost:3000/mcp)", text)
+	}
+	return at, nil
+}

@@ -1,0 +1,95 @@
+package drive_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/drive"
+)
+
+func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
+	forReal := call("extra_property", "write", probe.ExpectAnswer)
+	disguised := call("nonexistent", "write", probe.ExpectFailure)
+	disguised.Tool = ""
+	hidden := raw("batch", `[{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write"}}]`)
+	refused := call("missing_required", "write", probe.ExpectRefusal)
+	run := driven(t, server("good"), quick(forReal, disguised, hidden, refused, extra))
+	expect(t, run, "missing_required answered", "extra_property answered")
+	if len(run.Skipped) != 3 || !strings.Contains(run.Skipped[0].Reason, "read-only") || run.Skipped[0].Tool != "write" {
+		t.Errorf("skipped %+v", run.Skipped)
+	}
+	for _, widen := range []func(*drive.Options){
+		func(o *drive.Options) { o.Allow = []string{"write"} },
+		func(o *drive.Options) { o.Yes = true },
+	} {
+		o := quick(forReal, disguised, hidden)
+		widen(&o)
+		if run := driven(t, server("good"), o); len(run.Observations) != 3 || len(run.Skipped) != 0 {
+			t.Errorf("with leave, %d cases are made and %v skipped", len(run.Observations), run.Skipped)
+		}
+	}
+}
+
+func TestARunGoesOnWhereItEnded(t *testing.T) {
+	o := quick(missing, extra, malformed)
+	o.MaxCalls = 2
+	first := driven(t, server("dies-after"), o)
+	if first.Incomplete == "" || len(first.Observations) != 4 {
+		t.Fatalf("the first part: %q, incomplete: %q", story(first), first.Incomplete)
+	}
+	o.Resume = first
+	second := driven(t, server("dies-after"), o)
+	expect(t, second, "missing_required answered", "missing_required_then_ping crash", "extra_property answered", "extra_property_then_ping crash", "malformed_json answered")
+	if second.Incomplete != "" || second.Restarts != first.Restarts || !second.Begun.Equal(first.Begun) {
+		t.Errorf("the second part: incomplete %q, %d restarts", second.Incomplete, second.Restarts)
+	}
+	o.Seed = 7
+	if _, err := drive.Drive(t.Context(), server("good"), o); err == nil || !strings.Contains(err.Error(), "same seed") {
+		t.Errorf("another seed: %v", err)
+	}
+	o.Seed, o.Resume.Server.Name = 0, "another"
+	if _, err := drive.Drive(t.Context(), server("good"), o); err == nil || !strings.Contains(err.Error(), "begin anew") {
+		t.Errorf("another server: %v", err)
+	}
+}
+
+func TestTheWholeRunHasABound(t *testing.T) {
+	o := quick(missing, extra)
+	o.Deadline, o.Total = 30*time.Second, 500*time.Millisecond
+	run := driven(t, server("hangs-whole"), o)
+	if !strings.Contains(run.Incomplete, "time for the whole run") || len(run.Observations) != 0 {
+		t.Errorf("incomplete: %q, seen %q", run.Incomplete, story(run))
+	}
+}
+
+// upstream is a fake service that counts what it is told.
+type upstream struct{ told []string }
+
+func (u *upstream) Begin(fault string) { u.told = append(u.told, "begin "+fault) }
+func (u *upstream) End() int           { u.told = append(u.told, "end"); return 3 }
+func (u *upstream) Environ() []string  { return []string{"UPSTREAM_HERE=yes"} }
+func (u *upstream) Wrap(command []string) []string {
+	return append([]string{"/usr/bin/env", "WRAPPED=yes"}, command...)
+}
+
+func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
+	fault := call(probe.CaseUpstream429, "read", probe.ExpectFailure)
+	fault.Group, fault.Fault = probe.GroupUpstream, "429"
+	run := driven(t, server("environment"), quick(fault))
+	if len(run.Observations) != 0 || len(run.Skipped) != 1 {
+		t.Errorf("without an upstream %q are made", story(run))
+	}
+	u := &upstream{}
+	o := quick(fault, missing)
+	o.Upstream = u
+	run = driven(t, server("environment"), o)
+	if want := []string{"begin 429", "end", "begin ", "end"}; !slices.Equal(u.told, want) {
+		t.Errorf("the upstream was told %q, want %q", u.told, want)
+	}
+	if got := run.Observations[0]; got.Hits != 3 || !strings.Contains(got.Response, "UPSTREAM_HERE=yes") || !strings.Contains(got.Response, "WRAPPED=yes") {
+		t.Errorf("kept as %+v", got)
+	}
+}

@@ -1,0 +1,161 @@
+package drive_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The test binary is also the server under test: the environment says which one.
+const personality = "DRIVE_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if who := os.Getenv(personality); who != "" {
+		os.Exit(serveStdio(who))
+	}
+	os.Exit(m.Run())
+}
+
+// reply is what a good server says, "" if nothing.
+func reply(message []byte) string {
+	m := wire.Parse(message, wire.Limits{})
+	if batch, ok := m.SplitBatch(); ok {
+		var all []string
+		for _, unit := range batch {
+			all = append(all, reply(unit))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	if m.Kind() == wire.KindMalformed {
+		return `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no message"}}`
+	}
+	if m.Kind() != wire.KindRequest {
+		return ""
+	}
+	result := func(text string) string { return `{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"result":` + text + `}` }
+	switch string(m.Method()) {
+	case "initialize":
+		return result(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"extensions":{"dev.candor/errors":{}}},"serverInfo":{"name":"good","version":"1.2"}}`)
+	case "server/discover":
+		return result(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"3"}}}`)
+	case "ping":
+		return result(`{}`)
+	case "tools/list":
+		if m.Params().Path("cursor").Is("two") {
+			return result(`{"tools":[{"name":"write","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"yes"}}]}`)
+		}
+		return result(`{"tools":[{"name":"read","description":"reads","inputSchema":{"type":"object","required":["path"]},"annotations":{"readOnlyHint":true},` +
+			`"_meta":{"dev.candor/codes":["core.NOT_FOUND"]}}],"nextCursor":"two"}`)
+	case "tools/call":
+		return result(`{"content":[{"type":"text","text":"no such file"}],"isError":true}`)
+	default:
+		return `{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"error":{"code":-32601,"message":"unknown method"}}`
+	}
+}
+
+// serveStdio plays a server over standard input and output. It is one table of bad habits, and stays together for that.
+func serveStdio(who string) int {
+	say := func(text string) {
+		if text != "" {
+			fmt.Println(text)
+		}
+	}
+	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
+	switch who {
+	case "dies-at-start":
+		fmt.Fprintln(os.Stderr, "no API key")
+		return 3
+	case "forks":
+		fork()
+	case "flood":
+		go func() {
+			for {
+				fmt.Println("chatter " + strings.Repeat("x", 2000))
+			}
+		}()
+	case "banner":
+		fmt.Println("Server listening on stdio")
+	}
+	asked := 0
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		m := wire.Parse(line, wire.Limits{})
+		name, _ := m.Params().Path("name").Str()
+		switch {
+		case who == "mute":
+		case who == "crashes" && m.Kind() == wire.KindMalformed:
+			fmt.Fprintln(os.Stderr, "panic: token=zz9secretzz9secretzz9 is wrong")
+			return 2
+		case who == "dies-after" && name == "read":
+			say(reply(line))
+			return 5
+		case who == "hangs" && name == "read", who == "hangs-whole" && name == "read":
+			for who == "hangs-whole" {
+				time.Sleep(time.Hour)
+			}
+		case who == "late" && name == "read":
+			go func() { time.Sleep(700 * time.Millisecond); say(reply(line)) }()
+		case who == "noise" && m.MethodIs("tools/call"):
+			fmt.Println("debug: called")
+			fmt.Fprintln(os.Stderr, "warning in "+os.Getenv("HOME"))
+			say(reply(line))
+		case who == "silent" && m.Kind() == wire.KindMalformed:
+		case who == "no-ping" && m.MethodIs("ping"):
+		case who == "wrong-ids" && m.MethodIs("tools/call"):
+			say(`{"jsonrpc":"2.0","id":777777,"result":{"content":[]}}`)
+		case who == "null-id" && m.MethodIs("tools/call"):
+			say(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`)
+		case who == "huge" && m.MethodIs("tools/call"):
+			fmt.Print(`{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"result":{"text":"`)
+			piece := strings.Repeat("x", 1<<20)
+			for range 100 {
+				fmt.Print(piece)
+			}
+			fmt.Println(`"}}`)
+		case who == "asks" && m.MethodIs("tools/call"):
+			say(`{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}`)
+			said, _ := lines.ReadString('\n')
+			say(`{"jsonrpc":"2.0","id":"s2","method":"roots/list"}`)
+			roots, _ := lines.ReadString('\n')
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"result":{"said":[` + strings.TrimSpace(said) + `,` + strings.TrimSpace(roots) + `]}}`)
+		case who == "environment" && m.MethodIs("tools/call"):
+			dir, _ := os.Getwd()
+			env, _ := json.Marshal(os.Environ())
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"env":%s,"dir":%q}}`, m.ID(), env, dir))
+		default:
+			say(reply(line))
+		}
+		if asked++; asked > 100000 {
+			return 1
+		}
+	}
+}
+
+// fork leaves a grandchild behind that has left the process group and does not care for SIGTERM.
+func fork() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	if os.Getenv("DRIVE_TEST_DEPTH") != "" {
+		for {
+			time.Sleep(time.Hour)
+		}
+	}
+	again := exec.Command(os.Args[0])
+	again.Env = append(os.Environ(), "DRIVE_TEST_DEPTH=1")
+	again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := again.Start(); err != nil {
+		os.Exit(9)
+	}
+	fmt.Fprintln(os.Stderr, "forked", again.Process.Pid)
+}
