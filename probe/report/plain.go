@@ -1,3 +1,154 @@
 package report
 
-func plain(s string) string { return s }
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plain returns text with every character that would do something, or cannot be seen, written as an escape of Go: control characters,
+// bidi and zero-width characters, line ends, invalid bytes. It is for one line; see [block].
+func plain(s string) string { return escape(s, "") }
+
+// block is plain for text of several lines: line ends and tabs stay.
+func block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
+
+// maxMarks is how many marks may follow a letter: a real language needs three; a heap of them covers the lines above and below.
+const maxMarks = 3
+
+func escape(s, keep string) string {
+	var b strings.Builder
+	marks := 0
+	for i, width := 0, 0; i < len(s); i += width {
+		var r rune
+		r, width = utf8.DecodeRuneInString(s[i:])
+		if unicode.Is(unicode.M, r) {
+			marks++
+		} else {
+			marks = 0
+		}
+		switch {
+		case r == utf8.RuneError && width == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unicode.IsPrint(r) && marks <= maxMarks, strings.ContainsRune(keep, r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(escaped(r))
+		}
+	}
+	return b.String()
+}
+
+func escaped(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < 0x80:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r > 0xffff:
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// shorten cuts the middle of a text that takes more columns than it may. The end stays, because there a failure often says what it is.
+func shorten(s string, columns int) string {
+	if columnsOf(s) <= columns {
+		return s
+	}
+	head := columns * 3 / 4
+	left, right := prefix(s, head-2), suffix(s, columns-head-1)
+	return strings.TrimRight(left, " ") + " … " + strings.TrimLeft(right, " ")
+}
+
+// prefix returns the start of a text that fits into so many columns.
+func prefix(s string, columns int) string {
+	for i, r := range s {
+		columns -= columnsOfRune(r)
+		if columns < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// suffix returns the end of a text that fits into so many columns.
+func suffix(s string, columns int) string {
+	i := len(s)
+	for i > 0 {
+		r, width := utf8.DecodeLastRuneInString(s[:i])
+		columns -= columnsOfRune(r)
+		if columns < 0 {
+			break
+		}
+		i -= width
+	}
+	return s[i:]
+}
+
+// columnsOf is how many columns of a terminal a text takes that [plain] returned.
+func columnsOf(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOfRune(r)
+	}
+	return n
+}
+
+func columnsOfRune(r rune) int {
+	switch {
+	case unicode.Is(unicode.M, r):
+		return 0
+	case unicode.Is(wide, r):
+		return 2
+	}
+	return 1
+}
+
+// wide are the blocks of characters that take two columns: those of Unicode's East Asian Width that are W or F, by block.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, // Hangul Jamo
+		{Lo: 0x2e80, Hi: 0xa4cf, Stride: 1}, // CJK, Kana, Yi
+		{Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, // Hangul
+		{Lo: 0xf900, Hi: 0xfaff, Stride: 1}, // CJK
+		{Lo: 0xfe30, Hi: 0xfe6f, Stride: 1}, // CJK forms
+		{Lo: 0xff00, Hi: 0xff60, Stride: 1}, // full width
+		{Lo: 0xffe0, Hi: 0xffe6, Stride: 1},
+	},
+	R32: []unicode.Range32{
+		{Lo: 0x1f300, Hi: 0x1faff, Stride: 1}, // pictures
+		{Lo: 0x20000, Hi: 0x3fffd, Stride: 1}, // CJK
+	},
+}
+
+// wrap breaks a text into lines of at most so many columns, at spaces where it can. There is always one line.
+func wrap(s string, columns int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		switch {
+		case line == "":
+			line = word
+		case columnsOf(line)+1+columnsOf(word) <= columns:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+		for columnsOf(line) > columns {
+			head := prefix(line, columns)
+			if head == "" { // one character that is wider than the column
+				break
+			}
+			lines = append(lines, head)
+			line = line[len(head):]
+		}
+	}
+	return append(lines, line)
+}

@@ -6,7 +6,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -82,12 +81,6 @@ func unknownFormat(format string, known []string) error {
 
 // writeJSON writes the report itself, which [Read] takes back. Angle brackets are escaped, so that it may be put into a page.
 func writeJSON(w io.Writer, r *probe.Report, _ Options) error { return encode(w, r) }
-
-func encode(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
 
 // severities is the worst first.
 var severities = []probe.Severity{probe.SeverityCritical, probe.SeverityMajor, probe.SeverityMinor, probe.SeverityInfo}
