@@ -34,8 +34,10 @@ var drills = map[string]func() error{
 	"error":         func() error { return errors.New("the drill returned an error") },
 	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
 	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
-	"legacy_rule":   func() error { return legacyError{"INVARIANT_VIOLATION"} },
-	"silent":        func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
+	"foreign_rule": func() error {
+		return candor.New(candor.CodeBlockersInvariantViolation, "", candor.WithCause(errors.New("the drill")))
+	},
+	"silent": func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
 	"cyclic": func() error {
 		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},

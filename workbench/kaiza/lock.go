@@ -40,7 +40,7 @@ func lockFile(session string) string { return path.Join(locksFolder, session+".j
 
 // failed locks the session of a call that has broken a rule. The lock is on the disk before the answer is sent.
 func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
-	code := ownCode(e) // an error of an older kind names the same rule under another domain
+	code := ownCode(e) // what another system calls the same is told as ours, and locks as ours
 	if c.Session == nil || !slices.Contains(locking, code) {
 		return
 	}

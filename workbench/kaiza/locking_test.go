@@ -93,12 +93,12 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	p.verify()
 }
 
-// TestK11ARuleLocksInWhateverWayItIsBroken lets a tool panic, and return an error of an older type.
+// TestK11ARuleLocksInWhateverWayItIsBroken lets a tool panic, and return the code that another system has for the same.
 func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	c := p.executor("--drill")
-	for _, kind := range []string{"panic_invariant", "legacy_rule"} {
+	for _, kind := range []string{"panic_invariant", "foreign_rule"} {
 		c.locks(c.call("drill", args{"kind": kind}), "INVARIANT_VIOLATION", hashOf("x"))
 		c.report(kind + ".md")
 	}

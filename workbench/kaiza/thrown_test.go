@@ -16,7 +16,7 @@ var thrown = map[string]struct{ code, cause string }{
 	"error":           {"INTERNAL_ERROR", `{"message":"the drill returned an error","code":null,"name":"Error"}`},
 	"wrapped":         {"INSUFFICIENT_PERMISSIONS", `{"message":"the drill wraps: permission denied","code":null,"name":"Error"}`},
 	"legacy":          {"HASH_MISMATCH", `{"message":"a legacy error","code":"HASH_MISMATCH","name":"legacyError"}`},
-	"legacy_rule":     {"INVARIANT_VIOLATION", `{"message":"a legacy error","code":"INVARIANT_VIOLATION","name":"legacyError"}`},
+	"foreign_rule":    {"INVARIANT_VIOLATION", `{"message":"the drill","code":null,"name":"Error"}`},
 	"silent":          {"UNKNOWN_TOOL_FAILURE", `null`},
 	"panic":           {"INTERNAL_ERROR", `{"message":"the drill panicked with an error","code":null,"name":"Error"}`},
 	"panic_text":      {"INTERNAL_ERROR", `"the drill panicked with a text"`},
