@@ -38,15 +38,15 @@ func contents() []cage {
 		"A failure has structuredContent that is no record, though the tool's outputSchema promises one.", "EC018")
 	conflict.Cases = failingCases
 	return []cage{
-		{Defect: defect("leak-stack", "a stack trace", "A missing record is told with a stack trace of JavaScript.", "EC016"), on: whenMissing, show: leaks(leakStack)},
-		{Defect: defect("leak-panic", "a panic", "A missing record is told with the text of a Go panic.", "EC016"), on: whenMissing, show: leaks(leakPanic)},
-		{Defect: defect("leak-path", "an absolute path", "A missing record is told with the absolute path of a file.", "EC016"), on: whenMissing, show: leaks(leakPath)},
+		{Defect: defect("leak-stack", "a stack trace", "A missing record is told with a stack trace of JavaScript.", "EC031"), on: whenMissing, show: leaks(leakStack)},
+		{Defect: defect("leak-panic", "a panic", "A missing record is told with the text of a Go panic.", "EC031"), on: whenMissing, show: leaks(leakPanic)},
+		{Defect: defect("leak-path", "an absolute path", "A missing record is told with the absolute path of a file.", "EC031"), on: whenMissing, show: leaks(leakPath)},
 		{Defect: defect("leak-url", "the password in an address", "A missing record is told with the address of a database, its password included.", "EC016"), on: whenMissing, show: leaks(leakURL)},
 		{Defect: defect("leak-token", "a token", "A missing record is told with the header that holds the token.", "EC016"), on: whenMissing, show: leaks(leakToken)},
-		{Defect: defect("second-block", "the error behind another block", "A missing record is told in the second block; the first says something else.", "EC017"),
+		{Defect: defect("second-block", "the error behind another block", "A missing record is told in the second block; the first is a link.", "EC017"),
 			on: whenMissing, show: func(c *call) answer {
 				frame := c.candid(c.err)
-				out, err := wire.InsertElement(nil, frame, []string{"result", "content"}, 0, []byte(block("Looking through the records.")))
+				out, err := wire.InsertElement(nil, frame, []string{"result", "content"}, 0, []byte(`{"type":"resource_link","uri":"`+resourceURI+`","name":"alpha"}`))
 				if err != nil {
 					return one(frame)
 				}
@@ -62,7 +62,7 @@ func contents() []cage {
 		{Defect: Defect{ID: "input-echo", Tool: "input-echo", Title: "the arguments come back in the error",
 			About: "Wrong arguments are repeated in the error, however long they are.", Rule: "EC024", Cases: []string{probe.CaseTooLong}},
 			on: whenInput, input: echoSchema, show: func(c *call) answer { return leaks("\nReceived: " + string(c.arguments.Raw()))(c) }},
-		{Defect: defect("null-result", "a result that is null", "A missing record is answered with a result that is null.", "EC019"),
+		{Defect: defect("null-result", "a result that is null", "A missing record is answered with a result that is null.", "EC039"),
 			on: whenMissing, show: func(c *call) answer {
 				return one([]byte(`{"jsonrpc":"2.0","id":` + string(c.message.ID()) + `,"result":null}`))
 			}},

@@ -9,7 +9,7 @@ type Defect struct {
 	About string   `json:"about"`          // what is seen on the wire
 	Tool  string   `json:"tool,omitempty"` // that shows it; "" for the server as a whole
 	Cases []string `json:"cases"`          // of probe, that bring it out
-	Rule  string   `json:"rule"`           // of probe, that must find it
+	Rule  string   `json:"rule"`           // of probe, that must find it; "" as long as none does
 	Also  []string `json:"also,omitempty"` // rules that cannot but find it, too
 }
 
@@ -32,6 +32,7 @@ type cage struct {
 	show   func(*call) answer // nil for a defect of the server as a whole
 	input  string             // the input schema, "" for that of records
 	output string             // the output schema, "" for none
+	codes  []string           // that the tool declares
 	writes bool               // the tool does not say that it only reads
 	up     func(*call)        // asks the upstream, in place of the records
 }
@@ -40,7 +41,7 @@ type cage struct {
 func (c cage) tool() *tool {
 	t := honestTool(c.Tool)
 	t.about = "Shows the defect " + c.ID + ". " + t.about
-	t.output, t.writes = c.output, c.writes
+	t.output, t.codes, t.writes = c.output, c.codes, c.writes
 	if c.input != "" {
 		t.input = c.input
 	}

@@ -2,16 +2,14 @@ package zoo
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/probe"
 )
 
 // plain is a failure as a careful server without Candor writes it, with the members given here and a correlation id.
 func (c *call) plain(members string) answer {
-	return one(c.failure(`{"error":{` + members + `,"ref":"` + c.ref() + `"}}`))
+	return one(c.failure(`{"error":{` + members + `,"requestId":"` + c.ref() + `"}}`))
 }
 
 // tells answers with such a failure.
@@ -26,40 +24,36 @@ func facts() []cage {
 	defect := func(id, title, about, rule string, cases []string) Defect {
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
 	}
-	const limited = `"code":"RATE_LIMITED","message":"The record was read too often in this minute."`
 	return []cage{
 		{Defect: defect("codeless", "no code", "A failure is told in prose alone, in which no program finds a code.", "EC010", failingCases),
 			on: whenFailing, show: (*call).prose},
 		{Defect: defect("shifting-codes", "a code that changes", "The same call fails with one code first and with another the next time.", "EC011", []string{probe.CaseMissingRequired}),
 			on: whenFailing, show: (*call).shifting},
-		{Defect: defect("no-retry", "a rate limit without a word on when", "A call is refused because of a rate limit, and nothing says whether or when to try again.", "EC012", missingCases),
-			on: whenAsked, show: tells(limited)},
-		{Defect: defect("retry-prose", "a rate limit with the delay in prose", "A call is refused because of a rate limit, and only the sentence says to come back later.", "EC012", missingCases),
-			on: whenAsked, show: tells(limited[:len(limited)-1] + ` Please try again in a little while."`)},
 		{Defect: defect("retry-header", "a rate limit with the delay in a header", "A call is refused because of a rate limit; the delay is in the header Retry-After, which no model sees.", "EC013", missingCases),
 			on: whenAsked, show: func(c *call) answer {
-				a := c.plain(limited)
+				a := c.plain(`"code":"RATE_LIMITED","message":"The record was read too often in this minute.","retryable":true`)
 				a.retryAfter = "30"
 				return a
 			}},
 		{Defect: defect("generic", "a message that says nothing", "A missing record is told as: Something went wrong.", "EC014", missingCases),
-			on: whenMissing, show: tells(`"code":"NOT_FOUND","message":"Something went wrong","retryable":false`)},
+			on: whenMissing, show: worded(block("Something went wrong"))},
 		{Defect: defect("wordless", "an empty message", "A missing record is told with a code and an empty message.", "EC014", missingCases),
-			on: whenMissing, show: tells(`"code":"NOT_FOUND","message":"","retryable":false`)},
+			on: whenMissing, show: worded(block(""))},
 		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014", missingCases),
-			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `[]`, "result", "content")) }},
+			on: whenMissing, show: worded("")},
 		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without a word on which one is wrong.", "EC015", inputCases),
 			on: whenInput, show: tells(wrongArguments)},
-		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC015", []string{probe.CaseMissingRequired, probe.CaseArgsAbsent}),
+		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
 			on: whenInput, show: (*call).firstIssue},
-		{Defect: defect("no-ref", "no correlation id", "A failure has all but an id under which its log entry could be found.", "EC026", failingCases),
-			on: whenFailing, show: func(c *call) answer {
-				return one(c.failure(withoutRef(string(dialect.AppendText(nil, c.err)))))
-			}},
-		{Defect: defect("retry-unsafe", "a tool that writes and says: try again", "A tool that changes things and is not idempotent calls a failure retryable at once.", "EC025", inputCases),
-			on: whenFailing, writes: true, show: func(c *call) answer {
-				return one(c.candid(c.err.With(candor.WithRetry(candor.RetryNow()), candor.WithSuggestion(""))))
-			}},
+		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code, and fails with another.", "EC038", missingCases),
+			on: 0, codes: []string{"INVALID_ARGUMENTS"}},
+	}
+}
+
+// worded is a failure whose code is in structuredContent, with these content blocks.
+func worded(blocks string) func(*call) answer {
+	return func(c *call) answer {
+		return one(c.result(`{"content":[` + blocks + `],"structuredContent":{"code":"NOT_FOUND","retryable":false,"requestId":"` + c.ref() + `"},"isError":true}`))
 	}
 }
 
@@ -68,11 +62,7 @@ func (c *call) prose() answer {
 	if c.state == whenMissing {
 		return one(c.failure("There is no record with the name in the argument name. Do not send the same call again; the tool records lists the names. (ref " + c.ref() + ")"))
 	}
-	var said []string
-	for _, issue := range c.issues() {
-		said = append(said, strings.TrimPrefix(issue.Path, "/")+" "+issue.Message)
-	}
-	return one(c.failure("The arguments do not fit: " + strings.Join(said, "; ") + ". Do not send the same call again. (ref " + c.ref() + ")"))
+	return one(c.failure("The arguments do not fit: " + c.wrongNames() + ". Do not send the same call again. (ref " + c.ref() + ")"))
 }
 
 // shifting has another code each second time the same arguments come.
@@ -98,16 +88,4 @@ func (c *call) issues() []candor.Issue {
 	var details struct{ Issues []candor.Issue }
 	_ = json.Unmarshal([]byte(c.err.Details().String()), &details) // of our own making
 	return details.Issues
-}
-
-// withoutRef is a text less the line that names the ref.
-func withoutRef(text string) string {
-	lines := strings.Split(text, "\n")
-	kept := lines[:0]
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "Ref:") {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "\n")
 }

@@ -26,7 +26,7 @@ func liveness() []cage {
 	}
 	crash := defect("crash", "wrong arguments kill the server", "A name that is no text ends the server without an answer.", "EC021")
 	crash.Cases = []string{probe.CaseWrongType}
-	keeps := defect("keeps-on", "a call that cannot be called off", "A call that was called off is worked on and answered all the same.", "EC022")
+	keeps := defect("keeps-on", "a call that cannot be called off", "A call that was called off is worked on and answered all the same.", "")
 	keeps.Cases = []string{probe.CaseCancel}
 	return []cage{
 		{Defect: crash, on: whenInput, show: func(c *call) answer {
@@ -53,7 +53,7 @@ func liveness() []cage {
 		})},
 		{Defect: defect("wrong-id", "an answer under another id", "A call for a missing record is answered under an id that nobody has sent.", "EC028"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"zoo-nobody"`, "id")) }},
-		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", "EC028"),
+		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", ""),
 			on: whenMissing, show: func(c *call) answer {
 				frame := c.candid(c.err)
 				return answer{frames: [][]byte{frame, frame}}
@@ -62,7 +62,7 @@ func liveness() []cage {
 			on: whenMissing, show: func(c *call) answer {
 				return answer{frames: [][]byte{[]byte("DEBUG records: looking for a name"), c.candid(c.err)}}
 			}},
-		{Defect: defect("flood", "a flood of notifications", "A call for a missing record sends "+strconv.Itoa(floodSize)+" log messages before the answer.", "EC029"),
+		{Defect: defect("flood", "a flood of notifications", "A call for a missing record sends "+strconv.Itoa(floodSize)+" log messages before the answer.", ""),
 			on: whenMissing, show: func(c *call) answer {
 				var a answer
 				for i := range floodSize {

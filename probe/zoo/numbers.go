@@ -12,11 +12,11 @@ func numbered(number string) func(*call) answer {
 // numbers are failures in the wrong channel, or under a number that means something else.
 func numbers() []cage {
 	defect := func(id, title, about, rule string) Defect {
-		// A tool that fails with a JSON-RPC error is itself a finding, whatever its number.
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
+		// A tool that fails with a JSON-RPC error is a finding of its own, whatever its number.
+		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Also: []string{"EC004"}, Cases: missingCases}
 	}
 	input := defect("rpc-input", "a JSON-RPC error for wrong arguments", "Wrong arguments are answered with a JSON-RPC error, which many clients do not show to the model.", "EC004")
-	input.Cases = inputCases
+	input.Cases, input.Also = inputCases, nil
 	return []cage{
 		{Defect: input, on: whenInput, show: numbered("-32602")},
 		{Defect: defect("number-zero", "the number 0", "A missing record is a JSON-RPC error of the number 0.", "EC006"),

@@ -2,6 +2,7 @@ package zoo
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/schema"
@@ -12,8 +13,9 @@ import (
 type tool struct {
 	name   string
 	about  string
-	input  string // JSON Schema
-	output string // JSON Schema, "" for none
+	input  string   // JSON Schema
+	output string   // JSON Schema, "" for none
+	codes  []string // that it declares
 	writes bool
 
 	schema *schema.Schema     // of input
@@ -81,6 +83,9 @@ func (t *tool) listed() string {
 	out := `{"name":` + quote(t.name) + `,"description":` + quote(t.about) + `,"inputSchema":` + t.input
 	if t.output != "" {
 		out += `,"outputSchema":` + t.output
+	}
+	if len(t.codes) > 0 {
+		out += `,"_meta":{"dev.candor/codes":["` + strings.Join(t.codes, `","`) + `"]}`
 	}
 	if t.writes {
 		return out + `,"annotations":{"readOnlyHint":false,"destructiveHint":false}}`

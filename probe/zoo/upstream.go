@@ -37,22 +37,68 @@ func upstreams() []cage {
 	}
 	ask := func(c *call) { c.ask(1) }
 	return []cage{
-		{Defect: defect("up-masked", "a failing service looks like a success", "Whatever the service answers, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
+		{Defect: defect("up-masked", "a failing service looks like a success", "However the service fails, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
 			up: ask, on: whenMissing, show: func(c *call) answer {
-				return one(c.success("Error: the service behind the tool answered with status " + strconv.Itoa(c.reply.status)))
+				return one(c.success("Error: " + c.err.Code().Symbol() + ": " + c.err.Message() + c.advice()))
 			}},
-		{Defect: defect("up-stripped", "the status is lost", "However the service fails, the tool says the same, without status and delay.", "EC010", upstreamCases...),
-			up: ask, on: whenMissing, show: tells(`"code":"UPSTREAM_ERROR","message":"The service behind the tool failed.","retryable":false`)},
-		{Defect: defect("up-retries", "retries that nobody sees", "The tool asks the service three times before it tells of the failure, and does not say so.", "EC012", probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503),
-			up: func(c *call) { c.ask(upstreamTries) }},
-		{Defect: defect("up-garbage", "anything is passed on", "What the service answers with status 200 is returned as a result, whatever it is.", "EC001", probe.CaseUpstreamHTML, probe.CaseUpstreamNoise),
+		{Defect: defect("up-swallowed", "a failing service is not noticed", "Whatever bad status the service answers with, the tool returns an empty list.", "EC034", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				if c.reply.status == http.StatusOK {
+					return c.honest()
+				}
+				return one(c.success(`{"records":[]}`))
+			}},
+		{Defect: defect("up-garbage", "anything is passed on", "What the service answers with status 200 is returned as a result, whatever it is.", "EC035", probe.CaseUpstreamHTML, probe.CaseUpstreamNoise),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				if c.reply.status == http.StatusOK {
 					return one(c.success(string(c.reply.body)))
 				}
 				return c.honest()
 			}},
+		{Defect: defect("up-stripped", "the status is lost", "However the service fails, the tool says the same; only the delay is kept.", "EC032", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return c.plain(`"code":"UPSTREAM_ERROR","message":"The service behind the tool failed."` + c.retryMembers())
+			}},
+		{Defect: defect("up-no-retry", "no word on trying again", "A failing service is told with a code, and without a word on whether or when to try again.", "EC012", probe.CaseUpstream429, probe.CaseUpstream503),
+			up: ask, on: whenMissing, show: func(c *call) answer { return c.plain(c.codeMembers()) }},
+		{Defect: defect("up-delay-lost", "the delay is lost", "A service that says when to come back is told as retryable, without the delay.", "EC013", probe.CaseUpstream429),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return c.plain(c.codeMembers() + `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable()))
+			}},
+		{Defect: defect("up-unsafe", "a tool that writes and says: try again", "A tool that changes things and is not idempotent calls a failure of the service retryable, which may have come too late.", "EC025", probe.CaseUpstream500),
+			up: ask, on: whenMissing, writes: true, show: func(c *call) answer {
+				return one(c.candid(c.err.With(candor.WithRetry(candor.RetryIn(time.Second)))))
+			}},
+		{Defect: defect("up-no-ref", "no correlation id", "A failing service is told with all but an id under which its log entry could be found.", "EC026", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return one(c.failure(`{"error":{` + c.codeMembers() + c.retryMembers() + `}}`))
+			}},
+		{Defect: defect("up-retries", "retries that nobody sees", "The tool asks a service that fails for now three times before it tells of it, and does not say so.", "EC037", probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503),
+			up: func(c *call) { c.ask(upstreamTries) }},
 	}
+}
+
+// codeMembers and retryMembers are the honest error as members of a plain one.
+func (c *call) codeMembers() string {
+	return `"code":` + quote(c.err.Code().Symbol()) + `,"message":` + quote(c.err.Message())
+}
+
+func (c *call) retryMembers() string {
+	if ms := c.err.Retry().AfterMs(); ms > 0 {
+		return `,"retryable":true,"retryAfterMs":` + strconv.FormatInt(ms, 10)
+	}
+	return `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable())
+}
+
+// advice is the honest error's retry and ref in prose.
+func (c *call) advice() string {
+	said := " Do not retry."
+	if ms := c.err.Retry().AfterMs(); ms > 0 {
+		said = " Retry after " + strconv.FormatInt((ms+999)/1000, 10) + " seconds."
+	} else if c.err.Retry().Retryable() {
+		said = " You may retry now."
+	}
+	return said + " Request id: " + c.ref()
 }
 
 // upstreamHonest is the tool that tells of every failure of the service behind it.
@@ -70,6 +116,9 @@ func (c *call) ask(tries int) {
 		if c.err = c.get("/records/" + url.PathEscape(name)); c.err == nil {
 			c.found = string(c.reply.body)
 			return
+		}
+		if status := c.reply.status; status != http.StatusTooManyRequests && status < http.StatusInternalServerError {
+			break // another try would change nothing
 		}
 	}
 	c.state = whenMissing
