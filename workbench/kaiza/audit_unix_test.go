@@ -41,6 +41,12 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 				refused.is(code)
 			}
 			p.atRest(1)
+			stranger := *c
+			stranger.session = ""
+			stranger.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is(code)
+			if sessions, _ := filepath.Glob(filepath.Join(p.state, "sessions", "*")); len(sessions) != 2 { // the planner's and the first one's
+				t.Errorf("the sessions are %v", sessions)
+			}
 			giveBack()
 			written := 0
 			p.eventually("it is back without a restart", func() bool {
