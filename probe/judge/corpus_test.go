@@ -91,7 +91,7 @@ func table(m map[string]agreement, onlyMisses bool) string {
 // observation is what probe would have seen of a record.
 func observation(r *corpus.Record) probe.Observation {
 	o := probe.Observation{
-		Case:    probe.Case{Group: probe.Group(r.Group), Name: r.Case, Tool: r.Tool, Field: r.Field, Expect: expectation(r)},
+		Case:    probe.Case{Group: probe.Group(r.Group), Name: r.Case, Tool: r.Tool, Field: pointer(r.Field), Expect: expectation(r)},
 		Request: literal(r.Request), Response: literal(r.Response), Outcome: probe.Outcome(r.Outcome),
 	}
 	if r.Outcome == "answered_null_id" {
@@ -100,6 +100,17 @@ func observation(r *corpus.Record) probe.Observation {
 	return o
 }
 
+// pointer is the field of a case; a record may be about several, and then the case is about none.
+func pointer(field string) string {
+	if field == "" || strings.Contains(field, ",") {
+		return ""
+	}
+	return "/" + field
+}
+
+// misuse are the cases that a server may be silent about.
+var misuse = []string{probe.CaseMalformedJSON, probe.CaseNotJSONRPC, probe.CaseNoMethod, probe.CaseBatch, probe.CaseParamsArray}
+
 // expectation is what probe expects of the case of that name.
 func expectation(r *corpus.Record) probe.Expect {
 	switch {
@@ -107,6 +118,8 @@ func expectation(r *corpus.Record) probe.Expect {
 		return probe.ExpectRefusal
 	case r.Group == "upstream" || r.Case == probe.CaseNonexistent:
 		return probe.ExpectFailure
+	case r.Group == "protocol" && slices.Contains(misuse, r.Case):
+		return probe.ExpectSilence
 	case r.Group == "protocol":
 		return probe.ExpectRefusal
 	default:

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/probe"
 )
@@ -35,7 +36,12 @@ var fieldRules = []rule{
 
 // refusesArguments reports a told refusal of arguments, by a tool that has not asked its upstream first.
 func (s *sight) refusesArguments() bool {
-	return s.fixable() && s.told() && s.Hits == 0
+	return s.fixable() && s.told() && !s.wentOn()
+}
+
+// wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
+func (s *sight) wentOn() bool {
+	return s.Hits > 0 || s.told() && s.reading.Error != nil && s.reading.Error.Class() == candor.ClassUnavailable
 }
 
 // culprits are the arguments that are wrong in the case.
@@ -76,7 +82,8 @@ func (s *sight) words() string {
 }
 
 func wordIn(text, word string) bool {
-	for rest := text; ; {
+	word = strings.ToLower(word)
+	for rest := strings.ToLower(text); ; {
 		i := strings.Index(rest, word)
 		if i < 0 || word == "" {
 			return false
@@ -104,8 +111,9 @@ func lastStep(pointer string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 }
 
-// vacuous are messages without any news.
-var vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
+// vacuous are messages without any news, and those in which a bug speaks for itself.
+var vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$` +
+	`|cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference`)
 
 func (s *sight) saysNothing() bool {
 	if s.violates("empty-message", "empty-content") {

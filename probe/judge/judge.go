@@ -40,12 +40,19 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	}
 	order(r.Findings)
 	r.Dialect = mainDialect(dockets)
-	r.Grade, r.Score = together(dockets, nil)
-	r.Raise = raise(dockets)
-	if r.Grade == "" && r.Incomplete == "" {
-		r.Incomplete = "no case failed, so there is nothing to judge"
+	if judgeable(dockets) {
+		r.Grade, r.Score = together(dockets, nil)
+		r.Raise = raise(dockets)
+	} else if r.Incomplete == "" {
+		r.Incomplete = "no case of a tool failed, so there is nothing to judge"
 	}
 	return r, nil
+}
+
+// judgeable: a server that answers nonsense well, and whose tools were never seen to fail, has not shown how it fails. What was found wrong
+// with it is shown all the same.
+func judgeable(dockets []*docket) bool {
+	return slices.ContainsFunc(dockets, func(d *docket) bool { return !d.unjudged && (d.party.name != "" || len(dockets) == 1) })
 }
 
 // hear finds what is wrong with each party.

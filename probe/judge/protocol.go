@@ -14,13 +14,11 @@ const allocated = "2026-07-28"
 
 // protocolRules: numbers, ids, status, and the channel that the protocol gives to each kind of failure.
 var protocolRules = []rule{
-	{Rule: probe.Rule{ID: "EC004", Title: "Protocol error for arguments that could be mended", Severity: probe.SeverityMajor, Sets: notRPC, Outside: true,
-		Reason: "Many clients do not show JSON-RPC errors to the model, so that it cannot mend its call.",
-		Clause: "SEP-1303; MCP 2025-11-25, Server Features, Tools, Error Handling: input validation errors are tool execution errors",
-		Fix:    "Answer with a result that says isError: true, and name the argument."},
-		each: func(s *sight) (string, bool) {
-			return "answers bad arguments with a JSON-RPC error", s.label() == LabelProtocol && s.fixable()
-		}},
+	{Rule: probe.Rule{ID: "EC004", Title: "Protocol error where a tool error belongs", Severity: probe.SeverityMajor, Sets: notRPC, Outside: true,
+		Reason: "Many clients do not show JSON-RPC errors to the model, so that it can neither mend its call nor choose another way.",
+		Clause: "SEP-1303; MCP 2025-11-25, Server Features, Tools, Error Handling: API failures, input validation and business logic are tool execution errors",
+		Fix:    "Answer with a result that says isError: true."},
+		across: wrongChannel},
 	{Rule: probe.Rule{ID: "EC005", Title: "Unknown tool is no protocol error -32602", Severity: probe.SeverityInfo, Sets: everySet, Outside: true,
 		Reason: "Clients that go by the number do not learn that their list of tools is old.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling, example: code -32602, Unknown tool",
@@ -78,6 +76,18 @@ var protocolRules = []rule{
 			}
 			return "", false
 		}},
+}
+
+// wrongChannel: the gateway refuses bad arguments itself, but does not turn a JSON-RPC error of the server into something else.
+func wrongChannel(p *party) []hit {
+	var out []hit
+	for _, s := range p.sights {
+		own := s.fixable() || s.Case.Group == probe.GroupDomain || s.Case.Group == probe.GroupUpstream
+		if own && s.label() == LabelProtocol {
+			out = append(out, hit{s: s, what: "tells a failure of its own as a JSON-RPC error", unmendable: !s.fixable()})
+		}
+	}
+	return out
 }
 
 // fixable reports a call whose arguments are an object, so that it is the tool's to refuse.

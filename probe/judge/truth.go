@@ -31,8 +31,8 @@ var truthRules = []rule{
 			if s.Case.Group != probe.GroupValidation || s.Case.Expect != probe.ExpectRefusal || !s.answered() {
 				return "", false
 			}
-			if s.Hits > 0 {
-				return "asks its upstream with arguments that its own schema refuses", true
+			if s.wentOn() {
+				return "turns to its upstream with arguments that its own schema refuses", true
 			}
 			return "accepts arguments that its own schema refuses", s.label() == LabelSilent || s.label() == LabelExtraAllowed
 		}},
