@@ -46,6 +46,8 @@ func rustToken(text []byte, at int) (n int, hide bool) {
 	case rest[0] == '\'':
 		n := charLength(rest)
 		return n, n > 1
+	case oddSpace(rest) > 0:
+		return oddSpace(rest), true
 	case rest[0] == 'r':
 		if n := rawLength(rest); n > 0 {
 			return n, true
@@ -53,7 +55,7 @@ func rustToken(text []byte, at int) (n int, hide bool) {
 	}
 	if word(rest[0]) { // a word as a whole, so that the r at the end of one opens nothing
 		n := 1
-		for n < len(rest) && word(rest[n]) {
+		for n < len(rest) && word(rest[n]) && oddSpace(rest[n:]) == 0 {
 			n++
 		}
 		if prefix := rest[0]; n == 2 && (prefix == 'b' || prefix == 'c') && rest[1] == 'r' {
@@ -66,6 +68,19 @@ func rustToken(text []byte, at int) (n int, hide bool) {
 
 func word(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+// oddSpaces are what Rust takes for white space and a pattern's \s does not.
+var oddSpaces = [][]byte{[]byte("\v"), []byte("\u0085"), []byte("\u200e"), []byte("\u200f"), []byte("\u2028"), []byte("\u2029")}
+
+// oddSpace is the length of the odd space that a text begins with; 0 if it begins with none.
+func oddSpace(text []byte) int {
+	for _, space := range oddSpaces {
+		if bytes.HasPrefix(text, space) {
+			return len(space)
+		}
+	}
+	return 0
 }
 
 // commentLength is that of a block comment, which may hold others.
@@ -133,8 +148,12 @@ func rawLength(text []byte) int {
 }
 
 var (
-	testFile = regexp.MustCompile(`#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
+	// Only before everything else does it speak for the file, and not for a module in it.
+	testFile = regexp.MustCompile(`^\s*(?:#\s*!\s*\[[^\]]*\]\s*)*?#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
 	testItem = regexp.MustCompile(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
+	// What is no item is a field, an arm or an argument, and ends with a comma.
+	item = regexp.MustCompile(`^\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub\b\s*(?:\([^)]*\)\s*)?)?(?:(?:const|async|unsafe|extern|default)\s+)*` +
+		`(?:fn|mod|use|struct|enum|union|impl|trait|type|static|let|const|crate|macro_rules)\b`)
 )
 
 // hideTests blanks what is compiled for tests alone: the item behind #[cfg(test)] or #[test], to the end of its braces.
@@ -154,19 +173,23 @@ func hideTests(code []byte) {
 	}
 }
 
-// itemLength is how far the item reaches: to its semicolon, or to the brace that closes its first one.
+// itemLength is how far the item reaches: to its semicolon, to the brace that closes its first one, and at the latest to the end of what
+// it stands in.
 func itemLength(code []byte) int {
-	depth := 0
+	depth, whole := 0, item.Match(code)
 	for i, c := range code {
 		switch c {
-		case ';':
-			if depth == 0 {
+		case ';', ',':
+			if depth == 0 && (c == ';' || !whole) {
 				return i + 1
 			}
-		case '{':
+		case '(', '[', '{':
 			depth++
-		case '}':
-			if depth--; depth <= 0 {
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return i
+			}
+			if depth == 0 && c == '}' {
 				return i + 1
 			}
 		}
