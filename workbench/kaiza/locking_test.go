@@ -118,7 +118,7 @@ func TestK11NoOtherCodeLocks(t *testing.T) {
 	planner.begin("ANTIGRAVITY")
 	waiting := planner.submit(planText("waiting/**"))
 	planner.stop()
-	unlocking := "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n goodbye\n-world\n+moon\n"
+	misfit := "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n goodbye\n-world\n+moon\n"
 	write := func(path, plan string) args { return args{"path": path, "content": "x\n", "plan_hash": plan} }
 	harmless := map[string]struct {
 		tool string
@@ -140,7 +140,7 @@ func TestK11NoOtherCodeLocks(t *testing.T) {
 		"FILE_READ_FAILED":         {"read_file", args{"path": "src"}},
 		"FILE_WRITE_FAILED":        {"write_file", args{"path": "docs/reports/taken.md", "content": "x"}},
 		"PATCH_INVALID":            {"apply_patch", args{"patch": "no patch", "plan_hash": plan}},
-		"PATCH_APPLY_FAILED":       {"apply_patch", args{"patch": unlocking, "plan_hash": plan}},
+		"PATCH_APPLY_FAILED":       {"apply_patch", args{"patch": misfit, "plan_hash": plan}},
 		"HASH_MISMATCH":            {"write_file", args{"path": "src/hello.txt", "content": "x", "previous_hash": hashOf("x"), "plan_hash": plan}},
 		"PLAN_NOT_FOUND":           {"write_file", write("src/a.txt", hashOf("x"))},
 		"PLAN_NOT_APPROVED":        {"write_file", write("waiting/a.txt", waiting)},
