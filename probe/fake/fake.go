@@ -22,7 +22,7 @@ const (
 	LoginPage    = "200html"
 	Garbage      = "garbage" // says that it is JSON, and is not
 	Slow         = "slow"    // no answer before End
-	Reset        = "reset"   // accepted and reset; not in [Faults], which are those that cases have names for
+	Reset        = "reset"   // the connection is reset when the request has come; not in [Faults], which are those that cases have names for
 )
 
 // The delays that [RateLimited] and [Unavailable] ask for, in seconds: numbers that are easy to find in what a server says.
@@ -41,7 +41,7 @@ const Secret = "zz9secret"
 
 // Count is what came to the upstream between Begin and End.
 type Count struct {
-	Requests  int // HTTP requests, and connections that were reset
+	Requests  int // HTTP requests
 	Refused   int // connections to where nothing listens; one that is tried over IPv4 and IPv6 counts once
 	Lookups   int // questions to DNS
 	Untrusted int // TLS that ended because the client does not trust the throw-away authority: it has seen no fault

@@ -1,0 +1,80 @@
+package fake
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// maxBody is how much of a request is read before it is answered: who is cut off while sending does not see the answer.
+const maxBody = 1 << 20
+
+// answer is what the upstream says under one fault, in the manner of a real one.
+type answer struct {
+	status int
+	header map[string]string
+	body   string
+}
+
+const (
+	asJSON = "application/json; charset=utf-8"
+	asHTML = "text/html; charset=utf-8"
+)
+
+// refusal is an error as APIs write them. The delay is in the header alone: whoever passes the text on has not read the header by that.
+func refusal(status int, code, message string, header map[string]string) answer {
+	return answer{status: status, header: header,
+		body: `{"error":{"code":"` + code + `","message":"` + message + `","status":` + strconv.Itoa(status) + `}}` + "\n"}
+}
+
+var answers = map[string]answer{
+	"": {status: http.StatusOK, body: "{}\n"},
+	Unauthorized: refusal(http.StatusUnauthorized, "invalid_token", "The access token is invalid or has expired.",
+		map[string]string{"WWW-Authenticate": `Bearer realm="api", error="invalid_token"`}),
+	Forbidden: refusal(http.StatusForbidden, "insufficient_permissions", "The token has no permission for this operation.", nil),
+	NotFound:  refusal(http.StatusNotFound, "resource_not_found", "The requested resource was not found.", nil),
+	Conflict:  refusal(http.StatusConflict, "conflict", "The resource was changed by somebody else.", nil),
+	Invalid:   refusal(http.StatusUnprocessableEntity, "validation_failed", "The request was understood and cannot be processed.", nil),
+	RateLimited: refusal(http.StatusTooManyRequests, "rate_limit_exceeded", "Too many requests. Slow down.",
+		map[string]string{"Retry-After": strconv.Itoa(RateLimitedAfter), "X-RateLimit-Remaining": "0"}),
+	Broken: {status: http.StatusInternalServerError, header: map[string]string{"Content-Type": asHTML, "Server": "nginx"},
+		body: "<html>\r\n<head><title>500 Internal Server Error</title></head>\r\n<body>\r\n<center><h1>500 Internal Server Error</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"},
+	Unavailable: refusal(http.StatusServiceUnavailable, "service_unavailable", "The service is down for maintenance.",
+		map[string]string{"Retry-After": strconv.Itoa(UnavailableAfter)}),
+	LoginPage: {status: http.StatusOK, header: map[string]string{"Content-Type": asHTML},
+		body: "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sign in</title></head>\n<body><h1>Sign in</h1>\n" +
+			"<form method=\"post\" action=\"/login\"><label>Email <input name=\"email\"></label> <label>Password <input name=\"password\" type=\"password\"></label>\n" +
+			"<button>Continue</button></form></body></html>\n"},
+	Garbage: {status: http.StatusOK, body: "\x00\x01{\"data\": [1, 2,, <<<garbage>>> \xff\xfe\n"},
+	Slow:    refusal(http.StatusGatewayTimeout, "upstream_timeout", "The upstream took too long.", nil), // said at the end, when nobody should listen any more
+}
+
+// ServeHTTP answers with the fault that is in force when the request comes. The connection is not kept, so that no client meets the
+// next fault on the connection of the last.
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := s.now()
+	s.saw(sawRequest)
+	_, _ = io.CopyN(io.Discard, r.Body, maxBody) // a client that breaks off sees no answer anyway
+	switch now.fault {
+	case Reset:
+		reset(r.Context())
+		return
+	case Slow:
+		select {
+		case <-now.over:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	a, known := answers[now.fault]
+	if !known {
+		a = answers[""]
+	}
+	w.Header().Set("Content-Type", asJSON)
+	w.Header().Set("Connection", "close")
+	for name, value := range a.header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(a.status)
+	_, _ = io.WriteString(w, a.body)
+}

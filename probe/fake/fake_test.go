@@ -1,0 +1,202 @@
+package fake_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/probe/fake"
+)
+
+func TestEveryFaultIsSeenAndCounted(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	seen := map[string][]string{
+		"":                {"200 application/json", "{}"},
+		fake.Down:         {"connection refused"},
+		fake.Unauthorized: {"401 application/json", "auth=Bearer", `"code":"invalid_token"`},
+		fake.Forbidden:    {"403 application/json", `"status":403`},
+		fake.NotFound:     {"404 application/json", `"status":404`},
+		fake.Conflict:     {"409 application/json", `"status":409`},
+		fake.Invalid:      {"422 application/json", `"status":422`},
+		fake.RateLimited:  {"429 application/json", "retry=17", `"status":429`},
+		fake.Broken:       {"500 text/html", "<h1>500 Internal Server Error</h1>"},
+		fake.Unavailable:  {"503 application/json", "retry=23"},
+		fake.LoginPage:    {"200 text/html", "Sign in"},
+		fake.Garbage:      {"200 application/json", "<<<garbage>>>"},
+		fake.Slow:         {"deadline exceeded"},
+		fake.Reset:        {"connection reset"},
+	}
+	for _, fault := range append(fake.Faults(), fake.Reset, "") {
+		for _, url := range []string{"http://api.example.com/v1/things", "https://api.example.org/v1/things"} {
+			up.Begin(fault)
+			verb := "get "
+			if fault == fake.Slow {
+				verb = "impatient "
+			}
+			wants(t, s.ask(verb+url), seen[fault]...)
+			hits, last := up.End(), up.Last()
+			if fault == fake.Reset && last.Requests >= 1 {
+				continue // Go tries once more when a connection breaks before the answer
+			}
+			if hits != 1 || last.Untrusted != 0 || last.Lookups == 0 {
+				t.Errorf("%s under %q: %d hits, %+v; want 1", url, fault, hits, last)
+			}
+		}
+	}
+	if len(seen) != len(fake.Faults())+2 {
+		t.Error("a fault is not looked at")
+	}
+}
+
+func TestRetriesAreSeen(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for _, fault := range []string{fake.RateLimited, fake.Down} {
+		up.Begin(fault)
+		for range 3 {
+			s.ask("get https://api.example.com/")
+		}
+		if hits := up.End(); hits != 3 {
+			t.Errorf("%s: %d hits, want 3", fault, hits)
+		}
+		s.ask("get https://api.example.com/") // nobody counts that
+		up.Begin(fault)
+		if hits := up.End(); hits != 0 {
+			t.Errorf("%s: %d hits without a request", fault, hits)
+		}
+	}
+}
+
+func TestOtherPortsAreRefusedAndCountedOnce(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for _, port := range []string{"5432", "6379", "8080"} {
+		up.Begin(fake.NotFound)
+		wants(t, s.ask("dial db.example.com:"+port), "connection refused")
+		wants(t, s.ask("dial 127.0.0.1:"+port), "connection refused")
+		if hits, last := up.End(), up.Last(); hits != 2 || last.Refused != 2 {
+			t.Errorf("port %s: %d hits, %+v; want 2 refused", port, hits, last)
+		}
+	}
+}
+
+func TestAFaultIsInForceForAServerThatStartsLater(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	up.Begin(fake.Forbidden)
+	first, second := run(t, up), run(t, up)
+	wants(t, first.ask("get https://api.example.com/"), "403")
+	wants(t, second.ask("get https://api.example.com/"), "403")
+	if hits := up.End(); hits != 2 {
+		t.Errorf("%d hits of two servers, want 2", hits)
+	}
+}
+
+func TestHitsOfAServerThatDiesAreKept(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	up.Begin(fake.Broken)
+	s.ask("get https://api.example.com/")
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	if hits := up.End(); hits != 1 {
+		t.Errorf("%d hits of a dead server, want 1", hits)
+	}
+}
+
+func TestDistrustIsNoHit(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	up.Begin(fake.NotFound)
+	wants(t, s.ask("distrust api.example.com"), "certificate")
+	if hits, last := up.End(), up.Last(); hits != 0 || last.Untrusted != 1 {
+		t.Errorf("%d hits, %+v; want one that is untrusted", hits, last)
+	}
+}
+
+func TestEveryNameIsLoopback(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for _, name := range []string{"api.example.com", "a.very.deep.name.in.some.zone.test"} {
+		wants(t, s.ask("lookup "+name), "127.0.0.1", "::1")
+	}
+	wants(t, s.ask("head https://api.example.com/"), "200")
+}
+
+func TestNothingLeavesTheMachine(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	if links := s.ask("links"); links != "<nil> lo" {
+		t.Errorf("the namespace has the links %q, want lo alone", links)
+	}
+	for _, address := range []string{"192.0.2.1:443", "198.51.100.1:80", "[2001:db8::1]:443"} {
+		wants(t, s.ask("dial "+address), "unreachable")
+	}
+	if routes := s.ask("read /proc/net/route"); strings.Count(routes, `\n`) > 1 {
+		t.Errorf("there are routes: %s", routes)
+	}
+	wants(t, s.ask("read /etc/resolv.conf"), `"nameserver 127.0.0.1\n"`)
+	wants(t, s.ask("unmount /etc/resolv.conf"), "not permitted")
+	wants(t, s.ask("read /proc/self/status"), `CapPrm:\t0000000000000000\n`, `CapBnd:\t0000000000000000\n`)
+	line := up.Wrap(nil)
+	place := line[len(line)-2]
+	wants(t, s.ask("connect "+place+"/control/s"), "control/s: connect: ")
+}
+
+func TestEveryCredentialHoldsTheSecret(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for _, name := range []string{"OPENAI_API_KEY", "GITHUB_TOKEN", "SLACK_BOT_TOKEN", "API_KEY"} {
+		wants(t, s.ask("env "+name), fake.Secret)
+	}
+	names := map[string]bool{}
+	for _, variable := range up.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if names[name] {
+			t.Errorf("%s is given twice", name)
+		}
+		names[name] = true
+		for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
+			if strings.Contains(name, part) && !strings.Contains(value, fake.Secret) {
+				t.Errorf("%s does not hold the secret", variable)
+			}
+		}
+	}
+	if names["NODE_TLS_REJECT_UNAUTHORIZED"] {
+		t.Error("servers are told not to check certificates")
+	}
+}
+
+func TestFaultsAreThoseOfTheCases(t *testing.T) {
+	want := []string{"down", "401", "403", "404", "409", "422", "429", "500", "503", "200html", "garbage", "slow"}
+	if got := fake.Faults(); !slices.Equal(got, want) {
+		t.Errorf("faults are %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,202 @@
+package fake_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/probe/fake"
+)
+
+// TestMain is also the hidden command, and the server that is started in the namespace.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "probe-inside":
+			if err := fake.InsideMain(os.Args[2:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(3)
+			}
+			os.Exit(0)
+		case "server":
+			serve()
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// serve does what each line of its input says, and answers with one line.
+func serve() {
+	signal.Ignore(syscall.SIGHUP)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		fmt.Printf("%s\n", strings.Join(strings.Fields(obey(word, rest)), " "))
+	}
+	os.Exit(0)
+}
+
+func obey(word, rest string) string {
+	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	defer stop()
+	switch word {
+	case "get":
+		return get(ctx, http.MethodGet, rest)
+	case "head":
+		return get(ctx, http.MethodHead, rest)
+	case "impatient":
+		ctx, stop := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer stop()
+		return get(ctx, http.MethodGet, rest)
+	case "distrust":
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: nil, ServerName: rest}}}
+		os.Unsetenv("SSL_CERT_FILE")
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+rest, http.NoBody)
+		_, err := client.Do(request)
+		return fmt.Sprint(err)
+	case "lookup":
+		addresses, err := net.DefaultResolver.LookupHost(ctx, rest)
+		return fmt.Sprint(addresses, err)
+	case "dial":
+		_, err := (&net.Dialer{}).DialContext(ctx, "tcp", rest)
+		return fmt.Sprint(err)
+	case "connect":
+		_, err := (&net.Dialer{}).DialContext(ctx, "unix", rest)
+		return fmt.Sprint(err)
+	case "env":
+		return os.Getenv(rest)
+	case "read":
+		text, err := os.ReadFile(rest)
+		return fmt.Sprintf("%q %v", text, err)
+	case "unmount":
+		return fmt.Sprint(syscall.Unmount(rest, 0))
+	case "links":
+		links, err := net.Interfaces()
+		names := fmt.Sprint(err)
+		for _, link := range links {
+			names += " " + link.Name
+		}
+		return names
+	case "daemon":
+		child := exec.Command(os.Args[0], "server")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		child.Args = append(child.Args, rest)
+		if _, err := child.StdinPipe(); err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(child.Start())
+	case "exit":
+		code := 0
+		fmt.Sscan(rest, &code)
+		os.Exit(code)
+	case "kill":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return "?"
+}
+
+func get(ctx context.Context, method, url string) string {
+	request, err := http.NewRequestWithContext(ctx, method, url, http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return fmt.Sprint(response.StatusCode, " ", response.Header.Get("Content-Type"), " retry=", response.Header.Get("Retry-After"),
+		" auth=", response.Header.Get("Www-Authenticate"), " ", string(body), err)
+}
+
+// start makes an upstream, or returns nil where none can be had and that is told well.
+func start(t *testing.T) *fake.Upstream {
+	t.Helper()
+	if err := fake.Available(); err != nil {
+		if !strings.Contains(err.Error(), "hint: ") {
+			t.Fatalf("the reason has no next step: %v", err)
+		}
+		t.Logf("not tried here: %v", err)
+		return nil
+	}
+	up, err := fake.Start(t.Context(), fake.Options{Inside: []string{os.Args[0], "probe-inside"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := up.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return up
+}
+
+// server is a server in the namespace.
+type server struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func run(t *testing.T, up *fake.Upstream, command ...string) *server {
+	t.Helper()
+	if len(command) == 0 {
+		command = []string{os.Args[0], "server"}
+	}
+	line := up.Wrap(command)
+	s := &server{t: t, cmd: exec.Command(line[0], line[1:]...)}
+	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), up.Environ()...), os.Stderr
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.lines = bufio.NewScanner(out)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.in.Close()
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	})
+	return s
+}
+
+// ask has the server do something.
+func (s *server) ask(what string) string {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, what+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+	if !s.lines.Scan() {
+		s.t.Fatalf("no answer to %q: %v", what, s.lines.Err())
+	}
+	return s.lines.Text()
+}
+
+func wants(t *testing.T, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("got %q, want %q in it", got, part)
+		}
+	}
+}

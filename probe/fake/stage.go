@@ -1,0 +1,164 @@
+package fake
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ports are those where the upstream listens. Elsewhere connections are refused, as they are where a database or a local service is not
+// running.
+var ports = []string{":80", ":443"}
+
+// stage is the inner half of an upstream: what the server meets in its namespace.
+type stage struct {
+	link      *link
+	authority *authority
+	refused   interface{ settle() } // what has been refused is told before a fault ends
+
+	mu    sync.Mutex
+	fault string         // guarded by mu
+	over  chan struct{}  // guarded by mu; closed when the fault ends
+	told  int            // guarded by mu; events of this window
+	doors []*http.Server // guarded by mu; none while the upstream is down
+}
+
+// moment is the fault at one time.
+type moment struct {
+	fault string
+	over  <-chan struct{}
+}
+
+func (s *stage) now() moment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return moment{s.fault, s.over}
+}
+
+// saw tells the outer half of an event.
+func (s *stage) saw(event string) {
+	s.mu.Lock()
+	s.told++
+	enough := s.told > maxEvents
+	s.mu.Unlock()
+	if !enough {
+		s.link.send(event)
+	}
+}
+
+// obey does what the outer half says until that is gone. ready is called when the first fault is in force.
+func (s *stage) obey(ctx context.Context, ready func()) error {
+	for {
+		word, rest, err := s.link.receive()
+		if err != nil {
+			return err
+		}
+		switch word {
+		case sayAuthority:
+			if s.authority, err = readAuthority(rest); err != nil {
+				return err
+			}
+		case sayFault:
+			window, fault, _ := strings.Cut(rest, " ")
+			if err := s.turn(ctx, fault); err != nil {
+				return err
+			}
+			s.link.send(sawSettled + " " + window)
+			if ready != nil {
+				ready()
+				ready = nil
+			}
+		default:
+			return fmt.Errorf("the probe says %q, which is unknown here", bounded(word))
+		}
+	}
+}
+
+// turn ends a fault and begins another.
+func (s *stage) turn(ctx context.Context, fault string) error {
+	s.refused.settle()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over != nil {
+		close(s.over)
+	}
+	s.fault, s.over, s.told = fault, make(chan struct{}), 0
+	if fault == Down {
+		for _, door := range s.doors {
+			_ = door.Close() // its connections as well
+		}
+		s.doors = nil
+		return nil
+	}
+	if s.doors != nil {
+		return nil
+	}
+	for _, port := range ports {
+		door, err := s.open(ctx, port)
+		if err != nil {
+			return err
+		}
+		s.doors = append(s.doors, door)
+	}
+	return nil
+}
+
+// open listens on a port. A server that holds it itself is told so by the error.
+func (s *stage) open(ctx context.Context, port string) (*http.Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", port)
+	if err != nil {
+		return nil, fmt.Errorf("listening inside the namespace: %w", err)
+	}
+	door := &http.Server{
+		Handler: s, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, whose{}, conn) },
+		ErrorLog:    log.New(&distrust{s}, "", 0),
+	}
+	if port == ":443" {
+		door.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.authority.certificate}
+		go func() { s.served(door.ServeTLS(listener, "", "")) }()
+	} else {
+		go func() { s.served(door.Serve(listener)) }()
+	}
+	return door, nil
+}
+
+// served ends the stage when a door has failed: a server that meets no upstream must not be judged by what it then says.
+func (s *stage) served(err error) {
+	if !errors.Is(err, http.ErrServerClosed) {
+		_ = s.link.Close()
+	}
+}
+
+// whose is the key under which a request finds its connection.
+type whose struct{}
+
+// reset breaks the connection of a request, as a peer does that has crashed.
+func reset(ctx context.Context) {
+	conn, _ := ctx.Value(whose{}).(net.Conn)
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // closing is then a reset
+		_ = tcp.Close()
+	}
+}
+
+// distrust is the log of a door: the one thing in it that matters is a client that does not trust the authority.
+type distrust struct{ stage *stage }
+
+// Write takes one line.
+func (d *distrust) Write(line []byte) (int, error) {
+	if text := string(line); strings.Contains(text, "TLS handshake error") && strings.Contains(text, "certificate") {
+		d.stage.saw(sawUntrusted)
+	}
+	return len(line), nil
+}
