@@ -18,7 +18,11 @@ func recordedTools(t *testing.T) map[string]map[string]*probe.Tool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func canonical(code candor.Code, message string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(dialect.Must("candor").Write(nil, e, dialect.Options{ID: []byte("7"), Response: true})), `{"jsonrpc":"2.0","id":7,`), "}")
 }
 
+// ruleTable is one table, and long because there are many rules.
 func ruleTable() []ruleCase {
 	named := good("INVALID", "query is missing", "")
 	long := strings.Repeat("x", 9<<10)
