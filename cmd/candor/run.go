@@ -34,11 +34,11 @@ func run(w *world, args []string) int {
 	if flushed := w.out.Flush(); flushed != nil && err == nil {
 		err = fmt.Errorf("writing the output: %w", flushed)
 	}
-	return report(w, cmd, err)
+	return ending(w, cmd, err)
 }
 
-// report writes an error with its next step, once, and returns the exit code that belongs to it.
-func report(w *world, cmd *cobra.Command, err error) int {
+// ending writes an error with its next step, once, and returns the exit code that belongs to it.
+func ending(w *world, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitFine
 	}

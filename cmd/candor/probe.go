@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/cases"
+	"github.com/candor-mcp/candor/probe/drive"
+	"github.com/candor-mcp/candor/probe/fake"
+	"github.com/candor-mcp/candor/probe/judge"
+	"github.com/candor-mcp/candor/probe/report"
+)
+
+// probeCommand holds the flags of `candor probe`.
+type probeCommand struct {
+	w   *world
+	cmd *cobra.Command
+
+	url       string
+	transport string
+	headers   []string
+	env       []string
+	dir       string
+
+	allow    []string
+	yes      bool
+	seed     uint64
+	timeout  string
+	total    string
+	maxCalls int
+	fake     bool
+
+	rules    string
+	format   string
+	json     bool
+	out      string
+	failOn   string
+	baseline string
+	profile  string
+	record   string
+	resume   string
+	run      string
+	quiet    bool
+}
+
+func newProbe(w *world) *cobra.Command {
+	c := &probeCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "probe [flags] -- COMMAND [ARGUMENTS]",
+		Short: "Show how a server fails, tool by tool",
+		Long: `Put an MCP server through every kind of failure and show, per tool, how it tells of it: by which pattern, with
+which codes, whether the failing field is named, whether a failure looks like a success, what leaks, whether it stays alive. Each
+finding has a rule, literal evidence and a fix; each tool and the server have a grade, with what would raise it.
+
+The server is a command after --, started in a scratch folder with a scratch HOME and almost no environment, or an address given
+with --url (streamable HTTP of both eras, or legacy SSE).
+
+It is safe by default: a tool that does not say that it only reads gets only calls that its own schema must refuse, and a tool whose
+name smells of execution gets none. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which
+every name leads to a service that answers 401, 404, 429 with Retry-After, 500, garbage or not at all.
+
+Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse than --baseline. 2: it could not be run.`,
+		Example: `  candor probe -- npx -y @modelcontextprotocol/server-everything
+  candor probe --url http://127.0.0.1:8080/mcp --rules spec
+  candor probe --fake-upstream --yes --format html --out report.html -- node server.js
+  candor probe --baseline main.json --format json --out now.json -- ./server
+  candor probe --profile-out server.yaml -- ./server && candor wrap --profile server.yaml -- ./server`,
+		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.start(args) },
+	}
+	c.register(cmd)
+	cmd.AddCommand(newProbeDiff(w), newProbeRules(w))
+	return cmd
+}
+
+func (c *probeCommand) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&c.url, "url", "", "the address of a server over HTTP, in place of a command")
+	flags.StringVar(&c.transport, "transport", string(drive.TransportAuto), "how to call it: "+joinWords(transports))
+	flags.StringArrayVar(&c.headers, "header", nil, "a header for every request, as in 'Authorization: Bearer …'; may be repeated")
+	flags.StringArrayVar(&c.env, "env", nil, "a variable for the server, as NAME=VALUE, or NAME to pass on our own; may be repeated")
+	flags.StringVar(&c.dir, "dir", "", "the server's working folder; default a fresh one")
+	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read")
+	flags.BoolVar(&c.yes, "yes", false, "all tools may be called for real")
+	flags.Uint64Var(&c.seed, "seed", 1, "the same seed repeats a run exactly")
+	flags.StringVar(&c.timeout, "timeout", "10s", "how long a call may take")
+	flags.StringVar(&c.total, "total", "10m", "how long the whole run may take, or none")
+	flags.IntVar(&c.maxCalls, "max-calls", 1000, "how many calls are made at most")
+	flags.BoolVar(&c.fake, "fake-upstream", false, "give the server a network of its own in which every service fails")
+	flags.StringVar(&c.rules, "rules", judge.SetAgent, "the rule set: "+joinWords(judge.Sets()))
+	flags.StringVar(&c.format, "format", "text", "the form of the report: "+joinWords(report.Formats()))
+	flags.BoolVar(&c.json, "json", false, "the same as --format json")
+	flags.StringVar(&c.out, "out", "", "a file for the report; default standard output")
+	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "the least severity that makes the exit code 1: "+joinWords(append(severities(), "never")))
+	flags.StringVar(&c.baseline, "baseline", "", "a report as JSON; the exit code is 1 for what got worse, and only for that")
+	flags.StringVar(&c.profile, "profile-out", "", "a file for what was learnt, as rules for candor wrap --profile")
+	flags.StringVar(&c.record, "record", "", "a file for the run itself, written while it goes on")
+	flags.StringVar(&c.resume, "resume", "", "a file of --record: go on where it ended")
+	flags.StringVar(&c.run, "run", "", "a file of --record: judge it, and drive nothing")
+	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
+	complete(cmd, "transport", transports)
+	complete(cmd, "rules", judge.Sets())
+	complete(cmd, "format", report.Formats())
+	complete(cmd, "fail-on", append(severities(), "never"))
+}
+
+var transports = []string{string(drive.TransportAuto), string(drive.TransportHTTP), string(drive.TransportSSE)}
+
+func severities() []string {
+	return []string{string(probe.SeverityCritical), string(probe.SeverityMajor), string(probe.SeverityMinor), string(probe.SeverityInfo)}
+}
+
+func (c *probeCommand) start(args []string) error {
+	if c.json {
+		c.format = "json"
+	}
+	if err := c.check(args); err != nil {
+		return err
+	}
+	run, err := c.seen(args)
+	if err != nil {
+		return err
+	}
+	judged, err := judge.Judge(run, c.rules)
+	if err != nil {
+		return err
+	}
+	if c.profile != "" {
+		if err := c.writeProfile(run); err != nil {
+			return err
+		}
+	}
+	if err := c.writeReport(judged); err != nil {
+		return err
+	}
+	return c.verdict(judged)
+}
+
+// check refuses what cannot be meant, before anything is started.
+func (c *probeCommand) check(args []string) error {
+	const example = "candor probe -- npx -y some-mcp-server"
+	dash := c.cmd.ArgsLenAtDash()
+	targets := 0
+	for _, given := range []bool{len(args) > 0, c.url != "", c.run != ""} {
+		if given {
+			targets++
+		}
+	}
+	switch {
+	case targets == 0:
+		return bad(example+", or --url, or --run", "there is nothing to probe")
+	case targets > 1:
+		return bad(example, "give a command, --url or --run, and only one of them")
+	case len(args) > 0 && dash < 0:
+		return bad("candor probe -- "+strings.Join(args, " "), "put -- before the command of the server")
+	case dash > 0:
+		return bad(example, "%q stands before the --, and only flags may", args[0])
+	case !contains(judge.Sets(), c.rules):
+		return unknown("--rules", c.rules, judge.Sets())
+	case !contains(report.Formats(), c.format):
+		return unknown("--format", c.format, report.Formats())
+	case !contains(append(severities(), "never"), c.failOn):
+		return unknown("--fail-on", c.failOn, append(severities(), "never"))
+	case !contains(transports, c.transport):
+		return unknown("--transport", c.transport, transports)
+	case c.fake && len(args) == 0:
+		return bad("give the command of the server", "--fake-upstream needs a server that is started here")
+	case c.maxCalls < 1:
+		return bad("a number from 1", "--max-calls %d is out of bounds", c.maxCalls)
+	}
+	return nil
+}
+
+// seen returns what was seen of the server: now, or when the file was written.
+func (c *probeCommand) seen(args []string) (*probe.Run, error) {
+	if c.run != "" {
+		return readRun("--run", c.run)
+	}
+	target, err := c.target(args)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.driving()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	var faults []string
+	if c.fake {
+		if err := fake.Available(); err != nil {
+			return nil, bad("leave --fake-upstream out, or run where it is allowed", "%s", err)
+		}
+		upstream, err := fake.Start(ctx, fake.Options{Inside: selfLine(insideWord)})
+		if err != nil {
+			return nil, bad("leave --fake-upstream out", "%s", err)
+		}
+		defer upstream.Close() //nolint:errcheck // it dies with us
+		o.Upstream, faults = upstream, fake.Faults()
+	}
+	o.Cases = func(_ probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip) {
+		return cases.Plan(tools, cases.Options{Allow: c.allow, Yes: c.yes, Faults: faults, MaxCalls: c.maxCalls})
+	}
+	return c.drive(ctx, target, o)
+}
+
+func (c *probeCommand) drive(ctx context.Context, target drive.Target, o drive.Options) (*probe.Run, error) {
+	bar := &progress{w: c.w, on: !c.quiet}
+	o.Progress = bar.show
+	if c.record != "" {
+		o.Save = func(r *probe.Run) { bar.complain(writeRun(c.record, r)) }
+	}
+	run, err := drive.Drive(ctx, target, o)
+	bar.end()
+	if err != nil {
+		return nil, bad("", "%s", err)
+	}
+	return run, nil
+}
+
+func (c *probeCommand) target(args []string) (drive.Target, error) {
+	t := drive.Target{Command: args, Dir: c.dir, URL: c.url, Transport: drive.Transport(c.transport), Headers: map[string]string{}}
+	for _, h := range c.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return t, bad("such as --header 'Authorization: Bearer …'", "--header %q is not NAME: VALUE", name)
+		}
+		t.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	for _, e := range c.env {
+		if !strings.Contains(e, "=") {
+			e += "=" + c.w.getenv(e)
+		}
+		t.Env = append(t.Env, e)
+	}
+	return t, nil
+}
+
+func (c *probeCommand) driving() (o drive.Options, err error) {
+	o = drive.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes}
+	if o.Deadline, err = positive("--timeout", c.timeout); err != nil {
+		return o, err
+	}
+	if c.total != config.None {
+		if o.Total, err = positive("--total", c.total); err != nil {
+			return o, err
+		}
+	}
+	if c.resume != "" {
+		if o.Resume, err = readRun("--resume", c.resume); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func positive(flag, text string) (time.Duration, error) {
+	d, err := config.ParseDeadline(text)
+	if err != nil {
+		return 0, badFlag(flag, err)
+	}
+	if d <= 0 {
+		return 0, bad("such as 10s", "%s %s is not long enough for anything", flag, text)
+	}
+	return d, nil
+}
+
+const maxRunFile = 256 << 20
+
+func readRun(flag, name string) (*probe.Run, error) {
+	info, err := os.Stat(name)
+	if err == nil && info.Size() > maxRunFile {
+		err = errors.New("it is too large for a run")
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(name)
+	}
+	run := new(probe.Run)
+	if err == nil {
+		err = json.Unmarshal(data, run)
+	}
+	if err == nil && run.Version != probe.RunVersion {
+		err = errors.New("it is no run that this program knows")
+	}
+	if err != nil {
+		return nil, bad("give a file that --record has written", "%s: %s", flag, err)
+	}
+	return run, nil
+}
+
+func writeRun(name string, run *probe.Run) error {
+	data, err := json.Marshal(run)
+	if err != nil {
+		return err
+	}
+	return writeWhole(name, append(data, '\n'))
+}
+
+// writeWhole replaces a file as a whole.
+func writeWhole(name string, data []byte) error {
+	half := name + ".half"
+	if err := os.WriteFile(half, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(half, name)
+}
+
+// verdict is the exit code.
+func (c *probeCommand) verdict(judged *probe.Report) error {
+	if c.baseline != "" {
+		return c.compared(judged)
+	}
+	limit := slices.Index(severities(), c.failOn)
+	if slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return slices.Index(severities(), string(f.Severity)) <= limit }) {
+		return found()
+	}
+	return nil
+}
+
+func (c *probeCommand) compared(judged *probe.Report) error {
+	before, err := readReport(c.baseline)
+	if errors.Is(err, fs.ErrNotExist) {
+		return bad("write one with --format json --out "+c.baseline, "the baseline %s is not there", c.baseline)
+	}
+	if err != nil {
+		return bad("give a report that --format json has written", "--baseline: %s", err)
+	}
+	delta := report.Diff(before, judged)
+	if err := report.WriteDelta(c.w.err, "text", delta, report.Options{}); err != nil {
+		return err
+	}
+	if delta.Worse() {
+		return found()
+	}
+	return nil
+}
+
+func readReport(name string) (*probe.Report, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return report.Read(data)
+}
