@@ -55,7 +55,7 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 			if err != nil {
 				return workbench.Reply{}, notReadable(err)
 			}
-			out.Entries = append(out.Entries, bytes.Clone(line.Raw()))
+			out.Entries = append(out.Entries, discreet(c.Session.ID, line.Raw()))
 		}
 		out.More = within.Err() != nil && ctx.Err() == nil
 	}

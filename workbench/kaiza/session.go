@@ -121,7 +121,7 @@ const maxApprovedShown = 20
 func (k *System) statusOf(s *workbench.Session, d *desk) status {
 	lock := d.locked()
 	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
-		Locked: lock != nil, Lock: lock, Approved: []string{}}
+		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
 	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // without them the status still says the rest
 		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
 			if known[i].Problem == "" {

@@ -98,7 +98,7 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 		out["plan_hash"] = ch.plan
 	}
 	if ch.report && wasLocked != nil {
-		out["unlocked"] = wasLocked
+		out["unlocked"] = wasLocked.shownTo(c.Session.ID)
 	}
 	return reply(out)
 }
