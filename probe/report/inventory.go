@@ -115,7 +115,7 @@ func (r *row) breakdown() string {
 			out = append(out, fmt.Sprintf("%s:%d", patterns[i].Short, n))
 		}
 	}
-	return list(out, ", ")
+	return list(out, " ")
 }
 
 // used returns the indexes of the patterns that occur in any of the rows.

@@ -80,7 +80,7 @@ func (p *mdPage) findings(r *probe.Report) {
 		p.finding(&f)
 		for _, e := range f.Evidence[:min(len(f.Evidence), mdEvidence)] {
 			fmt.Fprintf(p, "\n<details><summary>Evidence: %s</summary>\n\n", plural(max(f.Count, 1), "case"))
-			p.WriteString(mdFence(shortBlock("case " + plain(e.Case) + "\nsent " + plain(e.Request) + "\ngot  " + orNothing(e.Response))))
+			p.WriteString(mdFence(bounded("case "+plain(e.Case)+"\nsent "+plain(e.Request)+"\ngot  "+orNothing(e.Response), mdEvidenceSize)))
 			p.WriteString("\n</details>\n")
 		}
 	}
@@ -117,14 +117,6 @@ func (p *mdPage) list(title, mark string, lines []string) {
 	for _, line := range lines {
 		fmt.Fprintf(p, "%s %s\n", mark, mdText(line))
 	}
-}
-
-// shortBlock bounds evidence, in characters.
-func shortBlock(s string) string {
-	if runes := []rune(block(s)); len(runes) > mdEvidenceSize {
-		return string(runes[:mdEvidenceSize]) + " …"
-	}
-	return block(s)
 }
 
 // mdMarks are the characters that begin something within a line of GitHub's Markdown: all of its punctuation but what only means something

@@ -14,6 +14,14 @@ func plain(s string) string { return escape(s, "") }
 // block is plain for text of several lines: line ends and tabs stay.
 func block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
 
+// bounded is block with at most so many characters.
+func bounded(s string, most int) string {
+	if runes := []rune(block(s)); len(runes) > most {
+		return string(runes[:most]) + " …"
+	}
+	return block(s)
+}
+
 // maxMarks is how many marks may follow a letter: a real language needs three; a heap of them covers the lines above and below.
 const maxMarks = 3
 

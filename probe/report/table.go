@@ -48,7 +48,7 @@ func (p *textPage) table(rows []row) {
 
 func (p *textPage) columns(rows []row, matrix bool) []column {
 	out := []column{
-		{head: "tool", least: 14, cell: func(r *row) string { return r.Label }},
+		{head: "tool", least: 16, cell: func(r *row) string { return shorten(r.Label, 60) }},
 		{head: "g", cell: func(r *row) string { return string(r.Grade) }, painted: func(r *row, s string) string { return p.grade(r.Grade, s) }},
 	}
 	if matrix {
@@ -57,7 +57,7 @@ func (p *textPage) columns(rows []row, matrix bool) []column {
 			out = append(out, column{head: patterns[i].Short, right: true, cell: func(r *row) string { return count(r.Counts[i]) }})
 		}
 	} else {
-		out = append(out, column{head: "style and patterns", least: 12, cell: func(r *row) string { return r.Style + " = " + r.breakdown() }})
+		out = append(out, column{head: "patterns", least: 16, cell: styleAndPatterns})
 	}
 	return append(out,
 		column{head: "codes", least: 7, cell: func(r *row) string { return r.Kinds }},
@@ -66,6 +66,14 @@ func (p *textPage) columns(rows []row, matrix bool) []column {
 		column{head: "leaks", right: true, cell: func(r *row) string { return count(r.Leaks) }},
 		column{head: "finds", right: true, cell: func(r *row) string { return count(r.Findings) }},
 	)
+}
+
+// styleAndPatterns is both in one cell; a word that only sums the patterns up is left out.
+func styleAndPatterns(r *row) string {
+	if r.Style == "both" {
+		return "both: " + r.breakdown()
+	}
+	return r.breakdown()
 }
 
 // count is a number, and a dot for none: in a table that is mostly empty the eye finds what is there.
@@ -79,8 +87,8 @@ func count(n int) string {
 // gap is the space between columns.
 const gap = 2
 
-// widths fits the columns into the page and reports whether they do; a flexible column takes what it wants up to 40, and the widest of
-// them gives first. The matrix may squeeze nothing but the name.
+// widths fits the columns into the page and reports whether they do; a flexible column takes what it wants up to 40, and the one
+// with the most to spare gives first.
 func (p *textPage) widths(columns []column, rows []row) (widths []int, fits bool) {
 	widths = make([]int, len(columns))
 	total := 2 - gap // the margin
@@ -97,7 +105,7 @@ func (p *textPage) widths(columns []column, rows []row) (widths []int, fits bool
 	for ; total > p.width; total-- {
 		widest := -1
 		for i, c := range columns {
-			if c.least > 0 && widths[i] > c.least && (widest < 0 || widths[i] > widths[widest]) {
+			if c.least > 0 && widths[i] > c.least && (widest < 0 || widths[i]-c.least > widths[widest]-columns[widest].least) {
 				widest = i
 			}
 		}
