@@ -114,7 +114,7 @@ func (c *child) launch() error {
 // hear keeps the end of standard error.
 func (c *child) hear(stderr *os.File) {
 	defer close(c.heard)
-	defer stderr.Close()
+	defer func() { _ = stderr.Close() }()
 	piece := make([]byte, 4096)
 	for {
 		n, err := stderr.Read(piece)

@@ -16,7 +16,8 @@ type driver struct {
 	o   Options
 	run *probe.Run
 
-	link      link // nil while there is none
+	link      link  // nil while there is none
+	gone      error // why there will be none again
 	transport Transport
 	stateless bool   // every request says who asks, and there is no session
 	ping      string // the method that shows that the server is alive
@@ -94,8 +95,8 @@ func (d *driver) old() map[string][]probe.Observation {
 
 // ready sees to it that there is a server to call.
 func (d *driver) ready(ctx context.Context) error {
-	if d.link != nil {
-		return nil
+	if d.link != nil || d.gone != nil {
+		return d.gone
 	}
 	if d.run.Restarts >= d.o.MaxRestarts {
 		return fmt.Errorf("the server was started again %d times, which is enough", d.run.Restarts)

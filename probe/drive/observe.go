@@ -132,7 +132,7 @@ func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outco
 		s.broken = "connection closed"
 	}
 	d.leave(false)
-	if err := d.again(ctx); err != nil {
+	if d.gone = d.again(ctx); d.gone != nil {
 		return probe.OutcomeCrash, false
 	}
 	return probe.OutcomeNoAnswer, true

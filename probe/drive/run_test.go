@@ -11,6 +11,7 @@ import (
 )
 
 func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
+	t.Parallel()
 	forReal := call("extra_property", "write", probe.ExpectAnswer)
 	disguised := call("nonexistent", "write", probe.ExpectFailure)
 	disguised.Tool = ""
@@ -34,6 +35,7 @@ func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
 }
 
 func TestARunGoesOnWhereItEnded(t *testing.T) {
+	t.Parallel()
 	o := quick(missing, extra, malformed)
 	o.MaxCalls = 2
 	first := driven(t, server("dies-after"), o)
@@ -57,6 +59,7 @@ func TestARunGoesOnWhereItEnded(t *testing.T) {
 }
 
 func TestTheWholeRunHasABound(t *testing.T) {
+	t.Parallel()
 	o := quick(missing, extra)
 	o.Deadline, o.Total = 30*time.Second, 500*time.Millisecond
 	run := driven(t, server("hangs-whole"), o)
@@ -76,6 +79,7 @@ func (u *upstream) Wrap(command []string) []string {
 }
 
 func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
+	t.Parallel()
 	fault := call(probe.CaseUpstream429, "read", probe.ExpectFailure)
 	fault.Group, fault.Fault = probe.GroupUpstream, "429"
 	run := driven(t, server("environment"), quick(fault))

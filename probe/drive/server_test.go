@@ -69,13 +69,14 @@ func serveStdio(who string) int {
 			fmt.Println(text)
 		}
 	}
+	forked, pending := 0, ""
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	switch who {
 	case "dies-at-start":
 		fmt.Fprintln(os.Stderr, "no API key")
 		return 3
 	case "forks":
-		fork()
+		forked = fork()
 	case "flood":
 		go func() {
 			for {
@@ -107,11 +108,18 @@ func serveStdio(who string) int {
 			}
 		case who == "late" && name == "read":
 			go func() { time.Sleep(700 * time.Millisecond); say(reply(line)) }()
+		case who == "forks" && name == "read":
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"forked":%d}}`, m.ID(), forked))
+		case who == "answers-on-ping" && name == "read":
+			pending = reply(line)
+		case who == "answers-on-ping" && m.MethodIs("ping"):
+			say(pending)
+			say(reply(line))
 		case who == "noise" && m.MethodIs("tools/call"):
 			fmt.Println("debug: called")
 			fmt.Fprintln(os.Stderr, "warning in "+os.Getenv("HOME"))
 			say(reply(line))
-		case who == "silent" && m.Kind() == wire.KindMalformed:
+		case (who == "silent" || who == "late") && m.Kind() == wire.KindMalformed:
 		case who == "no-ping" && m.MethodIs("ping"):
 		case who == "wrong-ids" && m.MethodIs("tools/call"):
 			say(`{"jsonrpc":"2.0","id":777777,"result":{"content":[]}}`)
@@ -144,7 +152,7 @@ func serveStdio(who string) int {
 }
 
 // fork leaves a grandchild behind that has left the process group and does not care for SIGTERM.
-func fork() {
+func fork() (pid int) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	if os.Getenv("DRIVE_TEST_DEPTH") != "" {
 		for {
@@ -157,5 +165,5 @@ func fork() {
 	if err := again.Start(); err != nil {
 		os.Exit(9)
 	}
-	fmt.Fprintln(os.Stderr, "forked", again.Process.Pid)
+	return again.Process.Pid
 }

@@ -54,7 +54,7 @@ func (s *sse) listen(at *url.URL, named chan<- string, failed chan<- error) {
 		failed <- err
 		return
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	if r.StatusCode != http.StatusOK || !isEventStream(r) {
 		failed <- fmt.Errorf("%w: HTTP %d", errNoStream, r.StatusCode)
 		return
@@ -122,7 +122,7 @@ func (s *sse) send(ctx context.Context, turn int, message []byte) error {
 	if err != nil {
 		return err
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	a, err := body(r)
 	if err != nil || r.StatusCode < http.StatusMultipleChoices {
 		return err

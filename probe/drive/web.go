@@ -57,7 +57,7 @@ func (w *web) post(ctx context.Context, turn int, m *wire.Message, first bool) (
 	if err != nil {
 		return false, err
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	pass := func(a arrival) bool {
 		a.turn, a.status, a.retryAfter = turn, r.StatusCode, r.Header.Get("Retry-After")
 		select {

@@ -58,10 +58,11 @@ func modern(w http.ResponseWriter, r *http.Request, message []byte) {
 		http.Error(w, `{"jsonrpc":"2.0","id":`+string(m.ID())+`,"error":{"code":-32020,"message":"headers"}}`, http.StatusBadRequest)
 		return
 	}
-	io.WriteString(w, reply(message))
+	fmt.Fprint(w, reply(message))
 }
 
 func TestAStatelessServerIsCalledInItsOwnWay(t *testing.T) {
+	t.Parallel()
 	s := open(t, modern)
 	noParams := probe.Case{Group: probe.GroupProtocol, Name: probe.CaseToolsCallNoParams, Method: "tools/call", Expect: probe.ExpectRefusal}
 	run := driven(t, drive.Target{URL: s.URL}, quick(missing, malformed, noParams))
@@ -117,12 +118,13 @@ func stateful(events bool, forget func(calls int) bool) func(http.ResponseWriter
 			fmt.Fprintf(w, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\nevent: message\ndata: %s\n\n", answer)
 		default:
 			w.Header().Set("Retry-After", "30")
-			io.WriteString(w, answer)
+			fmt.Fprint(w, answer)
 		}
 	}
 }
 
 func TestASessionIsKeptAndBegunAgainWhenForgotten(t *testing.T) {
+	t.Parallel()
 	for _, events := range []bool{false, true} {
 		s := open(t, stateful(events, func(calls int) bool { return calls == 2 }))
 		run := driven(t, drive.Target{URL: s.URL}, quick(missing, extra, malformed))
@@ -145,6 +147,7 @@ func TestASessionIsKeptAndBegunAgainWhenForgotten(t *testing.T) {
 }
 
 func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
+	t.Parallel()
 	old := stateful(false, func(int) bool { return false })
 	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
 		m := wire.Parse(message, wire.Limits{})
@@ -155,9 +158,9 @@ func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
 		case "hangs":
 			<-r.Context().Done()
 		case "breaks":
-			conn, _, err := w.(http.Hijacker).Hijack()
+			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
-				conn.Close()
+				_ = conn.Close()
 			}
 		case "empty":
 			w.WriteHeader(http.StatusBadGateway)
@@ -184,11 +187,12 @@ func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
 }
 
 func TestAServerThatGoesAwayEndsTheRun(t *testing.T) {
+	t.Parallel()
 	var s *site
 	old := stateful(false, func(int) bool { return false })
 	s = open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
 		if m := wire.Parse(message, wire.Limits{}); m.MethodIs("tools/call") {
-			s.Listener.Close()
+			_ = s.Listener.Close()
 			s.CloseClientConnections()
 			return
 		}
@@ -202,6 +206,7 @@ func TestAServerThatGoesAwayEndsTheRun(t *testing.T) {
 }
 
 func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
+	t.Parallel()
 	old := stateful(false, func(int) bool { return false })
 	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
 		if m := wire.Parse(message, wire.Limits{}); m.MethodIs("tools/call") {
@@ -225,12 +230,12 @@ func legacy(t *testing.T, endpoint string) *site {
 		case r.URL.Path == "/sse" && r.Method == http.MethodGet:
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "event: endpoint\ndata: %s\n\n", endpoint)
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 			for {
 				select {
 				case answer := <-said:
 					fmt.Fprintf(w, "event: message\ndata: %s\n\n", answer)
-					w.(http.Flusher).Flush()
+					_ = http.NewResponseController(w).Flush()
 				case <-r.Context().Done():
 					return
 				}
@@ -249,6 +254,7 @@ func legacy(t *testing.T, endpoint string) *site {
 }
 
 func TestAnEventStreamOfOldIsUnderstood(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []drive.Transport{drive.TransportAuto, drive.TransportSSE} {
 		s := legacy(t, "/message?session=1")
 		run := driven(t, drive.Target{URL: s.URL + "/sse", Transport: transport}, quick(missing, malformed))
