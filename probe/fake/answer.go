@@ -46,7 +46,6 @@ var answers = map[string]answer{
 			"<form method=\"post\" action=\"/login\"><label>Email <input name=\"email\"></label> <label>Password <input name=\"password\" type=\"password\"></label>\n" +
 			"<button>Continue</button></form></body></html>\n"},
 	Garbage: {status: http.StatusOK, body: "\x00\x01{\"data\": [1, 2,, <<<garbage>>> \xff\xfe\n"},
-	Slow:    refusal(http.StatusGatewayTimeout, "upstream_timeout", "The upstream took too long.", nil), // said at the end, when nobody should listen any more
 }
 
 // ServeHTTP answers with the fault that is in force when the request comes. The connection is not kept, so that no client meets the
@@ -61,10 +60,10 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case Slow:
 		select {
-		case <-now.over:
+		case <-now.over: // the connection is closed by now
 		case <-r.Context().Done():
-			return
 		}
+		return
 	}
 	a, known := answers[now.fault]
 	if !known {

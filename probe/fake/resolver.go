@@ -66,8 +66,10 @@ func (r *resolver) callers(listener net.Listener) {
 		}
 		seats <- struct{}{}
 		go func() {
-			defer func() { <-seats }()
-			defer conn.Close()
+			defer func() {
+				_ = conn.Close()
+				<-seats
+			}()
 			_ = conn.SetDeadline(time.Now().Add(callerWait))
 			r.converse(conn)
 		}()

@@ -86,18 +86,17 @@ func (s *stage) turn(ctx context.Context, fault string) error {
 	s.refused.settle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over != nil {
-		close(s.over)
-	}
-	s.fault, s.over, s.told = fault, make(chan struct{}), 0
-	if fault == Down {
+	if fault == Down || s.fault == Slow { // who still waits then must not get the next answer
 		for _, door := range s.doors {
 			_ = door.Close() // its connections as well
 		}
 		s.doors = nil
-		return nil
 	}
-	if s.doors != nil {
+	if s.over != nil {
+		close(s.over)
+	}
+	s.fault, s.over, s.told = fault, make(chan struct{}), 0
+	if fault == Down || s.doors != nil {
 		return nil
 	}
 	for _, port := range ports {
