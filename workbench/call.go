@@ -17,6 +17,7 @@ type Call struct {
 	Tool      *Tool  // nil if there is none of that name
 	ID        string // joins its entries in the trail
 	Session   *Session
+	Stray     bool // it names a session, and that is none, or not the one of its connection
 	Arguments json.RawMessage
 
 	bench   *Bench

@@ -30,7 +30,7 @@ func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
 	c.Tool = b.wrapped[c.Name]
 	c.place = b.placeOf(request)
-	if c.Session = b.sessions.find(sessionNamed(request.Params), c.place); c.Session != nil {
+	if c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.place); c.Session != nil {
 		c.Session.acquire(c.began)
 		c.held = c.Session
 	}
@@ -76,19 +76,21 @@ func (b *Bench) placeOf(request *mcp.CallToolRequest) string {
 // SessionKey is the member of _meta in which a call may name its session.
 const SessionKey = "dev.candor/session"
 
-// sessionNamed returns the session that a call names.
-func sessionNamed(p *mcp.CallToolParamsRaw) string {
+// sessionsNamed returns the sessions that a call names, in its two places.
+func sessionsNamed(p *mcp.CallToolParamsRaw) (names []string) {
 	if id, ok := p.Meta[SessionKey].(string); ok && id != "" {
-		return id
+		names = append(names, id)
 	}
 	var named struct {
 		SessionID any `json:"session_id"`
 	}
 	if json.Unmarshal(p.Arguments, &named) != nil {
-		return ""
+		return names
 	}
-	id, _ := named.SessionID.(string)
-	return id
+	if id, ok := named.SessionID.(string); ok && id != "" {
+		names = append(names, id)
+	}
+	return names
 }
 
 // handle is the one handler of every tool.

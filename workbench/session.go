@@ -115,6 +115,20 @@ func (l *sessions) prune() {
 	}
 }
 
+// of returns the session of a call. One that names two, or another than its connection has, is stray: nobody should have to guess which
+// was meant, and a connection does not become somebody else by a word.
+func (l *sessions) of(names []string, place string) (s *Session, stray bool) {
+	own := l.find("", place)
+	if len(names) == 0 {
+		return own, false
+	}
+	if names[0] != names[len(names)-1] || own != nil && own.ID != names[0] {
+		return nil, true
+	}
+	s = l.find(names[0], place)
+	return s, s == nil
+}
+
 // find returns the session that a call names, or else that of its connection; nil if there is none.
 func (l *sessions) find(named, place string) *Session {
 	l.mu.Lock()

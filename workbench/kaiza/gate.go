@@ -52,6 +52,11 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 	if c.Name == "begin_session" {
 		return nil
 	}
+	if c.Session == nil && c.Stray {
+		return candor.New(candor.CodeKaizaSessionNotInitialized, "The session that the call names is not known here, or is not that of its connection.",
+			candor.WithOrigin(candor.PartyServer, false),
+			candor.WithSuggestion("Give the session_id that begin_session returned, or none where the connection is the session."))
+	}
 	if c.Session == nil {
 		return candor.New(candor.CodeKaizaSessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
 	}
