@@ -17,6 +17,8 @@ type desk struct {
 	state  *os.Root // of this workspace
 	plans  *plan.Store
 
+	session string // whose desk it is; "" is a person's
+
 	mu    sync.Mutex
 	lock  *Lock    // guarded by mu; nil is unlocked
 	taken []string // guarded by mu: sessions whose locks the desk was opened with
@@ -35,6 +37,7 @@ func (k *System) desk(s *workbench.Session) (*desk, error) {
 		if err = d.takeLocks(s.Role); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
+		d.session = s.ID
 		return d, nil
 	})
 	if err != nil {
@@ -43,11 +46,15 @@ func (k *System) desk(s *workbench.Session) (*desk, error) {
 	return v.(*desk), nil //nolint:errcheck,forcetypeassert // nothing else is kept with a session
 }
 
-// openDesk opens a workspace and what is known about it. The root has been accepted before.
+// openDesk opens a workspace and what is known about it. Where the folder really is counts, and not where it was when it was asked for: a
+// link may have been swapped since, and a session may be older than the root of this server.
 func (k *System) openDesk(root string) (*desk, error) {
 	folder, err := k.folder(root)
 	if err != nil {
 		return nil, err
+	}
+	if !inside(k.o.Root, folder.Root()) {
+		return nil, errors.Join(outsideRoot(), folder.Close())
 	}
 	state, err := k.stateFolder(folder.Root())
 	if err != nil {

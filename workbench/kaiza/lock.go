@@ -83,16 +83,29 @@ func loadLock(state *os.Root, session string) (*Lock, error) {
 	}
 	l := new(Lock)
 	if json.Unmarshal(data, l) != nil || l.Code == "" {
-		l = &Lock{Code: candor.CodeKaizaInvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE"}
+		return unreadableLock(session), nil
 	}
 	l.Session = session
 	return l, nil
 }
 
-// locked returns why the desk is locked, nil if it is not.
+func unreadableLock(session string) *Lock {
+	return &Lock{Code: candor.CodeKaizaInvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
+}
+
+// locked returns why the desk is locked, nil if it is not. The disk is asked too: the same session may have broken a rule in another
+// server on the same state.
 func (d *desk) locked() *Lock {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.lock != nil || d.session == "" {
+		return d.lock
+	}
+	l, err := loadLock(d.state, d.session)
+	if err != nil {
+		return unreadableLock(d.session) // which may be different next time
+	}
+	d.lock = l
 	return d.lock
 }
 

@@ -50,6 +50,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 		return workbench.Reply{}, errors.Join(err, d.Close())
 	}
 	s := workbench.NewSession(in.Role, d.folder.Root(), k.now())
+	d.session = s.ID
 	if err := c.Bench().Keep(s); err != nil {
 		return workbench.Reply{}, errors.Join(setUpError(err), d.Close())
 	}
@@ -90,6 +91,10 @@ func (k *System) admits(root string) error {
 	if inside(k.o.Root, resolved) {
 		return nil
 	}
+	return outsideRoot()
+}
+
+func outsideRoot() error {
 	return candor.New(candor.CodeKaizaBootstrapFailure, "The workspace is not below the folder that this server was started for.",
 		candor.WithSuggestion("Choose a workspace below the server's root, or have the operator start it with another --root."),
 		candor.WithDetails(map[string]any{"reason": "outside_root"}))

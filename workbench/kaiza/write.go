@@ -79,6 +79,9 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	if ch.report && !saysSomething(after) {
 		return workbench.Reply{}, wrongValue("/content", "a report must say something")
 	}
+	if ch.report && before != nil && bytes.Equal(before.Content, after) && d.locked() != nil {
+		return workbench.Reply{}, wrongValue("/content", "this report was there before; say what has happened since")
+	}
 	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report}}
 	return k.finish(ctx, c, d, ch)
 }

@@ -1,0 +1,324 @@
+package kaiza_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestASessionOfAnotherRootIsNotServed restarts the server for another folder: a session that was begun before does not bring its own along.
+func TestASessionOfAnotherRootIsNotServed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	w := p.listen()
+	c := w.stateless()
+	c.begin("WINDSURF")
+	c.call("read_file", args{"path": "src/hello.txt"}).fine()
+	w.kill()
+	old := p.root
+	p.root = filepath.Join(filepath.Dir(old), "another")
+	if err := os.Mkdir(p.root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w = p.listen()
+	c.ask = w.stateless().ask
+	c.call("read_file", args{"path": "src/hello.txt"}).is("BOOTSTRAP_FAILURE")
+	c.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("BOOTSTRAP_FAILURE")
+	c.call("read_audit_log", args{}).is("BOOTSTRAP_FAILURE")
+	if _, there := p.read("src/a.txt"); there {
+		t.Error("a file outside the root was written")
+	}
+}
+
+// TestARaceForTheWorkspaceEndsInsideTheRoot swaps the link that a session is begun through.
+func TestARaceForTheWorkspaceEndsInsideTheRoot(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	outside := filepath.Join(filepath.Dir(p.root), "outside")
+	if err := os.MkdirAll(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link, next := filepath.Join(p.root, "link"), filepath.Join(p.root, "next")
+	end := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-end:
+				return
+			default:
+			}
+			_ = os.Symlink([]string{p.work, outside}[i%2], next)
+			_ = os.Rename(next, link)
+		}
+	})
+	w := p.listen()
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			c := w.stateless()
+			for range 40 {
+				a := c.call("begin_session", args{"workspace_root": link, "role": "WINDSURF"})
+				if root := a.text("structuredContent", "workspace_root"); root != "" && root != p.work {
+					t.Errorf("a session was begun in %s", root)
+				}
+			}
+		})
+	}
+	asking.Wait()
+	close(end)
+	swapping.Wait()
+}
+
+// TestTheTrailDoesNotTellHowToBeAnother reads in it as one role and tries to act with what it found as the other.
+func TestTheTrailDoesNotTellHowToBeAnother(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+		plan := p.approved("src/**")
+		executor := dial()
+		id := executor.begin("WINDSURF")
+		executor.call("read_file", args{"path": "src/hello.txt"}).fine()
+		planner := dial()
+		own := planner.begin("ANTIGRAVITY")
+		log := planner.call("read_audit_log", args{"last": 500})
+		log.fine()
+		if strings.Contains(string(log.m.Bytes()), id) {
+			t.Error("the trail tells a session the name of another, which is all that it takes to be it")
+		}
+		if !strings.Contains(string(log.m.Bytes()), own) {
+			t.Error("the trail does not tell a session which entries are its own")
+		}
+		if planner.session == "" { // the connection is the session, and stays it
+			a := planner.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "session_id": id})
+			if code := a.code(); code == "" {
+				t.Error("a planner has written as an executor")
+			}
+			planner.call("session_status", args{"session_id": own}).fine()
+		}
+		if _, there := p.read("src/a.txt"); there {
+			t.Error("a planner has written")
+		}
+	})
+}
+
+// TestACallThatNamesTwoSessionsHasNone: nobody should have to guess which one was meant.
+func TestACallThatNamesTwoSessionsHasNone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	w := p.listen()
+	one, other := w.stateful(), w.stateful()
+	first, second := one.begin("WINDSURF"), other.begin("ANTIGRAVITY")
+	for _, connection := range []*client{one, w.stateful()} {
+		a := answer{t, connection.ask("tools/call", fmt.Sprintf(`{"name":"session_status","arguments":{"session_id":%q},"_meta":{"dev.candor/session":%q}}`, first, second))}
+		if a.code() == "" {
+			t.Errorf("a call that names two sessions was served: %s", a.m.Bytes())
+		}
+	}
+	one.call("session_status", args{"session_id": first}).fine()
+}
+
+// TestALockHoldsInEveryServer uses one session through two servers that share the state.
+func TestALockHoldsInEveryServer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	here, there := p.listen("--drill"), p.listen("--drill")
+	c := here.stateless()
+	c.begin("WINDSURF")
+	other := there.stateless()
+	other.session = c.session
+	if by := other.lockedBy(); by != "" {
+		t.Fatalf("locked by %s", by)
+	}
+	c.locks(c.call("drill", args{"kind": "invariant"}), "INVARIANT_VIOLATION", plan)
+	if by := other.lockedBy(); by != "INVARIANT_VIOLATION" {
+		t.Errorf("through the other server it is locked by %q", by)
+	}
+	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("SESSION_LOCKED")
+	other.report("one.md")
+	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
+}
+
+// TestAReportThatWasThereBeforeUnlocksNothing writes the same text again.
+func TestAReportThatWasThereBeforeUnlocksNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("docs/reports/old.md", "An old report.\n")
+	c := p.executor("--drill")
+	c.call("drill", args{"kind": "invariant"}).is("INVARIANT_VIOLATION")
+	again := args{"path": "docs/reports/old.md", "content": "An old report.\n", "previous_hash": hashOf("An old report.\n")}
+	c.call("write_file", again).is("INVALID_INPUT_VALUE")
+	if c.lockedBy() == "" {
+		t.Error("an old report has lifted the lock")
+	}
+	again["content"] = "An old report, and what happened now.\n"
+	c.call("write_file", again).fine()
+	if by := c.lockedBy(); by != "" {
+		t.Errorf("after the report the session is locked by %s", by)
+	}
+}
+
+// TestTheTrailOfAnotherWorkspaceStaysThere reads the trail in two workspaces of one server.
+func TestTheTrailOfAnotherWorkspaceStaysThere(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"work2", "work/inner"} {
+		if err := os.MkdirAll(filepath.Join(p.root, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := p.listen()
+	c := w.stateless()
+	c.begin("WINDSURF")
+	c.call("read_file", args{"path": "planted-word.txt"}).is("FILE_NOT_FOUND")
+	for _, name := range []string{"work2", "work/inner", ""} {
+		other := w.stateless()
+		a := other.call("begin_session", args{"workspace_root": filepath.Join(p.root, name), "role": "ANTIGRAVITY"})
+		a.fine()
+		other.session = a.text("structuredContent", "session_id")
+		for _, in := range []args{{"last": 500}, {"tool": "read_file"}, {"code": "FILE_NOT_FOUND"}} {
+			log := other.call("read_audit_log", in)
+			log.fine()
+			if text := string(log.m.Bytes()); strings.Contains(text, "planted-word") || strings.Contains(text, c.session) {
+				t.Errorf("%q sees %s", name, text)
+			}
+		}
+	}
+	mine := c.call("read_audit_log", args{"tool": "read_file"})
+	if !strings.Contains(string(mine.m.Bytes()), "planted-word") {
+		t.Errorf("one's own workspace is not shown: %s", mine.m.Bytes())
+	}
+}
+
+// TestNoPlanApprovesItself tries to write what only a person may.
+func TestNoPlanApprovesItself(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	wide := p.approved("src/**", "docs/**", `"**"`)
+	planner := p.start()
+	planner.begin("ANTIGRAVITY")
+	text := planText("secret/**")
+	hash := planner.submit(text)
+	planner.stop()
+	stored, _ := p.read("docs/plans/" + hash + ".md")
+	forged := strings.Replace(stored, "STATUS: PROPOSED", "STATUS: APPROVED", 1)
+	if forged == stored {
+		t.Fatalf("the header is %q", stored)
+	}
+	write := args{"path": "secret/a.txt", "content": "x", "plan_hash": hash, "make_dirs": true}
+	patch := "--- a/docs/plans/" + hash + ".md\n+++ b/docs/plans/" + hash + ".md\n@@ -1,2 +1,2 @@\n-" + firstLine(stored) + "+" + firstLine(forged) + " ---\n"
+	for i, try := range []args{
+		{"path": "docs/plans/" + hash + ".md", "content": forged, "previous_hash": hashOf(stored), "plan_hash": wide},
+		{"path": "docs/plans/" + hashOf("x") + ".md", "content": forged, "plan_hash": wide},
+		{"path": "Docs/Plans/" + hash + ".md", "content": forged, "plan_hash": wide, "make_dirs": true},
+		{"patch": patch, "plan_hash": wide},
+		nil, // somebody changes the file past the server
+		{"path": "alias/" + hash + ".md", "content": forged, "previous_hash": hashOf(stored), "plan_hash": wide},
+	} {
+		c := p.executor()
+		switch {
+		case try == nil:
+			p.write("docs/plans/"+hash+".md", forged)
+		case try["patch"] != nil:
+			c.call("apply_patch", try).is("PLAN_SCOPE_VIOLATION")
+		case i == 5:
+			if err := os.Symlink("docs/plans", p.file("alias")); err != nil {
+				t.Fatal(err)
+			}
+			c.call("write_file", try).is("INSUFFICIENT_PERMISSIONS")
+		default:
+			c.call("write_file", try).is("PLAN_SCOPE_VIOLATION")
+		}
+		if c.lockedBy() != "" {
+			c.report(fmt.Sprintf("plan-%d.md", i))
+		}
+		c.call("write_file", write).is("PLAN_NOT_APPROVED")
+		p.write("docs/plans/"+hash+".md", stored)
+		c.stop()
+	}
+	if _, there := p.read("secret/a.txt"); there {
+		t.Error("a plan that nobody approved was carried out")
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line + "\n"
+}
+
+// TestTheBeginningOfAHashIsNoName finds two plans whose hashes begin alike: who approves or uses the beginning must be told.
+func TestTheBeginningOfAHashIsNoName(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	seen := map[string]string{}
+	var one, other string
+	for i := 0; one == ""; i++ {
+		text := planText("src/**") + fmt.Sprint(i, "\n")
+		start := hashOf(text)[:8]
+		if seen[start] != "" {
+			one, other = seen[start], text
+		}
+		seen[start] = text
+	}
+	planner := p.start()
+	planner.begin("ANTIGRAVITY")
+	first, second := planner.submit(one), planner.submit(other)
+	start := first[:8]
+	if second[:8] != start || first == second {
+		t.Fatalf("%s and %s", first, second)
+	}
+	planner.call("read_plan", args{"plan_hash": start}).is("INVALID_INPUT_VALUE")
+	planner.stop()
+	if out, code := p.candor("workbench", "approve", start, "--root", p.work, "--state", p.state, "--yes"); code != 2 {
+		t.Errorf("approving the beginning of two hashes: %d %s", code, out)
+	}
+	p.approve(first)
+	c := p.executor()
+	write := args{"path": "src/a.txt", "content": "x", "plan_hash": start}
+	c.call("write_file", write).is("INVALID_INPUT_VALUE")
+	write["plan_hash"] = second
+	c.call("write_file", write).is("PLAN_NOT_APPROVED")
+	write["plan_hash"] = first
+	c.call("write_file", write).fine()
+}
+
+// TestAStateFolderWithinReachServesNobody puts it where a plan could allow to change it.
+func TestAStateFolderWithinReachServesNobody(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.state = filepath.Join(p.work, "state")
+	s := p.start()
+	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
+	s.stop()
+	elsewhere := filepath.Join(filepath.Dir(p.root), "link")
+	if err := os.Symlink(p.state, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	p.state = elsewhere // by another name it is the same
+	s = p.start()
+	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
+}
+
+// TestAGuessedSessionIsNobodys tries names that are none, or of files.
+func TestAGuessedSessionIsNobodys(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	w := p.listen()
+	real := w.stateless()
+	id := real.begin("WINDSURF")
+	for _, guess := range []string{"00000000-0000-4000-8000-000000000000", strings.ToUpper(id), id[:35], id + "0", " " + id, id + ".json", "../sessions/" + id,
+		"../version", "*", "%2e%2e", "null", "stdio", "http:" + id, strings.Repeat("a", 64)} {
+		c := w.stateless()
+		c.session = guess
+		a := c.call("read_file", args{"path": "src/hello.txt"})
+		a.is("SESSION_NOT_INITIALIZED")
+		meta, _ := json.Marshal(guess)
+		named := answer{t, w.stateful().ask("tools/call", `{"name":"read_file","arguments":{"path":"src/hello.txt"},"_meta":{"dev.candor/session":`+string(meta)+`}}`)}
+		named.is("SESSION_NOT_INITIALIZED")
+	}
+	real.call("read_file", args{"path": "src/hello.txt"}).fine()
+}
