@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // small is a server whose trail is on a small disk, which nobody else sees.
@@ -82,16 +85,23 @@ func (s *small) empty() {
 	}
 }
 
-// write writes a new file and demands that it is there if that was said, and only then. It returns the code. A call whose end alone
-// could not be recorded is refused and says that its effect stands.
+// write writes a new file and demands that it is there if that was said, and only then. It returns the code. Only a call whose end alone
+// could not be recorded is refused and its effect stands: then the trail knows of it, and nobody is told to try again.
 func (s *small) write(name string) string {
 	s.t.Helper()
 	a := s.call("write_file", args{"path": name, "content": name, "plan_hash": s.plan})
 	if a.code() != "" {
 		a.is("AUDIT_LOG_FAILED")
 	}
-	stands := a.canonical().Path("details", "effect").Is("done")
-	if _, there := s.p.read(name); there != (a.code() == "" || stands) {
+	_, there := s.p.read(name)
+	if refused := a.code() != ""; there && refused {
+		stands := slices.ContainsFunc(s.trail.completions(), func(e ledger.Record) bool {
+			return e.Outcome == ledger.OutcomeOK && strings.Contains(string(e.Data), name)
+		})
+		if !stands || !a.canonical().Path("retry", "kind").Is("not_retryable") {
+			s.t.Errorf("%s is there, that the trail knows of it is %v, and the caller is told %s", name, stands, a.m.Bytes())
+		}
+	} else if there == refused {
 		s.t.Errorf("%s: the code is %q, and that it is there is %v", name, a.code(), there)
 	}
 	return a.code()

@@ -38,8 +38,13 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	for turn := range count {
 		s := p.start()
 		session, hash := s.begin("WINDSURF"), s.hash("src/hello.txt")
-		time.AfterFunc(time.Duration(rand.IntN(150))*time.Millisecond, func() { _ = s.cmd.Process.Signal(syscall.SIGKILL) })
-		for _, a := range s.flood(1<<20, func(i int) string { return busy(turn, i, hash, plan) }) {
+		last := 20 + rand.IntN(60) // as many are sent, so that a slow machine has its say too
+		for _, a := range s.flood(1<<20, func(i int) string {
+			if i == last {
+				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = s.cmd.Process.Signal(syscall.SIGKILL) })
+			}
+			return busy(turn, i, hash, plan)
+		}) {
 			told.hear(a, session)
 		}
 		s.kill()
@@ -49,8 +54,8 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	told.onRecord(p)
 	p.asTheTrailSays()
 	p.atRest(-1)
-	t.Logf("%d kills, %d failures, %d files and %v statuses answered", count, len(told.refs), len(told.written), told.statuses)
-	if len(told.refs) < count || len(told.written) == 0 {
+	t.Logf("%d kills, %d failures and %d files answered", count, len(told.refs), len(told.written))
+	if len(told.refs) < count || len(told.written) < count {
 		t.Error("most servers died with their first word: this proves little")
 	}
 }

@@ -343,10 +343,18 @@ func (s *stdio) ownsAChain() {
 	s.t.Errorf("no chain says that process %d holds it", s.cmd.Process.Pid)
 }
 
-// flood sends n calls without waiting and returns their answers, in the order in which they came.
+// flood sends n calls, some at a time, and returns their answers, in the order in which they came. It ends when the server does.
 func (s *stdio) flood(n int, params func(i int) string) []answer {
+	const some = 16
+	onTheWay, ended := make(chan struct{}, some), make(chan struct{})
+	defer close(ended)
 	go func() { // beside the reading, or both sides would wait for each other
 		for i := range n {
+			select {
+			case onTheWay <- struct{}{}:
+			case <-ended:
+				return
+			}
 			if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", 1000+i, params(i)); err != nil {
 				return // it was killed
 			}
@@ -360,6 +368,7 @@ func (s *stdio) flood(n int, params func(i int) string) []answer {
 		}
 		if m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{}); len(m.ID()) > 0 {
 			answers = append(answers, answer{s.t, m})
+			<-onTheWay
 		}
 	}
 	return answers
