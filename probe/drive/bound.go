@@ -16,6 +16,7 @@ const (
 	maxPages    = 100      // of tools/list
 	maxTools    = 2000
 	maxObliged  = 200 // requests of the server that are answered, in one connection
+	maxHangs    = 3   // of one tool; the rest of its cases would say the same, slowly
 	maxTries    = 5   // to reach a server over the network again
 	pingWait    = 5 * time.Second
 	triesApart  = 400 * time.Millisecond

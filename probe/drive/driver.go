@@ -26,8 +26,9 @@ type driver struct {
 
 	id    int // of the last request
 	turns int
-	used  ids // every id that was ever sent
-	calls int // cases that were made
+	used  ids            // every id that was ever sent
+	calls int            // cases that were made
+	hangs map[string]int // cases that hung, by tool
 	saved time.Time
 	fresh int // cases since the run was saved
 }
@@ -46,7 +47,7 @@ func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string
 			continue
 		}
 		if known, ok := old[c.Key()]; ok {
-			d.run.Observations = append(d.run.Observations, known...)
+			d.note(known)
 			continue
 		}
 		if d.o.MaxCalls > 0 && d.calls >= d.o.MaxCalls {
@@ -63,7 +64,7 @@ func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string
 		if ctx.Err() != nil {
 			return stopped(i, len(cases)) // what was seen of a call that we gave up says nothing
 		}
-		d.run.Observations = append(d.run.Observations, seen...)
+		d.note(seen)
 		if !alive {
 			d.leave(false)
 		}
@@ -71,6 +72,14 @@ func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string
 	}
 	d.tell(len(cases), len(cases), "")
 	return ""
+}
+
+// note adds observations to the run.
+func (d *driver) note(seen []probe.Observation) {
+	d.run.Observations = append(d.run.Observations, seen...)
+	if c := &seen[0].Case; seen[0].Outcome == probe.OutcomeHang && c.Tool != "" {
+		d.hangs[c.Tool]++
+	}
 }
 
 func stopped(done, total int) string {

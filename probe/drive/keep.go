@@ -14,7 +14,7 @@ import (
 // keep notes an answer, which stands for so many of those that were waited for.
 func (d *driver) keep(s *seen, a *arrival, count int) {
 	s.size += a.size
-	if a.status != 0 {
+	if a.status > s.status { // of several the worst: which came last is chance
 		s.status, s.retry = a.status, a.retryAfter
 	}
 	if s.count += count; s.raw == nil {
@@ -29,12 +29,13 @@ func (d *driver) keep(s *seen, a *arrival, count int) {
 	}
 }
 
-// response returns all answers as one text, each on a line of its own, and its true size if that is larger.
+// response returns all answers as one text, each on a line of its own, and its true size if that is larger. They are sorted, because
+// in which order a server answers what came at once is chance.
 func (s *seen) response() (text string, size int64) {
 	if s.size > keptResponse {
 		size = s.size
 	}
-	return strings.Join(s.answers, "\n"), size
+	return strings.Join(slices.Sorted(slices.Values(s.answers)), "\n"), size
 }
 
 // hear notes a line that is no message.

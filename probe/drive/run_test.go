@@ -58,6 +58,19 @@ func TestARunGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
+func TestAToolThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	var cases []probe.Case
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		cases = append(cases, call(name, "read", probe.ExpectRefusal))
+	}
+	run := driven(t, server("hangs"), quick(append(cases, call("f", "write", probe.ExpectRefusal))...))
+	expect(t, run, "a hang", "b hang", "c hang", "f answered")
+	if len(run.Skipped) != 2 {
+		t.Errorf("skipped %v", run.Skipped)
+	}
+}
+
 func TestTheWholeRunHasABound(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, extra)

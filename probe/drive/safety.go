@@ -12,6 +12,9 @@ func (d *driver) refuse(c *probe.Case) string {
 	if c.Fault != "" && d.o.Upstream == nil {
 		return "there is no fake upstream"
 	}
+	if d.hangs[c.Tool] >= maxHangs {
+		return "the tool did not answer in time too often"
+	}
 	if c.Expect == probe.ExpectRefusal || d.o.Yes {
 		return ""
 	}

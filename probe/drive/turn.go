@@ -145,6 +145,9 @@ func pause(ctx context.Context, d time.Duration) {
 // take looks at an arrival, and reports one that answers the turn.
 func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 	switch {
+	case a.whole && len(t.messages) == 1:
+		d.keep(s, a, t.need) // there will be no other
+		return true
 	case a.whole:
 		d.keep(s, a, 1)
 		return true
