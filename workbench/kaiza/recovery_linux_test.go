@@ -146,7 +146,8 @@ func (s *stdio) diesAt(call string) {
 	})
 }
 
-// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is on record and the journal still there.
+// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is on record and the journal still there. A server
+// that cannot read the trail leaves both alone, and one that can keeps the change.
 func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -159,8 +160,14 @@ func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 		t.Fatalf("it was answered: %s", answers[0].m.Bytes())
 	}
 	s.kill()
-	if journals, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(journals) != 1 {
-		t.Fatalf("the journals are %v: it died elsewhere", journals)
+	noTrail := p.policyFile("") // a file where a folder should be
+	for _, flags := range [][]string{nil, {"--ledger", noTrail}} {
+		if flags != nil {
+			p.start(flags...).end()
+		}
+		if journals, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(journals) != 1 {
+			t.Fatalf("with %v the journals are %v", flags, journals)
+		}
 	}
 	next := p.start()
 	if got, _ := p.read("src/a.txt"); got != "new\n" {
