@@ -16,6 +16,7 @@ import (
 const (
 	endByItself = 500 * time.Millisecond // after its input was closed
 	endBySignal = 300 * time.Millisecond // after SIGTERM
+	endByForce  = 5 * time.Second        // after SIGKILL: longer takes only one that the kernel holds
 	lastWords   = 300 * time.Millisecond // for what a dead process has written, if somebody else still holds its pipes
 	sweepTries  = 200
 	sweepApart  = 5 * time.Millisecond
@@ -150,10 +151,10 @@ func (c *child) close(patient bool) {
 		_ = within(c.ended, endBySignal)
 	}
 	c.kill()
-	<-c.ended
+	_ = within(c.ended, endByForce)
 	c.sweep()
 	_ = c.out.Close()
-	<-c.heard // bounded by the deadline that wait has set
+	_ = within(c.heard, endByForce) // wait has set it a deadline
 	_ = os.RemoveAll(c.scratch)
 }
 

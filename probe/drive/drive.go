@@ -99,12 +99,20 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 		if ctx.Err() == nil {
 			return nil, err
 		}
+		if o.Resume != nil { // what was known is still known
+			*d.run = *o.Resume
+		}
 		d.run.Incomplete = "it was stopped before the server had said who it is"
 		return d.run, nil
 	}
 	cases, skipped := d.plan()
 	d.run.Skipped = append(d.run.Skipped, skipped...)
-	d.run.Incomplete = d.all(ctx, cases)
+	old := d.old()
+	done, incomplete := d.all(ctx, cases, old)
+	for i := range cases[done:] { // what was known and not reached again is still known
+		d.run.Observations = append(d.run.Observations, old[cases[done+i].Key()]...)
+	}
+	d.run.Incomplete = incomplete
 	if ctx.Err() != nil && all.Err() == nil {
 		d.run.Incomplete = fmt.Sprintf("the time for the whole run was up: %v", o.Total)
 	}

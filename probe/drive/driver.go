@@ -33,13 +33,12 @@ type driver struct {
 	fresh int // cases since the run was saved
 }
 
-// all makes the cases and returns why it ended early, if it did.
-func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string) {
-	old := d.old()
+// all makes the cases. It returns how many are done, and why it ended early, if it did.
+func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]probe.Observation) (done int, incomplete string) {
 	for i := range cases {
 		c := &cases[i]
 		if ctx.Err() != nil {
-			return stopped(i, len(cases))
+			return i, stopped(i, len(cases))
 		}
 		d.tell(i, len(cases), c.Key())
 		if reason := d.refuse(c); reason != "" {
@@ -51,18 +50,18 @@ func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string
 			continue
 		}
 		if d.o.MaxCalls > 0 && d.calls >= d.o.MaxCalls {
-			return fmt.Sprintf("%d calls were allowed, and %d of %d cases are left", d.o.MaxCalls, len(cases)-i, len(cases))
+			return i, fmt.Sprintf("%d calls were allowed, and %d of %d cases are left", d.o.MaxCalls, len(cases)-i, len(cases))
 		}
-		if err := d.ready(ctx); err != nil {
-			if ctx.Err() != nil {
-				return stopped(i, len(cases))
-			}
-			return fmt.Sprintf("%d of %d cases are left: %v", len(cases)-i, len(cases), err)
+		if err := d.ready(ctx); err != nil && ctx.Err() == nil {
+			return i, fmt.Sprintf("%d of %d cases are left: %v", len(cases)-i, len(cases), err)
+		}
+		if ctx.Err() != nil {
+			return i, stopped(i, len(cases))
 		}
 		d.calls++
 		seen, alive := d.observe(ctx, c)
 		if ctx.Err() != nil {
-			return stopped(i, len(cases)) // what was seen of a call that we gave up says nothing
+			return i, stopped(i, len(cases)) // what was seen of a call that we gave up says nothing
 		}
 		d.note(seen)
 		if !alive {
@@ -71,7 +70,7 @@ func (d *driver) all(ctx context.Context, cases []probe.Case) (incomplete string
 		d.saveSometimes()
 	}
 	d.tell(len(cases), len(cases), "")
-	return ""
+	return len(cases), ""
 }
 
 // note adds observations to the run.

@@ -1,6 +1,7 @@
 package drive_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,11 @@ func TestARunGoesOnWhereItEnded(t *testing.T) {
 	expect(t, second, "missing_required answered", "missing_required_then_ping crash", "extra_property answered", "extra_property_then_ping crash", "malformed_json answered")
 	if second.Incomplete != "" || second.Restarts != first.Restarts || !second.Begun.Equal(first.Begun) {
 		t.Errorf("the second part: incomplete %q, %d restarts", second.Incomplete, second.Restarts)
+	}
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if third, err := drive.Drive(stop, server("good"), o); err != nil || len(third.Observations) != len(first.Observations) || third.Incomplete == "" {
+		t.Errorf("a run that was stopped at once has forgotten what was known: %v", err)
 	}
 	o.Seed = 7
 	if _, err := drive.Drive(t.Context(), server("good"), o); err == nil || !strings.Contains(err.Error(), "same seed") {

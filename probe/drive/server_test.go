@@ -96,6 +96,9 @@ func serveStdio(who string) int {
 		name, _ := m.Params().Path("name").Str()
 		switch {
 		case who == "mute":
+		case who == "deaf" && name == "read":
+			say(reply(line))
+			time.Sleep(time.Hour)
 		case who == "crashes" && m.Kind() == wire.KindMalformed:
 			fmt.Fprintln(os.Stderr, "panic: token=zz9secretzz9secretzz9 is wrong")
 			return 2

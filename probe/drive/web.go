@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -152,15 +153,14 @@ func (w *web) header(m *wire.Message) http.Header {
 	return h
 }
 
-// printable keeps what a header may hold.
+// printable writes a text as a header may hold it.
 func printable(text string) string {
-	out := make([]byte, 0, len(text))
 	for _, b := range []byte(text) {
-		if b >= ' ' && b < 0x7f {
-			out = append(out, b)
+		if b < ' ' || b >= 0x7f {
+			return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
 		}
 	}
-	return string(out)
+	return text
 }
 
 func (w *web) arrivals() <-chan arrival { return w.came }

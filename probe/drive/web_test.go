@@ -162,6 +162,11 @@ func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
 			if err == nil {
 				_ = conn.Close()
 			}
+		case "chatters":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n")
+			}
 		case "empty":
 			w.WriteHeader(http.StatusBadGateway)
 		case "elsewhere":
@@ -171,12 +176,12 @@ func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
 		}
 	})
 	var cases []probe.Case
-	for _, name := range []string{"accepts", "hangs", "breaks", "empty", "elsewhere", "read"} {
+	for _, name := range []string{"accepts", "hangs", "breaks", "empty", "elsewhere", "chatters", "read"} {
 		cases = append(cases, call(name, name, probe.ExpectRefusal))
 	}
 	run := driven(t, drive.Target{URL: s.URL, Transport: drive.TransportHTTP}, quick(cases...))
-	expect(t, run, "accepts no_answer", "hangs hang", "breaks no_answer", "empty answered", "elsewhere answered", "read answered")
-	for i, want := range []int{202, 0, 0, 502, 307, 200} {
+	expect(t, run, "accepts no_answer", "hangs hang", "breaks no_answer", "empty answered", "elsewhere answered", "chatters hang", "read answered")
+	for i, want := range []int{202, 0, 0, 502, 307, 0, 200} {
 		if run.Observations[i].Status != want {
 			t.Errorf("%s has status %d", run.Observations[i].Case.Name, run.Observations[i].Status)
 		}
