@@ -173,7 +173,7 @@ func perform(p place, command []string) error {
 		<-gone
 		os.Exit(1) // the probe is gone, or the stage is broken: the server goes as well
 	}()
-	return run(command)
+	return s.run(command)
 }
 
 // set makes the namespace one in which everything leads to the upstream.
@@ -251,7 +251,7 @@ func cover(source, target string) error {
 }
 
 // run starts the command without any of our powers, and ends as it ends.
-func run(command []string) error {
+func (s *stage) run(command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return fmt.Errorf("starting the server: %w", err)
@@ -267,8 +267,8 @@ func run(command []string) error {
 	}
 	_ = letGo()
 	go func() {
-		for s := range signals {
-			if number, ok := s.(syscall.Signal); ok {
+		for asked := range signals {
+			if number, ok := asked.(syscall.Signal); ok {
 				_ = syscall.Kill(-server.Pid, number)
 			}
 		}
@@ -277,6 +277,7 @@ func run(command []string) error {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil) // the first process of a namespace is heir to every orphan
 		if pid == server.Pid {
+			s.refused.settle() // what it tried last
 			os.Exit(statusOf(status))
 		}
 		if err != nil && !errors.Is(err, syscall.EINTR) {

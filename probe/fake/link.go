@@ -2,8 +2,10 @@ package fake
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,13 +49,13 @@ func newLink(conn net.Conn) *link {
 	return &link{Conn: conn, lines: lines}
 }
 
-// send writes one line. A link that does not take it is closed: the other half is gone or stuck, and both sides see that by reading.
+// send writes one line. A half that does not take it is stuck, and the link is closed. One that is gone may have said something before:
+// then the link is left to its reader, who comes to the end by himself.
 func (l *link) send(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.SetWriteDeadline(time.Now().Add(sendWait)); err != nil {
-		_ = l.Close()
-	} else if _, err := l.Write([]byte(line + "\n")); err != nil {
+	_ = l.SetWriteDeadline(time.Now().Add(sendWait)) // on a closed link, writing fails
+	if _, err := l.Write([]byte(line + "\n")); errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = l.Close()
 	}
 }

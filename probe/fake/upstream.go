@@ -35,6 +35,7 @@ type Upstream struct {
 	authority *authority
 	gate      net.Listener
 	readers   sync.WaitGroup
+	shut      func() error // close, once
 
 	mu      sync.Mutex
 	turned  *sync.Cond         // told whenever a half has settled or gone
@@ -70,8 +71,24 @@ func Start(ctx context.Context, o Options) (*Upstream, error) {
 		}
 		o.Inside = []string{self, "probe-inside"}
 	}
-	u := &Upstream{inside: o.Inside, counted: none, halves: map[*half]struct{}{}, counts: map[string]int{}}
+	u, err := open(ctx, o.Inside)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.try(ctx); err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.forget = context.AfterFunc(ctx, func() { _ = u.Close() })
+	return u, nil
+}
+
+// open makes the outer half.
+func open(ctx context.Context, inside []string) (*Upstream, error) {
+	u := &Upstream{inside: inside, counted: none, halves: map[*half]struct{}{}, counts: map[string]int{}}
 	u.turned = sync.NewCond(&u.mu)
+	u.shut = sync.OnceValue(u.close)
 	var err error
 	if u.authority, err = newAuthority(); err != nil {
 		return nil, err
@@ -80,16 +97,9 @@ func Start(ctx context.Context, o Options) (*Upstream, error) {
 		return nil, err
 	}
 	if u.gate, err = (&net.ListenConfig{}).Listen(ctx, "unix", u.place.socket()); err != nil {
-		_ = u.place.remove()
-		return nil, fmt.Errorf("listening for servers: %w (hint: set TMPDIR to a short path)", err)
+		return nil, errors.Join(fmt.Errorf("listening for servers: %w (hint: set TMPDIR to a short path)", err), u.place.remove())
 	}
 	u.readers.Go(u.admit)
-	if err := u.try(ctx); err != nil {
-		return nil, errors.Join(err, u.Close())
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.forget = context.AfterFunc(ctx, func() { _ = u.Close() })
 	return u, nil
 }
 
@@ -116,16 +126,21 @@ func (u *Upstream) Begin(fault string) {
 	u.turn(fault)
 }
 
-// End returns how many requests and refused connections have come since Begin, and ends the fault. Whatever was counted happened before the
-// server could have known the answer, so after the server's reply nothing of it is missing.
+// End ends the fault and returns how many have met it since Begin: requests, or, while nothing listens, refused connections. Who is refused
+// at a port where the upstream never listens has met no other fault than [Down]; [Upstream.Last] tells of it. Whatever is counted is
+// counted before the server can know the answer, so after the server's reply nothing is missing.
 func (u *Upstream) End() (hits int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	fault := u.fault
 	u.turn("")
 	u.counted = none
 	u.last = Count{Requests: u.counts[sawRequest], Refused: u.counts[sawRefused], Lookups: u.counts[sawLookup], Untrusted: u.counts[sawUntrusted]}
 	clear(u.counts)
-	return u.last.Requests + u.last.Refused
+	if fault == Down {
+		return u.last.Refused
+	}
+	return u.last.Requests
 }
 
 // Last returns what [Upstream.End] counted last, in parts.
@@ -219,13 +234,11 @@ func (u *Upstream) Wrap(command []string) []string {
 	return append(append(line, string(u.place), "--"), command...)
 }
 
-// Close ends it, and every server that still runs in it.
-func (u *Upstream) Close() error {
+// Close ends it, and every server that still runs in it. It returns when that is done, whoever has begun it.
+func (u *Upstream) Close() error { return u.shut() }
+
+func (u *Upstream) close() error {
 	u.mu.Lock()
-	if u.closed {
-		u.mu.Unlock()
-		return nil
-	}
 	u.closed = true
 	if u.forget != nil {
 		u.forget()

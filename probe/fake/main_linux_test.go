@@ -33,10 +33,23 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		case "server":
 			serve()
+		case "forbid":
+			forbid()
 		}
 	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // or each of our processes waits a second before it ends
 	os.Exit(m.Run())
+}
+
+// forbid is root of a namespace in which there may be no other: it says what is said there.
+func forbid() {
+	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
+		fmt.Println("not forbidden:", err)
+		os.Exit(1)
+	}
+	_, err := fake.Start(context.Background(), fake.Options{})
+	fmt.Println(err)
+	os.Exit(0)
 }
 
 // serve does what each line of its input says, and answers with one line.
@@ -73,6 +86,12 @@ func obey(word, rest string) string {
 		return get(ctx, client, http.MethodGet, "https://"+rest)
 	case "lookup":
 		addresses, err := net.DefaultResolver.LookupHost(ctx, rest)
+		return fmt.Sprint(addresses, err)
+	case "call": // as lookup, over TCP
+		r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		}}
+		addresses, err := r.LookupHost(ctx, rest)
 		return fmt.Sprint(addresses, err)
 	case "dial":
 		_, err := (&net.Dialer{}).DialContext(ctx, "tcp", rest)

@@ -1,8 +1,12 @@
 package fake_test
 
 import (
+	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/candor-mcp/candor/probe/fake"
@@ -82,11 +86,13 @@ func TestOtherPortsAreRefusedAndCountedOnce(t *testing.T) {
 	}
 	s := run(t, up)
 	for _, port := range []string{"5432", "6379", "8080"} {
-		up.Begin(fake.NotFound)
-		wants(t, s.ask("dial db.example.com:"+port), "connection refused")
-		wants(t, s.ask("dial 127.0.0.1:"+port), "connection refused")
-		if hits, last := up.End(), up.Last(); hits != 2 || last.Refused != 2 {
-			t.Errorf("port %s: %d hits, %+v; want 2 refused", port, hits, last)
+		for fault, met := range map[string]int{fake.Down: 2, fake.NotFound: 0} {
+			up.Begin(fault)
+			wants(t, s.ask("dial db.example.com:"+port), "connection refused")
+			wants(t, s.ask("dial 127.0.0.1:"+port), "connection refused")
+			if hits, last := up.End(), up.Last(); hits != met || last.Refused != 2 {
+				t.Errorf("port %s under %s: %d hits, %+v; want %d, and 2 refused", port, fault, hits, last, met)
+			}
 		}
 	}
 }
@@ -110,13 +116,18 @@ func TestHitsOfAServerThatDiesAreKept(t *testing.T) {
 	if up == nil {
 		return
 	}
-	s := run(t, up)
-	up.Begin(fake.Broken)
-	s.ask("get https://api.example.com/")
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-	if hits := up.End(); hits != 1 {
-		t.Errorf("%d hits of a dead server, want 1", hits)
+	for fault, last := range map[string]string{fake.Broken: "get https://api.example.com/", fake.Down: "dial 127.0.0.1:443"} {
+		for range 5 { // there is a race to lose
+			up.Begin(fault)
+			s := run(t, up)
+			if _, err := io.WriteString(s.in, last+"\nkill\n"); err != nil {
+				t.Fatal(err)
+			}
+			_ = s.cmd.Wait()
+			if hits := up.End(); hits != 1 {
+				t.Errorf("%s: %d hits of a dead server, want 1", fault, hits)
+			}
+		}
 	}
 }
 
@@ -141,6 +152,7 @@ func TestEveryNameIsLoopback(t *testing.T) {
 	s := run(t, up)
 	for _, name := range []string{"api.example.com", "a.very.deep.name.in.some.zone.test"} {
 		wants(t, s.ask("lookup "+name), "127.0.0.1", "::1")
+		wants(t, s.ask("call "+name), "127.0.0.1", "::1")
 	}
 	wants(t, s.ask("head https://api.example.com/"), "200")
 }
@@ -166,6 +178,23 @@ func TestNothingLeavesTheMachine(t *testing.T) {
 	line := up.Wrap(nil)
 	place := line[len(line)-2]
 	wants(t, s.ask("connect "+place+"/control/s"), "control/s: connect: ")
+}
+
+func TestWhereNamespacesAreForbiddenTheReasonIsTold(t *testing.T) {
+	if err := fake.Available(); err != nil {
+		wants(t, err.Error(), "hint: ")
+		return
+	}
+	forbidden := exec.Command(os.Args[0], "forbid")
+	forbidden.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
+	}
+	said, err := forbidden.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	wants(t, string(said), "namespaces", "not allowed here", "hint: as root, sysctl -w user.max_user_namespaces=")
 }
 
 func TestEveryCredentialHoldsTheSecret(t *testing.T) {
