@@ -39,18 +39,7 @@ func liveness() []cage {
 			on: whenMissing, show: held(func(ctx context.Context, _ *call) bool { <-ctx.Done(); return false })},
 		{Defect: defect("late", "an answer after the deadline", "A call for a missing record is answered when nobody waits any more.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline+c.zoo.deadline/4) })},
-		{Defect: keeps, on: whenAsked, show: held(func(ctx context.Context, c *call) bool {
-			off, done := c.session.wait(c.message.ID())
-			defer done()
-			select {
-			case <-off:
-				return true
-			case <-ctx.Done():
-				return false
-			case <-time.After(c.zoo.deadline / 4):
-				return true
-			}
-		})},
+		{Defect: keeps, on: whenAsked, show: (*call).keepOn},
 		{Defect: defect("wrong-id", "an answer under another id", "A call for a missing record is answered under an id that nobody has sent.", "EC028"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"zoo-nobody"`, "id")) }},
 		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", ""),
@@ -72,6 +61,24 @@ func liveness() []cage {
 				return a
 			}},
 	}
+}
+
+// keepOn answers when the call is called off, of all times; or after a while.
+func (c *call) keepOn() answer {
+	a := c.honest()
+	off, done := c.session.wait(c.message.ID())
+	a.hold = func(ctx context.Context, c *call) bool {
+		defer done()
+		select {
+		case <-off:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-time.After(c.zoo.deadline / 4):
+			return true
+		}
+	}
+	return a
 }
 
 // passes waits, and reports that nothing ended the waiting.

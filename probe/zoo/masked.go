@@ -5,7 +5,7 @@ import "github.com/candor-mcp/candor/probe"
 // The cases that bring a defect out.
 var (
 	missingCases = []string{probe.CaseNonexistent}
-	inputCases   = []string{probe.CaseMissingRequired, probe.CaseMissingOne, probe.CaseWrongType, probe.CaseBadEnum, probe.CaseExtraProperty,
+	inputCases   = []string{probe.CaseMissingRequired, probe.CaseMissingOne, probe.CaseWrongType, probe.CaseBadEnum, probe.CaseOutOfRange, probe.CaseExtraProperty,
 		probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent, probe.CaseEmptyText, probe.CaseTooLong}
 	failingCases = append([]string{probe.CaseNonexistent}, inputCases...)
 )
