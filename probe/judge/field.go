@@ -34,14 +34,22 @@ var fieldRules = []rule{
 		}},
 }
 
-// refusesArguments reports a told refusal of arguments, by a tool that has not asked its upstream first.
+// refusesArguments reports a told refusal that is about the arguments: something else may have to be mended first, and be said first.
 func (s *sight) refusesArguments() bool {
-	return s.fixable() && s.told() && !s.wentOn()
+	if !s.fixable() || !s.told() || s.wentOn() {
+		return false
+	}
+	switch class := s.reading.Error.Class(); class {
+	case candor.ClassPrecondition, candor.ClassDenied, candor.ClassRateLimited, candor.ClassTimeout, candor.ClassCancelled:
+		return false
+	default:
+		return true
+	}
 }
 
 // wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
 func (s *sight) wentOn() bool {
-	return s.Hits > 0 || s.told() && s.reading.Error != nil && s.reading.Error.Class() == candor.ClassUnavailable
+	return s.Hits > 0 || s.told() && s.reading.Error.Class() == candor.ClassUnavailable
 }
 
 // culprits are the arguments that are wrong in the case.

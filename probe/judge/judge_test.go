@@ -160,6 +160,22 @@ func TestCanonicalErrorsGradeA(t *testing.T) {
 	}
 }
 
+func TestTwoAnswersToOneCaseAreNotOneMalformedOne(t *testing.T) {
+	o := server(probe.CaseDuplicateID, `"result":{}`)
+	o.Case.Group, o.Case.Expect = probe.GroupLiveness, probe.ExpectSilence
+	o.Response += "\n" + o.Response
+	if got, r := found(t, one(missing(good("INVALID", "query is missing", "")), o)); got != "" || r.Protocol.Failures != 0 {
+		t.Errorf("found %q, failures %d", got, r.Protocol.Failures)
+	}
+}
+
+// TestOtherNeedsMayBeToldBeforeBadArguments: a session that is missing has to be mended first.
+func TestOtherNeedsMayBeToldBeforeBadArguments(t *testing.T) {
+	if got, _ := found(t, one(missing(canonical(candor.CodeKaizaSessionNotInitialized, "no session has been started")))); got != "" {
+		t.Errorf("found %q", got)
+	}
+}
+
 func TestSpecAsksOnlyWhatTheSpecificationSays(t *testing.T) {
 	if got, r := found(t, one(missing(text(true, "wrong"))).under(judge.SetSpec)); got != "" || r.Grade != probe.GradeA {
 		t.Errorf("found %q, grade %s", got, r.Grade)

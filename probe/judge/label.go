@@ -96,7 +96,7 @@ func (s *sight) successLabel() string {
 		return LabelMaskedText
 	case s.Case.Name == probe.CaseExtraProperty && !s.closed():
 		return LabelExtraAllowed
-	case s.Case.Group == probe.GroupDomain:
+	case s.Case.Group == probe.GroupDomain || s.Case.Name != probe.CaseExtraProperty && !s.due():
 		return LabelOkOrEmpty
 	default:
 		return LabelSilent

@@ -5,8 +5,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// pattern is the way in which the case failed; ok is false if it did not.
+// pattern is the way in which the case failed; ok is false if it did not. What is only about staying alive fails by no answer and by nothing
+// else: how two requests under one id are answered depends on which is the quicker.
 func (s *sight) pattern() (p probe.Pattern, ok bool) {
+	if s.Case.Group == probe.GroupLiveness && s.answered() {
+		return "", false
+	}
 	switch s.label() {
 	case LabelProtocol:
 		return probe.PatternRPC, true

@@ -33,9 +33,18 @@ func view(o *probe.Observation, t *probe.Tool) *sight {
 		x.Request = &m
 	}
 	if !x.Lost {
-		x.Response = wire.Parse([]byte(o.Response), wire.Limits{})
+		x.Response = wire.Parse(firstMessage(o.Response), wire.Limits{})
 	}
 	return &sight{Observation: o, tool: t, exchange: x, message: &x.Response, reading: contract.Read(x)}
+}
+
+// firstMessage is the first of several answers, one a line, where a case has more than one; a body may have line ends of its own.
+func firstMessage(response string) []byte {
+	first, _, several := strings.Cut(response, "\n")
+	if several && wire.Valid([]byte(first), wire.Limits{AllowLoneSurrogates: true}) {
+		return []byte(first)
+	}
+	return []byte(response)
 }
 
 // payload is the JSON in the first text of a result, absent if it is prose.
