@@ -11,6 +11,10 @@ import (
 // unrecorded returns the only error that may leave without an entry. It keeps the ref, for the logs, and the code.
 func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Error {
 	ref, code := f.Error.Ref(), f.Error.Code().String()
+	if IsAudit(f.Error.Code()) && f.Error.Origin().By == d.By { // we said so ourselves, and know better what was done
+		d.tell(ctx, f.Error, code)
+		return f.Error
+	}
 	refused, ok := errors.AsType[*candor.Error](err)
 	if !ok || !IsAudit(refused.Code()) {
 		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
@@ -19,14 +23,19 @@ func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Erro
 		candor.WithMessage("The call failed, and that could not be written to the trail."),
 		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
 		candor.WithSuggestion("Find out what the call has changed before you make it again, and tell the operator."),
-		candor.WithRef(ref), candor.WithOrigin(d.By, false),
+		candor.WithRef(ref), candor.WithOrigin(d.By, false), candor.WithContext(f.Error.Context()),
 		candor.WithDetails(map[string]any{"code": code})), f.Place)
+	d.tell(ctx, refused, code)
+	return refused
+}
+
+// tell counts and logs what has no entry. The ledger's own error is not logged: its text may hold anything.
+func (d Edge) tell(ctx context.Context, refused *candor.Error, code string) {
 	if d.Meter != nil {
 		d.Meter.CountUnrecorded(refused)
 	}
 	d.Logger.ErrorContext(ctx, "a failure could not be recorded",
-		slog.String("ref", ref), slog.String("code", code), slog.Any("error", refused)) // not err: its text may hold anything
-	return refused
+		slog.String("ref", refused.Ref()), slog.String("code", code), slog.Any("error", refused))
 }
 
 // IsAudit reports a code by which a ledger says that it could not record.

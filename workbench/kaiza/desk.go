@@ -61,7 +61,7 @@ func (k *System) openDesk(root string) (*desk, error) {
 		return nil, errors.Join(notSetUp(err), folder.Close())
 	}
 	d := &desk{folder: folder, state: state}
-	d.plans = plan.NewStore(planFiles{d}, k.approvals, plan.RootDigest(folder.Root()))
+	d.plans = k.plans(d, "", note{})
 	return d, nil
 }
 
@@ -88,4 +88,9 @@ func (k *System) at(c *workbench.Call) (*desk, error) {
 		return nil, err
 	}
 	return d, d.folder.StillThere()
+}
+
+// plans is the store of a desk's plans for one call, which its journals are named after.
+func (k *System) plans(d *desk, call string, about note) *plan.Store {
+	return plan.NewStore(planFiles{d, call, about}, k.approvals, plan.RootDigest(d.folder.Root()))
 }

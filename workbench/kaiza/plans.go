@@ -2,7 +2,7 @@ package kaiza
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -14,7 +14,11 @@ import (
 )
 
 // planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace.
-type planFiles struct{ d *desk }
+type planFiles struct {
+	d    *desk
+	call string // that the journal of a change belongs to; "" is for one who only reads
+	note note
+}
 
 func (f planFiles) path(name string) (workspace.Path, error) {
 	return f.d.folder.Parse(path.Join(plan.Folder, name))
@@ -43,7 +47,11 @@ func (f planFiles) WritePlan(name string, content []byte) error {
 	if file, err := f.d.folder.Read(p); err == nil {
 		one.Before = &file
 	}
-	staged, err := f.d.folder.Stage(f.d.state, "plan-"+rand.Text(), []workspace.Change{one}, nil)
+	about, err := json.Marshal(f.note)
+	if err != nil {
+		return err
+	}
+	staged, err := f.d.folder.Stage(f.d.state, f.call, []workspace.Change{one}, about)
 	if err != nil {
 		return err
 	}
@@ -103,7 +111,7 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	_, existed, err := d.plans.Submit([]byte(in.Content))
+	_, existed, err := k.plans(d, c.ID, note{Tool: c.Name, Plan: hash}).Submit([]byte(in.Content))
 	if failed := effect.Complete(ctx, err, map[string]any{"plan": hash, "existed": existed}); err == nil && failed != nil {
 		err = failed // a plan that is stored and not approved does nothing
 	}

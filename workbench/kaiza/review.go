@@ -2,6 +2,7 @@ package kaiza
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -53,8 +54,8 @@ func (r *Review) Files() ([]string, bool, error) {
 
 // Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
 func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored plan.Stored, err error) {
-	err = r.decide(ctx, "approve", hash, by, func() (err error) {
-		stored, err = r.d.plans.Approve(hash, by, note, r.k.now())
+	err = r.decide(ctx, "approve", hash, by, func(plans *plan.Store) (err error) {
+		stored, err = plans.Approve(hash, by, note, r.k.now())
 		return err
 	})
 	return stored, err
@@ -62,14 +63,14 @@ func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored pla
 
 // Revoke takes an approval back.
 func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
-	err = r.decide(ctx, "revoke", hash, by, func() (err error) {
-		stored, err = r.d.plans.Revoke(hash)
+	err = r.decide(ctx, "revoke", hash, by, func(plans *plan.Store) (err error) {
+		stored, err = plans.Revoke(hash)
 		return err
 	})
 	return stored, err
 }
 
-func (r *Review) decide(ctx context.Context, action, hash, by string, do func() error) error {
+func (r *Review) decide(ctx context.Context, action, hash, by string, do func(plans *plan.Store) error) error {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
@@ -79,14 +80,15 @@ func (r *Review) decide(ctx context.Context, action, hash, by string, do func() 
 		return ledger.Entry{Tool: "workbench " + action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: hash,
 			Data: candor.DetailsOf(map[string]any{"by": by, "at": r.k.now().UTC().Format(time.RFC3339)})}
 	}
+	about := note{Tool: "workbench " + action, Plan: hash}
 	if r.trail == nil {
-		return do()
+		return do(r.k.plans(r.d, rand.Text(), about))
 	}
 	effect, err := r.trail.Reserve(ctx, entry())
 	if err != nil {
 		return err
 	}
-	failed := do()
+	failed := do(r.k.plans(r.d, effect.Call(), about))
 	end := entry()
 	end.Outcome = ledger.OutcomeOK
 	if failed != nil {
