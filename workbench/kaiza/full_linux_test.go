@@ -98,7 +98,7 @@ func (s *small) write(name string) string {
 		stands := slices.ContainsFunc(s.trail.completions(), func(e ledger.Record) bool {
 			return e.Outcome == ledger.OutcomeOK && strings.Contains(string(e.Data), name)
 		})
-		if !stands || !a.canonical().Path("retry", "kind").Is("not_retryable") {
+		if !stands || !a.canonical().Path("retry", "kind").Is("not_retryable") || !a.canonical().Path("details", "effect").Is("done") {
 			s.t.Errorf("%s is there, that the trail knows of it is %v, and the caller is told %s", name, stands, a.m.Bytes())
 		}
 	} else if there == refused {
