@@ -81,6 +81,9 @@ func TestProgramsInOtherLanguagesSeeTheFault(t *testing.T) {
 				if got := strings.ToUpper(strings.ReplaceAll(string(out), "timed out", "timeout")); err != nil || strings.Count(got, strings.ToUpper(want)) < 2 {
 					t.Errorf("%s: got %q, %v; want %q twice", fault, out, err, want)
 				}
+				if fault == fake.Slow {
+					continue // on a busy machine it may give up before it has asked
+				}
 				if hits != 2 || last.Lookups == 0 || last.Untrusted != 0 {
 					t.Errorf("%s: %d hits, %+v; want 2", fault, hits, last)
 				}

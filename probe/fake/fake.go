@@ -44,5 +44,5 @@ type Count struct {
 	Requests  int // HTTP requests
 	Refused   int // connections to where nothing listens; one that is tried over IPv4 and IPv6 counts once
 	Lookups   int // questions to DNS
-	Untrusted int // TLS that ended because the client does not trust the throw-away authority: it has seen no fault
+	Untrusted int // TLS that ended because the client does not trust the throw-away authority: it has seen no fault; may be told late
 }

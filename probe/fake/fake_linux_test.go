@@ -31,7 +31,7 @@ func TestEveryFaultIsSeenAndCounted(t *testing.T) {
 		fake.Unavailable:  {"503 application/json", "retry=23"},
 		fake.LoginPage:    {"200 text/html", "Sign in"},
 		fake.Garbage:      {"200 application/json", "<<<garbage>>>"},
-		fake.Slow:         {"deadline exceeded"},
+		fake.Slow:         {"context canceled"},
 		fake.Reset:        {"connection reset"},
 	}
 	for _, fault := range append(fake.Faults(), fake.Reset, "") {
@@ -137,11 +137,17 @@ func TestDistrustIsNoHit(t *testing.T) {
 		return
 	}
 	s := run(t, up)
-	up.Begin(fake.NotFound)
-	wants(t, s.ask("distrust api.example.com"), "certificate")
-	if hits, last := up.End(), up.Last(); hits != 0 || last.Untrusted != 1 {
-		t.Errorf("%d hits, %+v; want one that is untrusted", hits, last)
+	for range 100 { // the upstream hears of it when the client has long gone on
+		up.Begin(fake.NotFound)
+		wants(t, s.ask("distrust api.example.com"), "certificate")
+		if hits := up.End(); hits != 0 {
+			t.Fatalf("%d hits, want none", hits)
+		}
+		if up.Last().Untrusted > 0 {
+			return
+		}
 	}
+	t.Error("it is never told that the client does not trust the authority")
 }
 
 func TestEveryNameIsLoopback(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -69,8 +70,9 @@ func serve() {
 	os.Exit(0)
 }
 
+// obey is long because it is a list: one word, one deed.
 func obey(word, rest string) string {
-	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
 	switch word {
 	case "get":
@@ -78,9 +80,7 @@ func obey(word, rest string) string {
 	case "head":
 		return get(ctx, http.DefaultClient, http.MethodHead, rest)
 	case "impatient":
-		ctx, stop := context.WithTimeout(ctx, 200*time.Millisecond)
-		defer stop()
-		return get(ctx, http.DefaultClient, http.MethodGet, rest)
+		return giveUp(ctx, rest)
 	case "distrust":
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: x509.NewCertPool()}}}
 		return get(ctx, client, http.MethodGet, "https://"+rest)
@@ -146,6 +146,23 @@ func get(ctx context.Context, client *http.Client, method, url string) string {
 	body, err := io.ReadAll(response.Body)
 	return fmt.Sprint(response.StatusCode, " ", response.Header.Get("Content-Type"), " retry=", response.Header.Get("Retry-After"),
 		" auth=", response.Header.Get("Www-Authenticate"), " ", string(body), err)
+}
+
+// giveUp asks, and gives up a while after the other side has said that it has the request. So it is certain that it was there.
+func giveUp(ctx context.Context, url string) string {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() { time.AfterFunc(50*time.Millisecond, stop) }})
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("{}"))
+	if err != nil {
+		return err.Error()
+	}
+	request.Header.Set("Expect", "100-continue")
+	response, err := http.DefaultClient.Do(request) // which keeps what can be kept of the connection
+	if err != nil {
+		return err.Error()
+	}
+	return response.Status + fmt.Sprint(response.Body.Close())
 }
 
 // start makes an upstream, or returns nil where none can be had and that is told well.
