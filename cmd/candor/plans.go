@@ -54,7 +54,7 @@ Nothing else approves a plan: what a file in the workspace says about itself is 
 approved, because you said no. Exit code 2: it could not be.`,
 		Example: `  candor workbench approve 3f2a9c1d
   candor workbench approve 3f2a9c1d --root ~/projects/site --note "as discussed" --yes`,
-		Args: exactly("a plan", "candor workbench approve 3f2a9c1d"),
+		Args: exactly("plan", "candor workbench approve 3f2a9c1d"),
 		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.approve(args[0]) },
 	}
 	c.register(cmd, reviewRoot)
@@ -69,7 +69,7 @@ func newRevoke(w *world) *cobra.Command {
 		Use:     "revoke PLAN",
 		Short:   "Take the approval of a plan back",
 		Example: "  candor workbench revoke 3f2a9c1d",
-		Args:    exactly("a plan", "candor workbench revoke 3f2a9c1d"),
+		Args:    exactly("plan", "candor workbench revoke 3f2a9c1d"),
 		RunE:    func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.revoke(args[0]) },
 	}
 	c.register(cmd, reviewRoot)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ which codes, whether the failing field is named, whether a failure looks like a 
 finding has a rule, literal evidence and a fix; each tool and the server have a grade, with what would raise it.
 
 The server is a command after --, started in a scratch folder with a scratch HOME and almost no environment, or an address given
-with --url (streamable HTTP of both eras, or legacy SSE).
+with --url (streamable HTTP of both eras, or legacy SSE). Arguments that name files here are made absolute.
 
 It is safe by default: a tool that does not say that it only reads gets only calls that its own schema must refuse, and a tool whose
 name smells of execution gets none. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which
@@ -228,7 +229,7 @@ func (c *probeCommand) drive(ctx context.Context, target drive.Target, o drive.O
 }
 
 func (c *probeCommand) target(args []string) (drive.Target, error) {
-	t := drive.Target{Command: args, Dir: c.dir, URL: c.url, Transport: drive.Transport(c.transport), Headers: map[string]string{}}
+	t := drive.Target{Command: fromHere(args), Dir: c.dir, URL: c.url, Transport: drive.Transport(c.transport), Headers: map[string]string{}}
 	for _, h := range c.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {
@@ -243,6 +244,20 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 		t.Env = append(t.Env, e)
 	}
 	return t, nil
+}
+
+// fromHere makes the files that a command line names mean the same in the scratch folder of the server.
+func fromHere(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		if filepath.IsAbs(arg) || strings.HasPrefix(arg, "-") || i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
+			continue
+		}
+		if _, err := os.Stat(arg); err == nil {
+			out[i] = absolute(arg)
+		}
+	}
+	return out
 }
 
 func (c *probeCommand) driving() (o drive.Options, err error) {
