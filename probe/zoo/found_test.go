@@ -93,8 +93,8 @@ func run(t *testing.T, o zoo.Options, tool, era string, up *service) *probe.Run 
 	return r
 }
 
-// Over HTTP, and of calls that wait, this test can see nothing.
-var unseen = []string{"http-ok", "http-500", "retry-header", "banner", "keeps-on"}
+// Over HTTP, of calls that wait and of megabytes this test can see nothing.
+var unseen = []string{"oversize-dies", "http-ok", "http-500", "retry-header", "banner", "keeps-on"}
 
 func TestJudgeFindsEachDefectAndNothingElse(t *testing.T) {
 	up := newService(t)

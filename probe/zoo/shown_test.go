@@ -136,22 +136,23 @@ var shown = map[string]func(seen) bool{
 	"malformed-silent":    func(s seen) bool { return s.response == "" && len(s.other) == 0 && !s.died },
 	"malformed-null-id":   func(s seen) bool { return strings.Contains(s.other[0], `"id":null`) },
 	"malformed-dies":      func(s seen) bool { return s.died },
-	"oversize-dies":       func(s seen) bool { return s.died },
 	"batch-odd":           func(s seen) bool { return len(s.other) == 1 && strings.Contains(s.other[0], `"id":9004,"result"`) },
 
-	"up-masked":     succeedsWith("Error: UPSTREAM_"),
-	"up-swallowed":  succeedsWith(`{"records":[]}`),
-	"up-garbage":    succeedsWith("<!DOCTYPE html>"),
-	"up-stripped":   failsWith("UPSTREAM_ERROR"),
-	"up-no-retry":   func(s seen) bool { return s.flagged() && !strings.Contains(strings.ToLower(s.text()), "retry") },
-	"up-delay-lost": func(s seen) bool { return string(s.payload("error", "retryable").Raw()) == "true" && !strings.Contains(s.text(), "30") },
-	"up-unsafe":     failsWith("Retry: retry after 1000 ms"),
-	"up-no-ref":     func(s seen) bool { return s.flagged() && !strings.Contains(s.response, "zoo-") },
-	"up-retries":    failsWith("UPSTREAM_RATE_LIMITED"), // see the test about the number of requests
+	"up-masked":    succeedsWith("Error: UPSTREAM_"),
+	"up-swallowed": succeedsWith(`{"records":[]}`),
+	"up-garbage":   succeedsWith("<!DOCTYPE html>"),
+	"up-stripped":  failsWith("UPSTREAM_ERROR"),
+	"up-no-retry":  func(s seen) bool { return s.flagged() && !strings.Contains(strings.ToLower(s.text()), "retry") },
+	"up-delay-lost": func(s seen) bool {
+		return string(s.payload("error", "retryable").Raw()) == "true" && !strings.Contains(s.text(), "30")
+	},
+	"up-unsafe":  failsWith("Retry: retry after 1000 ms"),
+	"up-no-ref":  func(s seen) bool { return s.flagged() && !strings.Contains(s.response, "zoo-") },
+	"up-retries": failsWith("UPSTREAM_RATE_LIMITED"), // see the test about the number of requests
 }
 
 // elsewhere are defects that a test of their own shows.
-var elsewhere = []string{"keeps-on", "banner", "http-ok", "http-500"}
+var elsewhere = []string{"oversize-dies", "keeps-on", "banner", "http-ok", "http-500"}
 
 func TestEachDefectIsSeenAsItSays(t *testing.T) {
 	up := newService(t)
@@ -199,7 +200,7 @@ func TestProbePlansEveryCaseThatADefectNames(t *testing.T) {
 	for _, d := range zoo.Defects() {
 		plan := planned(tools, d.Tool, append([]string{"down"}, faults...)...)
 		for _, name := range d.Cases {
-			if !slices.ContainsFunc(plan, func(k probe.Case) bool { return k.Name == name }) && d.ID != "keeps-on" {
+			if !slices.ContainsFunc(plan, func(k probe.Case) bool { return k.Name == name }) && !slices.Contains(elsewhere, d.ID) {
 				t.Errorf("%s: no case %s is planned for %q", d.ID, name, d.Tool)
 			}
 		}
@@ -325,4 +326,16 @@ func TestTheBannerComesFirst(t *testing.T) {
 	if line := <-c.out; !strings.HasPrefix(line, "Welcome") {
 		t.Errorf("got %q", line)
 	}
+}
+
+func TestALongMessageKillsOnlyWhoHasThatDefect(t *testing.T) {
+	long := request(era2025, "5", "zz/long", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if s := open(t, era2025, zoo.Options{Personality: zoo.PersonalityHonest}).ask(long, "5"); s.died || s.number() != "-32601" {
+		t.Errorf("an honest server answers %.300s", s.response)
+	}
+	c := open(t, era2025, zoo.Options{Defects: []string{"oversize-dies"}})
+	if s := c.ask(long, "5"); !s.died {
+		t.Errorf("it lives, and answers %.300s", s.response)
+	}
+	mustCrash(t, c.died())
 }

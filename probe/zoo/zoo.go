@@ -89,11 +89,13 @@ func build(o Options) (*zoo, error) {
 	return z, z.compile()
 }
 
+// schemas keeps what was read: the same few texts are read for every zoo.
+var schemas schema.Cache
+
 // compile reads the schemas of the tools. They are our own, so that an error is a mistake of ours.
 func (z *zoo) compile() error {
-	var cache schema.Cache
 	for _, t := range z.tools {
-		s, err := cache.Get([]byte(t.input))
+		s, err := schemas.Get([]byte(t.input))
 		if err != nil {
 			return fmt.Errorf("reading the schema of %s: %w", t.name, err)
 		}
