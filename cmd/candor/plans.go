@@ -155,6 +155,9 @@ func (c *planCommand) list() (err error) {
 			fmt.Fprintf(c.w.out, "%s%s\n", pad("", 24), p.Problem)
 		}
 	}
+	if listing.More > 0 {
+		fmt.Fprintf(c.w.out, "And %d more, which approve finds by their hashes.\n", listing.More)
+	}
 	return nil
 }
 

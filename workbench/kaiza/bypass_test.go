@@ -286,6 +286,25 @@ func TestTheBeginningOfAHashIsNoName(t *testing.T) {
 	c.call("write_file", write).fine()
 }
 
+// TestAPlanBehindAThousandOthersIsFound: who floods the folder hides nothing from the person who approves.
+func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for i := range 1001 {
+		p.write(fmt.Sprintf("docs/plans/%064d.md", i), "flood")
+	}
+	c := p.start()
+	c.begin("ANTIGRAVITY")
+	hash := c.submit(planText("src/**"))
+	c.call("read_plan", args{"plan_hash": hash[:8]}).fine()
+	if out, code := p.candor("workbench", "approve", hash[:8], "--root", p.work, "--state", p.state, "--yes"); code != 0 {
+		t.Errorf("approving it: %d %s", code, out)
+	}
+	if out, code := p.candor("workbench", "plans", "--root", p.work, "--state", p.state); code != 0 || !strings.Contains(out, "And 2 more") {
+		t.Errorf("who lists them is not told that there are more: %d %.300s", code, out)
+	}
+}
+
 // TestAStateFolderWithinReachServesNobody puts it where a plan could allow to change it.
 func TestAStateFolderWithinReachServesNobody(t *testing.T) {
 	t.Parallel()

@@ -58,19 +58,15 @@ func (f planFiles) WritePlan(name string, content []byte) error {
 	return errors.Join(staged.Commit(context.Background()), staged.Done()) //nolint:contextcheck // a small file, which is not left half written
 }
 
-// ListPlans returns the names in the folder.
+// ListPlans returns the names in the folder, all of them: a beginning that two hashes share must not pass for the name of one.
 func (f planFiles) ListPlans() ([]string, error) {
 	p, err := f.path(".")
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := f.d.folder.List(p, 1)
+	names, err := f.d.folder.Names(p)
 	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
 		return nil, nil
-	}
-	names := make([]string, 0, len(items))
-	for _, it := range items {
-		names = append(names, path.Base(it.Path.String()))
 	}
 	return names, err
 }

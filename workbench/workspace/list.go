@@ -61,6 +61,21 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 	return l.items, l.truncated, nil
 }
 
+// Names returns the names in a folder, sorted: all of them, unlike [Folder.List]. The errors are those of List, and FILE_READ_FAILED if
+// there are more than anybody wants to hold.
+func (f *Folder) Names(p Path) ([]string, error) {
+	dir, err := f.folder(p)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	names, more, err := readNames(dir)
+	if err == nil && more {
+		err = fault(candor.CodeKaizaFileReadFailed, p, fmt.Sprintf("holds more than %d names.", maxPerDir), nil)
+	}
+	return names, f.access(p, err, candor.CodeKaizaFileReadFailed)
+}
+
 // folder opens a folder for reading. The caller closes it.
 func (f *Folder) folder(p Path) (*os.Root, error) {
 	info, err := f.root.Stat(p.String())
