@@ -11,6 +11,17 @@ type Defect struct {
 	Cases []string `json:"cases"`          // of probe, that bring it out
 	Rule  string   `json:"rule"`           // of probe, that must find it; "" as long as none does
 	Also  []string `json:"also,omitempty"` // rules that cannot but find it, too
+
+	Transport string `json:"transport,omitempty"` // stdio or http, where it can be found on that one alone
+	Protocol  string `json:"protocol,omitempty"`  // the version, where it is a defect in that one alone
+}
+
+// narrow are the defects that cannot be found everywhere. Numbers were allotted, and levels went, with 2026-07-28; a header needs HTTP;
+// and over HTTP the end of a server looks like any broken connection.
+var narrow = map[string][2]string{
+	"legacy-number": {"", modern}, "local-number": {"", modern}, "retired-number": {"", modern}, "level-ignored": {"", legacy[0]},
+	"retry-header": {"http", ""}, "http-ok": {"http", modern}, "http-500": {"http", modern},
+	"crash": {"stdio", ""}, "malformed-dies": {"stdio", ""}, "oversize-dies": {"stdio", ""}, "banner": {"stdio", ""},
 }
 
 // Defects returns all defects, in the order in which the zoo shows them. The caller owns the slice.
@@ -20,6 +31,7 @@ func Defects() []Defect {
 	for i, c := range known {
 		out[i] = c.Defect
 		out[i].Cases, out[i].Also = slices.Clone(c.Cases), slices.Clone(c.Also)
+		out[i].Transport, out[i].Protocol = narrow[c.ID][0], narrow[c.ID][1]
 	}
 	return out
 }

@@ -26,6 +26,18 @@ func TestDefectsHaveWhatAReaderNeeds(t *testing.T) {
 	}
 }
 
+func TestWhatIsNarrowIsADefect(t *testing.T) {
+	narrow := 0
+	for _, d := range zoo.Defects() {
+		if d.Transport != "" || d.Protocol != "" {
+			narrow++
+		}
+	}
+	if narrow != 11 {
+		t.Errorf("%d defects are bound to a transport or a version: a name is wrong in the table", narrow)
+	}
+}
+
 func TestEveryPersonalityCanBeServed(t *testing.T) {
 	for _, p := range zoo.Personalities() {
 		o := zoo.Options{Personality: p.Name, Upstream: "http://127.0.0.1:1"}
