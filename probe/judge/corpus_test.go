@@ -7,12 +7,16 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/corpus"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/probe/judge"
 )
+
+// recordings are read once for all tests.
+var recordings = sync.OnceValues(func() ([]corpus.Record, error) { return corpus.Load(corpus.Failures) })
 
 type agreement struct{ hits, all int }
 
@@ -29,7 +33,7 @@ func count(m map[string]agreement, key string, hit bool) {
 
 // TestLabelsAgreeWithTheCorpus says how often probe calls a recorded answer what the corpus calls it, and fails below what is promised.
 func TestLabelsAgreeWithTheCorpus(t *testing.T) {
-	records, err := corpus.Load(corpus.Failures)
+	records, err := recordings()
 	if errors.Is(err, corpus.ErrAbsent) {
 		t.Skip(err)
 	}

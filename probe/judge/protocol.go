@@ -12,6 +12,9 @@ import (
 // allocated is the protocol version since which error numbers are allotted, and which HTTP status goes with some.
 const allocated = "2026-07-28"
 
+// kept is how much of an answer a run holds: one that is as long may have been cut by us.
+const kept = 1 << 20
+
 // protocolRules: numbers, ids, status, and the channel that the protocol gives to each kind of failure.
 var protocolRules = []rule{
 	{Rule: probe.Rule{ID: "EC004", Title: "Protocol error where a tool error belongs", Severity: probe.SeverityMajor, Sets: notRPC, Outside: true,
@@ -70,7 +73,7 @@ var protocolRules = []rule{
 		Fix:    "Validate every message against the schema of the protocol before it is sent."},
 		each: func(s *sight) (string, bool) {
 			for _, v := range s.reading.Violations {
-				if malforms(v.Rule) && s.Outcome == probe.OutcomeAnswered {
+				if malforms(v.Rule) && s.Outcome == probe.OutcomeAnswered && len(s.Response) < kept {
 					return "sends an answer that is not sound (" + v.Rule + ")", true
 				}
 			}
@@ -136,6 +139,8 @@ func statusMismatch(s *sight) (string, bool) {
 	switch {
 	case s.Status >= 400 && s.Response != "" && s.message.Shape() == wire.KindMalformed:
 		return "answers status " + strconv.Itoa(s.Status) + " without a JSON-RPC body", true
+	case isError && s.Status >= 500 && number >= -32700 && number <= -32600 && number != -32603:
+		return "answers " + strconv.FormatInt(number, 10) + ", a fault of the caller, under status " + strconv.Itoa(s.Status), true
 	case !isError || !s.since(allocated):
 		return "", false
 	case number == -32601 && s.Status != 404, number <= -32020 && number >= -32022 && s.Status != 400:

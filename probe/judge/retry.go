@@ -16,8 +16,9 @@ var retryRules = []rule{
 		Clause: "RFC 9110, 10.2.3, Retry-After; firezone #15066: put the delay into the body",
 		Fix:    "Copy Retry-After into the error, in milliseconds."},
 		each: func(s *sight) (string, bool) {
-			sent := s.Case.Name == probe.CaseUpstream429 && s.Hits > 0 || s.RetryAfter != ""
-			return "does not pass on how long to wait", sent && s.told() && s.facts().retry && !s.facts().delay
+			// Where nothing at all is said about trying again, the rule before this one is broken, and the delay is the least of it.
+			sent := s.Case.Name == probe.CaseUpstream429 && s.Hits > 0 && s.facts().retry || s.RetryAfter != ""
+			return "does not pass on how long to wait", sent && s.told() && !s.facts().delay
 		}},
 	{Rule: probe.Rule{ID: "EC025", Title: "May be retried, though it may have run", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "The call may have had its effect before it failed; a second one has it twice (two mails, two payments).",
