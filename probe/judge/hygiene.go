@@ -57,7 +57,7 @@ var hygieneRules = []rule{
 		Clause: "Evidence: none of 4,785 recorded failures needs 8 KiB; clients cut or refuse what is long",
 		Fix:    "Keep an error within a kilobyte, and leave the rest in the log."},
 		each: func(s *sight) (string, bool) {
-			return "sends an error of more than 8 KiB", s.told() && len(s.Response) > maxError && !s.echoes()
+			return "sends an error of more than 8 KiB", s.told() && max(s.Size, int64(len(s.Response))) > maxError && !s.echoes()
 		}},
 	{Rule: probe.Rule{ID: "EC024", Title: "Input repeated without bound", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "A long argument comes back in full, and is paid for twice.",

@@ -169,6 +169,18 @@ func TestTwoAnswersToOneCaseAreNotOneMalformedOne(t *testing.T) {
 	}
 }
 
+func TestAnswerThatWeCutIsNotMalformed(t *testing.T) {
+	o := absent(good("GONE", "no such page", ""))
+	o.Response, o.Size = o.Response[:len(o.Response)-20], 2<<20
+	if got, _ := found(t, one(missing(good("INVALID", "query is missing", "")), o)); got != "" {
+		t.Errorf("found %q", got)
+	}
+	o.Size = 0
+	if got, _ := found(t, one(missing(good("INVALID", "query is missing", "")), o)); got != "EC039" {
+		t.Errorf("found %q without a cut", got)
+	}
+}
+
 // TestOtherNeedsMayBeToldBeforeBadArguments: a session that is missing has to be mended first.
 func TestOtherNeedsMayBeToldBeforeBadArguments(t *testing.T) {
 	if got, _ := found(t, one(missing(canonical(candor.CodeKaizaSessionNotInitialized, "no session has been started")))); got != "" {

@@ -12,9 +12,6 @@ import (
 // allocated is the protocol version since which error numbers are allotted, and which HTTP status goes with some.
 const allocated = "2026-07-28"
 
-// kept is how much of an answer a run holds: one that is as long may have been cut by us.
-const kept = 1 << 20
-
 // protocolRules: numbers, ids, status, and the channel that the protocol gives to each kind of failure.
 var protocolRules = []rule{
 	{Rule: probe.Rule{ID: "EC004", Title: "Protocol error where a tool error belongs", Severity: probe.SeverityMajor, Sets: notRPC, Outside: true,
@@ -72,8 +69,8 @@ var protocolRules = []rule{
 		Clause: "JSON-RPC 2.0, 5; MCP schema, CallToolResult: isError is a boolean, result is an object",
 		Fix:    "Validate every message against the schema of the protocol before it is sent."},
 		each: func(s *sight) (string, bool) {
-			for _, v := range s.reading.Violations {
-				if malforms(v.Rule) && s.Outcome == probe.OutcomeAnswered && len(s.Response) < kept {
+			for _, v := range s.reading.Violations { // of an answer that was cut by us, what is missing is not the server's fault
+				if malforms(v.Rule) && s.Outcome == probe.OutcomeAnswered && s.Size == 0 {
 					return "sends an answer that is not sound (" + v.Rule + ")", true
 				}
 			}
@@ -132,7 +129,7 @@ func malforms(name string) bool {
 }
 
 func statusMismatch(s *sight) (string, bool) {
-	if s.Status == 0 || s.Case.Raw != nil {
+	if s.Status == 0 || s.Case.Raw != nil || s.Case.Group == probe.GroupLiveness || s.Size > 0 {
 		return "", false
 	}
 	number, isError := s.message.Error().Path("code").Int64()
