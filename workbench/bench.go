@@ -71,7 +71,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 		o.LockWait = lockWait
 	}
 	b.trail = trail{dir: o.Ledger, o: ledger.Options{Instance: s.Name, LockWait: o.LockWait}, log: b.log, now: b.now}
-	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*Session{}}
+	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*binding{}}
 	b.boundary = boundary.Options{
 		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
 	}

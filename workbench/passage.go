@@ -30,10 +30,8 @@ func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
 	c.Tool = b.wrapped[c.Name]
 	c.place = b.placeOf(request)
-	if c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.place); c.Session != nil {
-		c.Session.acquire(c.began)
-		c.held = c.Session
-	}
+	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.place)
+	c.held = c.Session
 	e := c.Entry(ledger.KindEnter)
 	e.Args = c.Arguments
 	c.entered = b.trail.append(ctx, e)
@@ -170,7 +168,7 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 	if c == nil { // no call of a tool: a line that is no message, or another method
 		c = &Call{bench: b}
 		if b.stdio {
-			c.Session = b.sessions.find("", "stdio")
+			c.Session = b.sessions.at("stdio")
 		}
 	}
 	if c.Tool != nil && !c.ran {

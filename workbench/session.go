@@ -57,11 +57,13 @@ func (s *Session) release() {
 	s.calls--
 }
 
-// idle reports that nobody has used the session since then.
-func (s *Session) idle(since time.Time) bool {
+// idle returns when the session was last used, and whether it may leave the memory: no call is on its way, and what its system keeps with
+// it does not say that it is kept nowhere else.
+func (s *Session) idle() (since time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls == 0 && s.used.Before(since)
+	held, can := s.value.(interface{ Pinned() bool })
+	return s.used, s.calls == 0 && (!can || !held.Pinned())
 }
 
 // drop gives back what the system kept with it.
@@ -86,7 +88,6 @@ func newUUID() string {
 
 const (
 	maxSessions = 256             // that are in memory at a time
-	sessionIdle = time.Hour       // after which a session may leave the memory; its file stays
 	maxBound    = 4 * maxSessions // connections that are remembered
 )
 
@@ -96,7 +97,13 @@ type sessions struct {
 	state   *State
 	now     func() time.Time
 	byID    map[string]*Session
-	byPlace map[string]*Session // the connection's
+	byPlace map[string]*binding // the connection's
+}
+
+// binding is the session of a connection. It is known by its name, so that a session which has left the memory is found again.
+type binding struct {
+	id   string
+	used time.Time
 }
 
 // sessionLife is how long the file of a session is kept after it was begun.
@@ -117,25 +124,42 @@ func (l *sessions) prune() {
 
 // of returns the session of a call. One that names two, or another than its connection has, is stray: nobody should have to guess which
 // was meant, and a connection does not become somebody else by a word.
+//
+// The session is acquired, so that it does not leave the memory before the caller has released it.
 func (l *sessions) of(names []string, place string) (s *Session, stray bool) {
-	own := l.find("", place)
-	if len(names) == 0 {
-		return own, false
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.byPlace[place]
+	switch {
+	case own != nil:
+		own.used = l.now()
+		names = append(names, own.id)
+	case len(names) == 0:
+		return nil, false
 	}
-	if names[0] != names[len(names)-1] || own != nil && own.ID != names[0] {
-		return nil, true
+	for _, name := range names {
+		if name != names[0] {
+			return nil, true
+		}
 	}
-	s = l.find(names[0], place)
+	if s = l.find(names[0]); s != nil {
+		s.acquire(l.now())
+	}
 	return s, s == nil
 }
 
-// find returns the session that a call names, or else that of its connection; nil if there is none.
-func (l *sessions) find(named, place string) *Session {
+// at returns the session of a connection, nil if it has none.
+func (l *sessions) at(place string) *Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if named == "" {
-		return l.byPlace[place]
+	if own := l.byPlace[place]; own != nil {
+		return l.find(own.id)
 	}
+	return nil
+}
+
+// find returns the session of this name; nil if there is none. The caller holds the lock.
+func (l *sessions) find(named string) *Session {
 	if s := l.byID[named]; s != nil {
 		return s
 	}
@@ -153,26 +177,26 @@ func (l *sessions) find(named, place string) *Session {
 	return s
 }
 
-// room makes room for one more if it can.
+// room makes room for one more if it can: the one that was not used for longest leaves the memory, and comes back when it is named.
+// Nobody is locked out by who begins many.
 func (l *sessions) room() bool {
 	if len(l.byID) < maxSessions {
 		return true
 	}
-	since := l.now().Add(-sessionIdle)
+	oldest, since := "", time.Time{}
 	for id, s := range l.byID {
-		if s.idle(since) {
-			l.forget(id)
+		if used, ok := s.idle(); ok && (oldest == "" || used.Before(since)) {
+			oldest, since = id, used
 		}
 	}
-	return len(l.byID) < maxSessions
+	if oldest == "" {
+		return false
+	}
+	l.forget(oldest)
+	return true
 }
 
 func (l *sessions) forget(id string) {
-	for place, s := range l.byPlace {
-		if s.ID == id {
-			delete(l.byPlace, place)
-		}
-	}
 	l.byID[id].drop()
 	delete(l.byID, id)
 }
@@ -187,6 +211,7 @@ func (l *sessions) keep(s *Session) error {
 	if err := l.state.Save("sessions/"+s.ID+".json", s); err != nil {
 		return err
 	}
+	s.used = l.now()
 	l.byID[s.ID] = s
 	return nil
 }
@@ -202,9 +227,15 @@ func (l *sessions) bind(place string, s *Session) (bound, late bool) {
 		return false, true
 	}
 	if len(l.byPlace) >= maxBound {
-		return false, false
+		oldest := ""
+		for place, b := range l.byPlace {
+			if oldest == "" || b.used.Before(l.byPlace[oldest].used) {
+				oldest = place
+			}
+		}
+		delete(l.byPlace, oldest)
 	}
-	l.byPlace[place] = s
+	l.byPlace[place] = &binding{s.ID, l.now()}
 	return true, false
 }
 
@@ -220,6 +251,8 @@ func (l *sessions) close() {
 func (l *sessions) discard(s *Session) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.forget(s.ID)
+	if l.byID[s.ID] != nil {
+		l.forget(s.ID)
+	}
 	return l.state.Remove("sessions/" + s.ID + ".json")
 }

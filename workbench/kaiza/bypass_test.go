@@ -322,6 +322,26 @@ func TestAStateFolderWithinReachServesNobody(t *testing.T) {
 	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
 }
 
+// TestWhoBeginsManySessionsLocksNobodyOut begins more than are kept in memory. All go on: that of a connection, a named one, and a locked one.
+func TestWhoBeginsManySessionsLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	w := p.listen("--drill")
+	bound, named, locked := w.stateful(), w.stateless(), w.stateless()
+	id := bound.begin("WINDSURF")
+	named.begin("ANTIGRAVITY")
+	locked.begin("WINDSURF")
+	broken := locked.call("drill", args{"kind": "invariant"})
+	flood := w.stateless()
+	for range 300 {
+		flood.call("begin_session", args{"workspace_root": p.work, "role": "ANTIGRAVITY"}).fine()
+	}
+	bound.call("read_file", args{"path": "src/none"}).belongs(id, "WINDSURF", p.work)
+	named.call("read_file", args{"path": "src/hello.txt"}).fine()
+	locked.locks(broken, "INVARIANT_VIOLATION", plan)
+}
+
 // TestAGuessedSessionIsNobodys tries names that are none, or of files.
 func TestAGuessedSessionIsNobodys(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,8 @@ type desk struct {
 	mu    sync.Mutex
 	lock  *Lock    // guarded by mu; nil is unlocked
 	taken []string // guarded by mu: sessions whose locks the desk was opened with
+	// unsaved, guarded by mu, is a lock that is nowhere but here.
+	unsaved bool
 }
 
 // stateOf is the folder in the state folder that belongs to a workspace.
@@ -80,6 +82,13 @@ func notSetUp(err error) *candor.Error {
 
 // Close gives back what the desk holds.
 func (d *desk) Close() error { return errors.Join(d.folder.Close(), d.state.Close()) }
+
+// Pinned reports a desk that must stay in memory.
+func (d *desk) Pinned() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.unsaved
+}
 
 // at returns the desk of a call whose workspace is still the one that was opened.
 func (k *System) at(c *workbench.Call) (*desk, error) {

@@ -57,6 +57,7 @@ func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
 	}
 	d.lock = l
 	if err := saveLock(d.state, l); err != nil {
+		d.unsaved = true
 		c.Bench().Logger().Error("a lock could not be written; it holds until this server ends", slog.String("ref", l.Ref), slog.Any("error", err))
 	}
 }
@@ -155,7 +156,7 @@ func (d *desk) unlock(session string) error {
 		}
 	}
 	if failed == nil {
-		d.lock, d.taken = nil, nil
+		d.lock, d.taken, d.unsaved = nil, nil, false
 	}
 	return failed
 }
