@@ -37,6 +37,9 @@ func (s *session) wait(id wire.ID) (off <-chan struct{}, done func()) {
 	c := make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.open) >= maxRemembered {
+		return c, func() {}
+	}
 	s.open[key] = c
 	return c, func() {
 		s.mu.Lock()
