@@ -111,7 +111,7 @@ func (d *Delta) text(o Options) string {
 			p.hang(2, "-", plain(line))
 		}
 		for _, f := range part.findings {
-			fmt.Fprintf(p, "  %s %s %s\n", p.severity(f.Severity, strings.ToUpper(plain(string(f.Severity)))), p.bold(plain(f.Rule)), shorten(place(&f), p.width-24))
+			p.title(&f)
 			p.para(4, plain(f.Message))
 		}
 	}

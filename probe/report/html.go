@@ -30,7 +30,7 @@ var (
 // The bounds of evidence on a page: a browser must stay quick.
 const (
 	pageEvidence     = 5
-	pageEvidenceSize = 20_000 // characters
+	pageEvidenceSize = 20_000 // bytes
 )
 
 // page is what the template shows. Its texts are plain; the template escapes them for HTML.
@@ -47,7 +47,8 @@ type page struct {
 	Tools, Cases, Failures, Masked int
 	Severities, Bars               []bar
 	MoreBars                       int
-	Legend                         []legend
+	Patterns                       []patternView // that are in the table
+	Honest, Dishonest              legend
 	Grades                         []probe.Grade
 	Rows                           []pageRow
 	FindingTools                   []choice
@@ -57,7 +58,11 @@ type page struct {
 	Applied                        []pageRule
 }
 
-type legend struct{ Class, Short, About string }
+// legend explains the patterns of one kind.
+type legend struct {
+	Title    string
+	Patterns []patternView
+}
 
 type choice struct {
 	Index int
@@ -122,8 +127,14 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 
 func (p *page) table(rows []row) {
 	columns := used(rows)
+	p.Honest.Title, p.Dishonest.Title = "Told as a failure", "Told as a success, or not at all"
 	for _, i := range columns {
-		p.Legend = append(p.Legend, legend{Class: patterns[i].Short, Short: patterns[i].Short, About: patterns[i].About})
+		p.Patterns = append(p.Patterns, patterns[i])
+		kind := &p.Dishonest
+		if patterns[i].Honest {
+			kind = &p.Honest
+		}
+		kind.Patterns = append(kind.Patterns, patterns[i])
 	}
 	for _, r := range rows {
 		out := pageRow{row: r}

@@ -4,13 +4,15 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/probe"
 )
 
 // What is written is what the two well-known schemas of this format both take, Ant's and Jenkins's: no attribute on the root, every
-// attribute and child of a suite that either demands, in the order of the stricter one, a time without zone.
+// attribute and child of a suite that either demands, in the order of the stricter one, a time without zone. The stricter one knows no
+// case that was skipped, so that what was not done is told in the suite's output.
 
 type junitRoot struct {
 	XMLName xml.Name     `xml:"testsuites"`
@@ -26,7 +28,6 @@ type junitSuite struct {
 	Tests     int    `xml:"tests,attr"`
 	Failures  int    `xml:"failures,attr"`
 	Errors    int    `xml:"errors,attr"`
-	Skipped   int    `xml:"skipped,attr"`
 	Time      string `xml:"time,attr"`
 
 	Properties []junitProperty `xml:"properties>property"`
@@ -44,7 +45,6 @@ type junitCase struct {
 	Name    string        `xml:"name,attr"`
 	Class   string        `xml:"classname,attr"`
 	Time    string        `xml:"time,attr"`
-	Skipped *string       `xml:"skipped"`
 	Failure *junitFailure `xml:"failure"`
 }
 
@@ -57,12 +57,24 @@ type junitFailure struct {
 // serverSuite is the suite of the findings that belong to no tool.
 const serverSuite = "(server)"
 
+// The bounds of evidence in a failure: a build server shows it in a small window.
+const (
+	junitEvidence     = 3
+	junitEvidenceSize = 4000
+)
+
 // writeJUnit writes a suite for each tool and one for the server, with a case for each rule. A finding fails its case; one that is only
 // worth knowing is told in the suite's output instead, because nobody wants a red build for it.
 func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
-	root := junitRoot{Suites: []junitSuite{junitSuiteOf(r, &r.Protocol, serverSuite, "")}}
+	found := map[string][]probe.Finding{}
+	for _, f := range inOrder(r.Findings) {
+		found[f.Tool] = append(found[f.Tool], f)
+	}
+	root := junitRoot{Suites: []junitSuite{junitSuiteOf(r, &r.Protocol, serverSuite, found[""])}}
 	for i := range r.Tools {
-		root.Suites = append(root.Suites, junitSuiteOf(r, &r.Tools[i], plain(r.Tools[i].Tool), r.Tools[i].Tool))
+		t := &r.Tools[i]
+		root.Suites = append(root.Suites, junitSuiteOf(r, t, junitToken(t.Tool, "(unnamed)"), found[t.Tool]))
+		delete(found, t.Tool) // a server that lists a tool twice has its failures once
 	}
 	for i := range root.Suites {
 		root.Suites[i].ID = i
@@ -79,48 +91,44 @@ func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
 	return err
 }
 
-func junitSuiteOf(r *probe.Report, t *probe.ToolReport, name, tool string) junitSuite {
+func junitSuiteOf(r *probe.Report, t *probe.ToolReport, name string, found []probe.Finding) junitSuite {
 	s := junitSuite{
 		Name: name, Package: junitToken(r.Server.Name, "server"), Timestamp: r.Begun.UTC().Format("2006-01-02T15:04:05"),
 		Hostname: "localhost", Time: "0",
 		Properties: []junitProperty{{"grade", string(gradeOf(t.Grade))}, {"rules", orDash(r.Rules)}, {"seed", fmt.Sprint(r.Seed)}},
 	}
 	var notes []string
-	rules := junitRules(r, tool)
-	for _, rule := range rules {
-		c := junitCase{Name: strings.TrimSpace(plain(rule.ID + " " + rule.Title)), Class: s.Package + "." + name, Time: "0"}
-		var found []probe.Finding
-		for _, f := range inOrder(r.Findings) {
-			switch {
-			case f.Rule != rule.ID || f.Tool != tool:
-			case f.Severity == probe.SeverityInfo:
-				notes = append(notes, plain(f.Rule+": "+f.Message))
-			default:
-				found = append(found, f)
-			}
+	failures := map[string][]probe.Finding{}
+	for _, f := range found {
+		if f.Severity == probe.SeverityInfo {
+			notes = append(notes, plain(f.Rule+": "+f.Message))
+		} else {
+			failures[f.Rule] = append(failures[f.Rule], f)
 		}
-		if len(found) > 0 {
-			c.Failure = junitFailureOf(found)
+	}
+	for _, rule := range junitRules(r, found) {
+		c := junitCase{Name: junitToken(rule.ID+" "+rule.Title, "(unnamed)"), Class: s.Package + "." + name, Time: "0"}
+		if len(failures[rule.ID]) > 0 {
+			c.Failure = junitFailureOf(failures[rule.ID])
 			s.Failures++
+			delete(failures, rule.ID)
 		}
 		s.Cases = append(s.Cases, c)
 	}
 	if t.Skipped != "" {
-		reason := plain(t.Skipped)
-		s.Cases = append(s.Cases, junitCase{Name: "all calls were made", Class: s.Package + "." + name, Time: "0", Skipped: &reason})
-		s.Skipped++
+		notes = append(notes, "not done: "+plain(t.Skipped))
 	}
 	s.Tests = len(s.Cases)
 	s.Out = strings.Join(notes, "\n")
 	return s
 }
 
-// junitRules are the rules that were applied, and those that only a finding on the tool names: a report of other hands may have them.
-func junitRules(r *probe.Report, tool string) []probe.Rule {
-	rules := append([]probe.Rule(nil), r.Applied...)
+// junitRules are the rules that were applied, and those that only a finding names: a report of other hands may have them.
+func junitRules(r *probe.Report, found []probe.Finding) []probe.Rule {
+	rules := slices.Clone(r.Applied)
 	known := rulesByID(r)
-	for _, f := range inOrder(r.Findings) {
-		if f.Tool == tool && known[f.Rule] == nil {
+	for _, f := range found {
+		if known[f.Rule] == nil {
 			known[f.Rule] = &probe.Rule{ID: f.Rule}
 			rules = append(rules, *known[f.Rule])
 		}
@@ -135,8 +143,8 @@ func junitFailureOf(found []probe.Finding) *junitFailure {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s, %s: %s\nfix: %s\n", plain(string(f.Severity)), place(&f), plain(f.Message), plain(f.Fix))
-		for _, e := range f.Evidence {
-			fmt.Fprintf(&b, "case: %s\nsent: %s\ngot:  %s\n", plain(e.Case), plain(e.Request), orDash(e.Response))
+		for _, e := range f.Evidence[:min(len(f.Evidence), junitEvidence)] {
+			fmt.Fprintf(&b, "case: %s\nsent: %s\ngot:  %s\n", plain(e.Case), bounded(e.Request, junitEvidenceSize), bounded(orNothing(e.Response), junitEvidenceSize))
 		}
 	}
 	return &junitFailure{Type: orDash(string(found[0].Severity)), Message: plain(found[0].Message), Text: b.String()}

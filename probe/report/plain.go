@@ -14,12 +14,15 @@ func plain(s string) string { return escape(s, "") }
 // block is plain for text of several lines: line ends and tabs stay.
 func block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
 
-// bounded is block with at most so many characters.
+// bounded is block of about so many bytes of a text, cut at a character.
 func bounded(s string, most int) string {
-	if runes := []rune(block(s)); len(runes) > most {
-		return string(runes[:most]) + " …"
+	if len(s) <= most {
+		return block(s)
 	}
-	return block(s)
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return block(s[:most]) + " …"
 }
 
 // maxMarks is how many marks may follow a letter: a real language needs three; a heap of them covers the lines above and below.
@@ -72,6 +75,15 @@ func shorten(s string, columns int) string {
 	head := columns * 3 / 4
 	left, right := prefix(s, head-2), suffix(s, columns-head-1)
 	return strings.TrimRight(left, " ") + " … " + strings.TrimLeft(right, " ")
+}
+
+// ends leaves out the middle of a text of which only the ends are going to be shown, so that the rest is not looked at.
+func ends(s string) string {
+	const each = 4 * maxWidth * utf8.UTFMax
+	if len(s) <= 2*each {
+		return s
+	}
+	return strings.ToValidUTF8(s[:each], "") + "…" + strings.ToValidUTF8(s[len(s)-each:], "")
 }
 
 // prefix returns the start of a text that fits into so many columns.

@@ -76,12 +76,13 @@ func (p *textPage) findings(r *probe.Report) {
 		return
 	}
 	for _, f := range inOrder(r.Findings) {
-		fmt.Fprintf(p, "\n  %s %s %s\n", p.severity(f.Severity, strings.ToUpper(plain(string(f.Severity)))), p.bold(plain(f.Rule)), shorten(place(&f), p.width-24))
+		p.WriteString("\n")
+		p.title(&f)
 		p.para(4, plain(f.Message))
 		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
 			p.hang(4, "case:", plain(e.Case))
-			p.hang(4, "sent:", shorten(plain(e.Request), 2*p.width))
-			p.hang(4, "got: ", shorten(orDash(e.Response), 3*p.width))
+			p.hang(4, "sent:", shorten(plain(ends(e.Request)), 2*p.width))
+			p.hang(4, "got: ", shorten(plain(ends(orNothing(e.Response))), 3*p.width))
 		}
 		if f.Count > 1 {
 			p.para(4, fmt.Sprintf("(%s show it)", plural(f.Count, "case")))
@@ -92,6 +93,12 @@ func (p *textPage) findings(r *probe.Report) {
 		}
 		p.hang(4, "fix: ", fix)
 	}
+}
+
+// title is the first line of a finding.
+func (p *textPage) title(f *probe.Finding) {
+	severity := p.severity(f.Severity, strings.ToUpper(shorten(plain(string(f.Severity)), 8)))
+	fmt.Fprintf(p, "  %s %s %s\n", severity, p.bold(shorten(plain(f.Rule), 20)), shorten(place(f), p.width-34))
 }
 
 func (p *textPage) raise(steps []string) {

@@ -1,0 +1,123 @@
+package report_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/report"
+)
+
+// later is the sample some weeks after: one thing mended, another broken.
+func later(t *testing.T) *probe.Report {
+	t.Helper()
+	r := sample(t)
+	r.Server.Version, r.Seed, r.Grade = "2.5.0", 43, probe.GradeC
+	r.Tools[1].Grade = probe.GradeA     // task_get
+	r.Tools[3].Grade = probe.GradeD     // consensus_vote
+	r.Tools[7].Tool = "truncate_tables" // was drop_all_tables
+	r.Protocol.Grade = probe.GradeA
+	var kept []probe.Finding
+	for _, f := range r.Findings {
+		switch {
+		case f.Rule == "EC002" && f.Tool == "task_get":
+			continue
+		case f.Rule == "EC015":
+			f.Severity = probe.SeverityCritical
+		case f.Rule == "EC012":
+			f.Severity = probe.SeverityMinor
+		}
+		kept = append(kept, f)
+	}
+	r.Findings = append(kept, probe.Finding{
+		Rule: "EC001", Severity: probe.SeverityCritical, Tool: "consensus_vote", Field: "/round", Message: "A round that does not exist is told as a success.", Fix: "Set isError.",
+	})
+	return r
+}
+
+func TestAComparisonIsWrittenAsBefore(t *testing.T) {
+	for name, format := range map[string]string{"delta.txt": report.FormatText, "delta.json": report.FormatJSON, "delta.md": report.FormatMarkdown} {
+		var b bytes.Buffer
+		if err := report.WriteDelta(&b, format, report.Diff(sample(t), later(t)), report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.String())
+	}
+}
+
+func TestAComparisonTellsWhatChanged(t *testing.T) {
+	d := report.Diff(sample(t), later(t))
+	for what, got := range map[string][2]int{
+		"new":    {len(d.New), 1},
+		"gone":   {len(d.Gone), 1},
+		"harder": {len(d.Harder), 1},
+		"softer": {len(d.Softer), 1},
+		"same":   {d.Same, 11},
+		"fell":   {len(d.Fell), 1},
+		"rose":   {len(d.Rose), 3}, // the server, task_get, the protocol
+		"added":  {len(d.Added), 1},
+		"lost":   {len(d.Lost), 1},
+		"notes":  {len(d.Notes), 1}, // the seed
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %d, want %d", what, got[0], got[1])
+		}
+	}
+	if !d.Worse() || d.Better() {
+		t.Error("it got worse")
+	}
+}
+
+// Each of the ways to get worse is enough, and its opposite is better.
+func TestEachWayToGetWorseIsEnough(t *testing.T) {
+	for name, change := range map[string]func(*probe.Report){
+		"a finding more": func(r *probe.Report) {
+			r.Findings = append(r.Findings, probe.Finding{Rule: "EC999", Severity: probe.SeverityMinor})
+		},
+		"a grade of a tool":         func(r *probe.Report) { r.Tools[0].Grade = probe.GradeF },
+		"the grade of the server":   func(r *probe.Report) { r.Grade = probe.GradeF },
+		"the grade of the protocol": func(r *probe.Report) { r.Protocol.Grade = probe.GradeF },
+		"a finding that weighs more": func(r *probe.Report) {
+			r.Findings[len(r.Findings)-1].Severity = probe.SeverityCritical
+		},
+	} {
+		changed := sample(t)
+		change(changed)
+		if d := report.Diff(sample(t), changed); !d.Worse() || d.Better() {
+			t.Errorf("%s: not worse", name)
+		}
+		if d := report.Diff(changed, sample(t)); d.Worse() || !d.Better() {
+			t.Errorf("%s, mended: not better", name)
+		}
+	}
+}
+
+func TestWhatDoesNotMatterIsNotWorse(t *testing.T) {
+	for name, change := range map[string]func(*probe.Report){
+		"nothing":        func(*probe.Report) {},
+		"another order":  func(r *probe.Report) { r.Findings[0], r.Findings[5] = r.Findings[5], r.Findings[0] },
+		"other evidence": func(r *probe.Report) { r.Findings[0].Evidence, r.Findings[0].Message = nil, "otherwise" },
+		"something to know": func(r *probe.Report) {
+			r.Findings = append(r.Findings, probe.Finding{Rule: "EC998", Severity: probe.SeverityInfo})
+		},
+		"a tool more":         func(r *probe.Report) { r.Tools = append(r.Tools, probe.ToolReport{Tool: "new", Grade: probe.GradeF}) },
+		"the same key, twice": func(r *probe.Report) { r.Findings = append(r.Findings, r.Findings[0]) },
+	} {
+		changed := sample(t)
+		change(changed)
+		if d := report.Diff(sample(t), changed); d.Worse() {
+			t.Errorf("%s is worse: %+v", name, d)
+		}
+	}
+	if d := report.Diff(nil, nil); d.Worse() || d.Better() {
+		t.Errorf("nothing differs from nothing: %+v", d)
+	}
+}
+
+func TestAToolThatIsGoneIsWorse(t *testing.T) {
+	changed := sample(t)
+	changed.Tools = changed.Tools[1:]
+	if d := report.Diff(sample(t), changed); !d.Worse() || len(d.Lost) != 1 || d.Lost[0] != "task_create" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -1,0 +1,189 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/report"
+)
+
+func TestJUnitIsWhatBothItsSchemasTake(t *testing.T) {
+	schema := readXSD(t, "testdata/junit.xsd")
+	for name, r := range reports(t) {
+		if err := schema.validate(write(t, report.FormatJUnit, r, report.Options{}), "testsuites"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The checker of ours must be able to say no.
+func TestTheSchemaOfJUnitRefuses(t *testing.T) {
+	schema := readXSD(t, "testdata/junit.xsd")
+	good := write(t, report.FormatJUnit, sample(t), report.Options{})
+	for old, with := range map[string]string{
+		`<testsuites>`:              `<testsuites name="x">`,
+		` hostname="localhost"`:     ``,
+		`tests="12"`:                `tests="twelve"`,
+		`09:30:00"`:                 `09:30:00Z"`,
+		`<system-err></system-err>`: ``,
+		`<failure type=`:            `<failure kind="x" type=`,
+		`</testsuites>`:             `</testsuites><testsuites/>`,
+		`</failure>`:                `</failure><skipped/>`,
+	} {
+		if !strings.Contains(good, old) {
+			t.Errorf("%s is not in the report", old)
+		}
+		if schema.validate(strings.Replace(good, old, with, 1), "testsuites") == nil {
+			t.Errorf("%s for %s was taken", with, old)
+		}
+	}
+}
+
+func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
+	r := sample(t)
+	root, err := parse(write(t, report.FormatJUnit, r, report.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(root.children) != len(r.Tools)+1 {
+		t.Fatalf("%d suites", len(root.children))
+	}
+	failed := map[string]bool{} // one case may hold several findings of a rule
+	for _, f := range r.Findings {
+		if f.Severity != probe.SeverityInfo {
+			failed[f.Rule+" "+f.Tool] = true
+		}
+	}
+	failures := 0
+	for _, suite := range root.children {
+		cases, inSuite := 0, 0
+		for _, c := range suite.children {
+			if c.name != "testcase" {
+				continue
+			}
+			cases++
+			if len(c.children) == 1 {
+				inSuite++
+				if text := c.children[0].text; !strings.Contains(text, "sent: ") || !strings.Contains(text, "fix: ") {
+					t.Errorf("a failure without evidence or fix: %q", text)
+				}
+			}
+		}
+		failures += inSuite
+		if cases != len(r.Applied) || suite.attrs["tests"] != fmt.Sprint(cases) || suite.attrs["failures"] != fmt.Sprint(inSuite) {
+			t.Errorf("%s has %d cases and %d failures, and says %v", suite.attrs["name"], cases, inSuite, suite.attrs)
+		}
+	}
+	if failures != len(failed) {
+		t.Errorf("%d cases failed, %d findings ask for it", failures, len(failed))
+	}
+}
+
+func sarifSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	f, err := os.Open("testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	document, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func TestSARIFIsWhatTheStandardsSchemaTakes(t *testing.T) {
+	schema := sarifSchema(t)
+	for name, r := range reports(t) {
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(write(t, report.FormatSARIF, r, report.Options{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(document); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		run := member(member(document, "runs"), 0)
+		rules := member(member(member(run, "tool"), "driver"), "rules")
+		for _, result := range items(member(run, "results")) {
+			index, err := member(result, "ruleIndex").(json.Number).Int64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := member(member(rules, int(index)), "id"); got != member(result, "ruleId") {
+				t.Errorf("%s: rule %d is %v, and the result's is %v", name, index, got, member(result, "ruleId"))
+			}
+		}
+	}
+	broken := strings.Replace(write(t, report.FormatSARIF, sample(t), report.Options{}), `"level": "error"`, `"level": "fatal"`, 1)
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(broken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema.Validate(document) == nil {
+		t.Error("the schema takes a level that there is not")
+	}
+}
+
+func TestAFingerprintIsThatOfTheKeyAndOfNothingElse(t *testing.T) {
+	prints := func(change func(*probe.Finding)) []string {
+		r := sample(t)
+		for i := range r.Findings {
+			change(&r.Findings[i])
+		}
+		var document any
+		if err := json.Unmarshal([]byte(write(t, report.FormatSARIF, r, report.Options{})), &document); err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, result := range items(member(member(member(document, "runs"), 0), "results")) {
+			out = append(out, member(member(result, "partialFingerprints"), "candorFindingKey/v1").(string))
+		}
+		return out
+	}
+	before := prints(func(*probe.Finding) {})
+	same := prints(func(f *probe.Finding) { f.Message, f.Evidence, f.Count = "otherwise", nil, 99 })
+	other := prints(func(f *probe.Finding) { f.Field += "/x" })
+	seen := map[string]bool{}
+	for i := range before {
+		if before[i] != same[i] || before[i] == other[i] || seen[before[i]] {
+			t.Errorf("finding %d: %s, %s, %s", i, before[i], same[i], other[i])
+		}
+		seen[before[i]] = true
+	}
+}
+
+// member is what is under a name or a number, and nil where there is nothing.
+func member(v any, key any) any {
+	switch k := key.(type) {
+	case string:
+		if o, is := v.(map[string]any); is {
+			return o[k]
+		}
+	case int:
+		if list := items(v); k < len(list) {
+			return list[k]
+		}
+	}
+	return nil
+}
+
+func items(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
