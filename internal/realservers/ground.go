@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -68,9 +69,10 @@ func (g Ground) hide(text string) string {
 
 // Offline returns the command line that runs another one without a network, nil where the machine has no such means.
 func Offline() []string {
-	line := []string{"unshare", "--map-root-user", "--net"}
-	if exec.Command(line[0], append(line[1:], "true")...).Run() != nil { //nolint:noctx // it does nothing
+	if exec.Command(offline[0], append(offline[1:], "true")...).Run() != nil { //nolint:noctx // it does nothing
 		return nil
 	}
-	return line
+	return slices.Clone(offline)
 }
+
+var offline = []string{"unshare", "--map-root-user", "--net"}

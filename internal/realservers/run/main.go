@@ -5,6 +5,8 @@
 //	go run ./internal/realservers/run -all                 all of them
 //	go run ./internal/realservers/run -all -install        only fetch what is needed
 //	go run ./internal/realservers/run -all -markdown FILE  and write the report; -json FILE for programs
+//
+// With -probe it puts them through `candor probe` instead: directly, behind `candor wrap` with the profile that was learnt, and directly again.
 package main
 
 import (
@@ -33,12 +35,13 @@ func main() {
 
 // choice is what the flags say.
 type choice struct {
-	all                      bool
+	all, probing             bool
 	only, markdown, programs string
 }
 
 func (c *choice) register(flags *flag.FlagSet) {
 	flags.BoolVar(&c.all, "all", false, "all servers, not only the few of every run")
+	flags.BoolVar(&c.probing, "probe", false, "put them through candor probe, with and without the gateway")
 	flags.StringVar(&c.only, "only", "", "only the server of this name")
 	flags.StringVar(&c.markdown, "markdown", "", "write the report for people to this file")
 	flags.StringVar(&c.programs, "json", "", "write the report for programs to this file")
@@ -73,6 +76,9 @@ func (c *choice) work(ctx context.Context, box conformance.Toolbox, dir string, 
 	if err != nil {
 		return err
 	}
+	if c.probing {
+		return c.probe(ctx, box, servers, dir, out)
+	}
 	report, err := ask(ctx, box, servers, dir, out)
 	if err != nil {
 		return err
@@ -88,23 +94,12 @@ func (c *choice) work(ctx context.Context, box conformance.Toolbox, dir string, 
 
 // ask asks every server in turn, and prints each account as soon as it is there.
 func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, dir string, out io.Writer) (realservers.Report, error) {
-	candor, err := conformance.BuildCandor(ctx, dir)
+	candor, versions, err := prepared(ctx, box, dir)
 	if err != nil {
 		return realservers.Report{}, err
 	}
 	trial := realservers.Trial{Box: box, Candor: candor, Dir: dir, Offline: realservers.Offline()}
-	report := realservers.Report{Date: time.Now().UTC().Format(time.DateOnly), Offline: trial.Offline != nil}
-	if report.Candor, err = firstLine(ctx, candor, "version"); err != nil {
-		return report, err
-	}
-	report.Candor = strings.TrimPrefix(report.Candor, "candor ")
-	node, err := box.Node(ctx)
-	if err != nil {
-		return report, err
-	}
-	if report.Node, err = firstLine(ctx, node, "--version"); err != nil {
-		return report, err
-	}
+	report := realservers.Report{Date: time.Now().UTC().Format(time.DateOnly), Candor: versions.candor, Node: versions.node, Offline: trial.Offline != nil}
 	for _, s := range servers {
 		account, err := trial.Ask(ctx, s)
 		if err != nil {
@@ -116,6 +111,24 @@ func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Ser
 		report.Servers = append(report.Servers, account)
 	}
 	return report, nil
+}
+
+type versions struct{ candor, node string }
+
+// prepared builds our command in dir, and says what is used.
+func prepared(ctx context.Context, box conformance.Toolbox, dir string) (candor string, v versions, err error) {
+	if candor, err = conformance.BuildCandor(ctx, dir); err != nil {
+		return candor, v, err
+	}
+	if v.candor, err = firstLine(ctx, candor, "version"); err != nil {
+		return candor, v, err
+	}
+	v.candor = strings.TrimPrefix(v.candor, "candor ")
+	node, err := box.Node(ctx)
+	if err == nil {
+		v.node, err = firstLine(ctx, node, "--version")
+	}
+	return candor, v, err
 }
 
 func firstLine(ctx context.Context, command ...string) (string, error) {
