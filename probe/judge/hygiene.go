@@ -31,9 +31,7 @@ var hygieneRules = []rule{
 		Reason: "Some clients show the model the first block and nothing else.",
 		Clause: "Evidence: claude-code #1804, #39976, #86032",
 		Fix:    "Put the error into content[0], as text."},
-		each: func(s *sight) (string, bool) {
-			return "does not begin its error with a text", s.violates("no-first-text")
-		}},
+		across: hidesError},
 	{Rule: probe.Rule{ID: "EC018", Title: "structuredContent of an error breaks outputSchema", Severity: probe.SeverityMajor, Sets: everySet,
 		Reason: "Clients that validate it throw the answer away, and the error with it.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Output Schema: servers MUST provide structured results that conform; errors are not exempt",
@@ -59,7 +57,7 @@ var hygieneRules = []rule{
 		each: func(s *sight) (string, bool) {
 			return "sends an error of more than 8 KiB", s.told() && max(s.Size, int64(len(s.Response))) > maxError && !s.echoes()
 		}},
-	{Rule: probe.Rule{ID: "EC024", Title: "Input repeated without bound", Severity: probe.SeverityMinor, Sets: agentSets,
+	{Rule: probe.Rule{ID: "EC024", Title: "Input repeated without bound", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "A long argument comes back in full, and is paid for twice.",
 		Clause: "CWE-209; evidence: go-sdk and zod errors quote what they could not read",
 		Fix:    "Quote at most a few dozen characters of an argument."},
@@ -80,10 +78,10 @@ var hygieneRules = []rule{
 		each: func(s *sight) (string, bool) {
 			return "writes lines to standard output that are no messages", len(s.Noise) > 0
 		}},
-	{Rule: probe.Rule{ID: "EC031", Title: "Path or stack in an error", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
+	{Rule: probe.Rule{ID: "EC031", Title: "Path or stack in an error", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "It tells strangers how the machine is laid out, and tells the model nothing that it could use.",
 		Clause: "CWE-209; CWE-497; evidence: 103 recorded answers show a path of the server, 8 a stack",
-		Fix:    "Name files relative to what the caller knows, and leave stacks in the log."},
+		Fix:    "Name files relative to what the caller knows, and leave stacks in the log; until then, candor wrap --mode strict withholds the text."},
 		each: func(s *sight) (string, bool) {
 			return "shows a path or a stack of its own machine", s.told() && s.leaksPlace()
 		}},
@@ -144,6 +142,17 @@ func (s *sight) echoes() bool {
 		}
 	}
 	return false
+}
+
+// hidesError: the gateway puts a text in front, but leaves an answer as it is that has the canonical error already.
+func hidesError(p *party) []hit {
+	var out []hit
+	for _, s := range p.sights {
+		if s.violates("no-first-text") {
+			out = append(out, hit{s: s, what: "does not begin its error with a text", unmendable: s.facts().own != nil})
+		}
+	}
+	return out
 }
 
 func breaksOutput(p *party) []hit {
