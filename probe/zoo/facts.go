@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -45,6 +46,10 @@ func facts() []cage {
 			on: whenInput, show: tells(wrongArguments)},
 		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
 			on: whenInput, show: (*call).firstIssue},
+		{Defect: defect("broken-envelope", "an error of Candor's that cannot be read", "A missing record is told honestly, but the retry advice of the error in _meta is none that exists.", "EC044", missingCases),
+			on: whenMissing, show: func(c *call) answer {
+				return one(edited(c.candid(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
+			}},
 		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code, and fails with another.", "EC038", missingCases),
 			on: 0, codes: []string{"INVALID_ARGUMENTS"}},
 	}

@@ -100,6 +100,9 @@ var shown = map[string]func(seen) bool{
 	"field-unnamed":  func(s seen) bool { return s.flagged() && !strings.Contains(s.text(), "name") },
 	"first-issue":    func(s seen) bool { return s.flagged() && strings.Count(s.text(), "\n- ") == 1 },
 	"undeclared":     failsWith("NOT_FOUND"),
+	"broken-envelope": func(s seen) bool {
+		return s.flagged() && s.result("_meta", dialect.MetaKey, "retry", "kind").Is("maybe")
+	},
 
 	"mcp-prefix":       func(s seen) bool { return s.flagged() && strings.HasPrefix(s.text(), "MCP error -32602: ") },
 	"executing-prefix": func(s seen) bool { return s.flagged() && strings.HasPrefix(s.text(), "Error executing tool ") },
