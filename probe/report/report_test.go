@@ -46,7 +46,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path) //nolint:gosec // a name of this test
+	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("%v; -update writes it", err)
 	}

@@ -49,7 +49,7 @@ type node struct {
 
 func readXSD(t *testing.T, path string) *xsd {
 	t.Helper()
-	data, err := os.ReadFile(path) //nolint:gosec // a name of the test
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
