@@ -65,6 +65,20 @@ func TestNoRuleHoldsForWhatWentWell(t *testing.T) {
 	}
 }
 
+// TestAnUnknownPropertyDoesNotMakeAFailureASuccess has a tool that ignores what it does not know, and fails for the rest of the call.
+func TestAnUnknownPropertyDoesNotMakeAFailureASuccess(t *testing.T) {
+	t.Parallel()
+	const failure = `{"status":"error","message":"Request not found"}`
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("task", probe.CaseExtraProperty, probe.ExpectAnswer, says(failure)),
+		seen("task", probe.CaseNonexistent, probe.ExpectFailure, says(failure)),
+		seen("list", probe.CaseExtraProperty, probe.ExpectAnswer, says(failure)),
+	}}
+	if p := profile.Learn(run); len(p.Masks) != 1 || p.Masks[0].Tool != "task" || p.Masks[0].Path != "/status" {
+		t.Errorf("learnt %+v", p.Masks)
+	}
+}
+
 // TestAGuessAloneMakesNoRule sees something that looks like a failure where none was due.
 func TestAGuessAloneMakesNoRule(t *testing.T) {
 	t.Parallel()
