@@ -234,7 +234,7 @@ func (p property) wrong() json.RawMessage {
 	case "boolean":
 		return json.RawMessage(`"banana"`)
 	case "array", "object":
-		return json.RawMessage(`"zz"`)
+		return json.RawMessage(`42`) // a text would be parsed by some servers, as if the list had been encoded twice
 	}
 	return nil
 }
