@@ -52,7 +52,7 @@ var hygieneRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC020", Title: "Oversized error", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "A whole page or a dump of a validator fills the window of the model.",
-		Clause: "Evidence: none of 4,785 recorded failures needs 8 KiB; clients cut or refuse what is long",
+		Clause: "Evidence: none of 4,785 recorded failures is as long as 8 KiB",
 		Fix:    "Keep an error within a kilobyte, and leave the rest in the log."},
 		each: func(s *sight) (string, bool) {
 			return "sends an error of more than 8 KiB", s.told() && max(s.Size, int64(len(s.Response))) > maxError && !s.echoes()
