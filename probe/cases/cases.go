@@ -20,6 +20,8 @@ type Options struct {
 	MaxCalls int
 	// NoProtocol leaves out what belongs to no tool.
 	NoProtocol bool
+
+	slow []string // the tools that wait for a service that does not answer
 }
 
 const defaultMaxCalls = 1000
@@ -32,6 +34,9 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 		planned = append(planned, protocol()...)
 	}
 	for i := range tools {
+		if len(o.slow) < slowTools && mayRun(&tools[i], o) {
+			o.slow = append(o.slow, tools[i].Name)
+		}
 		own, left := forTool(&tools[i], o)
 		planned, skipped = append(planned, own...), append(skipped, left...)
 	}

@@ -25,7 +25,7 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	if executes(t.Name) && !allowed {
 		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name smells of execution; --allow " + t.Name + " includes it"}}
 	}
-	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: allowed || t.IsReadOnly()}
+	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: mayRun(t, o)}
 	if len(t.InputSchema) > 0 {
 		if s, err := schema.Compile(t.InputSchema); err == nil { // one that cannot be used checks nothing
 			m.sound = s
@@ -33,12 +33,18 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	}
 	m.validation()
 	m.domain()
-	m.upstream(o.Faults)
+	m.upstream(faultsFor(t, o))
 	if !m.real {
 		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "calls that it might carry out",
 			Reason: "it does not say that it only reads; --allow " + t.Name + " includes them"})
 	}
 	return m.cases, m.skips
+}
+
+// mayRun reports a tool that may be called with arguments that it accepts.
+func mayRun(t *probe.Tool, o Options) bool {
+	allowed := o.Yes || slices.Contains(o.Allow, t.Name)
+	return allowed || t.IsReadOnly() && !executes(t.Name)
 }
 
 // smell are words in a tool's name after which a wrong guess would be expensive.
@@ -151,6 +157,19 @@ func (m *maker) valid() json.RawMessage {
 	}
 	return made
 }
+
+// slowTools is how many tools wait for a service that does not answer: each such call takes the whole of its deadline.
+const slowTools = 2
+
+// faultsFor are the faults that a tool is tried with.
+func faultsFor(t *probe.Tool, o Options) []string {
+	if slices.Contains(o.slow, t.Name) {
+		return o.Faults
+	}
+	return slices.DeleteFunc(slices.Clone(o.Faults), func(fault string) bool { return fault == slowFault })
+}
+
+const slowFault = "slow"
 
 // upstream are sound calls while the service behind the tool fails.
 func (m *maker) upstream(faults []string) {

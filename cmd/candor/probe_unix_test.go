@@ -1,0 +1,205 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/fake"
+	"github.com/candor-mcp/candor/probe/zoo"
+)
+
+// probing runs candor probe and returns its report. The flags come before the target.
+func probing(t *testing.T, args ...string) *probe.Report {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "report.json")
+	cmd := exec.CommandContext(t.Context(), shippedCandor(t), append([]string{"probe", "--quiet", "--fail-on", "never", "--format", "json", "--out", out}, args...)...)
+	cmd.Dir = t.TempDir()
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	r, err := readReport(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func shippedCandor(t *testing.T) string { return filepath.Join(installed(t), programName) }
+
+// zooProbe brings a defect before the probe.
+func zooProbe(t *testing.T, d zoo.Defect) *probe.Report {
+	t.Helper()
+	flags := []string{"--timeout", "2s"}
+	switch {
+	case strings.HasPrefix(d.ID, "up-"):
+		return probing(t, append(flags, "--fake-upstream", "--", shippedCandor(t), "zoo", "--defect", d.ID, "--upstream", "http://api.example.com/records")...)
+	case strings.HasPrefix(d.ID, "http-") || d.ID == "retry-header":
+		return probing(t, append(flags, "--url", zooAddress(t, d.ID))...)
+	}
+	return probing(t, append(flags, "--", shippedCandor(t), "zoo", "--defect", d.ID, "--deadline", "2s")...)
+}
+
+// zooAddress serves a defect over HTTP.
+func zooAddress(t *testing.T, defect string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), shippedCandor(t), "zoo", "--listen", "127.0.0.1:0", "--defect", defect)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if _, at, ok := strings.Cut(lines.Text(), "listening on "); ok {
+			return strings.TrimSpace(at)
+		}
+	}
+	t.Fatal("the zoo does not listen")
+	return ""
+}
+
+// TestEveryDefectOfTheZooIsFoundAndNothingElse drives the shipped probe against the shipped zoo, one defect at a time.
+func TestEveryDefectOfTheZooIsFoundAndNothingElse(t *testing.T) {
+	for _, d := range zoo.Defects() {
+		t.Run(d.ID, func(t *testing.T) {
+			t.Parallel()
+			if strings.HasPrefix(d.ID, "up-") && fake.Available() != nil {
+				return // the room of the fake upstream has a test that says why
+			}
+			r := zooProbe(t, d)
+			want := slices.Sorted(slices.Values(append([]string{d.Rule + " " + d.Tool}, also(d)...)))
+			var got []string
+			for _, f := range r.Findings {
+				if f.Severity != probe.SeverityInfo {
+					got = append(got, f.Rule+" "+f.Tool)
+				}
+			}
+			if diff := cmp.Diff(want, slices.Compact(slices.Sorted(slices.Values(got)))); diff != "" {
+				t.Errorf("(- planted, + found)\n%s", diff)
+			}
+		})
+	}
+}
+
+func also(d zoo.Defect) (out []string) {
+	for _, rule := range d.Also {
+		out = append(out, rule+" "+d.Tool)
+	}
+	return out
+}
+
+// TestTheLoopCloses probes, learns, wraps and probes again: the grade rises, and the profile is one that the gateway reads.
+func TestTheLoopCloses(t *testing.T) {
+	t.Parallel()
+	server := []string{shippedCandor(t), "zoo", "--personality", "masking"}
+	learnt := filepath.Join(t.TempDir(), "masking.yaml")
+	before := probing(t, append([]string{"--timeout", "2s", "--profile-out", learnt, "--"}, server...)...)
+	text, err := os.ReadFile(learnt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.ParseProfile(learnt, text); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	after := probing(t, append([]string{"--timeout", "2s", "--", shippedCandor(t), "wrap", "--quiet", "--ledger", "none", "--profile", learnt, "--"}, server...)...)
+	grades := func(r *probe.Report) map[string]probe.Grade {
+		out := map[string]probe.Grade{}
+		for _, tool := range r.Tools {
+			out[tool.Tool] = tool.Grade
+		}
+		return out
+	}
+	was, is := grades(before), grades(after)
+	for tool, grade := range was {
+		if is[tool] > grade { // letters grow as grades fall
+			t.Errorf("%s fell from %s to %s", tool, grade, is[tool])
+		}
+	}
+	if after.Grade >= before.Grade || after.Masked >= before.Masked {
+		t.Errorf("from %s with %d masked to %s with %d: %v", before.Grade, before.Masked, after.Grade, after.Masked, after.Findings)
+	}
+}
+
+// TestTheSameSeedGivesTheSameFindings drives all of the zoo twice.
+func TestTheSameSeedGivesTheSameFindings(t *testing.T) {
+	t.Parallel()
+	twice := func() string {
+		r := probing(t, "--timeout", "2s", "--seed", "7", "--", shippedCandor(t), "zoo", "--deadline", "2s")
+		text, err := json.MarshalIndent(r.Findings, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if diff := cmp.Diff(twice(), twice()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestTheWorkbenchIsRecognisedInEveryDialect probes the governed workspace: in the candor dialect it has nothing but A.
+func TestTheWorkbenchIsRecognisedInEveryDialect(t *testing.T) {
+	for _, name := range []string{"candor", "system-error", "tool-error", "rpc", "dual", "dual-unified"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			root := filepath.Join(home, "root")
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			set := map[string]string{"candor": "candor", "system-error": "kaiza", "tool-error": "workrail", "rpc": "rpc", "dual": "dual", "dual-unified": "dual"}[name]
+			r := probing(t, "--rules", set, "--", shippedCandor(t), "workbench", "kaiza", "--root", root, "--state", filepath.Join(home, "state"), "--dialect", name)
+			if r.Dialect != name {
+				t.Errorf("it is taken for %q", r.Dialect)
+			}
+			if name != "candor" {
+				return
+			}
+			for _, tool := range append(r.Tools, r.Protocol) {
+				if tool.Grade != probe.GradeA {
+					t.Errorf("%s has the grade %q", tool.Tool, tool.Grade)
+				}
+			}
+			if r.Grade != probe.GradeA || len(r.Findings) > 0 {
+				t.Errorf("grade %s, %+v", r.Grade, r.Findings)
+			}
+		})
+	}
+}
+
+// TestTheInventoryOfTheDualSurfaceIsCountedRight is the table that the document made by hand and miscounted.
+func TestTheInventoryOfTheDualSurfaceIsCountedRight(t *testing.T) {
+	t.Parallel()
+	r := probing(t, "--yes", "--", shippedCandor(t), "zoo", "--personality", "dual")
+	patterns := map[probe.Pattern][]string{}
+	for _, tool := range r.Tools {
+		for p := range tool.Patterns {
+			if p == probe.PatternA || p == probe.PatternB {
+				patterns[p] = append(patterns[p], tool.Tool)
+			}
+		}
+		if len(tool.Codes) == 0 {
+			t.Errorf("%s has no codes", tool.Tool)
+		}
+	}
+	if len(r.Tools) != 27 || len(patterns[probe.PatternA]) != 19 || len(patterns[probe.PatternB]) != 8 {
+		t.Errorf("%d tools, %d of pattern A, %d of pattern B: %v", len(r.Tools), len(patterns[probe.PatternA]), len(patterns[probe.PatternB]), patterns)
+	}
+	if r.Dialect != "dual" {
+		t.Errorf("it is taken for %q", r.Dialect)
+	}
+}
