@@ -123,6 +123,10 @@ func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string,
 
 // answer runs a handler and makes its failure a JSON-RPC error.
 func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) leaving {
+	if e := badLevel(req); e != nil {
+		x := g.exchangeOf(method, req)
+		return g.protocolError(ctx, e, &x, rpcError{}, false)
+	}
 	out := g.runFor(ctx, g.limit(method), next, method, req)
 	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
