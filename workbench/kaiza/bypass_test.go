@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // TestASessionOfAnotherRootIsNotServed restarts the server for another folder: a session that was begun before does not bring its own along.
@@ -340,6 +342,47 @@ func TestWhoBeginsManySessionsLocksNobodyOut(t *testing.T) {
 	bound.call("read_file", args{"path": "src/none"}).belongs(id, "WINDSURF", p.work)
 	named.call("read_file", args{"path": "src/hello.txt"}).fine()
 	locked.locks(broken, "INVARIANT_VIOLATION", plan)
+}
+
+// TestWhatACheckLeavesIsWhatIsTold has a check rewrite what was written: as a formatter does, and as an agent would that wants to get past
+// the policy with the code that a check runs.
+func TestWhatACheckLeavesIsWhatIsTold(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	const old = "hello\nworld\n"
+	write := args{"path": "src/hello.txt", "content": "moon\n", "previous_hash": hashOf(old), "plan_hash": plan}
+	for script, code := range map[string]string{
+		"echo formatted > src/hello.txt":                 "",
+		"echo FORBIDDEN >> src/hello.txt":                "POLICY_VIOLATION",
+		"echo worse > src/hello.txt; exit 1":             "PREFLIGHT_FAILED",
+		"rm src/hello.txt; exit 1":                       "PREFLIGHT_FAILED",
+		"rm src/hello.txt":                               "PREFLIGHT_FAILED",
+		"printf '%b' 'hello\\nworld\\n' > src/hello.txt": "", // as it was
+	} {
+		p.write("src/hello.txt", old)
+		quoted, _ := json.Marshal(script)
+		s := p.executor("--policy", p.policyFile("rules:\n  - id: NO\n    pattern: FORBIDDEN\n    message: No.\npreflight:\n  - name: check\n    run: [sh, -c, "+string(quoted)+"]\n"))
+		a := s.call("write_file", write)
+		a.is(code)
+		got, _ := p.read("src/hello.txt")
+		if told := a.text("structuredContent", "files", 0, "after"); code == "" && told != hashOf(got) {
+			t.Errorf("%s: the file holds %q and the answer says %s", script, got, told)
+		}
+		if code != "" && got != old {
+			t.Errorf("%s: the file holds %q", script, got)
+		}
+		s.unlocked(hashOf(script) + ".md")
+		s.stop()
+	}
+	if kept, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*.found-0", "0.found")); len(kept) != 2 {
+		t.Errorf("what was overwritten is kept in %v", kept)
+	}
+	for _, e := range p.completions() {
+		if e.Outcome == ledger.OutcomeOK && strings.Contains(string(e.Data), hashOf("moon\n")) {
+			t.Errorf("the trail says what was not so: %s", e.Data)
+		}
+	}
 }
 
 // TestAGuessedSessionIsNobodys tries names that are none, or of files.

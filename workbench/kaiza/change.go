@@ -1,6 +1,7 @@
 package kaiza
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,9 +98,40 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 		return nil, errors.Join(err, staged.Done())
 	}
 	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, k.o.Preflight); err != nil {
+		_, _ = staged.Adopt() // it may have rewritten what it looked at; where even that cannot be seen, undoing says so
+		return nil, k.undo(staged, err)
+	}
+	if err := k.settle(staged, ch); err != nil {
 		return nil, k.undo(staged, err)
 	}
 	return staged, nil
+}
+
+// settle looks at what the checks have left: one may format what was written. What is recorded and answered must be what is there, and the
+// policy holds for it too, because a check runs what an agent wrote.
+func (k *System) settle(staged *workspace.Staged, ch *change) error {
+	if len(ch.checks) == 0 {
+		return nil
+	}
+	found, err := staged.Adopt()
+	if err != nil {
+		return err
+	}
+	for i := range ch.files {
+		f := &ch.files[i]
+		if f.Delete != (found[i] == nil) {
+			return candor.New(candor.CodeKaizaPreflightFailed, "The checks have made or removed a file of the change.",
+				candor.WithDetails(map[string]any{"file": f.Path.String()}))
+		}
+		if f.Delete || bytes.Equal(f.After, found[i]) {
+			continue
+		}
+		f.After = found[i]
+		if err := k.allowed(f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undo puts the files back because of err, which is what the caller is told if that works.
@@ -135,18 +167,23 @@ func (k *System) judge(d *desk, ch *change) error {
 	if ch.report {
 		return nil // a report may quote what was refused
 	}
-	for _, f := range ch.files {
-		if f.Delete {
-			continue
-		}
-		var before []byte
-		if f.Before != nil {
-			before = f.Before.Content
-		}
-		if err := k.o.Policy.Check(f.Path.String(), before, f.After); err != nil {
+	for i := range ch.files {
+		if err := k.allowed(&ch.files[i]); err != nil {
 			return err
 		}
 	}
 	ch.checks = k.o.Policy.Preflight(paths...)
 	return nil
+}
+
+// allowed holds what a file gains against the policy.
+func (k *System) allowed(f *workspace.Change) error {
+	if f.Delete {
+		return nil
+	}
+	var before []byte
+	if f.Before != nil {
+		before = f.Before.Content
+	}
+	return k.o.Policy.Check(f.Path.String(), before, f.After)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"syscall"
 
 	"github.com/candor-mcp/candor"
@@ -176,6 +177,8 @@ type Staged struct {
 	made    []Path // folders that Commit made, outermost first
 	started bool
 	stuck   bool // something could not be put back: the backups stay
+	found   bool // Adopt found what Commit has not written
+	undone  bool
 }
 
 // Journal is what was written down, for the caller's own record.
@@ -298,7 +301,35 @@ func (s *Staged) makeFolder(at Path) error {
 
 // Undo puts everything back as it was before Commit: old contents, modes, deleted files; new files and folders go. A file that somebody
 // changed after Commit is left alone and makes Undo fail with HASH_MISMATCH, after all others were put back. Undo may be called again.
-func (s *Staged) Undo() error { return s.takeBack((*move).back) }
+func (s *Staged) Undo() error {
+	s.undone = true
+	return s.takeBack((*move).back)
+}
+
+// Adopt takes what the files hold now for what Commit made of them, and returns it in the order of the changes; nil is no file. It is for
+// files that somebody was meant to work on after Commit: Undo goes back from there. What it found is kept with the backups, and if it is
+// undone Done sets it aside in the state folder: it may be the work of a person who came in between.
+func (s *Staged) Adopt() ([][]byte, error) {
+	found := make([][]byte, len(s.moves))
+	for i := range s.moves {
+		m := &s.moves[i]
+		written := m.to.hash
+		if err := m.adopt(s.folder); err != nil {
+			return nil, err
+		}
+		if m.to.hash == "" {
+			continue
+		}
+		found[i] = append([]byte{}, m.to.bytes...)
+		if m.to.hash != written && m.done {
+			s.found = true
+			if err := s.vault.write(strconv.Itoa(i)+".found", found[i]); err != nil {
+				return nil, stateFault(err)
+			}
+		}
+	}
+	return found, nil
+}
 
 // takeBack undoes the moves that were done, the last one first, and goes on where one fails.
 func (s *Staged) takeBack(back func(*move, *Folder) error) error {
@@ -332,6 +363,9 @@ func (s *Staged) release() {
 func (s *Staged) Done() error {
 	if s.stuck {
 		return s.vault.setAside("stuck")
+	}
+	if s.found && s.undone {
+		return s.vault.setAside("found")
 	}
 	return s.vault.remove()
 }

@@ -168,6 +168,26 @@ func (m *move) is(f *Folder, name, hash string) error {
 	return nil
 }
 
+// adopt takes what the target holds now for what the move made of it.
+func (m *move) adopt(f *Folder) error {
+	dir, err := f.walk(m.path.parent())
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // it was only looked at
+	now, err := f.readPlain(dir, m.path, m.path.base())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.to = absent()
+	case err != nil:
+		return f.access(m.path, err, candor.CodeKaizaFileReadFailed)
+	case now.Hash != m.to.hash:
+		m.to = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
+	}
+	m.done = m.to.hash != m.from.hash // else it is back already
+	return nil
+}
+
 // inPlace checks that an open folder is the one a path leads to now.
 func (f *Folder) inPlace(dir *os.Root, p Path) error {
 	again, err := f.walk(p)
