@@ -50,7 +50,7 @@ func open(t *testing.T, r *probe.Report) *tab {
 	if err := os.WriteFile(path, []byte(write(t, report.FormatHTML, r, report.Options{})), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -60,6 +60,9 @@ func open(t *testing.T, r *probe.Report) *tab {
 	page.console = chromedp.Console(ctx)
 	page.requests = chromedp.Events(ctx, network.RequestWillBeSent)
 	page.do(chromedp.Navigate(page.address), chromedp.WaitReady(chromedp.CSS("body")))
+	if !value[bool](page, `document.documentElement.classList.contains("js")`) {
+		t.Fatal("the page's own script does not run")
+	}
 	return page
 }
 
