@@ -104,7 +104,7 @@ func (c *conversation) set(key, value string) {
 		_, err = fmt.Sscan(value, &c.options.Repeats.After)
 	case "breaker":
 		_, err = fmt.Sscan(value, &c.options.Breaker.Failures)
-	case "mask", "code":
+	case "mask", "code", "result":
 		err = c.rule(key, value)
 	default:
 		err = fmt.Errorf("there is no option %s", key)
@@ -114,12 +114,16 @@ func (c *conversation) set(key, value string) {
 	}
 }
 
-// rule reads "TOOL PATH EQUALS CODE" for a mask and "SAID CODE" for a code.
+// rule reads "TOOL PATH EQUALS CODE" for a mask, "SAID CODE" for a code and "TOOL" for a result.
 func (c *conversation) rule(key, value string) error {
 	if c.options.Rules == nil {
 		c.options.Rules = &Rules{}
 	}
 	words := strings.Fields(value)
+	if key == "result" {
+		c.options.Rules.Results = append(c.options.Rules.Results, ResultRule{Tool: words[0]})
+		return c.options.Rules.Compile()
+	}
 	code, err := candor.ParseCode(words[len(words)-1])
 	if err != nil && words[len(words)-1] != "-" {
 		return err

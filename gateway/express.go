@@ -64,6 +64,8 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 		return c.made(f.err) // its words are understood, but a client that is strict would never see them
 	case mode == ModeObserve:
 		return f.said
+	case f.err.Code() != candor.CodeToolNotFound && c.up.o.Rules.asResult(c, m):
+		return c.made(f.err)
 	}
 	cleaned := wire.Parse(clean(nil, m), c.up.o.Limits.Message)
 	if cleaned.Kind() == wire.KindMalformed {

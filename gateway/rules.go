@@ -15,8 +15,9 @@ import (
 // Rules are what is known about one upstream beforehand: a profile that probe has written and a person has read, or configuration.
 // They are complete when [Rules.Compile] has returned nil; after that they are only read.
 type Rules struct {
-	Masks []Mask
-	Codes []CodeRule
+	Masks   []Mask
+	Codes   []CodeRule
+	Results []ResultRule
 }
 
 // Mask says which successes of a tool are failures. All conditions that are set must hold; one at least must be set.
@@ -42,6 +43,12 @@ type CodeRule struct {
 	text *regexp.Regexp
 }
 
+// ResultRule names tools whose failures the upstream tells as JSON-RPC errors, which many clients never show to their model. They are
+// told as results that say isError, with the upstream's words as the message. What the protocol itself gives a number stays an error.
+type ResultRule struct {
+	Tool string // a name, or a pattern as in path.Match
+}
+
 // Compile checks the rules. The error names the rule by its place, from 1, and says what would do.
 func (r *Rules) Compile() error {
 	for i := range r.Masks {
@@ -52,6 +59,11 @@ func (r *Rules) Compile() error {
 	for i := range r.Codes {
 		if err := r.Codes[i].compile(); err != nil {
 			return fmt.Errorf("code rule %d: %w", i+1, err)
+		}
+	}
+	for i := range r.Results {
+		if err := r.Results[i].compile(); err != nil {
+			return fmt.Errorf("result rule %d: %w", i+1, err)
 		}
 	}
 	return nil
@@ -86,6 +98,13 @@ func (c *CodeRule) compile() (err error) {
 	}
 	c.text, err = expression(c.Text)
 	return err
+}
+
+func (r *ResultRule) compile() error {
+	if r.Tool == "" {
+		return fmt.Errorf("a rule needs a tool")
+	}
+	return checkPattern(r.Tool)
 }
 
 func checkPattern(pattern string) error {
@@ -208,6 +227,23 @@ func (c *CodeRule) applies(call *Call, e *candor.Error) bool {
 		return false
 	}
 	return c.Said == "" || said(e, c.Said)
+}
+
+// asResult reports a JSON-RPC error that is a failure of the tool's own, and is to be told as its result.
+func (r *Rules) asResult(c *Call, m *wire.Message) bool {
+	if r == nil || !c.isTool() || m.Kind() != wire.KindError {
+		return false
+	}
+	switch n, _ := m.Error().Path("code").Int64(); {
+	case n == -32700, n == -32600, n == -32601, n >= -32099 && n <= -32020:
+		return false // the protocol says what it means, and a client may know what to do about it by the number alone
+	}
+	for i := range r.Results {
+		if matches(r.Results[i].Tool, c.tool) {
+			return true
+		}
+	}
+	return false
 }
 
 // said reports whether the upstream called the error so, by code, symbol or number.

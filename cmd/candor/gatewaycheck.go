@@ -78,6 +78,7 @@ type understoodUpstream struct {
 	Restarts   int               `json:"restarts,omitempty"` // of a command, in a minute
 	Masks      int               `json:"masks"`
 	Codes      int               `json:"codes"`
+	Results    int               `json:"results"`
 	Reached    *bool             `json:"reached,omitempty"` // only with --connect
 	Why        string            `json:"why,omitempty"`     // it was not
 }
@@ -141,7 +142,7 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 		out.Dialect = o.Dialect.Name()
 	}
 	if o.Rules != nil {
-		out.Masks, out.Codes = len(o.Rules.Masks), len(o.Rules.Codes)
+		out.Masks, out.Codes, out.Results = len(o.Rules.Masks), len(o.Rules.Codes), len(o.Rules.Results)
 	}
 	for name, d := range o.Timeouts {
 		if out.Tools == nil {
@@ -268,7 +269,7 @@ func (u *understoodUpstream) words() []string {
 	if len(u.Command) > 0 {
 		words = append(words, map[bool]string{true: "one server for all sessions", false: "one server for each session"}[u.Shared], some(u.Restarts, "restart", "restarts"))
 	}
-	words = append(words, some(u.Masks, "mask", "masks"), some(u.Codes, "code rule", "code rules"))
+	words = append(words, some(u.Masks, "mask", "masks"), some(u.Codes, "code rule", "code rules"), some(u.Results, "result rule", "result rules"))
 	if u.Profile != "" {
 		words = append(words, "profile "+plain(u.Profile))
 	}

@@ -197,6 +197,7 @@ func (d *draft) file() *File {
 		if more := d.profiles[u]; more != nil {
 			own := rules(&u.Options)
 			own.Masks, own.Codes = append(own.Masks, more.Masks...), append(own.Codes, more.Codes...)
+			own.Results = append(own.Results, more.Results...)
 		}
 		u.Options.Limits = d.limits
 		u.HTTP = gateway.HTTPOptions{

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,8 @@ masks:
   - {tool: "get_*", path: /ok, equals: false}
 codes:
   - {said: "E42", code: RATE_LIMITED, note: seen in a probe}
+results:
+  - {tool: export, note: seen in a probe}
 `
 
 func parse(t *testing.T, text string) *config.File {
@@ -114,6 +117,7 @@ upstreams:
         retry: 30s
     codes:
       - {tool: search, text: quota, code: QUOTA_EXCEEDED}
+    results: [{tool: "list_*"}]
   files:
     command: [npx, -y, server-files]
     env: {ROOT: /srv, API_KEY: "${KEY}"}
@@ -162,6 +166,9 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 // TestRulesOfTheFileComeBeforeThoseOfTheProfile because they are the more particular.
 func TestRulesOfTheFileComeBeforeThoseOfTheProfile(t *testing.T) {
 	rules := parse(t, whole).Upstreams[0].Options.Rules
+	if want := []gateway.ResultRule{{Tool: "list_*"}, {Tool: "export"}}; !slices.Equal(rules.Results, want) {
+		t.Errorf("result rules %+v", rules.Results)
+	}
 	if len(rules.Masks) != 2 || len(rules.Codes) != 2 {
 		t.Fatalf("got %+v", rules)
 	}

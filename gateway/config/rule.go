@@ -22,6 +22,13 @@ func codes(o *gateway.Options) value {
 	return sequence("a list of rules", func() value { return codeRule(func(c gateway.CodeRule) { rules(o).Codes = append(rules(o).Codes, c) }) })
 }
 
+// results reads which tools' errors are told as results into the options.
+func results(o *gateway.Options) value {
+	return sequence("a list of rules", func() value {
+		return resultRule(func(t gateway.ResultRule) { rules(o).Results = append(rules(o).Results, t) })
+	})
+}
+
 func rules(o *gateway.Options) *gateway.Rules {
 	if o.Rules == nil {
 		o.Rules = &gateway.Rules{}
@@ -68,6 +75,23 @@ func codeRule(add func(gateway.CodeRule)) value {
 			return err
 		}
 		add(one.Codes[0])
+		return nil
+	})
+}
+
+func resultRule(add func(gateway.ResultRule)) value {
+	t := new(gateway.ResultRule)
+	return checked(mapping("a result rule", func() []key {
+		return []key{
+			{name: "tool", needed: true, value: text(&t.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
+			note(),
+		}
+	}), func() error {
+		one := gateway.Rules{Results: []gateway.ResultRule{*t}}
+		if err := one.Compile(); err != nil {
+			return err
+		}
+		add(one.Results[0])
 		return nil
 	})
 }

@@ -70,6 +70,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
+		{name: "results", value: results(o), about: "tools whose failures come as JSON-RPC errors and are told as results, so that a model sees them"},
 	}
 }
 
