@@ -34,11 +34,18 @@ type CodeRule struct {
 	Note string
 }
 
+// ResultRule says that the failures of a tool come as JSON-RPC errors, and should be told as results.
+type ResultRule struct {
+	Tool string
+	Note string
+}
+
 // Profile is what was learnt about one server.
 type Profile struct {
-	Server string
-	Masks  []Mask
-	Codes  []CodeRule
+	Server  string
+	Masks   []Mask
+	Codes   []CodeRule
+	Results []ResultRule
 }
 
 // Learn makes a profile of a run. The same run gives the same profile.
@@ -48,6 +55,7 @@ func Learn(run *probe.Run) *Profile {
 		l := gather(run, name)
 		p.Masks = append(p.Masks, l.masks()...)
 		p.Codes = append(p.Codes, l.codes()...)
+		p.Results = append(p.Results, l.results()...)
 	}
 	return p
 }
@@ -130,6 +138,19 @@ func (l *lessons) mask(s *sight) (Mask, bool) {
 		}
 	}
 	return Mask{}, false
+}
+
+// results returns the rule for a tool that tells failures of its own as JSON-RPC errors. Those about arguments do not count: the gateway
+// refuses bad arguments itself.
+func (l *lessons) results() []ResultRule {
+	for i := range l.failed {
+		s := &l.failed[i]
+		own := s.at.Case.Group == probe.GroupDomain || s.at.Case.Group == probe.GroupUpstream
+		if own && s.reading.Verdict == contract.VerdictProtocol {
+			return []ResultRule{{Tool: l.tool, Note: fmt.Sprintf("seen for %s: %s", s.at.Case.Name, excerpt(s.reading.Error.Message(), s.result))}}
+		}
+	}
+	return nil
 }
 
 // excerpt is a few safe words of an answer, for whoever reads the file.

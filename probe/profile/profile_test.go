@@ -79,6 +79,29 @@ func TestAnUnknownPropertyDoesNotMakeAFailureASuccess(t *testing.T) {
 	}
 }
 
+// TestErrorsOfAToolBecomeResults learns from what the tool could not do, and not from arguments that the gateway refuses itself.
+func TestErrorsOfAToolBecomeResults(t *testing.T) {
+	t.Parallel()
+	thrown := func(tool, name string, expect probe.Expect) probe.Observation {
+		o := seen(tool, name, expect, "null")
+		o.Response = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no such sheet"}}`
+		return o
+	}
+	run := &probe.Run{Observations: []probe.Observation{
+		thrown("copy", probe.CaseNonexistent, probe.ExpectFailure),
+		thrown("copy", probe.CaseMissingRequired, probe.ExpectRefusal),
+		thrown("paste", probe.CaseMissingRequired, probe.ExpectRefusal),
+	}}
+	p := profile.Learn(run)
+	if len(p.Results) != 1 || p.Results[0].Tool != "copy" {
+		t.Errorf("learnt %+v", p.Results)
+	}
+	var back struct{ Results []map[string]string }
+	if err := yaml.Unmarshal(p.YAML(), &back); err != nil || len(back.Results) != 1 || back.Results[0]["tool"] != "copy" {
+		t.Errorf("%v in\n%s", err, p.YAML())
+	}
+}
+
 // TestAGuessAloneMakesNoRule sees something that looks like a failure where none was due.
 func TestAGuessAloneMakesNoRule(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 func (p *Profile) YAML() []byte {
 	var b strings.Builder
 	b.WriteString("# What candor probe learnt about this server, as rules for candor wrap --profile. Read each rule before you use it:\n")
-	b.WriteString("# a mask turns answers that look like successes into failures.\n")
+	b.WriteString("# a mask turns answers that look like successes into failures, a result rule turns JSON-RPC errors of a tool into results.\n")
 	b.WriteString("version: 1\n")
 	if p.Server != "" {
 		b.WriteString("server: " + quote(p.Server) + "\n")
@@ -25,6 +25,12 @@ func (p *Profile) YAML() []byte {
 	}
 	for _, c := range p.Codes {
 		rule(&b, "tool", quote(pattern(c.Tool)), "text", optional(c.Text), "code", c.Code.Symbol(), "note", optional(c.Note))
+	}
+	if len(p.Results) > 0 {
+		b.WriteString("results:\n")
+	}
+	for _, r := range p.Results {
+		rule(&b, "tool", quote(pattern(r.Tool)), "note", optional(r.Note))
 	}
 	return []byte(b.String())
 }
