@@ -12,10 +12,10 @@ import (
 )
 
 type logArgs struct {
-	Last  int       `json:"last"`
-	Since time.Time `json:"since"`
-	Tool  string    `json:"tool"`
-	Code  string    `json:"code"`
+	Last  whole  `json:"last"`
+	Since string `json:"since"`
+	Tool  string `json:"tool"`
+	Code  string `json:"code"`
 }
 
 func (k *System) readAuditLog() workbench.Tool {
@@ -39,6 +39,13 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 	if in.Last == 0 {
 		in.Last = 50
 	}
+	var since time.Time
+	if in.Since != "" {
+		var err error
+		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
+			return workbench.Reply{}, wrongValue("/since", "there is no such time")
+		}
+	}
 	out := struct {
 		Entries []json.RawMessage `json:"entries"`
 		More    bool              `json:"incomplete,omitempty"` // the time was up before the end
@@ -51,7 +58,7 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 			return workbench.Reply{}, notReadable(err)
 		}
 		defer reader.Close() //nolint:errcheck // it was only read
-		for line, err := range reader.Entries(within, ledger.ReadOptions{Last: in.Last, Since: in.Since, Keep: in.keep(c.Session)}) {
+		for line, err := range reader.Entries(within, ledger.ReadOptions{Last: int(in.Last), Since: since, Keep: in.keep(c.Session)}) {
 			if err != nil {
 				return workbench.Reply{}, notReadable(err)
 			}

@@ -385,6 +385,29 @@ func TestWhatACheckLeavesIsWhatIsTold(t *testing.T) {
 	}
 }
 
+// TestAnArgumentThatFitsTheSchemaIsUnderstood: what is refused all the same is named.
+func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
+	t.Parallel()
+	c := newPlace(t).executor()
+	for tool, in := range map[string]string{
+		"read_audit_log": `{"last":5.0}`, "read_file": `{"path":"src/hello.txt","line":1e0,"lines":20e-1}`, "list_dir": `{"path":".","depth":2.0}`,
+		"search_files": `{"pattern":"x","max_matches":1e2}`,
+	} {
+		c.call(tool, json.RawMessage(in)).fine()
+	}
+	c.call("read_file", json.RawMessage(`{"path":"src/hello.txt","line":1e30}`)).fine() // far behind the end there is nothing
+	c.call("read_audit_log", args{"since": "2026-01-02T03:04:05.5+01:00"}).fine()
+	a := c.call("read_audit_log", args{"since": "2026-13-45T99:99:99Z"})
+	a.is("INVALID_INPUT_VALUE")
+	if !strings.Contains(a.text("content", 0, "text"), "since") {
+		t.Errorf("the argument is not named: %s", a.m.Bytes())
+	}
+	empty := c.call("write_file", args{"path": "docs/reports/a.md", "content": " "})
+	if said, _ := empty.system().Path("human_message").Str(); !strings.Contains(said, "a report must say something") {
+		t.Errorf("who writes an empty report is told %q", said)
+	}
+}
+
 // TestAGuessedSessionIsNobodys tries names that are none, or of files.
 func TestAGuessedSessionIsNobodys(t *testing.T) {
 	t.Parallel()

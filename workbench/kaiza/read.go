@@ -25,8 +25,8 @@ const maxReply = 512 << 10
 
 type readArgs struct {
 	Path     string `json:"path"`
-	Line     int    `json:"line"`
-	Lines    int    `json:"lines"`
+	Line     whole  `json:"line"`
+	Lines    whole  `json:"lines"`
 	Encoding string `json:"encoding"`
 }
 
@@ -81,7 +81,7 @@ func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbe
 
 // cut returns the part of a file that was asked for, as text.
 func cut(file workspace.File, in readArgs) (string, piece, error) {
-	about := piece{Path: file.Path.String(), Hash: file.Hash, Bytes: file.Size, FirstLine: max(in.Line, 1)}
+	about := piece{Path: file.Path.String(), Hash: file.Hash, Bytes: file.Size, FirstLine: int(max(in.Line, 1))}
 	if in.Encoding == "base64" {
 		if about.Truncated = len(file.Content) > maxReply; about.Truncated {
 			return "", about, tooLong(about.Path)
@@ -98,7 +98,7 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 	lines = lines[min(about.FirstLine-1, len(lines)):]
 	rest := len(lines)
 	if in.Lines > 0 {
-		lines = lines[:min(in.Lines, len(lines))]
+		lines = lines[:min(int(in.Lines), len(lines))]
 	}
 	var out strings.Builder
 	for _, line := range lines {
@@ -122,7 +122,7 @@ func tooLong(path string) error {
 
 type listArgs struct {
 	Path  string `json:"path"`
-	Depth int    `json:"depth"`
+	Depth whole  `json:"depth"`
 }
 
 func (k *System) listDir() workbench.Tool {
@@ -152,7 +152,7 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	found, more, err := d.folder.List(p, max(in.Depth, 1))
+	found, more, err := d.folder.List(p, int(max(in.Depth, 1)))
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -179,7 +179,7 @@ type searchArgs struct {
 	Pattern string `json:"pattern"`
 	Literal bool   `json:"literal"`
 	Glob    string `json:"glob"`
-	Max     int    `json:"max_matches"`
+	Max     whole  `json:"max_matches"`
 }
 
 // searchTime bounds a search; what was found by then is told.
@@ -215,7 +215,7 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 	}
 	within, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	found, err := d.folder.Search(within, workspace.Query{Pattern: in.Pattern, Literal: in.Literal, Glob: in.Glob, MaxMatches: in.Max})
+	found, err := d.folder.Search(within, workspace.Query{Pattern: in.Pattern, Literal: in.Literal, Glob: in.Glob, MaxMatches: int(in.Max)})
 	if err != nil {
 		return workbench.Reply{}, err
 	}

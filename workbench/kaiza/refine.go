@@ -57,15 +57,20 @@ func wording(e *candor.Error, code candor.Code) string {
 	if e.Code() != candor.CodeInvalidArguments || len(issues) == 0 {
 		return e.Message()
 	}
-	text := code.Sentence() + " " + strings.TrimPrefix(issues[0].Path, "/")
-	if issues[0].Path != "" {
-		text += ": "
-	}
-	text += issues[0].Message
+	text := sentence(code, issues[0])
 	if more := len(issues) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	return text + "."
+}
+
+// sentence is that of a code with an issue, and without the full stop.
+func sentence(code candor.Code, issue candor.Issue) string {
+	text := code.Sentence() + " " + strings.TrimPrefix(issue.Path, "/")
+	if issue.Path != "" {
+		text += ": "
+	}
+	return text + issue.Message
 }
 
 // recoded is the same error under another code.

@@ -182,9 +182,10 @@ func patched(text string, before *workspace.File) ([]byte, error) {
 	return files[0].Apply(before.Content)
 }
 
+// wrongValue says in the sentence what is wrong: the envelope of this system has no place for issues.
 func wrongValue(path, message string) *candor.Error {
-	return candor.New(candor.CodeKaizaInvalidInputValue, "",
-		candor.WithIssues(candor.Issue{Path: path, Rule: "value", Message: message}))
+	issue := candor.Issue{Path: path, Rule: "value", Message: message}
+	return candor.New(candor.CodeKaizaInvalidInputValue, sentence(candor.CodeKaizaInvalidInputValue, issue)+".", candor.WithIssues(issue))
 }
 
 type patchArgs struct {
