@@ -57,8 +57,8 @@ func largeReport() *probe.Report {
 		name := strings.Repeat("long_name_", 20) + strconv.Itoa(i/2) // each tool is listed twice
 		r.Tools = append(r.Tools, probe.ToolReport{Tool: name, Grade: probe.GradeF, Patterns: map[probe.Pattern]int{probe.PatternText: 1 << 40}})
 		r.Findings = append(r.Findings, probe.Finding{
-			Rule: "EC001", Severity: probe.SeverityCritical, Tool: name, Message: "m", Count: 1 << 40,
-			Evidence: []probe.Evidence{{Response: strings.Repeat("x", 25_000)}},
+			Rule: "EC001", Severity: probe.SeverityCritical, Tool: name, Message: strings.Repeat("m", 1000), Count: 1 << 40,
+			Evidence: []probe.Evidence{{Response: strings.Repeat("x", 30_000/(i+1))}},
 		})
 	}
 	return r
@@ -149,6 +149,16 @@ func TestMarkdownCannotBeLeft(t *testing.T) {
 	}
 	if opened, closed := strings.Count(out, "\n<details>"), strings.Count(out, "\n</details>\n"); opened != 1 || closed != 1 {
 		t.Errorf("%d details opened, %d closed", opened, closed)
+	}
+}
+
+func TestMarkdownFitsIntoAComment(t *testing.T) {
+	out := write(t, report.FormatMarkdown, largeReport(), report.Options{})
+	if len(out) > 65_536 {
+		t.Errorf("%d bytes", len(out))
+	}
+	if !strings.Contains(out, "findings more:") {
+		t.Error("what was left out is not counted")
 	}
 }
 

@@ -14,10 +14,12 @@ import (
 // a fence ([mdFence]).
 type mdPage struct{ strings.Builder }
 
-// mdEvidence is how many pieces of evidence a finding shows, and mdEvidenceSize how much of each: a comment has 65,536 characters.
+// A comment on a pull request has 65,536 characters, so that evidence is short, and left out once a page is half full; findings that do not
+// fit are counted.
 const (
 	mdEvidence     = 1
 	mdEvidenceSize = 2000
+	mdHalf, mdFull = 30_000, 55_000
 )
 
 func writeMarkdown(w io.Writer, r *probe.Report, _ Options) error {
@@ -76,8 +78,15 @@ func (p *mdPage) findings(r *probe.Report) {
 	if len(r.Findings) == 0 {
 		p.WriteString("\nNone.\n")
 	}
-	for _, f := range inOrder(r.Findings) {
+	for i, f := range inOrder(r.Findings) {
+		if p.Len() > mdFull {
+			fmt.Fprintf(p, "\n%s more: see the report as a page or as JSON.\n", plural(len(r.Findings)-i, "finding"))
+			break
+		}
 		p.finding(&f)
+		if p.Len() > mdHalf {
+			continue
+		}
 		for _, e := range f.Evidence[:min(len(f.Evidence), mdEvidence)] {
 			fmt.Fprintf(p, "\n<details><summary>Evidence: %s</summary>\n\n", plural(max(f.Count, 1), "case"))
 			p.WriteString(mdFence(bounded("case "+plain(e.Case)+"\nsent "+plain(e.Request)+"\ngot  "+orNothing(e.Response), mdEvidenceSize)))
