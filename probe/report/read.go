@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/probe"
 )
 
-// MaxReport is the size of the largest report that [Read] takes, in bytes. A run of a server with a thousand tools is a tenth of it.
+// MaxReport is the size of the largest report that [Read] takes, in bytes.
 const MaxReport = 64 << 20
 
 // Read takes a report that [Write] wrote as JSON. It fails for anything else, for a report of a later version, and for more than
