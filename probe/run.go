@@ -31,6 +31,9 @@ type Observation struct {
 	Stderr     string   `json:"stderr,omitempty"`      // what it printed meanwhile, bounded
 	Exit       string   `json:"exit,omitempty"`        // how it ended, if it did
 	Hits       int      `json:"hits,omitempty"`        // requests that the fake upstream got
+	Extra      int      `json:"extra,omitempty"`       // answers to what had been answered already
+	Notices    int      `json:"notices,omitempty"`     // notifications that came meanwhile
+	Kept       bool     `json:"kept,omitempty"`        // a call was called off, and answered long after the server had read that
 	Millis     int64    `json:"ms"`                    // how long it took; no rule may depend on it but through the outcome
 }
 

@@ -42,6 +42,7 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	}
 	if !o.NoProtocol {
 		planned = append(planned, misuse()...) // last: a server may not survive it
+		planned = append(planned, calledOff(tools, o)...)
 	}
 	limit := o.MaxCalls
 	if limit == 0 {

@@ -25,12 +25,7 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	if executes(t.Name) && !allowed {
 		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name smells of execution; --allow " + t.Name + " includes it"}}
 	}
-	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: mayRun(t, o)}
-	if len(t.InputSchema) > 0 {
-		if s, err := schema.Compile(t.InputSchema); err == nil { // one that cannot be used checks nothing
-			m.sound = s
-		}
-	}
+	m := newMaker(t, o)
 	m.validation()
 	m.domain()
 	m.upstream(faultsFor(t, o))
@@ -39,6 +34,16 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 			Reason: "it does not say that it only reads; --allow " + t.Name + " includes them"})
 	}
 	return m.cases, m.skips
+}
+
+func newMaker(t *probe.Tool, o Options) *maker {
+	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: mayRun(t, o)}
+	if len(t.InputSchema) > 0 {
+		if s, err := schema.Compile(t.InputSchema); err == nil { // one that cannot be used checks nothing
+			m.sound = s
+		}
+	}
+	return m
 }
 
 // mayRun reports a tool that may be called with arguments that it accepts.
@@ -182,6 +187,27 @@ func (m *maker) upstream(faults []string) {
 			Method: "tools/call", Params: params(m.tool.Name, arguments), Expect: probe.ExpectFailure})
 	}
 }
+
+// lasting are words by which a tool says that its calls take long.
+var lasting = regexp.MustCompile(`(?i)long.?running|sleep|delay|takes (a )?(long|while)|slow`)
+
+// calledOff is a sound call that is called off while it is being worked on: of a tool that says that it takes long, or else of the first
+// that may be called. Of one that answers at once nothing is learnt, so one call is enough.
+func calledOff(tools []probe.Tool, o Options) []probe.Case {
+	var chosen *probe.Tool
+	for i := range tools {
+		if t := &tools[i]; mayRun(t, o) && (chosen == nil || !takesLong(chosen) && takesLong(t)) {
+			chosen = t
+		}
+	}
+	if chosen == nil {
+		return nil
+	}
+	return []probe.Case{{Group: probe.GroupLiveness, Name: probe.CaseCancel, Tool: chosen.Name, Method: "tools/call",
+		Params: params(chosen.Name, newMaker(chosen, o).valid()), Expect: probe.ExpectSilence}}
+}
+
+func takesLong(t *probe.Tool) bool { return lasting.MatchString(t.Name + " " + t.Description) }
 
 func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)

@@ -21,6 +21,7 @@ const (
 	pingWait    = 5 * time.Second
 	triesApart  = 400 * time.Millisecond
 	cancelAfter = 100 * time.Millisecond // a call must have arrived before it is called off
+	onItsWay    = 250 * time.Millisecond // what comes so soon after a call was called off had been sent before
 )
 
 // The bounds of what is kept of a case.

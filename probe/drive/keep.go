@@ -76,8 +76,8 @@ func masks(t Target, scratch string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// kept is a case without what makes a run heavy: the request shows the beginning of it.
-func kept(c probe.Case) probe.Case {
+// light is a case without what makes a run heavy: the request shows the beginning of it.
+func light(c probe.Case) probe.Case {
 	if len(c.Raw) > keptRequest {
 		c.Raw = nil
 	}

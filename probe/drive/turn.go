@@ -26,7 +26,10 @@ type ids map[string]bool
 // seen is what came of a turn.
 type seen struct {
 	wanted  ids
+	need    int // answers that there were to wait for
 	count   int // answers that came
+	extra   int // answers beyond those
+	notices int // notifications
 	answers []string
 	raw     []byte // the first of them as it came
 	size    int64  // of all answers, kept or not
@@ -54,7 +57,7 @@ func (d *driver) converse(ctx context.Context, t *turn) *seen {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.turns++
-	s := &seen{wanted: t.wanted}
+	s := &seen{wanted: t.wanted, need: t.need}
 	sent := d.hand(ctx, d.turns, t)
 	exchanges := d.link.exchanges()
 	limit := t.patience
@@ -163,6 +166,10 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 	if batch, ok := m.SplitBatch(); ok {
 		units = batch
 	}
+	about := s // what is no answer belongs to the case, not to the question whether the server is alive
+	if t.before != nil {
+		about = t.before
+	}
 	var answered []wire.ID
 	sound := false
 	for _, unit := range units {
@@ -175,11 +182,12 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 			d.oblige(ctx, &u)
 		case wire.KindNotification:
 			sound = true
+			about.notices++
 		case wire.KindMalformed:
 		}
 	}
 	if !sound {
-		s.hear(a.message)
+		about.hear(a.message)
 		return false
 	}
 	return d.file(t, s, a, answered)
@@ -204,8 +212,11 @@ func (d *driver) file(t *turn, s *seen, a *arrival, answered []wire.ID) bool {
 	case asked > 0:
 		d.keep(s, a, asked)
 		return true
-	case (earlier || loose) && t.before != nil && t.before.count == 0:
+	case (earlier || loose) && t.before != nil && t.before.count == 0, earlier && t.before.count < t.before.need:
 		d.keep(t.before, a, 1)
+		return false
+	case earlier:
+		t.before.extra++
 		return false
 	case loose:
 		d.keep(s, a, t.need)
