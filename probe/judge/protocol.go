@@ -78,13 +78,14 @@ var protocolRules = []rule{
 		}},
 }
 
-// wrongChannel: the gateway refuses bad arguments itself, but does not turn a JSON-RPC error of the server into something else.
+// wrongChannel: the gateway refuses bad arguments itself, and tells the errors of a tool as results if its profile says so; what has a number of
+// the protocol it leaves as it is.
 func wrongChannel(p *party) []hit {
 	var out []hit
 	for _, s := range p.sights {
 		own := s.fixable() || s.Case.Group == probe.GroupDomain || s.Case.Group == probe.GroupUpstream
 		if own && s.label() == LabelProtocol {
-			out = append(out, hit{s: s, what: "tells a failure of its own as a JSON-RPC error", unmendable: !s.fixable()})
+			out = append(out, hit{s: s, what: "tells a failure of its own as a JSON-RPC error", unmendable: !s.fixable() && s.violates("reserved-number")})
 		}
 	}
 	return out
