@@ -224,8 +224,8 @@ func nextCommands(r *probe.Report) [][2]string {
 	out := [][2]string{{"candor probe --format html --out report.html …", "the same as a page, with all evidence"}}
 	if slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Outside }) {
 		out = append(out,
-			[2]string{"candor probe --profile-out profile.json …", "what the gateway can mend without touching the server"},
-			[2]string{"candor wrap --profile profile.json -- …", "the server, mended"})
+			[2]string{"candor probe --profile-out profile.yaml …", "what the gateway can mend without touching the server"},
+			[2]string{"candor wrap --profile profile.yaml -- …", "the server, mended"})
 	}
 	return append(out, [2]string{"candor probe --format json --out before.json …", "keep this; later --baseline before.json fails on what got worse"})
 }
