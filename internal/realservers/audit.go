@@ -24,6 +24,7 @@ type Audit struct {
 
 	Before    Standing   `json:"before"`
 	After     Standing   `json:"after"`
+	Held      bool       `json:"held"`      // the grade stays though the score rises: what is left cannot be mended outside
 	Profile   int        `json:"profile"`   // rules that were learnt
 	Successes int        `json:"successes"` // answers that arrived through the gateway as the server wrote them
 	Seconds   [3]float64 `json:"seconds"`   // directly, wrapped, directly again
@@ -80,7 +81,22 @@ func (a *Audit) holdRun(how string, l look, leftovers []string) {
 	}
 }
 
-// holdGrades wants no grade to fall behind the gateway, and that of a server which can be helped from outside to rise.
+// holdLife wants the gateway to stay alive: what ends or hangs behind it must do so without it as well.
+func (a *Audit) holdLife(direct, wrapped *probe.Run) {
+	was := map[string]probe.Outcome{}
+	for i := range direct.Observations {
+		was[direct.Observations[i].Case.Key()] = direct.Observations[i].Outcome
+	}
+	for i := range wrapped.Observations {
+		o := &wrapped.Observations[i]
+		if bad := o.Outcome == probe.OutcomeCrash || o.Outcome == probe.OutcomeHang; bad && was[o.Case.Key()] != o.Outcome {
+			a.problem("wrapped, %s ends in a %s, and directly it does not", o.Case.Key(), o.Outcome)
+		}
+	}
+}
+
+// holdGrades wants no grade to fall behind the gateway, and that of a server which can be helped from outside to rise. Where what is left
+// keeps the grade down and cannot be mended outside, the score must rise and nothing that weighs and can be mended may be left.
 func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
 	delta := report.Diff(direct, wrapped)
 	for _, step := range delta.Fell {
@@ -89,12 +105,24 @@ func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
 	for _, tool := range delta.Lost {
 		a.problem("wrapped, tool %s is gone", tool)
 	}
-	weighs := func(f probe.Finding) bool { return f.Outside && f.Severity != probe.SeverityInfo }
-	mendable := slices.ContainsFunc(direct.Findings, weighs)
 	rose := slices.ContainsFunc(delta.Rose, func(s report.Step) bool { return s.Tool == "" })
-	if direct.Grade != probe.GradeA && mendable && !rose {
-		a.problem("wrapped, the grade stays %s although %d findings can be mended outside the server", direct.Grade, a.Before.Outside)
+	if direct.Grade == probe.GradeA || rose || mendable(direct) == 0 {
+		return
 	}
+	a.Held = wrapped.Score > direct.Score && mendable(wrapped) == 0
+	if !a.Held {
+		a.problem("wrapped, the grade stays %s although %d findings can be mended outside the server, and %d of these are left", direct.Grade, mendable(direct), mendable(wrapped))
+	}
+}
+
+// mendable counts the findings that weigh and can be mended outside the server.
+func mendable(r *probe.Report) (n int) {
+	for i := range r.Findings {
+		if r.Findings[i].Outside && r.Findings[i].Severity != probe.SeverityInfo {
+			n++
+		}
+	}
+	return n
 }
 
 func named(tool string) string {

@@ -66,7 +66,7 @@ says so here; inside it every tool was called for real (¬--yes¬).
 | column | what it says |
 |---|---|
 | grade, findings | of the server, directly → wrapped; the grades of all tools are compared as well, and none may fall |
-| outside | of the findings, those that can be mended outside the server; a server below A that has one must rise |
+| outside | of the findings, those that can be mended outside the server; a server below A that has one must rise. “held” says that all of them were mended and only the score rises, because what is left can be mended in the server alone |
 | rules | in the profile that was learnt |
 | successes | true successes; each must arrive through the gateway as the bytes that the server wrote |
 | agreed | calls that are called what the corpus of recorded servers calls them, of all calls in common. A call is in common if tool, case, method and params are the same, and it is about arguments, things that do not exist or the protocol |
@@ -108,8 +108,8 @@ func (r Audits) writeTable(out *strings.Builder) {
 		if !a.Sealed {
 			seal = " (could write anywhere)"
 		}
-		fmt.Fprintf(out, "| %s%s | %s | %d | %d | %s %d → %s %d | %d → %d | %d → %d | %d | %d | %s | %d | %.0f, %.0f, %.0f | %s |\n", a.Name, seal, a.Version, a.Tools, a.Cases,
-			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.Before.Findings, a.After.Findings, a.Before.Outside, a.After.Outside,
+		fmt.Fprintf(out, "| %s%s | %s | %d | %d | %s %d → %s %d%s | %d → %d | %d → %d | %d | %d | %s | %d | %.0f, %.0f, %.0f | %s |\n", a.Name, seal, a.Version, a.Tools, a.Cases,
+			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Before.Outside, a.After.Outside,
 			a.Profile, a.Successes, a.agreed(), a.Agreement.Aside, a.Seconds[0], a.Seconds[1], a.Seconds[2], a.After.rules())
 	}
 	if sum, ok := r.Agreement(); ok {
@@ -117,6 +117,13 @@ func (r Audits) writeTable(out *strings.Builder) {
 	} else {
 		out.WriteString("\nThere were no recordings in ../shared/corpus to compare the labels with.\n")
 	}
+}
+
+func (a *Audit) held() string {
+	if a.Held {
+		return " (held)"
+	}
+	return ""
 }
 
 func (a *Audit) agreed() string {
@@ -151,8 +158,8 @@ func (a *Audit) Print(w io.Writer) error {
 	if a.Absent != "" {
 		fmt.Fprintf(&out, "%s %s: not probed: %s\n", a.Name, a.Version, a.Absent)
 	} else {
-		fmt.Fprintf(&out, "%-50s %d tools, %d cases; %s %d → %s %d; findings %d → %d; %d rules; %d successes; labels %s; %.0f, %.0f, %.0f s\n", a.Name+" "+a.Version, a.Tools, a.Cases,
-			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.Before.Findings, a.After.Findings, a.Profile, a.Successes, a.agreed(),
+		fmt.Fprintf(&out, "%-50s %d tools, %d cases; %s %d → %s %d%s; findings %d → %d; %d rules; %d successes; labels %s; %.0f, %.0f, %.0f s\n", a.Name+" "+a.Version, a.Tools, a.Cases,
+			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Profile, a.Successes, a.agreed(),
 			a.Seconds[0], a.Seconds[1], a.Seconds[2])
 	}
 	for _, m := range a.Agreement.Misses {

@@ -71,6 +71,7 @@ func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error)
 		return audit, err
 	}
 	audit.describe(seen[0], seen[1])
+	audit.holdLife(seen[0].run, seen[1].run)
 	audit.holdGrades(seen[0].report, seen[1].report)
 	audit.holdSuccesses(seen[0].run, seen[1].run, said)
 	audit.holdFindings(seen[0].report, seen[2].report)
