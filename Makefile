@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers cover checklist codes-coverage generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate demo ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,18 +66,24 @@ conform-all: ## the same, and its alphas for both protocol eras
 	go run ./internal/conformance/run -install
 	go run ./internal/conformance/run -alpha
 
-real: ## three published servers, directly and through the gateway
+real: ## three published servers, directly and through the gateway, and put through probe
 	@.ci/run real
 
 real-all: ## the same with all that internal/realservers lists
 	go run ./internal/conformance/run -install
 	go run ./internal/realservers/run -all -install
 	go run ./internal/realservers/run -all
+	go run ./internal/realservers/run -all -probe
 
 realservers: ## the same, and write what was seen to docs/realservers.md
 	go run ./internal/conformance/run -install
 	go run ./internal/realservers/run -all -install
 	go run ./internal/realservers/run -all -markdown docs/realservers.md
+
+probeservers: ## put them all through probe, and write what was seen to docs/probe-servers.md
+	go run ./internal/conformance/run -install
+	go run ./internal/realservers/run -all -install
+	go run ./internal/realservers/run -all -probe -markdown docs/probe-servers.md
 
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...
