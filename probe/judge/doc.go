@@ -17,6 +17,9 @@
 // only worth knowing counts nowhere.
 //
 // The cases that belong to no tool, which test the protocol, are graded like one more tool. The grade of a server is the mean of all of
-// these, rounded; it is an A only if every one of them is. A tool without a failure and without a finding has no grade, and so has a server
-// without a tool that has one: nothing was seen of how it fails.
+// these, rounded, and then bounded, because a mean hides what is bad in a few tools: it is an A only if every one of them is, at most a C if
+// a critical rule is broken anywhere, and at most a D if more than a quarter of the tools that have a grade have a D or worse.
+//
+// A tool without a failure and without a finding has no grade, and so has a server without a tool that has one: nothing was seen of how it
+// fails. What a tool does when its upstream fails is judged only if it has asked the upstream at all.
 package judge

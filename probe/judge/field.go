@@ -134,5 +134,5 @@ func (s *sight) saysNothing() bool {
 	if s.reading.Verdict == contract.VerdictMasked || s.payload().Present() {
 		return false
 	}
-	return ok && vacuous.MatchString(text)
+	return ok && (vacuous.MatchString(text) || s.facts().hidden)
 }

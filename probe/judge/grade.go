@@ -28,6 +28,7 @@ func weight(s probe.Severity) int {
 const (
 	manyMajor       = 4
 	severalCritical = 3
+	badShare        = 4 // one tool in so many may be bad without the server being so
 )
 
 // tally counts the broken rules of one party.
@@ -92,10 +93,18 @@ func (d *docket) tally(without map[string]bool) tally {
 
 var ladder = []probe.Grade{probe.GradeF, probe.GradeD, probe.GradeC, probe.GradeB, probe.GradeA}
 
-// together is the grade and the score of several parties, less the given rules: the mean, rounded; an A only if all have one.
-// It is "" if nothing could be judged.
+// The steps of the ladder that bound a server's grade.
+const (
+	stepD = 1
+	stepC = 2
+	stepB = 3
+)
+
+// together is the grade and the score of several parties, less the given rules: the mean, rounded, and then bounded, because a mean hides
+// what is bad in a few tools. It is "" if nothing could be judged.
 func together(dockets []*docket, without map[string]bool) (grade probe.Grade, score int) {
-	n, steps, best := 0, 0, true
+	n, steps, limit := 0, 0, len(ladder)-1
+	tools, bad := 0, 0
 	for _, d := range dockets {
 		if d.unjudged {
 			continue
@@ -105,16 +114,27 @@ func together(dockets []*docket, without map[string]bool) (grade probe.Grade, sc
 		n++
 		steps += step
 		score += t.score()
-		best = best && step == len(ladder)-1
+		if d.party.name != "" {
+			tools++
+			if step <= stepD {
+				bad++
+			}
+		}
+		switch {
+		case len(dockets) == 1: // a tool by itself has the grade that it has
+		case t.critical > 0:
+			limit = min(limit, stepC)
+		case step <= stepB:
+			limit = min(limit, stepB)
+		}
 	}
 	if n == 0 {
 		return "", 0
 	}
-	step := (2*steps + n) / (2 * n)
-	if !best {
-		step = min(step, len(ladder)-2)
+	if len(dockets) > 1 && badShare*bad > tools {
+		limit = min(limit, stepD)
 	}
-	return ladder[step], score / n
+	return ladder[min(limit, (2*steps+n)/(2*n))], score / n
 }
 
 // maxRaise is how many things to do are listed.

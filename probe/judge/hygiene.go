@@ -75,9 +75,7 @@ var hygieneRules = []rule{
 		Reason: "Clients read every line as a message; some end the session.",
 		Clause: "MCP 2025-11-25, Transports, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
 		Fix:    "Log to standard error."},
-		each: func(s *sight) (string, bool) {
-			return "writes lines to standard output that are no messages", len(s.Noise) > 0
-		}},
+		across: noisy},
 	{Rule: probe.Rule{ID: "EC031", Title: "Path or stack in an error", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "It tells strangers how the machine is laid out, and tells the model nothing that it could use.",
 		Clause: "CWE-209; CWE-497; evidence: 103 recorded answers show a path of the server, 8 a stack",
@@ -142,6 +140,17 @@ func (s *sight) echoes() bool {
 		}
 	}
 	return false
+}
+
+// noisy looks at the start, too.
+func noisy(p *party) []hit {
+	var out []hit
+	for _, s := range append(slices.Clone(p.greeting), p.sights...) {
+		if len(s.Noise) > 0 {
+			out = append(out, hit{s: s, what: "writes lines to standard output that are no messages"})
+		}
+	}
+	return out
 }
 
 // hidesError: the gateway puts a text in front, but leaves an answer as it is that has the canonical error already.

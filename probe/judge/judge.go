@@ -25,6 +25,9 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	dockets := hear(run, set)
 	for _, d := range dockets {
 		row := d.row()
+		if d.party.idle {
+			r.Skipped = append(r.Skipped, probe.Skip{Tool: d.party.name, What: "what it does when its upstream fails", Reason: "it never asked the fake upstream for anything"})
+		}
 		r.Findings = append(r.Findings, d.findings...)
 		r.Cases += row.Cases
 		r.Failures += row.Failures

@@ -77,6 +77,65 @@ func TestServerIsNoBetterThanAWithoutEveryToolBeingOne(t *testing.T) {
 	}
 }
 
+// TestAMeanHidesNothing: a few bad tools among many good ones bound the grade, and what would raise it says what then bounds it.
+func TestAMeanHidesNothing(t *testing.T) {
+	of := func(bad, all int, answer probe.Observation) *probe.Report {
+		run := &probe.Run{}
+		for i := range all {
+			o := missing(good("INVALID", "query is missing", ""))
+			if i < bad {
+				o = answer
+			}
+			o.Case.Tool = fmt.Sprintf("tool%02d", i)
+			run.Observations = append(run.Observations, o)
+		}
+		r, err := judge.Judge(run, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	masked := absent(text(false, notOK))
+	for _, c := range []struct {
+		bad, all int
+		want     probe.Grade
+	}{{0, 27, probe.GradeA}, {1, 27, probe.GradeC}, {6, 27, probe.GradeC}, {7, 28, probe.GradeC}, {8, 27, probe.GradeD}} {
+		r := of(c.bad, c.all, masked)
+		if r.Grade != c.want {
+			t.Errorf("%d of %d tools mask: %s, want %s", c.bad, c.all, r.Grade, c.want)
+		}
+		if c.bad > 0 && !strings.Contains(r.Raise[0], "Then A (100)") {
+			t.Errorf("raise: %q", r.Raise)
+		}
+	}
+	if r := of(1, 27, missing(good("INVALID", "the arguments are wrong", ""))); r.Grade != probe.GradeB {
+		t.Errorf("one major thing among 27 tools: %s", r.Grade)
+	}
+}
+
+func TestWhatIsPrintedAtTheStartIsTheServers(t *testing.T) {
+	run := one(missing(good("INVALID", "query is missing", ""))).run()
+	run.Greeting = server("initialize", `"result":{}`)
+	run.Greeting.Noise = []string{"listening…"}
+	r, err := judge.Judge(run, "")
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != "EC029" || r.Findings[0].Tool != "" || !strings.Contains(r.Findings[0].Evidence[0].Response, "listening") {
+		t.Errorf("%v\n%s", err, show(r))
+	}
+}
+
+// TestAToolThatNeverAsksItsUpstreamIsNotJudgedByIt: it works as well as ever while a service fails that it does not know.
+func TestAToolThatNeverAsksItsUpstreamIsNotJudgedByIt(t *testing.T) {
+	o := upstream(probe.CaseUpstream500, text(false, "[]"))
+	o.Case.Fault = "500"
+	fine := missing(good("INVALID", "query is missing", ""))
+	if got, r := found(t, one(fine, o)); got != "" || len(r.Skipped) != 1 || r.Tools[0].Cases != 1 {
+		t.Errorf("found %q, skipped %v", got, r.Skipped)
+	}
+	if got, _ := found(t, one(fine, asked(1, o))); got != "EC034" {
+		t.Errorf("found %q of one that asks", got)
+	}
+}
+
 func TestWhatRaisesTheGradeComesFirst(t *testing.T) {
 	r := report(t, one(absent(text(false, notOK)), invalid(probe.CaseMissingRequired, "", good("INVALID", "query is missing", ""))))
 	tool := r.Tools[0]
@@ -164,6 +223,7 @@ func TestTwoAnswersToOneCaseAreNotOneMalformedOne(t *testing.T) {
 	o := server(probe.CaseDuplicateID, `"result":{}`)
 	o.Case.Group, o.Case.Expect = probe.GroupLiveness, probe.ExpectSilence
 	o.Response += "\n" + o.Response
+	o.Request += "\n" + o.Request
 	if got, r := found(t, one(missing(good("INVALID", "query is missing", "")), o)); got != "" || r.Protocol.Failures != 0 {
 		t.Errorf("found %q, failures %d", got, r.Protocol.Failures)
 	}

@@ -13,11 +13,18 @@ type party struct {
 	tool   *probe.Tool
 	sights []*sight
 	set    string
+	// greeting is what came before all cases; of the protocol only, and nil in a run that does not hold it.
+	greeting []*sight
+	// idle says that the upstream was made to fail, and the tool never asked it.
+	idle bool
 }
 
 // parties are the protocol first, then the tools by name. Cases of tools that the server does not list are the tools' own all the same.
 func parties(run *probe.Run, set string) []*party {
 	byName := map[string]*party{"": {set: set}}
+	if run.Greeting.Request != "" {
+		byName[""].greeting = []*sight{view(&run.Greeting, nil)}
+	}
 	for i := range run.Tools {
 		t := &run.Tools[i]
 		if byName[t.Name] == nil {
@@ -37,10 +44,21 @@ func parties(run *probe.Run, set string) []*party {
 	}
 	out := make([]*party, 0, len(byName))
 	for _, p := range byName {
+		p.leaveOut()
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b *party) int { return compareText(a.name, b.name) })
 	return out
+}
+
+// leaveOut forgets how the upstream failed if the tool never asks it: its answers then say nothing about that. Recorded runs do not know
+// which fault it was, nor who asked.
+func (p *party) leaveOut() {
+	asks := slices.ContainsFunc(p.sights, func(s *sight) bool { return s.Case.Fault != "" && s.Hits > 0 })
+	kept := slices.DeleteFunc(slices.Clone(p.sights), func(s *sight) bool { return s.Case.Fault != "" })
+	if p.idle = !asks && len(kept) < len(p.sights); p.idle {
+		p.sights = kept
+	}
 }
 
 // subject begins a sentence about the party.

@@ -23,7 +23,7 @@ type hit struct {
 }
 
 // all are the rules in the order of their ids. Ids are never given twice: baselines and mutes refer to them.
-var all = slices.Concat(truthRules, protocolRules, codeRules, retryRules, fieldRules, hygieneRules, lifeRules, upstreamRules, dialectRules, driftRules)
+var all = slices.Concat(truthRules, protocolRules, codeRules, retryRules, fieldRules, hygieneRules, lifeRules, misuseRules, upstreamRules, dialectRules, driftRules)
 
 // Rules returns all rules, by id. The caller owns the slice and everything in it.
 func Rules() []probe.Rule { return rulesOf("") }

@@ -29,7 +29,7 @@ type sight struct {
 func view(o *probe.Observation, t *probe.Tool) *sight {
 	x := &contract.Exchange{Lost: o.Response == ""}
 	if o.Request != "" {
-		m := wire.Parse([]byte(o.Request), wire.Limits{})
+		m := wire.Parse(firstMessage(o.Request), wire.Limits{})
 		x.Request = &m
 	}
 	if !x.Lost {
@@ -38,7 +38,7 @@ func view(o *probe.Observation, t *probe.Tool) *sight {
 	return &sight{Observation: o, tool: t, exchange: x, message: &x.Response, reading: contract.Read(x)}
 }
 
-// firstMessage is the first of several answers, one a line, where a case has more than one; a body may have line ends of its own.
+// firstMessage is the first of several messages, one a line, where a case has more than one; a body may have line ends of its own.
 func firstMessage(response string) []byte {
 	first, _, several := strings.Cut(response, "\n")
 	if several && wire.Valid([]byte(first), wire.Limits{AllowLoneSurrogates: true}) {

@@ -87,7 +87,7 @@ func ruleTable() []ruleCase {
 			one(absent(good("GONE", "no such page "+long[:1000], "")))},
 		{"EC021",
 			one(absent(named), absent("")).change(ended(probe.OutcomeCrash)),
-			one(absent(named), server(probe.CaseMalformedJSON, "")).change(silent)},
+			one(absent(named), server(probe.CaseNotJSONRPC, "")).change(silent)},
 		{"EC022",
 			one(absent(named), absent("")).change(ended(probe.OutcomeHang)),
 			one(absent(named), absent("")).change(ended(probe.OutcomeHang)).with(func(t *probe.Tool) { t.Description = "A long-running operation." })},
@@ -131,8 +131,8 @@ func ruleTable() []ruleCase {
 			one(server(probe.CaseSetLevelBad, `"result":{}`)),
 			one(server(probe.CaseSetLevelBad, rpc(-32602, "no such level")))},
 		{"EC037",
-			one(upstream(probe.CaseUpstream404, good("GONE", "no such page", "")), upstream(probe.CaseUpstream500, good("AWAY", "the service is away", ""))).change(hits(4)),
-			one(upstream(probe.CaseUpstream500, good("AWAY", "the service is away", ""))).change(hits(1))},
+			one(asked(2, upstream(probe.CaseUpstream404, good("GONE", "no such page", ""))), asked(6, upstream(probe.CaseUpstream500, good("AWAY", "the service is away", "")))),
+			one(asked(2, upstream(probe.CaseUpstream404, good("GONE", "no such page", ""))), asked(2, upstream(probe.CaseUpstream500, good("AWAY", "the service is away", ""))))},
 		{"EC038",
 			one(absent(named)).with(func(t *probe.Tool) { t.Codes = []string{"GONE"} }),
 			one(absent(named)).with(func(t *probe.Tool) { t.Codes = []string{"GONE", "x/INVALID"} })},
@@ -154,7 +154,46 @@ func ruleTable() []ruleCase {
 		{"EC044",
 			one(absent(strings.Replace(canonical(candor.CodeNotFound, "no such page"), `"class":"not_found"`, `"class":"denied"`, 1))),
 			one(absent(canonical(candor.CodeNotFound, "no such page")))},
+		{"EC045",
+			one(absent(named)).change(func(o *probe.Observation) { o.Extra = 1 }),
+			one(absent(named), absent(named))},
+		{"EC046",
+			one(absent(named)).change(func(o *probe.Observation) { o.Notices = 101 }),
+			one(absent(named)).change(func(o *probe.Observation) { o.Notices = 100 })},
+		{"EC047",
+			one(absent(named), server(probe.CaseMalformedJSON, "")).change(silent),
+			one(absent(named), server(probe.CaseMalformedJSON, "")).change(silent).change(status(400))},
+		{"EC048",
+			one(absent(named), misused(probe.CaseMalformedJSON, `{`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}`)),
+			one(absent(named), misused(probe.CaseMalformedJSON, `{`, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"no JSON"}}`))},
+		{"EC049",
+			one(absent(named), misused(probe.CaseBatch, batch, `{"jsonrpc":"2.0","id":4,"result":{}}`)),
+			one(absent(named), misused(probe.CaseBatch, batch, `{"jsonrpc":"2.0","id":4,"result":{}}`+"\n"+`{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"no such method"}}`),
+				misused(probe.CaseBatch, batch, `{"jsonrpc":"2.0","id":4,"error":{"code":-32600,"message":"there are no batches"}}`),
+				misused(probe.CaseBatch, batch, `[{"jsonrpc":"2.0","id":5,"result":{}},{"jsonrpc":"2.0","id":4,"result":{}}]`))},
+		{"EC050",
+			one(absent(named), calledOff(named)).change(func(o *probe.Observation) { o.Kept = true }),
+			one(absent(named), calledOff(named))},
 	}
+}
+
+const batch = `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":5,"method":"zz/none"}]`
+
+// misused is what is no sound request, with what came of it.
+func misused(name, request, response string) probe.Observation {
+	o := server(name, "")
+	o.Case.Raw, o.Case.Expect, o.Request, o.Response = []byte(request), probe.ExpectSilence, request, response
+	return o
+}
+
+func calledOff(answer string) probe.Observation {
+	return call(probe.GroupLiveness, probe.CaseCancel, probe.ExpectSilence, answer)
+}
+
+// asked is a case in which the upstream got so many requests.
+func asked(n int, o probe.Observation) probe.Observation {
+	o.Hits = n
+	return o
 }
 
 const structured = `"result":{"content":[{"type":"text","text":"GONE: no such page"}],"structuredContent":{"code":"GONE","message":"no such page"},"isError":true}`

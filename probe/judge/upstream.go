@@ -15,22 +15,31 @@ var upstreamRules = []rule{
 		across: retriesUnseen},
 }
 
-// retriesUnseen compares with the faults that nobody retries: some calls need more than one request.
+// retriesUnseen compares the faults that pass with those that nobody retries: some calls need more than one request. Where there is nothing to
+// compare with, nothing is known.
 func retriesUnseen(p *party) []hit {
 	needed := 0
 	for _, s := range p.sights {
 		switch s.Case.Name {
 		case probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404:
-			if s.Hits > 0 && (needed == 0 || s.Hits < needed) {
-				needed = s.Hits
-			}
+			needed = max(needed, s.Hits)
 		}
 	}
 	var out []hit
 	for _, s := range p.sights {
-		if s.Case.Group == probe.GroupUpstream && s.Hits > max(needed, 1) {
+		if needed > 0 && s.mayPass() && s.Hits > needed {
 			out = append(out, hit{s: s, what: "sent its upstream " + strconv.Itoa(s.Hits) + " requests for one call at " + s.Case.Name})
 		}
 	}
 	return out
+}
+
+// mayPass reports a fault of the upstream after which some try again by themselves.
+func (s *sight) mayPass() bool {
+	switch s.Case.Name {
+	case probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503, probe.CaseUpstreamSlow:
+		return true
+	default:
+		return false
+	}
 }
