@@ -427,3 +427,17 @@ func TestAGuessedSessionIsNobodys(t *testing.T) {
 	}
 	real.call("read_file", args{"path": "src/hello.txt"}).fine()
 }
+
+// TestAReportIsNothingThatACheckWouldRun writes code where reports go, without a plan.
+func TestAReportIsNothingThatACheckWouldRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	for _, name := range []string{"docs/reports/x_test.go", "docs/reports/build.rs", "docs/reports/run", "docs/reports/.md/x.sh"} {
+		s.call("write_file", args{"path": name, "content": "package x\n", "make_dirs": true}).is("MISSING_REQUIRED_FIELD")
+		if _, there := p.read(name); there {
+			t.Errorf("%s was written", name)
+		}
+	}
+	s.call("write_file", args{"path": "docs/reports/why.md", "content": "Because."}).fine()
+}

@@ -2,6 +2,7 @@ package kaiza
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func otherRole(role string) string {
 }
 
 func lockedError(l *Lock) *candor.Error {
-	details := map[string]any{"locked_by": l.Code, "ref": l.Ref, "tool": l.Tool, "at": l.At, "unlock": "write_file below " + reportsFolder}
+	details := map[string]any{"locked_by": l.Code, "ref": l.Ref, "tool": l.Tool, "at": l.At, "unlock": "write_file below " + reportsFolder + ", as .md, .txt or .json"}
 	if l.Invariant != "" {
 		details["invariant"] = l.Invariant
 	}
@@ -100,5 +101,13 @@ const reportsFolder = "docs/reports/"
 // isReport reports a path that lies below the folder of reports.
 func isReport(f *workspace.Folder, name string) bool {
 	p, err := f.Parse(name)
-	return err == nil && strings.HasPrefix(p.String(), reportsFolder)
+	return err == nil && inReports(p)
+}
+
+// reportKinds are the names that a report may end in: something to read, and nothing that a check would run.
+var reportKinds = []string{".md", ".txt", ".json"}
+
+// inReports reports a path that needs no plan.
+func inReports(p workspace.Path) bool {
+	return strings.HasPrefix(p.String(), reportsFolder) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
 }

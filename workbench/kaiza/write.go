@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"strings"
 	"unicode"
 
 	"github.com/candor-mcp/candor"
@@ -64,7 +63,7 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	ch := &change{plan: in.Plan, report: strings.HasPrefix(p.String(), reportsFolder)}
+	ch := &change{plan: in.Plan, report: inReports(p)}
 	if err := k.needsPlan(d, ch); err != nil {
 		return workbench.Reply{}, err
 	}
