@@ -33,7 +33,7 @@ func TestWithoutTheTokenNothingIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _ := io.ReadAll(answer.Body)
-		answer.Body.Close()
+		answer.Body.Close() //nolint:errcheck // it was only read
 		if answer.StatusCode != want || want == 401 && !strings.Contains(string(text), "TOKEN_REQUIRED") {
 			t.Errorf("%q got %d: %s", said, answer.StatusCode, text)
 		}

@@ -13,7 +13,7 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 
 // badLevel returns why a request to set the level of logging cannot be followed, nil for any other request.
 func badLevel(req mcp.Request) *candor.Error {
-	p, ok := req.GetParams().(*mcp.SetLoggingLevelParams)
+	p, ok := req.GetParams().(*mcp.SetLoggingLevelParams) //nolint:staticcheck // it goes, and until then it is asked for
 	if !ok || p == nil || slices.Contains(levels, string(p.Level)) {
 		return nil
 	}

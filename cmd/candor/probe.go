@@ -324,7 +324,7 @@ func writeRun(name string, run *probe.Run) error {
 // writeWhole replaces a file as a whole.
 func writeWhole(name string, data []byte) error {
 	half := name + ".half"
-	if err := os.WriteFile(half, data, 0o600); err != nil {
+	if err := os.WriteFile(half, data, 0o644); err != nil { //nolint:gosec // a report is for others to read
 		return err
 	}
 	return os.Rename(half, name)

@@ -36,7 +36,7 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 // writeProfile writes what was learnt. It never overwrites: a person may have changed the file.
 func (c *probeCommand) writeProfile(run *probe.Run) error {
 	text := profile.Learn(run).YAML()
-	f, err := os.OpenFile(c.profile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(c.profile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a profile is for others to read
 	if err != nil {
 		return bad("choose another file, or remove that one", "--profile-out: %s", err)
 	}

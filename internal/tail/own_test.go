@@ -3,7 +3,6 @@ package tail_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 // TestWhatTheServerKnowsBetterIsSent has the server itself say that it could not record, and what was done.
 func TestWhatTheServerKnowsBetterIsSent(t *testing.T) {
 	t.Parallel()
-	edge := tail.Edge{By: candor.PartyServer, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Ref: func() string { return "r" }}
+	edge := tail.Edge{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}
 	own := candor.New(candor.CodeKaizaAuditLogFailed, "The action was done.", candor.WithOrigin(candor.PartyServer, false), candor.WithRef("r-1"))
 	refuse := func(context.Context) error { return errors.New("the disk is full") }
 	if sent := edge.Settle(t.Context(), tail.Failure{Error: own}, refuse); sent == nil || sent.Message() != "The action was done." {
