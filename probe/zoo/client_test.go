@@ -179,7 +179,8 @@ func planned(tools []probe.Tool, only string, faults ...string) []probe.Case {
 	all, _ := cases.Plan(mine, cases.Options{Yes: true, MaxCalls: 1 << 20, Faults: faults})
 	var out []probe.Case
 	for _, k := range all {
-		if k.Tool == only && len(k.Raw) < 1<<20 { // megabytes are for the one test that is about them
+		// Megabytes, and calls that are called off, are for the tests that are about them.
+		if k.Tool == only && len(k.Raw) < 1<<20 && (k.Name != probe.CaseCancel || only == "") {
 			out = append(out, k)
 		}
 	}

@@ -9,7 +9,7 @@ type Defect struct {
 	About string   `json:"about"`          // what is seen on the wire
 	Tool  string   `json:"tool,omitempty"` // that shows it; "" for the server as a whole
 	Cases []string `json:"cases"`          // of probe, that bring it out
-	Rule  string   `json:"rule"`           // of probe, that must find it; "" as long as none does
+	Rule  string   `json:"rule"`           // of probe, that must find it
 	Also  []string `json:"also,omitempty"` // rules that cannot but find it, too
 
 	Transport string `json:"transport,omitempty"` // stdio or http, where it can be found on that one alone
@@ -17,11 +17,13 @@ type Defect struct {
 }
 
 // narrow are the defects that cannot be found everywhere. Numbers were allotted, and levels went, with 2026-07-28; a header needs HTTP;
-// and over HTTP the end of a server looks like any broken connection.
+// and
+// over HTTP the end of a server looks like any broken connection, whatever comes behind an answer is not waited for, and a status is an answer.
 var narrow = map[string][2]string{
 	"legacy-number": {"", modern}, "local-number": {"", modern}, "retired-number": {"", modern}, "level-ignored": {"", legacy[0]},
 	"retry-header": {"http", ""}, "http-ok": {"http", modern}, "http-500": {"http", modern},
 	"crash": {"stdio", ""}, "malformed-dies": {"stdio", ""}, "oversize-dies": {"stdio", ""}, "banner": {"stdio", ""},
+	"keeps-on": {"stdio", legacy[0]}, "answered-twice": {"stdio", ""}, "malformed-silent": {"stdio", ""},
 }
 
 // Defects returns all defects, in the order in which the zoo shows them. The caller owns the slice.
@@ -46,6 +48,7 @@ type cage struct {
 	output string             // the output schema, "" for none
 	codes  []string           // that the tool declares
 	writes bool               // the tool does not say that it only reads
+	lasts  bool               // the tool says that it takes long
 	up     func(*call)        // asks the upstream, in place of the records
 }
 
@@ -54,6 +57,9 @@ func (c cage) tool() *tool {
 	t := honestTool(c.Tool)
 	t.about = "Shows the defect " + c.ID + ". " + t.about
 	t.output, t.codes, t.writes = c.output, c.codes, c.writes
+	if c.lasts {
+		t.about += " It takes a while."
+	}
 	if c.input != "" {
 		t.input = c.input
 	}

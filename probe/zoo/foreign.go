@@ -18,7 +18,7 @@ func foreign() []cage {
 		{Defect: defect("calling-prefix", "the name of the tool in front of the text", "A failure is isError with a text that begins with Error calling tool, as FastMCP writes it.", "EC010"),
 			on: whenFailing, show: prefixed("Error calling tool 'calling-prefix': ")},
 		{Defect: Defect{ID: "masked-generic", Tool: "masked-generic", Title: "a failure without its reason",
-			About: "A missing record is isError with nothing but: Error executing tool masked-generic.", Rule: "EC010", Cases: missingCases},
+			About: "A missing record is isError with nothing but: Error executing tool masked-generic.", Rule: "EC010", Also: []string{"EC014"}, Cases: missingCases},
 			on: whenMissing, show: func(c *call) answer { return one(c.failure("Error executing tool masked-generic")) }},
 		{Defect: Defect{ID: "vendor-recovery", Tool: "vendor-recovery", Title: "the code where no client looks",
 			About: "A missing record is isError with prose; its code is in a top-level member recovery that no specification knows.", Rule: "EC010", Cases: missingCases},

@@ -72,10 +72,15 @@ func run(t *testing.T, o zoo.Options, tool, era string, up *service) *probe.Run 
 		}
 		for _, other := range s.other {
 			m := wire.Parse([]byte(other), wire.Limits{})
-			if m.Shape() == wire.KindMalformed {
+			switch {
+			case m.Shape() == wire.KindMalformed:
 				seen.Noise = append(seen.Noise, other)
-			} else if s.response == "" && m.Method() == nil {
+			case m.Method() != nil:
+				seen.Notices++
+			case s.response == "":
 				seen.Response = other
+			default:
+				seen.Extra++
 			}
 		}
 		switch {
@@ -113,12 +118,7 @@ func TestJudgeFindsEachDefectAndNothingElse(t *testing.T) {
 				era = d.Protocol
 			}
 			found := rulesFound(t, run(t, o, d.Tool, era, service))
-			var want []string
-			if d.Rule != "" {
-				want = append(want, d.Rule)
-			}
-			want = append(want, d.Also...)
-			slices.Sort(want)
+			want := slices.Sorted(slices.Values(append(slices.Clone(d.Also), d.Rule)))
 			if !slices.Equal(found, want) {
 				t.Errorf("found %v, planted %v", found, want)
 			}

@@ -26,7 +26,7 @@ func liveness() []cage {
 	}
 	crash := defect("crash", "wrong arguments kill the server", "A name that is no text ends the server without an answer.", "EC021")
 	crash.Cases = []string{probe.CaseWrongType}
-	keeps := defect("keeps-on", "a call that cannot be called off", "A call that was called off is worked on and answered all the same.", "")
+	keeps := defect("keeps-on", "a call that cannot be called off", "A call that was called off is worked on and answered all the same.", "EC050")
 	keeps.Cases = []string{probe.CaseCancel}
 	return []cage{
 		{Defect: crash, on: whenInput, show: func(c *call) answer {
@@ -39,10 +39,10 @@ func liveness() []cage {
 			on: whenMissing, show: held(func(ctx context.Context, _ *call) bool { <-ctx.Done(); return false })},
 		{Defect: defect("late", "an answer after the deadline", "A call for a missing record is answered when nobody waits any more.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline+c.zoo.deadline/4) })},
-		{Defect: keeps, on: whenAsked, show: (*call).keepOn},
+		{Defect: keeps, on: whenAsked, lasts: true, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline/4) })},
 		{Defect: defect("wrong-id", "an answer under another id", "A call for a missing record is answered under an id that nobody has sent.", "EC028"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"zoo-nobody"`, "id")) }},
-		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", ""),
+		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", "EC045"),
 			on: whenMissing, show: func(c *call) answer {
 				frame := c.candid(c.err)
 				return answer{frames: [][]byte{frame, frame}}
@@ -51,7 +51,7 @@ func liveness() []cage {
 			on: whenMissing, show: func(c *call) answer {
 				return answer{frames: [][]byte{[]byte("DEBUG records: looking for a name"), c.candid(c.err)}}
 			}},
-		{Defect: defect("flood", "a flood of notifications", "A call for a missing record sends "+strconv.Itoa(floodSize)+" log messages before the answer.", ""),
+		{Defect: defect("flood", "a flood of notifications", "A call for a missing record sends "+strconv.Itoa(floodSize)+" log messages before the answer.", "EC046"),
 			on: whenMissing, show: func(c *call) answer {
 				var a answer
 				for i := range floodSize {
@@ -61,24 +61,6 @@ func liveness() []cage {
 				return a
 			}},
 	}
-}
-
-// keepOn answers when the call is called off, of all times; or after a while.
-func (c *call) keepOn() answer {
-	a := c.honest()
-	off, done := c.session.wait(c.message.ID())
-	a.hold = func(ctx context.Context, c *call) bool {
-		defer done()
-		select {
-		case <-off:
-			return true
-		case <-ctx.Done():
-			return false
-		case <-time.After(c.zoo.deadline / 4):
-			return true
-		}
-	}
-	return a
 }
 
 // passes waits, and reports that nothing ended the waiting.

@@ -31,10 +31,7 @@ func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *ca
 	}
 	switch c.message.Kind() {
 	case wire.KindNotification:
-		if c.message.MethodIs("notifications/cancelled") {
-			s.callOff(wire.ID(c.message.Params().Path("requestId").Raw()))
-		}
-		return answer{}, c
+		return answer{}, c // nothing that waits here can be called off: that is what is wrong with it
 	case wire.KindRequest:
 		if version != "" && !c.modern && !slices.Contains(legacy, version) {
 			return one(c.rpcError("The protocol version is not supported.", `"code":-32022,"data":{"supported":`+versions()+`,"requested":`+quote(version)+`}`)), c

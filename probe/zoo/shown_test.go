@@ -1,6 +1,9 @@
 package zoo_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -291,8 +294,24 @@ func TestACallThatIsCalledOffIsAnsweredAllTheSame(t *testing.T) {
 	c := open(t, era2025, zoo.Options{Defects: []string{"keeps-on"}, Deadline: time.Second})
 	c.send(request(era2025, "5", "tools/call", `{"name":"keeps-on","arguments":{"name":"alpha","mode":"full"}}`))
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`)
+	if s := c.ask(request(era2025, "6", "ping", "{}"), "6"); s.response == "" || len(s.other) > 0 {
+		t.Errorf("before it is done: %+v", s)
+	}
 	if line := <-c.out; !strings.Contains(line, `"id":5,"result"`) {
 		t.Errorf("got %q", line)
+	}
+}
+
+// TestAClientThatDoesNotReadHoldsNothingUp: the server can be ended all the same.
+func TestAClientThatDoesNotReadHoldsNothingUp(t *testing.T) {
+	_, out := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	in := strings.NewReader(strings.Repeat(request(era2025, "1", "ping", "{}")+"\n", 3))
+	ended := make(chan error, 1)
+	go func() { ended <- zoo.Serve(ctx, in, out, zoo.Options{Defects: []string{"banner"}}) }()
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

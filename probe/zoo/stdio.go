@@ -14,18 +14,19 @@ import (
 const maxHeld = 256
 
 // Serve speaks MCP over lines until in ends, ctx is done, or a defect kills it, which is [ErrCrash]. Calls that still wait are then
-// forgotten. It does not close in; a reader that blocks is left behind.
+// forgotten. It closes neither in nor out; a reader or a writer that blocks is left behind.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	z, err := build(o)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d := &desk{zoo: z, session: newSession(), out: wire.NewLineWriter(out), held: make(chan struct{}, maxHeld)}
+	d := &desk{zoo: z, session: newSession(), held: make(chan struct{}, maxHeld), out: make(chan [][]byte), written: make(chan error, 1)}
+	go d.writeAll(ctx, wire.NewLineWriter(out))
 	defer d.waiting.Wait()
 	defer stop() // before the waiting: it ends them
 	if z.wide["banner"] {
-		d.write([][]byte{[]byte("Welcome to the zoo! The server is ready.")})
+		_ = d.write(ctx, [][]byte{[]byte("Welcome to the zoo! The server is ready.")}) // what is wrong with the writer shows again
 	}
 	arriving := lines(ctx, in)
 	for {
@@ -34,7 +35,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 			return ctx.Err()
 		case f := <-arriving:
 			if errors.Is(f.err, io.EOF) {
-				return d.failed()
+				return nil
 			}
 			if f.err != nil {
 				return f.err
@@ -53,9 +54,9 @@ type desk struct {
 	waiting sync.WaitGroup
 	held    chan struct{} // one for each answer that waits
 
-	mu  sync.Mutex // guards out and err
-	out *wire.LineWriter
-	err error // of writing
+	out     chan [][]byte // to the one writer
+	written chan error    // how the last of these was written
+	mu      sync.Mutex    // held by whoever writes
 }
 
 // frame is a line that was read, with memory of its own, or why there is none.
@@ -88,16 +89,14 @@ func lines(ctx context.Context, in io.Reader) <-chan frame {
 // take answers a line, at once or later.
 func (d *desk) take(ctx context.Context, f frame) error {
 	if f.line.Flaw != wire.FlawNone {
-		d.write(d.zoo.tooLarge(d.session, f.line.Head, f.line.Tail).frames)
-		return d.failed()
+		return d.write(ctx, d.zoo.tooLarge(d.session, f.line.Head, f.line.Tail).frames)
 	}
 	a, c := d.zoo.receive(ctx, d.session, f.line.Bytes)
 	switch {
 	case a.dies:
 		return ErrCrash
 	case a.hold == nil:
-		d.write(a.frames)
-		return d.failed()
+		return d.write(ctx, a.frames)
 	}
 	select {
 	case d.held <- struct{}{}:
@@ -107,25 +106,43 @@ func (d *desk) take(ctx context.Context, f frame) error {
 	d.waiting.Go(func() {
 		defer func() { <-d.held }()
 		if a.hold(ctx, c) {
-			d.write(a.frames)
+			_ = d.write(ctx, a.frames) // what is wrong with the writer shows again
 		}
 	})
 	return nil
 }
 
-// write is the only way out.
-func (d *desk) write(frames [][]byte) {
+// write is the only way out. A client that does not read holds it up until ctx is done, and no longer.
+func (d *desk) write(ctx context.Context, frames [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, f := range frames {
-		if err := d.out.WriteLine(f); err != nil && d.err == nil {
-			d.err = err
-		}
+	select {
+	case d.out <- frames:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-d.written:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-func (d *desk) failed() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
+// writeAll writes until ctx is done.
+func (d *desk) writeAll(ctx context.Context, out *wire.LineWriter) {
+	for {
+		select {
+		case frames := <-d.out:
+			var first error
+			for _, f := range frames {
+				if err := out.WriteLine(f); first == nil {
+					first = err
+				}
+			}
+			d.written <- first
+		case <-ctx.Done():
+			return
+		}
+	}
 }
