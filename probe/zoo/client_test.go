@@ -176,7 +176,7 @@ func (c *client) tools() []probe.Tool {
 // planned returns the cases of probe for these tools, those of one tool only unless it is "".
 func planned(tools []probe.Tool, only string, faults ...string) []probe.Case {
 	mine := slices.DeleteFunc(slices.Clone(tools), func(t probe.Tool) bool { return t.Name != only })
-	all, _ := cases.Plan(mine, cases.Options{Yes: true, MaxCalls: 1 << 20, Faults: faults})
+	all, _ := cases.Plan(mine, cases.Options{Yes: true, MaxCalls: 1 << 20, Faults: faults, NoProtocol: only != ""})
 	var out []probe.Case
 	for _, k := range all {
 		// Megabytes, and calls that are called off, are for the tests that are about them.
