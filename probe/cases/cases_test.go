@@ -230,3 +230,28 @@ func read(t *testing.T, name string, each func(json.RawMessage)) {
 		each(line)
 	}
 }
+
+// TestOneCallIsCalledOff: of a tool that says that it takes long, or else of the first that may be called.
+func TestOneCallIsCalledOff(t *testing.T) {
+	t.Parallel()
+	off := func(tools ...probe.Tool) (names []string) {
+		all, _ := cases.Plan(tools, cases.Options{})
+		for _, c := range all {
+			if c.Name == probe.CaseCancel && c.Tool != "" {
+				names = append(names, c.Tool)
+			}
+		}
+		return names
+	}
+	write, search, simulate := tool("write", searchSchema, false), tool("search", searchSchema, true), tool("simulate", searchSchema, true)
+	if got := off(write); got != nil {
+		t.Errorf("%v is called off, and may not be called", got)
+	}
+	if got := off(write, search, simulate); !slices.Equal(got, []string{"search"}) {
+		t.Errorf("%v is called off", got)
+	}
+	simulate.Description = "Starts a long-running operation."
+	if got := off(write, search, simulate); !slices.Equal(got, []string{"simulate"}) {
+		t.Errorf("%v is called off", got)
+	}
+}

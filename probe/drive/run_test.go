@@ -116,3 +116,36 @@ func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
 		t.Errorf("kept as %+v", got)
 	}
 }
+
+// TestWhatComesBehindAnAnswerBelongsToItsCase: the next case has nothing to do with it.
+func TestWhatComesBehindAnAnswerBelongsToItsCase(t *testing.T) {
+	t.Parallel()
+	run := driven(t, server("talks"), quick(missing, raw(probe.CaseNoMethod, `{"jsonrpc":"2.0","id":9003}`)))
+	expect(t, run, "missing_required answered", "no_method answered")
+	if o := run.Observations[0]; o.Extra != 1 || o.Notices != 3 || !slices.Equal(o.Noise, []string{"debug: done"}) {
+		t.Errorf("seen of the first: %+v", o)
+	}
+	if o := run.Observations[1]; o.Extra != 0 || o.Notices != 0 || len(o.Noise) != 0 {
+		t.Errorf("seen of the second: %+v", o)
+	}
+	twice := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseDuplicateID, Method: "ping", Expect: probe.ExpectSilence}
+	if o := driven(t, server("good"), quick(twice)).Observations[0]; o.Extra != 0 || strings.Count(o.Response, `"id":`) != 2 {
+		t.Errorf("two answers to two requests under one id: %+v", o)
+	}
+}
+
+func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
+	t.Parallel()
+	off := call(probe.CaseCancel, "read", probe.ExpectSilence)
+	off.Group = probe.GroupLiveness
+	for who, want := range map[string]struct {
+		outcome probe.Outcome
+		kept    bool
+	}{"late": {probe.OutcomeAnswered, true}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
+		o := quick(off)
+		o.Quiet = 2 * time.Second
+		if seen := driven(t, server(who), o).Observations[0]; seen.Outcome != want.outcome || seen.Kept != want.kept {
+			t.Errorf("%s: %s, kept %t", who, seen.Outcome, seen.Kept)
+		}
+	}
+}

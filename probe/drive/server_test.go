@@ -113,6 +113,13 @@ func serveStdio(who string) int {
 			go func() { time.Sleep(700 * time.Millisecond); say(reply(line)) }()
 		case who == "forks" && name == "read":
 			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"forked":%d}}`, m.ID(), forked))
+		case who == "talks" && m.MethodIs("tools/call"):
+			note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":"x"}}`
+			say(note + "\n" + note + "\n" + reply(line) + "\ndebug: done\n" + note + "\n" + reply(line))
+		case who == "crosses" && name == "read":
+			pending = reply(line)
+		case who == "crosses" && m.MethodIs("notifications/cancelled"):
+			say(pending)
 		case who == "answers-on-ping" && name == "read":
 			pending = reply(line)
 		case who == "answers-on-ping" && m.MethodIs("ping"):

@@ -24,7 +24,7 @@ var misuseRules = []rule{
 			null := s.message.ID() != nil && s.message.ID().IsNull()
 			return "refuses " + s.Case.Name + " under the id null", s.answered() && null && s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectSilence
 		}},
-	{Rule: probe.Rule{ID: "EC049", Title: "Batch answered in part", Severity: probe.SeverityMinor, Sets: everySet,
+	{Rule: probe.Rule{ID: "EC049", Title: "Batch answered in part", Severity: probe.SeverityMinor, Sets: everySet, Outside: true,
 		Reason: "Whoever sent the requests that were forgotten waits for ever.",
 		Clause: "JSON-RPC 2.0, 6: a response for each request of a batch; MCP since 2025-06-18 has no batches, so that one is refused as a whole",
 		Fix:    "Refuse a batch with -32600, or answer all of it."},
