@@ -40,6 +40,9 @@ func marks(s *sight) (out []Mask) {
 	for _, text := range beginnings(s.text) {
 		out = append(out, Mask{Text: text})
 	}
+	if text := complaintAbout(s.text); text != "" {
+		out = append(out, Mask{Text: text})
+	}
 	return out
 }
 
@@ -119,6 +122,24 @@ func beginnings(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// complaintAbout is an expression for a text that begins with what it is about, as in "/some/file: Error - access denied". It holds only for a text of
+// a single line: what goes on may be the content of the thing, or another one that went well.
+func complaintAbout(text string) string {
+	about, rest, _ := strings.Cut(strings.TrimSpace(text), ": ")
+	words := strings.Fields(rest)
+	if strings.ContainsAny(text, "\r\n") || strings.ContainsAny(about, " \t") || !varies(about) || len(words) == 0 || !complaint.MatchString(words[0]) {
+		return ""
+	}
+	expression := `^\S+:`
+	for _, word := range words[:min(len(words), 2)] { // more would say which error it is
+		if varies(word) {
+			break
+		}
+		expression += " " + regexp.QuoteMeta(word)
+	}
+	return expression + `( [^\r\n]*)?$`
 }
 
 // varies reports a word that may be another one next time: a value of the call, a number, something quoted.

@@ -100,7 +100,7 @@ func gather(run *probe.Run, tool string) lessons {
 		switch {
 		case s.reading.Verdict == contract.VerdictMasked && mustFail:
 			l.masked = append(l.masked, s)
-		case s.reading.Verdict == contract.VerdictMasked && o.Case.Name == probe.CaseExtraProperty:
+		case s.reading.Verdict == contract.VerdictMasked && (o.Case.Name == probe.CaseExtraProperty || o.Case.Group == probe.GroupLiveness):
 			// In doubt: the rest of the call names what does not exist, so that this may be the same failure. It teaches nothing.
 		case s.reading.Verdict == contract.VerdictTool || s.reading.Verdict == contract.VerdictProtocol:
 			l.failed = append(l.failed, s)

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -72,10 +73,37 @@ func TestAnUnknownPropertyDoesNotMakeAFailureASuccess(t *testing.T) {
 	run := &probe.Run{Observations: []probe.Observation{
 		seen("task", probe.CaseExtraProperty, probe.ExpectAnswer, says(failure)),
 		seen("task", probe.CaseNonexistent, probe.ExpectFailure, says(failure)),
+		seen("task", probe.CaseNoArgsValid, probe.ExpectAnswer, says("done")),
 		seen("list", probe.CaseExtraProperty, probe.ExpectAnswer, says(failure)),
 	}}
+	cancelled := seen("task", probe.CaseCancel, probe.ExpectSilence, says(failure))
+	cancelled.Case.Group = probe.GroupLiveness
+	run.Observations = append(run.Observations, cancelled)
 	if p := profile.Learn(run); len(p.Masks) != 1 || p.Masks[0].Tool != "task" || p.Masks[0].Path != "/status" {
 		t.Errorf("learnt %+v", p.Masks)
+	}
+}
+
+// TestAComplaintAboutOneThingIsNoneAboutSeveral has a tool that reads several files, and says in one line that it could not read the only one.
+func TestAComplaintAboutOneThingIsNoneAboutSeveral(t *testing.T) {
+	t.Parallel()
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("read", probe.CaseNonexistent, probe.ExpectFailure, says("/nonexistent/zz/missing.txt: Error - Access denied - path outside allowed directories")),
+	}}
+	p := profile.Learn(run)
+	if len(p.Masks) != 1 {
+		t.Fatalf("learnt %+v", p.Masks)
+	}
+	rule := regexp.MustCompile(p.Masks[0].Text)
+	for text, want := range map[string]bool{
+		"/a/b.txt: Error - Access denied - no":                          true,
+		"/a/b.txt: Error - Access denied - no\n---\n/a/c.txt:\nhello\n": false,
+		"/a/b.txt:\nError - Access denied - as the log says":            false,
+		"/a/b.txt: Errors - 3":                                          false,
+	} {
+		if rule.MatchString(text) != want {
+			t.Errorf("%s and %q: %v", p.Masks[0].Text, text, !want)
+		}
 	}
 }
 
