@@ -38,7 +38,7 @@ func finding(r *rule, p *party, hits []hit) probe.Finding {
 		if h.s.Case.Field != f.Field {
 			f.Field = "" // it is about more than one
 		}
-		if h.unmendable {
+		if h.unmendable || p.guesses(h.s) {
 			f.Outside = false
 		}
 		if len(f.Evidence) < shownCases {
@@ -51,6 +51,13 @@ func finding(r *rule, p *party, hits []hit) probe.Finding {
 	}
 	f.Message += "."
 	return f
+}
+
+// guesses reports a masked failure of a party that never failed so where it had to: that it is one is a guess, and no rule for the gateway is
+// made of a guess.
+func (p *party) guesses(s *sight) bool {
+	masked := func(s *sight) bool { return s.label() == LabelMaskedText || s.label() == LabelMaskedJSON }
+	return masked(s) && !slices.ContainsFunc(p.sights, func(other *sight) bool { return other.due() && masked(other) })
 }
 
 func evidence(s *sight) probe.Evidence {
