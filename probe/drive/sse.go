@@ -114,11 +114,14 @@ func (s *sse) merge() {
 	}
 }
 
-// send posts a message. What the POST itself answers counts only if it refuses.
+// send posts a message. What the POST itself answers counts only if it refuses. It is not cut off when the answer has come in the stream:
+// the connection that is cut might by then be that of the next message.
 func (s *sse) send(ctx context.Context, turn int, message []byte) error {
 	h := http.Header{}
 	h.Set("Content-Type", "application/json")
-	r, err := s.do(ctx, http.MethodPost, s.endpoint, message, h)
+	post, cancel := context.WithTimeout(s.ctx, postWait)
+	defer cancel()
+	r, err := s.do(post, http.MethodPost, s.endpoint, message, h)
 	if err != nil {
 		return err
 	}
