@@ -19,7 +19,8 @@ const (
 	maxHangs    = 3   // of one tool; the rest of its cases would say the same, slowly
 	maxTries    = 5   // to reach a server over the network again
 	pingWait    = 5 * time.Second
-	postWait    = 30 * time.Second // for the answer of a POST that says only that it has come
+	postWait    = 30 * time.Second       // for the answer of a POST that says only that it has come
+	streamEnds  = 200 * time.Millisecond // after the answer that it is for
 	triesApart  = 400 * time.Millisecond
 	cancelAfter = 100 * time.Millisecond // a call must have arrived before it is called off
 	onItsWay    = 250 * time.Millisecond // what comes so soon after a call was called off had been sent before

@@ -75,6 +75,9 @@ func (d *driver) converse(ctx context.Context, t *turn) *seen {
 				return s.ended(endGone)
 			case a.turn != 0 && a.turn != d.turns: // of an exchange that was given up
 			case d.take(ctx, t, s, &a) && s.count >= t.need:
+				if exchanges {
+					d.hearOut(ctx, s, sent)
+				}
 				return s.ended(endAnswered)
 			case s.count > had:
 				clock.Reset(d.o.Quiet)
@@ -97,6 +100,30 @@ func (d *driver) converse(ctx context.Context, t *turn) *seen {
 			return s.ended(endSilent)
 		case <-ctx.Done():
 			return s.ended(endLeft)
+		}
+	}
+}
+
+// hearOut listens to the rest of an exchange that has its answer: a stream should end with that, and what else comes in it belongs to the case.
+func (d *driver) hearOut(ctx context.Context, s *seen, over <-chan error) {
+	rest := &turn{wanted: ids{}, before: s}
+	clock := time.NewTimer(streamEnds)
+	defer clock.Stop()
+	for {
+		select {
+		case a, open := <-d.link.arrivals():
+			if !open {
+				return
+			}
+			if a.turn == d.turns && !a.whole {
+				d.take(ctx, rest, &seen{}, &a)
+			}
+		case <-over:
+			return
+		case <-clock.C:
+			return
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -81,6 +81,25 @@ func TestAStatelessServerIsCalledInItsOwnWay(t *testing.T) {
 	}
 }
 
+// TestTheStreamOfAnAnswerIsHeardOut: what comes behind the answer in it belongs to the case.
+func TestTheStreamOfAnAnswerIsHeardOut(t *testing.T) {
+	t.Parallel()
+	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
+		m := wire.Parse(message, wire.Limits{})
+		if !m.MethodIs("tools/call") {
+			modern(w, r, message)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, data := range []string{`{"jsonrpc":"2.0","method":"notifications/message"}`, reply(message), reply(message)} {
+			fmt.Fprintf(w, "data: %s\n\n", data)
+		}
+	})
+	if o := driven(t, drive.Target{URL: s.URL}, quick(missing)).Observations[0]; o.Extra != 1 || o.Notices != 1 || o.Outcome != probe.OutcomeAnswered {
+		t.Errorf("seen %+v", o)
+	}
+}
+
 // stateful serves 2025-11-25 with sessions, and forgets a session when it is told to.
 func stateful(events bool, forget func(calls int) bool) func(http.ResponseWriter, *http.Request, []byte) {
 	sessions, calls := 0, 0

@@ -16,14 +16,13 @@ type Defect struct {
 	Protocol  string `json:"protocol,omitempty"`  // the version, where it is a defect in that one alone
 }
 
-// narrow are the defects that cannot be found everywhere. Numbers were allotted, and levels went, with 2026-07-28; a header needs HTTP;
-// and
-// over HTTP the end of a server looks like any broken connection, whatever comes behind an answer is not waited for, and a status is an answer.
+// narrow are the defects that cannot be found everywhere. Numbers were allotted, and levels went, with 2026-07-28; a header needs HTTP; and
+// over HTTP the end of a server looks like any broken connection, a call is called off by leaving, and a status is an answer.
 var narrow = map[string][2]string{
 	"legacy-number": {"", modern}, "local-number": {"", modern}, "retired-number": {"", modern}, "level-ignored": {"", legacy[0]},
 	"retry-header": {"http", ""}, "http-ok": {"http", modern}, "http-500": {"http", modern},
 	"crash": {"stdio", ""}, "malformed-dies": {"stdio", ""}, "oversize-dies": {"stdio", ""}, "banner": {"stdio", ""},
-	"keeps-on": {"stdio", legacy[0]}, "answered-twice": {"stdio", ""}, "malformed-silent": {"stdio", ""},
+	"keeps-on": {"stdio", legacy[0]}, "malformed-silent": {"stdio", ""},
 }
 
 // Defects returns all defects, in the order in which the zoo shows them. The caller owns the slice.
