@@ -142,10 +142,13 @@ func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
 		outcome probe.Outcome
 		kept    bool
 	}{"late": {probe.OutcomeAnswered, true}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
-		o := quick(off)
-		o.Quiet = 2 * time.Second
-		if seen := driven(t, server(who), o).Observations[0]; seen.Outcome != want.outcome || seen.Kept != want.kept {
-			t.Errorf("%s: %s, kept %t", who, seen.Outcome, seen.Kept)
-		}
+		t.Run(who, func(t *testing.T) {
+			t.Parallel()
+			o := quick(off)
+			o.Quiet = 2 * time.Second
+			if seen := driven(t, server(who), o).Observations[0]; seen.Outcome != want.outcome || seen.Kept != want.kept {
+				t.Errorf("%s, kept %t", seen.Outcome, seen.Kept)
+			}
+		})
 	}
 }
