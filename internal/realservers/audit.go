@@ -27,6 +27,7 @@ type Audit struct {
 	Held      bool       `json:"held"`      // the grade stays though the score rises: what is left cannot be mended outside
 	Profile   int        `json:"profile"`   // rules that were learnt
 	Successes int        `json:"successes"` // answers that arrived through the gateway as the server wrote them
+	Spared    int        `json:"spared"`    // recorded successes that pass a gateway with the profile unchanged
 	Seconds   [3]float64 `json:"seconds"`   // directly, wrapped, directly again
 
 	Compared  bool      `json:"compared"` // there were recordings to compare with

@@ -143,6 +143,21 @@ func TestARunMustBeWholeQuickAndTidy(t *testing.T) {
 	}
 }
 
+func TestARuleThatTakesARecordedSuccessForAFailureIsFound(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "profile.yaml")
+	success := corpus.Record{Tool: "read", Case: "log", Request: []byte(answered("", "").Request), Response: []byte(atTen)}
+	for text, want := range map[string]string{"^done": "recorded success log of read changes", "^gone": ""} {
+		if err := os.WriteFile(name, []byte("version: 1\nmasks:\n  - {tool: read, text: "+text+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var a Audit
+		if err := a.holdRecordedSuccesses(t.Context(), name, []corpus.Record{success}); err != nil {
+			t.Fatal(err)
+		}
+		broken(t, &a, want)
+	}
+}
+
 func TestOnlyTheSameCallIsInCommon(t *testing.T) {
 	for _, c := range []struct {
 		sent, recorded string

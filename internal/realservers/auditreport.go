@@ -69,6 +69,7 @@ says so here; inside it every tool was called for real (¬--yes¬).
 | outside | of the findings, those that can be mended outside the server; a server below A that has one must rise. “held” says that all of them were mended and only the score rises, because what is left can be mended in the server alone |
 | rules | in the profile that was learnt |
 | successes | true successes; each must arrive through the gateway as the bytes that the server wrote |
+| spared | true successes that the corpus has of the server, many of which talk about errors; each must pass a gateway with the profile as the same bytes |
 | agreed | calls that are called what the corpus of recorded servers calls them, of all calls in common. A call is in common if tool, case, method and params are the same, and it is about arguments, things that do not exist or the protocol |
 | aside | calls in common that are not counted, because they can be shown to be mislabelled or impossible to compare: [the list](../internal/realservers/testdata/aside.json) says why |
 | seconds | directly, wrapped, directly again; each must be below 60 |
@@ -96,8 +97,8 @@ func (r Audits) WriteMarkdown(w io.Writer) error {
 }
 
 func (r Audits) writeTable(out *strings.Builder) {
-	out.WriteString("| server | version | tools | cases | grade | findings | outside | rules | successes | agreed | aside | seconds | what is left |\n" +
-		"|---|---|--:|--:|---|---|---|--:|--:|--:|--:|--:|---|\n")
+	out.WriteString("| server | version | tools | cases | grade | findings | outside | rules | successes | spared | agreed | aside | seconds | what is left |\n" +
+		"|---|---|--:|--:|---|---|---|--:|--:|--:|--:|--:|--:|---|\n")
 	for i := range r.Servers {
 		a := &r.Servers[i]
 		if a.Absent != "" {
@@ -108,9 +109,9 @@ func (r Audits) writeTable(out *strings.Builder) {
 		if !a.Sealed {
 			seal = " (could write anywhere)"
 		}
-		fmt.Fprintf(out, "| %s%s | %s | %d | %d | %s %d → %s %d%s | %d → %d | %d → %d | %d | %d | %s | %d | %.0f, %.0f, %.0f | %s |\n", a.Name, seal, a.Version, a.Tools, a.Cases,
+		fmt.Fprintf(out, "| %s%s | %s | %d | %d | %s %d → %s %d%s | %d → %d | %d → %d | %d | %d | %d | %s | %d | %.0f, %.0f, %.0f | %s |\n", a.Name, seal, a.Version, a.Tools, a.Cases,
 			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Before.Outside, a.After.Outside,
-			a.Profile, a.Successes, a.agreed(), a.Agreement.Aside, a.Seconds[0], a.Seconds[1], a.Seconds[2], a.After.rules())
+			a.Profile, a.Successes, a.Spared, a.agreed(), a.Agreement.Aside, a.Seconds[0], a.Seconds[1], a.Seconds[2], a.After.rules())
 	}
 	if sum, ok := r.Agreement(); ok {
 		fmt.Fprintf(out, "\nOf %d calls in common %d are called the same: %.2f %%. %d are aside.\n", sum.Common, sum.Agreed, sum.Percent(), sum.Aside)
@@ -158,8 +159,8 @@ func (a *Audit) Print(w io.Writer) error {
 	if a.Absent != "" {
 		fmt.Fprintf(&out, "%s %s: not probed: %s\n", a.Name, a.Version, a.Absent)
 	} else {
-		fmt.Fprintf(&out, "%-50s %d tools, %d cases; %s %d → %s %d%s; findings %d → %d; %d rules; %d successes; labels %s; %.0f, %.0f, %.0f s\n", a.Name+" "+a.Version, a.Tools, a.Cases,
-			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Profile, a.Successes, a.agreed(),
+		fmt.Fprintf(&out, "%-50s %d tools, %d cases; %s %d → %s %d%s; findings %d → %d; %d rules; %d successes, %d recorded ones; labels %s; %.0f, %.0f, %.0f s\n", a.Name+" "+a.Version, a.Tools, a.Cases,
+			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Profile, a.Successes, a.Spared, a.agreed(),
 			a.Seconds[0], a.Seconds[1], a.Seconds[2])
 	}
 	for _, m := range a.Agreement.Misses {

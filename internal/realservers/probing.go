@@ -29,6 +29,7 @@ type Probing struct {
 	Box        conformance.Toolbox
 	Candor     string     // the path of our command
 	Recordings Recordings // nil where there are none
+	Successes  Recordings // as well
 }
 
 // look is one run of probe.
@@ -80,6 +81,9 @@ func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error)
 		if audit.Agreement, err = p.Recordings.compare(s.Name, seen[0].run, g.hide); err != nil {
 			return audit, err
 		}
+	}
+	if err := audit.holdRecordedSuccesses(ctx, profile, p.Successes[s.Name]); err != nil {
+		return audit, err
 	}
 	audit.Profile, err = rulesIn(profile)
 	return audit, err

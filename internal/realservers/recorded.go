@@ -42,12 +42,12 @@ func (a *Agreement) add(b Agreement) {
 	a.Common, a.Agreed, a.Aside = a.Common+b.Common, a.Agreed+b.Agreed, a.Aside+b.Aside
 }
 
-// Recordings are the labelled calls of the corpus, by server.
+// Recordings are labelled calls of the corpus, by server.
 type Recordings map[string][]corpus.Record
 
-// LoadRecordings reads the corpus. It returns [corpus.ErrAbsent] where there is none.
-func LoadRecordings() (Recordings, error) {
-	records, err := corpus.Load(corpus.Failures)
+// LoadRecordings reads [corpus.Failures] or [corpus.Successes]. It returns [corpus.ErrAbsent] where there is none.
+func LoadRecordings(name string) (Recordings, error) {
+	records, err := corpus.Load(name)
 	if err != nil {
 		return nil, err
 	}

@@ -22,13 +22,14 @@ func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []r
 	if err != nil {
 		return err
 	}
-	recordings, err := realservers.LoadRecordings()
-	if errors.Is(err, corpus.ErrAbsent) {
-		fmt.Fprintf(out, "labels are not compared: %v\n", err)
-	} else if err != nil {
-		return err
+	work := realservers.Probing{Box: box, Candor: candor}
+	for name, into := range map[string]*realservers.Recordings{corpus.Failures: &work.Recordings, corpus.Successes: &work.Successes} {
+		if *into, err = realservers.LoadRecordings(name); errors.Is(err, corpus.ErrAbsent) {
+			fmt.Fprintf(out, "nothing is compared with %s: %v\n", name, err)
+		} else if err != nil {
+			return err
+		}
 	}
-	work := realservers.Probing{Box: box, Candor: candor, Recordings: recordings}
 	all := realservers.Audits{Date: time.Now().UTC().Format(time.DateOnly), Candor: versions.candor, Node: versions.node}
 	if all.Servers, err = audits(ctx, work, servers, dir, out); err != nil {
 		return err
