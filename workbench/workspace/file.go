@@ -34,7 +34,19 @@ func Hash(content []byte) string {
 // FILE_NOT_FOUND is a missing file, PATH_NOT_FOUND a missing folder on the way to it, OUTSIDE_WORKSPACE a link that leads out or a
 // file with a second name, INSUFFICIENT_PERMISSIONS a file that nobody may read, FILE_READ_FAILED anything that is not a regular file of
 // bearable size, or that the system does not deliver. Read never waits for a FIFO or a device.
-func (f *Folder) Read(p Path) (File, error) {
+func (f *Folder) Read(p Path) (read File, err error) {
+	for range readTries {
+		if read, err = f.readOnce(p); !errors.Is(err, errSwapped) {
+			return read, err
+		}
+	}
+	return File{}, f.access(p, errSwapped, candor.CodeKaizaFileReadFailed)
+}
+
+// readTries is how often a file is read anew that was replaced meanwhile: by somebody who writes, as a rule.
+const readTries = 8
+
+func (f *Folder) readOnce(p Path) (File, error) {
 	// This first look only spares us the opening of devices and FIFOs, which can have effects; the decision is taken on the open file.
 	info, err := f.root.Stat(p.String())
 	if err == nil {
@@ -49,11 +61,14 @@ func (f *Folder) Read(p Path) (File, error) {
 		return File{}, f.access(p, err, candor.CodeKaizaFileReadFailed)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	return f.take(p, file)
+	f.testHook("opened")
+	return f.take(p, file, func() (fs.FileInfo, error) { return f.root.Stat(p.String()) })
 }
 
-// take reads an open file, after asking the open file itself what it is.
-func (f *Folder) take(p Path, file *os.File) (File, error) {
+// take reads an open file, after asking the open file itself what it is. Its name must still be its name, and the only one, when all is
+// read: whoever opens a second name of something outside, and takes that name away at once, leaves us with a file that has one name, and
+// not here. The error is errSwapped then.
+func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) (File, error) {
 	info, err := file.Stat()
 	if err == nil {
 		err = f.unreadable(p, info)
@@ -67,6 +82,11 @@ func (f *Folder) take(p Path, file *os.File) (File, error) {
 	}
 	if int64(len(content)) > f.options.MaxFile { // it grew, or its size was a lie, as below /proc
 		return File{}, f.tooLarge(p)
+	}
+	if !f.options.AllowHardLinks {
+		if now, err := named(); err != nil || !os.SameFile(info, now) || links(now) > 1 {
+			return File{}, errSwapped
+		}
 	}
 	return File{Path: p, Content: content, Hash: Hash(content), Mode: info.Mode(), Size: int64(len(content)), owner: ownerOf(info)}, nil
 }
@@ -168,5 +188,5 @@ func (f *Folder) readPlain(dir *os.Root, p Path, name string) (File, error) {
 		return File{}, err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	return f.take(p, file)
+	return f.take(p, file, func() (fs.FileInfo, error) { return dir.Lstat(name) })
 }

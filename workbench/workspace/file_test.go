@@ -99,19 +99,44 @@ func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 		candor.CodeKaizaFileNotFound:     func() error { return nil },
 	} {
 		b.put("a", "x")
-		b.folder.testHook = func(string) {
-			b.must(os.Remove(target))
-			b.must(swap())
+		b.folder.testHook = func(at string) {
+			if at == "looked" {
+				b.must(os.Remove(target))
+				b.must(swap())
+			}
 		}
 		_, err := b.folder.Read(b.path("a"))
 		b.refuses(err, want)
 		_ = os.Remove(target)
 	}
 	b.put("a", "x")
-	b.folder.testHook = func(string) {
-		b.must(os.Remove(target))
-		b.must(os.Link(filepath.Join(b.out, "secret.txt"), target))
+	b.folder.testHook = func(at string) {
+		if at == "looked" {
+			b.must(os.Remove(target))
+			b.must(os.Link(filepath.Join(b.out, "secret.txt"), target))
+		}
 	}
 	_, err := b.folder.Read(b.path("a"))
 	b.refuses(err, candor.CodeKaizaOutsideWorkspace)
+}
+
+// TestASecondNameThatIsGoneAtOnceIsSeen makes the name a second one of something outside just before it is opened, and takes it away just
+// after: the open file then has one name, and it is not here.
+func TestASecondNameThatIsGoneAtOnceIsSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	b.put("a.txt", "inside")
+	target := filepath.Join(b.in, "a.txt")
+	b.folder.testHook = func(at string) {
+		_ = os.Remove(target)
+		if at == "looked" {
+			b.must(os.Link(filepath.Join(b.out, "secret.txt"), target))
+		} else {
+			b.must(os.WriteFile(target, []byte("inside"), 0o600))
+		}
+	}
+	file, err := b.folder.Read(b.path("a.txt"))
+	if err == nil {
+		t.Errorf("it read %q", file.Content)
+	}
 }
