@@ -321,8 +321,11 @@ func writeRun(name string, run *probe.Run) error {
 	return writeWhole(name, append(data, '\n'))
 }
 
-// writeWhole replaces a file as a whole.
+// writeWhole replaces a file as a whole. What is there and is no file, such as a device or a pipe, is written to and stays what it is.
 func writeWhole(name string, data []byte) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(name, data, 0o644) //nolint:gosec // it is there, and its mode stays
+	}
 	half := name + ".half"
 	if err := os.WriteFile(half, data, 0o644); err != nil { //nolint:gosec // a report is for others to read
 		return err
