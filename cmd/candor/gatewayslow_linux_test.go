@@ -67,6 +67,9 @@ var letters = strings.Repeat("x", 8<<20)
 
 // TestR10SlowReadersLeaveTheGatewaySmall measures the gateway alone: the upstream and the readers are in this process.
 func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
+	if testing.Short() {
+		return // with the race detector its memory says nothing
+	}
 	for _, test := range []struct {
 		name    string
 		web     *lavish

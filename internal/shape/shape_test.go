@@ -64,6 +64,9 @@ func TestFilesAndFunctionsStaySmall(t *testing.T) {
 }
 
 func TestTextNamesNoMachine(t *testing.T) {
+	if testing.Short() {
+		return // every line of every file, which the race detector makes ten times slower
+	}
 	_, fsys := root(t)
 	found, err := shape.Text(fsys)
 	if err != nil {

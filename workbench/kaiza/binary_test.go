@@ -1,6 +1,7 @@
 package kaiza_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +12,15 @@ import (
 // binary is the shipped program. These tests drive it as clients do and see nothing of its inside.
 var binary string
 
+// sideBySide are the tests in which calls run beside each other: what the race detector is for. All others have one client, and a server
+// that is built with the detector starts slowly; in a hurry they run without it only.
+const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|WhoBegins|K6"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set(sideBySide)
+	}
 	dir, err := os.MkdirTemp("", "kaiza")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
