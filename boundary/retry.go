@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // Caller calls tools and sends a call again where its error advises that, and only where that is safe: never a call that may
@@ -208,7 +209,7 @@ func neverRan(e *candor.Error) bool {
 	switch {
 	case e.Origin().Inferred:
 		return false
-	case isAudit(code):
+	case tail.IsAudit(code):
 		return e.Details().Get("code").IsZero()
 	case by == candor.PartyGateway && slices.Contains(gatewayRefusals, code):
 		return true

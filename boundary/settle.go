@@ -52,8 +52,6 @@ func (b *Boundary) record(ctx context.Context, e *candor.Error, v contract.Verdi
 	return b.o.Ledger.RecordFailure(ctx, e, string(v), x.method, x.params, envelope)
 }
 
-func isAudit(c candor.Code) bool { return tail.IsAudit(c) }
-
 // suppress settles a failure that the protocol forbids to answer.
 func (b *Boundary) suppress(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) {
 	x.silent = true

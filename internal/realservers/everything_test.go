@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -206,7 +205,7 @@ func newBench(t *testing.T) bench {
 	if err == nil {
 		_, err = box.Modules(everythingServer().Package)
 	}
-	okOrSkip(t, err)
+	conformance.OkOrSkip(t, err)
 	candor, err := candorOnce()
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +235,7 @@ func everythingServer() realservers.Server { return realservers.Servers[0] }
 func (b bench) everything(t *testing.T) []string {
 	t.Helper()
 	line, err := everythingServer().Command(t.Context(), b.box, t.TempDir())
-	okOrSkip(t, err)
+	conformance.OkOrSkip(t, err)
 	return line
 }
 
@@ -244,7 +243,7 @@ func (b bench) everything(t *testing.T) []string {
 func (b bench) observer(t *testing.T, c officialClient) func(t *testing.T, args ...string) map[string]sight {
 	t.Helper()
 	command, err := b.box.Stage(t.Context(), c.from, t.TempDir(), filepath.Join("clients", c.script), filepath.Join("clients", "everything.mjs"))
-	okOrSkip(t, err)
+	conformance.OkOrSkip(t, err)
 	ground := realservers.NewGround(t.TempDir())
 	return func(t *testing.T, args ...string) map[string]sight {
 		t.Helper()
@@ -264,15 +263,5 @@ func (b bench) observer(t *testing.T, c officialClient) func(t *testing.T, args 
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return seen
-	}
-}
-
-func okOrSkip(t *testing.T, err error) {
-	t.Helper()
-	if missing := (*conformance.MissingError)(nil); errors.As(err, &missing) {
-		t.Skip(missing)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -103,3 +103,13 @@ func (k *System) at(c *workbench.Call) (*desk, error) {
 func (k *System) plans(d *desk, call string, about note) *plan.Store {
 	return plan.NewStore(planFiles{d, call, about}, k.approvals, plan.RootDigest(d.folder.Root()))
 }
+
+// named is at for a call that names a path.
+func (k *System) named(c *workbench.Call, name string) (*desk, workspace.Path, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return nil, workspace.Path{}, err
+	}
+	p, err := d.folder.Parse(name)
+	return d, p, err
+}

@@ -56,11 +56,7 @@ type piece struct {
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
-	d, err := k.at(c)
-	if err != nil {
-		return workbench.Reply{}, err
-	}
-	p, err := d.folder.Parse(in.Path)
+	d, p, err := k.named(c, in.Path)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -144,11 +140,7 @@ type listItem struct {
 }
 
 func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbench.Reply, error) {
-	d, err := k.at(c)
-	if err != nil {
-		return workbench.Reply{}, err
-	}
-	p, err := d.folder.Parse(in.Path)
+	d, p, err := k.named(c, in.Path)
 	if err != nil {
 		return workbench.Reply{}, err
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // approvalVersion is the version of the records that are written, and the only one that is read.
@@ -244,29 +244,7 @@ func (a *Approvals) write(root, plan string, text []byte) error {
 	if err := a.makeFolder(recordFolder(root)); err != nil {
 		return err
 	}
-	name := recordName(root, plan)
-	draft := name + "." + rand.Text()
-	err := a.writeDraft(draft, text)
-	if err == nil {
-		err = a.state.Rename(draft, name) // what was there stays whole until here
-	}
-	if err != nil {
-		_ = a.state.Remove(draft) // it may not exist; the first error is the one to tell
-		return err
-	}
-	return a.sync(recordFolder(root))
-}
-
-func (a *Approvals) writeDraft(name string, text []byte) error {
-	f, err := a.state.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return durable.WriteFile(a.state, recordName(root, plan), text, 0o600)
 }
 
 // makeFolder makes one folder, durably: what is in a folder is lost with its name.
