@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const limitsWork = true
@@ -41,8 +44,21 @@ func LimitedMain(args []string) error {
 			return fmt.Errorf("setting a limit: %w", err)
 		}
 	}
+	if err := dieWithParent(); err != nil {
+		return err
+	}
 	if err := syscall.Exec(flags.Arg(0), flags.Args(), os.Environ()); err != nil {
 		return fmt.Errorf("starting the command: %w", err)
+	}
+	return nil
+}
+
+// dieWithParent ties the life of the thread that is about to become the command to the server's. The server has asked for this for the
+// first thread of this process, and the kernel keeps it for each thread alone: what another thread becomes would outlive the server.
+func dieWithParent() error {
+	runtime.LockOSThread() // up to the end, which is the next thing to happen
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("tying the command to the server: %w", err)
 	}
 	return nil
 }

@@ -6,23 +6,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench/preflight"
 )
+
+func init() { runtime.LockOSThread() } // TestMain runs on the first thread
 
 // The test binary plays the commands: its first argument says which.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "limited":
-			fmt.Fprintln(os.Stderr, preflight.LimitedMain(os.Args[2:]))
+			failed := make(chan error)
+			go func() { failed <- preflight.LimitedMain(os.Args[2:]) }() // on any thread but the first
+			fmt.Fprintln(os.Stderr, <-failed)
 			os.Exit(125)
+		case "fate":
+			var fate int
+			_ = unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&fate)), 0, 0, 0)
+			fmt.Println(syscall.Signal(fate))
+			os.Exit(0)
 		case "eat":
 			eat(os.Args[2])
 			os.Exit(0)
@@ -75,6 +88,15 @@ func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 func TestACommandThatPassesPasses(t *testing.T) {
 	r, err := run(t, shell("echo fine; cat; pwd | grep -q TestACommand"))
 	if err != nil || r.Exit != 0 || r.Output != "fine\n" {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// TestACommandDiesWithItsServer asks the kernel what happens to the command when its parent ends. The limits are set on a thread that is
+// not the first: there the wish that came with the process does not count.
+func TestACommandDiesWithItsServer(t *testing.T) {
+	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(t), "fate"}})
+	if err != nil || r.Output != "killed\n" {
 		t.Errorf("%+v %v", r, err)
 	}
 }
