@@ -21,5 +21,8 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// IsReadOnly reports a tool that says that it changes nothing.
-func (t *Tool) IsReadOnly() bool { return t.Annotations.ReadOnly != nil && *t.Annotations.ReadOnly }
+// IsReadOnly reports a tool that says that it changes nothing, and does not say in the same breath that it may destroy something.
+func (t *Tool) IsReadOnly() bool {
+	says := func(hint *bool) bool { return hint != nil && *hint }
+	return says(t.Annotations.ReadOnly) && !says(t.Annotations.Destructive)
+}

@@ -108,6 +108,7 @@ func TestNamesThatSmellOfExecutionAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, smells := range map[string]bool{
 		"run_query": true, "executeCommand": true, "shell": true, "eval-js": true, "bash": true, "killProcess": true,
+		"HTTPExec": true, "browser_evaluate": true, "invokeLambda": true,
 		"list_runs": false, "search": false, "getEvaluation": false, "read_description": false, "brunch": false,
 	} {
 		all, _ := cases.Plan([]probe.Tool{tool(name, searchSchema, true)}, cases.Options{NoProtocol: true})

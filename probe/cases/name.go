@@ -1,0 +1,35 @@
+package cases
+
+import (
+	"regexp"
+	"strings"
+)
+
+// words cuts a name into its words: runQuery, run-query and HTTPRun all hold run.
+func words(name string) string {
+	name = acronyms.ReplaceAllString(name, "${1}_${2}")
+	return strings.ToLower(humps.ReplaceAllString(name, "${1}_${2}"))
+}
+
+var (
+	acronyms = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+	humps    = regexp.MustCompile(`([a-z0-9])([A-Z])|[^A-Za-z0-9]+`)
+)
+
+// smell are words in a tool's name after which a wrong guess would be expensive.
+var smell = regexp.MustCompile(`(^|_)(exec|execute|run|shell|bash|sh|powershell|ssh|cmd|command|eval|evaluate|repl|script|terminal|spawn|invoke|launch|kill|sudo|system|` +
+	`reboot|restart|shutdown|install|deploy|process|python|code)(_|$)`)
+
+// executes reports a name that smells of execution.
+func executes(name string) bool { return smell.MatchString(words(name)) }
+
+var (
+	changing = regexp.MustCompile(`(^|_)(delete|remove|drop|destroy|purge|wipe|erase|truncate|reset|revoke|terminate|write|overwrite|create|insert|send|publish)(_|$)`)
+	reading  = regexp.MustCompile(`(^|_)(get|list|read|search|find|fetch|show|describe|count|check)(_|$)`)
+)
+
+// changes reports a name that says that the tool changes something, as delete_file does and get_delete_marker does not.
+func changes(name string) bool {
+	cut := words(name)
+	return changing.MatchString(cut) && !reading.MatchString(cut)
+}
