@@ -1,0 +1,123 @@
+// Package mask says which successes of a tool are failures in disguise. The gateway applies such rules to what servers answer, and probe
+// writes them from what it saw. Both ask here, so that a rule does in use what it did when it was learnt.
+package mask
+
+import (
+	"fmt"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Rule is what must be true of a result. All conditions that are set must hold; Path or Text must be set.
+type Rule struct {
+	Path   string // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
+	Equals string // the JSON text of the value at Path; "" is any but null, by which servers say that there is none
+	Text   string // a regular expression for the first text block
+	Except string // a regular expression for the first text block that lifts the rule
+}
+
+// Test is a rule that can be asked. The zero Test holds for nothing. It may be used from many goroutines.
+type Test struct {
+	path         string
+	equals       wire.Value // absent: any but null
+	text, except *regexp.Regexp
+}
+
+// Compile checks the rule. The error says what would do.
+func (r Rule) Compile() (Test, error) {
+	if r.Path == "" && r.Text == "" {
+		return Test{}, fmt.Errorf("a rule needs a path or a text")
+	}
+	if r.Path != "" && !strings.HasPrefix(r.Path, "/") {
+		return Test{}, fmt.Errorf("the path %q is no JSON Pointer: it begins with a slash, as in /success", r.Path)
+	}
+	t := Test{path: r.Path}
+	var err error
+	if r.Equals != "" {
+		if t.equals, err = wire.ParseValue([]byte(r.Equals), wire.Limits{}); err != nil {
+			return Test{}, fmt.Errorf("%q is no JSON: write a text with its quotes", r.Equals)
+		}
+	}
+	if t.text, err = expression(r.Text); err != nil {
+		return Test{}, err
+	}
+	if t.except, err = expression(r.Except); err != nil {
+		return Test{}, err
+	}
+	return t, nil
+}
+
+func expression(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return regexp.Compile(text)
+}
+
+// Holds reports whether the result of a tool is a failure by this rule.
+func (t Test) Holds(result wire.Value) bool {
+	if t.path == "" && t.text == nil {
+		return false
+	}
+	text := firstText(result)
+	if t.except != nil && t.except.Match(text) || t.text != nil && !t.text.Match(text) {
+		return false
+	}
+	if t.path == "" {
+		return true
+	}
+	for v := range At(result, t.path) {
+		if t.wants(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// wants compares texts by what they mean, everything else by its bytes.
+func (t Test) wants(v wire.Value) bool {
+	if !t.equals.Present() {
+		return !v.IsNull()
+	}
+	if want, ok := t.equals.Str(); ok {
+		return v.Is(want)
+	}
+	return string(v.Raw()) == string(t.equals.Raw())
+}
+
+// At yields the values that a result has at a JSON Pointer: in structuredContent, then in the JSON that the first text block holds.
+func At(result wire.Value, path string) iter.Seq[wire.Value] {
+	return func(yield func(wire.Value) bool) {
+		if v := follow(result.Path("structuredContent"), path); v.Present() && !yield(v) {
+			return
+		}
+		inner, err := wire.ParseValue(firstText(result), wire.Limits{})
+		if err != nil {
+			return // a text for people
+		}
+		if v := follow(inner, path); v.Present() {
+			yield(v)
+		}
+	}
+}
+
+func firstText(result wire.Value) []byte {
+	text, _ := result.Path("content", 0, "text").StrBytes()
+	return text
+}
+
+func follow(v wire.Value, path string) wire.Value {
+	for step := range pointer.Steps(path) {
+		if i, err := strconv.Atoi(step); err == nil && v.Type() == wire.TypeArray {
+			v = v.Path(i)
+		} else {
+			v = v.Path(step)
+		}
+	}
+	return v
+}
