@@ -114,7 +114,7 @@ func (c *conversation) set(key, value string) {
 	}
 }
 
-// rule reads "TOOL PATH EQUALS CODE" for a mask, "SAID CODE" for a code and "TOOL" for a result.
+// rule reads "TOOL PATH EQUALS CODE" for a mask, where EQUALS may be * for any, "SAID CODE" for a code and "TOOL" for a result.
 func (c *conversation) rule(key, value string) error {
 	if c.options.Rules == nil {
 		c.options.Rules = &Rules{}
@@ -129,7 +129,7 @@ func (c *conversation) rule(key, value string) error {
 		return err
 	}
 	if key == "mask" {
-		c.options.Rules.Masks = append(c.options.Rules.Masks, Mask{Tool: words[0], Path: words[1], Equals: words[2], Code: code})
+		c.options.Rules.Masks = append(c.options.Rules.Masks, Mask{Tool: words[0], Path: words[1], Equals: strings.TrimPrefix(words[2], "*"), Code: code})
 	} else {
 		c.options.Rules.Codes = append(c.options.Rules.Codes, CodeRule{Said: words[0], Code: code})
 	}

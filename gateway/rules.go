@@ -5,10 +5,10 @@ import (
 	"path"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/mask"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -24,13 +24,13 @@ type Rules struct {
 type Mask struct {
 	Tool   string        // a name, or a pattern as in path.Match
 	Path   string        // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
-	Equals string        // the JSON text of the value at Path; "" is any value that is there
+	Equals string        // the JSON text of the value at Path; "" is any value that is there and not null
 	Text   string        // a regular expression for the first text block
 	Except string        // a regular expression for the first text block that lifts the rule
 	Code   candor.Code   // the zero Code leaves it to what the text says
 	Retry  *candor.Retry // nil is the code's own advice
 
-	text, except *regexp.Regexp
+	test mask.Test
 }
 
 // CodeRule says what an error of this upstream means. All conditions that are set must hold; Said or Text must be set.
@@ -73,19 +73,10 @@ func (m *Mask) compile() (err error) {
 	if m.Tool == "" || m.Path == "" && m.Text == "" {
 		return fmt.Errorf("a rule needs a tool, and a path or a text")
 	}
-	if m.Path != "" && !strings.HasPrefix(m.Path, "/") {
-		return fmt.Errorf("the path %q is no JSON Pointer: it begins with a slash, as in /success", m.Path)
-	}
-	if m.Equals != "" && !wire.Valid([]byte(m.Equals), wire.Limits{}) {
-		return fmt.Errorf("%q is no JSON: write a text with its quotes", m.Equals)
-	}
 	if err := checkPattern(m.Tool); err != nil {
 		return err
 	}
-	if m.text, err = expression(m.Text); err != nil {
-		return err
-	}
-	m.except, err = expression(m.Except)
+	m.test, err = mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
 	return err
 }
 
@@ -96,7 +87,9 @@ func (c *CodeRule) compile() (err error) {
 	if err := checkPattern(c.Tool); err != nil {
 		return err
 	}
-	c.text, err = expression(c.Text)
+	if c.Text != "" {
+		c.text, err = regexp.Compile(c.Text)
+	}
 	return err
 }
 
@@ -114,13 +107,6 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-func expression(text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	return regexp.Compile(text)
-}
-
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return err == nil && ok
@@ -135,53 +121,11 @@ func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
 		return nil
 	}
 	for i := range r.Masks {
-		if m := &r.Masks[i]; matches(m.Tool, c.tool) && m.holds(x.Response.Result()) {
+		if m := &r.Masks[i]; matches(m.Tool, c.tool) && m.test.Holds(x.Response.Result()) {
 			return &unmasked{m}
 		}
 	}
 	return nil
-}
-
-func (m *Mask) holds(result wire.Value) bool {
-	text, _ := result.Path("content", 0, "text").Str()
-	if m.except != nil && m.except.MatchString(text) || m.text != nil && !m.text.MatchString(text) {
-		return false
-	}
-	return m.Path == "" || m.found(result.Path("structuredContent")) || m.found(inner(text))
-}
-
-// inner is the JSON that a text holds, or the absent value.
-func inner(text string) wire.Value {
-	v, err := wire.ParseValue([]byte(text), wire.Limits{})
-	if err != nil {
-		return wire.Value{}
-	}
-	return v
-}
-
-// found reports whether the value at the rule's path is what it looks for.
-func (m *Mask) found(v wire.Value) bool {
-	for step := range strings.SplitSeq(m.Path[1:], "/") {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		if i, err := strconv.Atoi(step); err == nil && v.Type() == wire.TypeArray {
-			v = v.Path(i)
-		} else {
-			v = v.Path(step)
-		}
-	}
-	return v.Present() && (m.Equals == "" || sameJSON(v, []byte(m.Equals)))
-}
-
-// sameJSON compares scalars by what they mean, everything else by its bytes.
-func sameJSON(v wire.Value, want []byte) bool {
-	w, err := wire.ParseValue(want, wire.Limits{})
-	if err != nil || w.Type() != v.Type() {
-		return false
-	}
-	if text, ok := w.Str(); ok {
-		return v.Is(text)
-	}
-	return string(v.Raw()) == string(w.Raw())
 }
 
 // error is what the rule says of a failure that was read as e; e may be nil, if nothing but the rule knows of it.
