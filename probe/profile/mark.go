@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/mask"
 	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/wire"
 )
 
 var unknownFailure = candor.CodeUnknownToolFailure
@@ -26,7 +26,7 @@ var flags = []Mask{
 // marks are the rules that one masked answer suggests, the most telling first.
 func marks(s *sight) (out []Mask) {
 	for _, name := range []string{"/status_code", "/statusCode", "/status", "/code"} {
-		if v := s.value(name); v.Present() {
+		for v := range mask.At(s.result, name) {
 			if n, ok := v.Int64(); ok && n >= 400 && n < 600 {
 				out = append(out, Mask{Path: name, Equals: strconv.FormatInt(n, 10)})
 			}
@@ -46,56 +46,10 @@ func marks(s *sight) (out []Mask) {
 	return out
 }
 
-// value is the value at a pointer, in what the server says to programs or in the JSON of its first text.
-func (s *sight) value(pointer string) wire.Value {
-	for _, v := range []wire.Value{s.result.Path("structuredContent"), inner(s.text)} {
-		if found := follow(v, pointer); found.Present() {
-			return found
-		}
-	}
-	return wire.Value{}
-}
-
-func inner(text string) wire.Value {
-	v, err := wire.ParseValue([]byte(text), wire.Limits{})
-	if err != nil {
-		return wire.Value{}
-	}
-	return v
-}
-
-func follow(v wire.Value, pointer string) wire.Value {
-	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if i, err := strconv.Atoi(step); err == nil && v.Type() == wire.TypeArray {
-			v = v.Path(i)
-		} else {
-			v = v.Path(step)
-		}
-	}
-	return v
-}
-
-// holds reports whether the gateway would apply the rule to an answer; see package gateway for the same in use.
+// holds reports whether the gateway would apply the rule to an answer.
 func (m *Mask) holds(s *sight) bool {
-	if m.Text != "" {
-		e, err := regexp.Compile(m.Text)
-		return err == nil && e.MatchString(s.text)
-	}
-	v := s.value(m.Path)
-	if !v.Present() || v.IsNull() {
-		return false
-	}
-	if m.Equals == "" {
-		return true
-	}
-	w, err := wire.ParseValue([]byte(m.Equals), wire.Limits{})
-	if err != nil || w.Type() != v.Type() {
-		return false
-	}
-	if text, ok := w.Str(); ok {
-		return v.Is(text)
-	}
-	return string(v.Raw()) == string(w.Raw())
+	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text}.Compile()
+	return err == nil && test.Holds(s.result)
 }
 
 // complaint are words with which failures begin.
