@@ -179,7 +179,7 @@ func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 	began := time.Now()
 	_, err = Open(dir, Options{LockWait: 50 * time.Millisecond})
 	wantFault(t, err, candor.CodeKaizaAuditLockFailed)
-	if took := time.Since(began); took < 50*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(began); took < 50*time.Millisecond {
 		t.Errorf("waited for %v", took)
 	}
 	if !strings.Contains(errors.Unwrap(err).Error(), "process") {
