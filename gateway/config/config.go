@@ -100,10 +100,10 @@ func Parse(name string, data []byte, s Source) (*File, error) {
 	r := newReader(name, data, s.filled())
 	d := &draft{dir: filepath.Dir(name), profiles: map[*Upstream]*gateway.Rules{}}
 	r.document(data, "the file", d.keys())
-	if len(d.upstreams)+len(r.problems) == 0 {
-		r.whole(mistake("add one below upstreams:, such as github: {url: http://127.0.0.1:3000/mcp}", "there is no upstream"))
+	if len(d.upstreams)+r.Count() == 0 {
+		r.Whole(mistake("add one below upstreams:, such as github: {url: http://127.0.0.1:3000/mcp}", "there is no upstream"))
 	}
-	if err := r.result(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	return d.file(), nil

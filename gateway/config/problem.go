@@ -1,93 +1,27 @@
 package config
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/near"
-	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
-// Problem is one thing that is wrong with a file, where it stands, and what to do about it.
-type Problem struct {
-	File         string
-	Line, Column int    // from 1; 0 if the file as a whole is meant
-	Source       string // the line itself, safe to print; "" if it may hold a secret
-	Text         string // what is wrong
-	Hint         string // what would do
-}
-
-// Place returns "candor.yaml:7:5", or the name of the file alone.
-func (p Problem) Place() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
-
-// String returns the place and the problem, then the line itself with a mark below the place, then the hint.
-func (p Problem) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", p.Place(), p.Text)
-	if p.Source != "" {
-		number := fmt.Sprint(p.Line)
-		fmt.Fprintf(&b, "\n  %s | %s\n  %s | %s^", number, p.Source, strings.Repeat(" ", len(number)), indent(p.Source, p.Column))
-	}
-	if p.Hint != "" {
-		fmt.Fprintf(&b, "\n  hint: %s", p.Hint)
-	}
-	return b.String()
-}
-
-// indent is the space up to a column, with tabs where the line has them.
-func indent(source string, column int) string {
-	var b strings.Builder
-	for _, r := range source {
-		if column--; column < 1 {
-			break
-		}
-		if r == '\t' {
-			b.WriteRune('\t')
-		} else {
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
-}
+// Problem is one thing that is wrong with a file, where it stands, and what to do about it. Place returns "candor.yaml:7:5"; String adds
+// the text, the line itself with a mark below the place, and the hint.
+type Problem = yamlfile.Problem
 
 // Error is a file that cannot be used. It lists its problems in the order of the file, at most [MaxProblems].
-type Error struct{ Problems []Problem }
+type Error = yamlfile.Error
 
 // MaxProblems is how many problems of a file are told at once.
-const MaxProblems = 10
+const MaxProblems = yamlfile.MaxProblems
 
-// Error returns all problems, each as [Problem.String] has it.
-func (e *Error) Error() string {
-	texts := make([]string, 0, len(e.Problems))
-	for _, p := range e.Problems {
-		texts = append(texts, p.String())
-	}
-	return strings.Join(texts, "\n")
-}
-
-// Mistake is a value that cannot be used, before anybody knows where it stands: in a file or on a command line.
-type Mistake struct {
-	Text string // what is wrong
-	Hint string // what would do
-}
-
-// Error returns both.
-func (m *Mistake) Error() string {
-	if m.Hint == "" {
-		return m.Text
-	}
-	return m.Text + " (hint: " + m.Hint + ")"
-}
+// Mistake is a value that cannot be used, before anybody knows where it stands: in a file or on a command line. It has a Text and a Hint.
+type Mistake = yamlfile.Mistake
 
 func mistake(hint, format string, args ...any) *Mistake {
-	return &Mistake{Text: fmt.Sprintf(format, args...), Hint: hint}
+	return yamlfile.NewMistake(hint, format, args...)
 }
 
 // unknown is the mistake of a word outside a list.
@@ -97,38 +31,8 @@ func unknown(kind, got string, list []string) *Mistake {
 
 // nearby is the hint for a word outside a list: what was probably meant, or the list.
 func nearby(got string, list []string) string {
-	if names := near.Names(got, list); len(names) > 0 {
-		return "did you mean " + near.Quote(names) + "?"
-	}
-	return "one of " + strings.Join(list, ", ")
+	return near.Hint(got, list, "one of "+strings.Join(list, ", "))
 }
 
 // quote writes a word of the file for a sentence, bounded.
-func quote(text string) string {
-	const most = 60
-	if len(text) > most {
-		for most := most; ; most-- {
-			if utf8.RuneStart(text[most]) {
-				text = text[:most] + "…"
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%q", text)
-}
-
-// shown makes a line of a file safe to print: secrets and what a terminal would obey are gone.
-func shown(line string) string {
-	const most = 200
-	line = redact.Policy{KeepPaths: true}.Text(strings.TrimRight(line, "\r\n"))
-	runes := []rune(strings.Map(func(r rune) rune {
-		if r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, line))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
-}
+func quote(text string) string { return yamlfile.Quote(text) }

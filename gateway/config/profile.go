@@ -30,7 +30,7 @@ func ParseProfile(name string, data []byte) (*Profile, error) {
 	r := newReader(name, data, Source{}.filled())
 	p, o := newProfile()
 	r.document(data, "the profile", profileKeys(p, o))
-	if err := r.result(); err != nil {
+	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	p.Rules = o.Rules
@@ -68,7 +68,7 @@ func (d *draft) profile(u *Upstream) value {
 		p, err := ReadProfile(name, Source{Getenv: r.getenv, ReadFile: r.open})
 		if inside, ok := errors.AsType[*Error](err); ok {
 			for _, problem := range inside.Problems {
-				r.add(problem)
+				r.Add(problem)
 			}
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
 // masks reads rules that call successes failures into the options.
@@ -100,15 +101,15 @@ func resultRule(add func(gateway.ResultRule)) value {
 func checked(v value, check func() error) value {
 	read := v.read
 	v.read = func(r *reader, n ast.Node) {
-		before := len(r.problems)
-		if read(r, n); len(r.problems) > before {
+		before := r.Count()
+		if read(r, n); r.Count() > before {
 			return
 		}
 		if err := check(); err != nil {
 			if inner := errors.Unwrap(err); inner != nil {
 				err = inner // without the number of the rule: the place is told
 			}
-			all, _ := pairs(n)
+			all, _ := yamlfile.Pairs(n)
 			r.fail(first(all, n), mistake("candor help gateway, or docs/gateway.md, shows rules that work", "%s", err))
 		}
 	}
@@ -125,11 +126,8 @@ func code(into *candor.Code) value {
 	return scalar("a code such as RATE_LIMITED", map[string]any{"type": "string"}, func(text string) error {
 		c, err := candor.ParseCode(text)
 		if err != nil {
-			hint := "candor codes lists them"
-			if names := near.Names(text, symbols()); len(names) > 0 {
-				hint = "did you mean " + near.Quote(names) + "? " + hint
-			}
-			return mistake(hint, "unknown code %s", quote(text))
+			hint := near.Hint(text, symbols(), "")
+			return mistake(strings.TrimSpace(hint+" candor codes lists them"), "unknown code %s", quote(text))
 		}
 		*into = c
 		return nil

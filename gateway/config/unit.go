@@ -1,7 +1,6 @@
 package config
 
 import (
-	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
 // The readers of single values are exported for command lines, which speak of the same things. Their errors are [*Mistake].
@@ -19,7 +19,7 @@ import (
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	switch {
-	case err != nil && isNumber(text):
+	case err != nil && yamlfile.IsNumber(text):
 		return 0, mistake("write the unit: "+text+"s, "+text+"ms or "+text+"m", "the duration %s has no unit", quote(text))
 	case err != nil:
 		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "%s is no duration", quote(text))
@@ -37,17 +37,6 @@ func ParseDeadline(text string) (time.Duration, error) {
 	return ParseDuration(text)
 }
 
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
-
-var sizeUnits = map[string]float64{
-	"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9,
-}
-
 // The bounds of what a message may be allowed to take.
 const (
 	leastSize = 1 << 10
@@ -56,16 +45,11 @@ const (
 
 // ParseSize reads a number of bytes with its unit: 512KiB, 16MiB, 1GiB, from 1 KiB to 1 GiB.
 func ParseSize(text string) (int, error) {
-	parts := sizeForm.FindStringSubmatch(text)
-	if parts == nil && isNumber(text) {
-		return 0, mistake("write the unit: "+text+"B, "+text+"KiB or "+text+"MiB", "the size %s has no unit", quote(text))
+	bytes, err := yamlfile.Size(text)
+	if err != nil {
+		return 0, err
 	}
-	if parts == nil || sizeUnits[strings.ToLower(parts[2])] == 0 {
-		return 0, mistake("such as 512KiB, 16MiB or 1GiB", "%s is no size", quote(text))
-	}
-	number, err := strconv.ParseFloat(parts[1], 64)
-	bytes := math.Round(number * sizeUnits[strings.ToLower(parts[2])])
-	if err != nil || bytes < leastSize || bytes > mostSize {
+	if bytes < leastSize || bytes > mostSize {
 		return 0, mistake("from 1KiB to 1GiB", "the size %s is out of bounds", quote(text))
 	}
 	return int(bytes), nil

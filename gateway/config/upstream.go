@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
 // upstream begins an upstream of that name and returns how it is read.
@@ -19,13 +20,13 @@ func (d *draft) upstream(name string) (value, error) {
 	whole := mapping("an upstream", func() []key { return d.upstreamKeys(u) })
 	read := whole.read
 	whole.read = func(r *reader, n ast.Node) {
-		before := len(r.problems)
+		before := r.Count()
 		read(r, n)
-		if len(r.problems) > before {
+		if r.Count() > before {
 			return
 		}
 		if m := u.check(); m != nil {
-			all, _ := pairs(n)
+			all, _ := yamlfile.Pairs(n)
 			r.fail(first(all, n), m)
 			return
 		}
@@ -130,8 +131,8 @@ func again(p *gateway.RetryPolicy) value {
 	v := integer(&p.Attempts, 0, MaxRetries)
 	read := v.read
 	v.read = func(r *reader, n ast.Node) {
-		before := len(r.problems)
-		if read(r, n); len(r.problems) == before {
+		before := r.Count()
+		if read(r, n); r.Count() == before {
 			p.Attempts++
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
 // key is one key of a mapping. The reader, the schema and the reference in the documentation are all made from it.
@@ -150,7 +152,7 @@ func named(what, about string, entry func(name string) (value, error)) value {
 	return value{
 		words: about, schema: map[string]any{"type": "object", "additionalProperties": sample.schema}, inner: sample.inner, of: sample.of,
 		read: func(r *reader, n ast.Node) {
-			all, ok := pairs(n)
+			all, ok := yamlfile.Pairs(n)
 			if !ok {
 				r.fail(n, mistake("give "+about, "this is %s", describe(n)))
 				return
@@ -173,7 +175,7 @@ func mapping(of string, keys func() []key) value {
 		words: "a mapping", schema: objectSchema(keys()), inner: keys, of: of,
 		read: func(r *reader, n ast.Node) {
 			known := keys()
-			all, ok := pairs(n)
+			all, ok := yamlfile.Pairs(n)
 			if !ok {
 				r.fail(n, mistake("give a mapping with keys such as "+known[0].name+": …", "%s is a mapping, and this is %s", of, describe(n)))
 				return
@@ -237,7 +239,7 @@ func either(short, long value) value {
 	return value{
 		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.schema, long.schema}}, inner: long.inner, of: long.of,
 		read: func(r *reader, n ast.Node) {
-			if _, ok := pairs(n); ok {
+			if _, ok := yamlfile.Pairs(n); ok {
 				long.read(r, n)
 				return
 			}

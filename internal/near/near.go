@@ -98,3 +98,11 @@ func Quote(names []string) string {
 	}
 	return text.String()
 }
+
+// Hint asks whether one of the known names was meant: did you mean "a" or "b"? If none is near, it is otherwise.
+func Hint(name string, known []string, otherwise string) string {
+	if names := Names(name, known); len(names) > 0 {
+		return "did you mean " + Quote(names) + "?"
+	}
+	return otherwise
+}

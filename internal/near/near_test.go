@@ -31,3 +31,14 @@ func TestNamesAreQuotedForASentence(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAHintNamesWhatIsNearOrSomethingElse(t *testing.T) {
+	t.Parallel()
+	known := []string{"rules", "builtin"}
+	if got := Hint("rulez", known, "one of those"); got != `did you mean "rules"?` {
+		t.Error(got)
+	}
+	if got := Hint("zzz", known, "one of those"); got != "one of those" {
+		t.Error(got)
+	}
+}
