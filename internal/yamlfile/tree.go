@@ -15,7 +15,7 @@ import (
 // The bounds of every file.
 const (
 	MaxLine = 8 << 10 // bytes; a line nests no deeper than it is long
-	MaxFlow = 64      // brackets inside brackets
+	MaxFlow = 64      // brackets inside brackets, and dashes on one line: lists inside lists, which take a parser long
 )
 
 // Form is what is particular to one kind of file.
@@ -59,22 +59,35 @@ func (r *Report) tooMuch(data []byte, f Form) *Mistake {
 	return nil
 }
 
+// tooDeep refuses what would lead a parser deep down, before it goes there.
 func (r *Report) tooDeep(tokens token.Tokens) bool {
-	depth := 0
+	brackets, dashes, line := 0, 0, 0
 	for _, t := range tokens {
 		switch t.Type {
 		case token.MappingStartType, token.SequenceStartType:
-			depth++
+			brackets++
 		case token.MappingEndType, token.SequenceEndType:
-			depth--
+			brackets--
+		case token.SequenceEntryType:
+			if t.Position.Line != line {
+				line, dashes = t.Position.Line, 0
+			}
+			dashes++
 		default:
 		}
-		if depth > MaxFlow {
-			r.At(t, NewMistake("nothing in this file needs that", "more than %d brackets inside each other", MaxFlow))
-			return true
+		switch {
+		case brackets > MaxFlow:
+			return r.nested(t, "brackets")
+		case dashes > MaxFlow:
+			return r.nested(t, "lists")
 		}
 	}
 	return false
+}
+
+func (r *Report) nested(t *token.Token, what string) bool {
+	r.At(t, NewMistake("nothing in this file needs that", "more than %d %s inside each other", MaxFlow, what))
+	return true
 }
 
 // only returns the root of the one document that a file may hold.

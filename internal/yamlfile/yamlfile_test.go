@@ -30,6 +30,7 @@ func TestABadFileIsToldWithPlaceLineAndHint(t *testing.T) {
 		"a: *b: c\n":                             "hint: check the indentation, and put quotes around stars",
 		"a: 1\n---\nb: 2\n":                      "a.yaml:3:2: the file holds more than one document",
 		strings.Repeat("[", 65):                  "a.yaml:1:65: more than 64 brackets inside each other",
+		strings.Repeat("- ", 65) + "a":           "a.yaml:1:129: more than 64 lists inside each other",
 		"a: 1\n\x00":                             "a.yaml: the file is no text\n  hint: save it as UTF-8 text",
 		"a: 1\nb: " + strings.Repeat("x", 9<<10): "a.yaml: line 2 is longer than 8192 bytes\n  hint: break it into several",
 		strings.Repeat("# x\n", 17<<10):          "a.yaml: the file is larger than 64 KiB\n  hint: write less",
@@ -40,11 +41,13 @@ func TestABadFileIsToldWithPlaceLineAndHint(t *testing.T) {
 	}
 }
 
-// TestBracketsInsideTextsNestNothing has a text with more brackets than may nest.
-func TestBracketsInsideTextsNestNothing(t *testing.T) {
+// TestOnlyWhatStandsInsideEachOtherIsTooDeep has a text with more brackets than may nest, and a long list.
+func TestOnlyWhatStandsInsideEachOtherIsTooDeep(t *testing.T) {
 	t.Parallel()
-	if _, _, err := read("a: '" + strings.Repeat("[{", 64) + "'\n"); err != nil {
-		t.Error(err)
+	for _, text := range []string{"a: '" + strings.Repeat("[{", 64) + "'\n", strings.Repeat("- a\n", 100), "[" + strings.Repeat("[], ", 100) + "]"} {
+		if _, _, err := read(text); err != nil {
+			t.Errorf("%.40q: %v", text, err)
+		}
 	}
 }
 
