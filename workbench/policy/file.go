@@ -1,30 +1,32 @@
 package policy
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 	"github.com/candor-mcp/candor/workbench/preflight"
 )
 
 // The bounds of a policy file.
 const (
 	maxFileBytes = 256 << 10
-	maxNesting   = 64 // brackets on one line
 	maxRules     = 500
 	maxCommands  = 50
+	minMemory    = 16 << 20
+	maxMemory    = 4 << 40
+	minOutput    = 1 << 10
 )
+
+var form = yamlfile.Form{MaxBytes: maxFileBytes, Large: "keep rules short", Quoted: "patterns"}
 
 // file is a policy file as it is written.
 type file struct {
@@ -54,24 +56,21 @@ var keys = []string{
 	"rules", "builtin", "preflight", "id", "pattern", "files", "exempt", "language", "message", "suggestion", "name", "run", "timeout", "memory", "output", "env",
 }
 
-// Load reads the text of a policy file that has that name. The error is that of the first thing wrong and says where it stands,
-// as FILE:LINE:COLUMN, and what would do. An empty file is [Default].
+// Load reads the text of a policy file that has that name. The error is a [*yamlfile.Error] about the first thing wrong: it says where
+// that stands, as FILE:LINE:COLUMN, shows the line and says what would do. An empty file is [Default].
 func Load(name string, data []byte) (*Policy, error) {
-	l := &loader{name: name}
-	if err := l.bounds(data); err != nil {
-		return nil, err
+	l := &loader{report: yamlfile.NewReport(name, data)}
+	root, ok := l.report.Parse(data, form)
+	if !ok {
+		return nil, l.report.Err()
 	}
-	tree, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, l.syntax(err)
+	if root == nil {
+		return Default(), nil
 	}
-	l.tree = tree
+	l.root = root
 	var f file
-	if err := yaml.NewDecoder(strings.NewReader(string(data)), yaml.Strict()).Decode(&f); err != nil && len(strings.TrimSpace(string(data))) > 0 {
-		if text := strings.TrimSpace(stripComments(string(data))); text == "" {
-			return Default(), nil
-		}
-		return nil, l.syntax(err)
+	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&f); err != nil {
+		return nil, l.form(err)
 	}
 	if len(f.Rules) > maxRules || len(f.Preflight) > maxCommands {
 		return nil, l.wrong("$", "split it", "more than %d rules, or %d commands", maxRules, maxCommands)
@@ -85,68 +84,37 @@ func Load(name string, data []byte) (*Policy, error) {
 	return p, nil
 }
 
-func stripComments(text string) string {
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") })
-	return strings.Join(lines, "\n")
-}
-
 // loader knows where things stand.
 type loader struct {
-	name string
-	tree *ast.File
+	report *yamlfile.Report
+	root   ast.Node
 }
 
-// bounds refuses what could cost too much before anything reads it.
-func (l *loader) bounds(data []byte) error {
-	if len(data) > maxFileBytes {
-		return l.told(0, 0, "keep rules short", fmt.Sprintf("the file is larger than %d KiB", maxFileBytes>>10))
+// form tells what is YAML and no policy file.
+func (l *loader) form(err error) error {
+	t, text := yamlfile.Complaint(err)
+	switch {
+	case t == nil:
+		l.report.Whole(yamlfile.NewMistake("it is a mapping with the keys rules, builtin and preflight", "the file cannot be read"))
+	case strings.Contains(text, "unknown field"):
+		l.report.At(t, yamlfile.NewMistake(near.Hint(t.Value, keys, "the keys are "+strings.Join(keys, ", ")), "there is no key %s here", yamlfile.Quote(t.Value)))
+	default:
+		l.report.Syntax(err, form)
 	}
-	if strings.ContainsAny(string(data), "\x00") {
-		return l.told(0, 0, "save it as UTF-8 text", "the file is no text")
-	}
-	depth := 0
-	for i, line := range strings.Split(string(data), "\n") {
-		depth = max(0, depth) + strings.Count(line, "[") + strings.Count(line, "{") - strings.Count(line, "]") - strings.Count(line, "}")
-		if depth > maxNesting || strings.Count(line, "- - ") > maxNesting {
-			return l.told(i+1, 1, "nothing in this file needs that", "too many brackets inside each other")
-		}
-	}
-	return nil
+	return l.report.Err()
 }
 
-// syntax tells what the reader of YAML does not take.
-func (l *loader) syntax(err error) error {
-	var y yaml.Error
-	if !errors.As(err, &y) || y.GetToken() == nil {
-		return l.told(0, 0, "it is a mapping with the keys rules, builtin and preflight", "the file cannot be read")
-	}
-	text, hint := y.GetMessage(), "check the indentation, and put quotes around patterns"
-	if strings.Contains(text, "unknown field") {
-		text, hint = fmt.Sprintf("there is no key %.60q here", y.GetToken().Value), "the keys are "+strings.Join(keys, ", ")
-		if names := near.Names(y.GetToken().Value, keys); len(names) > 0 {
-			hint = "did you mean " + near.Quote(names) + "?"
-		}
-	}
-	return l.told(y.GetToken().Position.Line, y.GetToken().Position.Column, hint, text)
-}
-
-// wrong tells what is wrong with the value at a path.
+// wrong tells what is wrong with the value at a path, or with the file if it has none there.
 func (l *loader) wrong(path, hint, format string, args ...any) error {
-	line, column := 0, 0
+	m := yamlfile.NewMistake(hint, format, args...)
 	if p, err := yaml.PathString(path); err == nil {
-		if n, err := p.FilterFile(l.tree); err == nil && n != nil && n.GetToken() != nil {
-			line, column = n.GetToken().Position.Line, n.GetToken().Position.Column
+		if n, err := p.FilterNode(l.root); err == nil && n != nil {
+			l.report.At(n.GetToken(), m)
+			return l.report.Err()
 		}
 	}
-	return l.told(line, column, hint, fmt.Sprintf(format, args...))
-}
-
-func (l *loader) told(line, column int, hint, text string) error {
-	place := l.name
-	if line > 0 {
-		place = fmt.Sprintf("%s:%d:%d", l.name, line, column)
-	}
-	return fmt.Errorf("%s: %s (hint: %s)", place, text, hint)
+	l.report.Whole(m)
+	return l.report.Err()
 }
 
 func (l *loader) builtin(f *file, p *Policy) error {
@@ -233,28 +201,14 @@ func (l *loader) limits(at, time1, memory, output string) (timeout time.Duration
 		}
 	}
 	if memory != "" {
-		if mem = size(memory); mem < 16<<20 {
+		if mem, err = yamlfile.Size(memory); err != nil || mem < minMemory || mem > maxMemory {
 			return 0, 0, 0, l.wrong(at+".memory", "such as 512MiB or 2GiB, at least 16MiB", "%.60q is no limit of memory", memory)
 		}
 	}
 	if output != "" {
-		if out = size(output); out < 1<<10 || out > preflight.MaxOutput {
+		if out, err = yamlfile.Size(output); err != nil || out < minOutput || out > preflight.MaxOutput {
 			return 0, 0, 0, l.wrong(at+".output", "such as 64KiB, at most 1MiB", "%.60q is no limit of output", output)
 		}
 	}
 	return timeout, mem, out, nil
-}
-
-// size reads 64KiB, 512MiB or 2GiB; 0 is what it cannot read.
-func size(text string) int64 {
-	for unit, shift := range map[string]int{"KiB": 10, "MiB": 20, "GiB": 30} {
-		if digits, ok := strings.CutSuffix(text, unit); ok {
-			n, err := strconv.ParseInt(digits, 10, 32)
-			if err != nil || n < 1 || n > 1<<12 {
-				return 0
-			}
-			return n << shift
-		}
-	}
-	return 0
 }

@@ -184,8 +184,8 @@ func TestCommandsFollowTheFilesThatCallForThem(t *testing.T) {
 
 func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 	for text, want := range map[string]string{
-		"rulez: []\n":                                       `p.yaml:1:1: there is no key "rulez" here (hint: did you mean "rules"?)`,
-		"rules:\n  - id: A\n    patern: x\n":                `p.yaml:3:5: there is no key "patern" here (hint: did you mean "pattern"?)`,
+		"rulez: []\n":                                       "p.yaml:1:1: there is no key \"rulez\" here\n  1 | rulez: []\n    | ^\n  hint: did you mean \"rules\"?",
+		"rules:\n  - id: A\n    patern: x\n":                "p.yaml:3:5: there is no key \"patern\" here\n  3 |     patern: x\n    |     ^\n  hint: did you mean \"pattern\"?",
 		"rules:\n  - id: A\n    pattern: '('\n":             `p.yaml:3:14: the rule A has no pattern`,
 		"rules:\n  - id: A\n":                               `the rule A has no pattern`,
 		"rules:\n  - id: a b\n    pattern: x\n":             `p.yaml:2:9: the rule has no id`,
@@ -199,8 +199,10 @@ func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 		"preflight: [{name: a, run: [x], output: 9GiB}]\n":  `p.yaml:1:41: "9GiB" is no limit of output`,
 		"rules: {a: b}\n":                                   `p.yaml:1:`,
 		"- a\n":                                             `p.yaml:1:`,
-		"rules: []\nrules: []\n":                            `p.yaml:2:1: `,
+		"rules: []\nrules: []\n":                            `p.yaml:2:1: the key "rules" stands there twice`,
 		"a: [\n":                                            `p.yaml:1:`,
+		"rules: []\n---\nrules: []\n":                       `p.yaml:3:6: the file holds more than one document`,
+		"preflight: [{name: a, run: [x], memory: 512}]\n":   `p.yaml:1:41: "512" is no limit of memory`,
 		strings.Repeat("[", 1000):                           `brackets`,
 		"\x00":                                              `no text`,
 		strings.Repeat("# x\n", 1<<17):                      `larger`,
@@ -210,7 +212,7 @@ func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 			t.Errorf("%.70q: %v, wanted %s", text, err, want)
 		}
 	}
-	for _, text := range []string{"", "# nothing\n", "builtin: [secrets, conflict-markers, rust]\n"} {
+	for _, text := range []string{"", "# nothing\n", "---\n", "builtin: [secrets, conflict-markers, rust]\n"} {
 		p, err := policy.Load("p.yaml", []byte(text))
 		if err != nil || check(t, p, "a.rs", "", "todo!()") == nil {
 			t.Errorf("%q: %v", text, err)
