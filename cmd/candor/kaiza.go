@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/candor/early"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/meter"
@@ -147,7 +148,7 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 		return nil, err
 	}
 	o := kaiza.Options{Root: root, State: state, ReadOnly: c.access == accessReadOnly,
-		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: selfLine(limitedWord)}}
+		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: selfLine(early.Word)}}
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)
 		if err != nil {
@@ -174,15 +175,4 @@ func (c *kaizaCommand) meter(cmd *cobra.Command, trail string) (*meter.Meter, er
 		return counts, nil
 	}
 	return meter.New(meter.Options{})
-}
-
-// limitedWord is the hidden command that sets limits and becomes another command.
-const limitedWord = "limited"
-
-// newLimited is not for people: see [preflight.LimitedMain].
-func newLimited() *cobra.Command {
-	return &cobra.Command{
-		Use: limitedWord, Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error { return preflight.LimitedMain(args) },
-	}
 }

@@ -1,8 +1,8 @@
 // Package preflight runs the operator's commands in a workspace after a change, within limits of time, memory and output.
 //
 // A command is what the operator wrote and nothing else: no shell reads it, and no word of a peer is part of it. But it runs code
-// that an agent has just changed, so it is treated as hostile: it gets no secrets of ours, and nothing that it starts in its process
-// group outlives it. A process that leaves the group is not caught here.
+// that an agent has just changed, so it is treated as hostile: it gets no secrets of ours, and with [Options.Self] nothing that it starts
+// outlives it, or us.
 package preflight
 
 import (
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/guard"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -47,10 +48,19 @@ const tailInError = 4 << 10
 
 // Options say how commands are run.
 type Options struct {
-	// Self is the command line that runs [LimitedMain], without its arguments. Empty, and outside of Linux, leaves the limit of memory
-	// to watching, which is slower than a process that asks for all at once.
+	// Self is the command line that runs [Guard], without its arguments. Empty, and outside of Linux, a process that leaves the group
+	// of its command is not caught, those that it has started outlive us if we are killed, and the limit of memory is left to watching,
+	// which is slower than a process that asks for all at once.
 	Self []string
+
+	// Hold are files that stay open until nothing of a command is left, even if we are killed: a lock on one of them keeps the next
+	// one away from what a command may still be writing. It takes Self.
+	Hold []*os.File
 }
+
+// Guard is what the program does whose command line is [Options.Self], with the arguments that follow it there. It returns the exit code
+// for the process.
+func Guard(args []string) int { return guard.Main(args) }
 
 // Report is what the commands did, up to the first that failed.
 type Report struct {
@@ -76,7 +86,7 @@ func (r Result) OK() bool {
 
 // Run runs the commands one after the other in a folder and stops at the first that fails: the error is then PREFLIGHT_FAILED, and
 // the report ends with that command. If ctx ends, what runs is killed and the error is that of ctx. When Run returns, nothing
-// is left in the process group of any command.
+// is left of any command, or nothing in its process group without [Options.Self].
 func Run(ctx context.Context, dir string, cmds []Command, o Options) (Report, error) {
 	var report Report
 	for _, c := range cmds {
@@ -143,27 +153,24 @@ func (c Command) run(ctx context.Context, dir string, o Options) Result {
 	defer cancel()
 	begin := time.Now()
 	out := &tail{most: min(cmp.Or(c.Output, DefaultOutput), MaxOutput)}
-	state, over, err := (&process{line: c.line(path, o), dir: dir, env: c.environment(), out: out, memory: cmp.Or(c.Memory, DefaultMemory)}).live(ctx)
+	memory := cmp.Or(c.Memory, DefaultMemory)
+	end, over, err := (&process{
+		line: append([]string{path}, c.Run[1:]...), dir: dir, env: c.environment(), out: out, memory: memory,
+		guard: guard.Options{Self: o.Self, Hold: o.Hold, Limits: guard.Limits{Data: memory, File: maxFile}},
+	}).live(ctx)
 	result.Duration, result.Output = time.Since(begin), out.String()
 	if err != nil {
 		result.Missing = true
 		return result
 	}
-	result.OverMemory, result.TimedOut = over, !over && errors.Is(context.Cause(ctx), errTimeout) && !state.Success()
-	result.Exit, result.Signal = state.ExitCode(), signalOf(state)
+	result.OverMemory, result.TimedOut = over, !over && errors.Is(context.Cause(ctx), errTimeout) && end != (guard.End{})
+	if result.Exit = end.Code; end.Signal != 0 {
+		result.Exit, result.Signal = -1, end.Signal.String()
+	}
 	return result
 }
 
 var errTimeout = errors.New("the time of the command is up")
-
-// line is the command line as it is executed.
-func (c Command) line(path string, o Options) []string {
-	line := append([]string{path}, c.Run[1:]...)
-	if len(o.Self) == 0 || !limitsWork {
-		return line
-	}
-	return slices.Concat(o.Self, []string{"--data", fmt.Sprint(cmp.Or(c.Memory, DefaultMemory)), "--fsize", fmt.Sprint(maxFile), "--"}, line)
-}
 
 // failed is PREFLIGHT_FAILED.
 func (c Command) failed(r Result) error {

@@ -26,11 +26,13 @@ func init() { runtime.LockOSThread() } // TestMain runs on the first thread
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "limited":
-			failed := make(chan error)
-			go func() { failed <- preflight.LimitedMain(os.Args[2:]) }() // on any thread but the first
-			fmt.Fprintln(os.Stderr, <-failed)
-			os.Exit(125)
+		case "guard":
+			code := make(chan int)
+			go func() { code <- preflight.Guard(os.Args[2:]) }() // on any thread but the first
+			os.Exit(<-code)
+		case "serve":
+			serve(os.Args[2], os.Args[3])
+			os.Exit(0)
 		case "fate":
 			var fate int
 			_ = unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&fate)), 0, 0, 0)
@@ -56,14 +58,15 @@ func eat(size string) {
 	fmt.Println(held[0])
 }
 
-func self(t *testing.T) string {
-	t.Helper()
+func self() string {
 	path, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return path
 }
+
+func options() preflight.Options { return preflight.Options{Self: []string{self(), "guard"}} }
 
 func shell(script string) preflight.Command {
 	return preflight.Command{Name: "check", Run: []string{"sh", "-c", script}}
@@ -71,7 +74,7 @@ func shell(script string) preflight.Command {
 
 func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 	t.Helper()
-	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{Self: []string{self(t), "limited"}})
+	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, options())
 	if len(report.Results) != 1 {
 		t.Fatalf("%d results", len(report.Results))
 	}
@@ -95,7 +98,7 @@ func TestACommandThatPassesPasses(t *testing.T) {
 // TestACommandDiesWithItsServer asks the kernel what happens to the command when its parent ends. The limits are set on a thread that is
 // not the first: there the wish that came with the process does not count.
 func TestACommandDiesWithItsServer(t *testing.T) {
-	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(t), "fate"}})
+	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(), "fate"}})
 	if err != nil || r.Output != "killed\n" {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -192,7 +195,7 @@ func TestOfMuchOutputTheEndIsKept(t *testing.T) {
 }
 
 func TestACommandThatHoldsTooMuchIsEnded(t *testing.T) {
-	c := preflight.Command{Name: "eat", Run: []string{self(t), "eat", "300"}, Memory: 100 << 20}
+	c := preflight.Command{Name: "eat", Run: []string{self(), "eat", "300"}, Memory: 100 << 20}
 	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{})
 	if err == nil || !report.Results[0].OverMemory || !strings.Contains(err.Error(), "more memory than 100 MiB") {
 		t.Errorf("watching alone: %+v %v", report, err)
@@ -210,11 +213,6 @@ func TestLimitsAreInForce(t *testing.T) {
 	r, err := run(t, c)
 	if err != nil || !strings.HasPrefix(r.Output, "524288\n0\n") || strings.Contains(r.Output, "unlimited") {
 		t.Errorf("%q %v", r.Output, err)
-	}
-	for _, args := range [][]string{nil, {"--data", "x"}, {"--data", "1000000000", "--"}, {"--", "/nowhere/at/all"}} {
-		if preflight.LimitedMain(args) == nil {
-			t.Errorf("%v is taken", args)
-		}
 	}
 }
 

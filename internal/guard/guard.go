@@ -1,0 +1,171 @@
+// Package guard runs foreign commands so that nothing of them outlives them, or us.
+//
+// The kernel can tie the life of a process to that of its parent, but not the lives of all that it starts in turn. So on Linux a guard
+// stands between us and the command: a small process, our own program under a hidden command. It adopts whoever below it loses its
+// parent, also one that has left the process group or the session. When the command ends, when we order it, or when we are gone, however
+// we went, the guard ends them all, and then itself.
+//
+// What a guard cannot stop: a command that runs as our user can kill its guard. It dies with it, and so does its process group while
+// we live to see to it; who has left the group before does not.
+package guard
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options say how a command is kept. The zero value is without a guard.
+type Options struct {
+	// Self is the command line that runs [Main], without its arguments. Empty, and outside of Linux, there is no guard and there are
+	// no limits: then the command is tied to our life and its process group to its own, on Linux; elsewhere only the command is ended.
+	Self []string
+
+	Limits Limits
+
+	// Hold are files that the guard holds open until all is over, so that a lock on one of them is not free any sooner,
+	// even if we are killed. The command does not get them.
+	Hold []*os.File
+}
+
+// Limits are what each process of a command may ask for, in bytes; zero is no limit. With any of them it leaves no core files.
+type Limits struct {
+	Data int64 // memory of its own
+	File int64 // the size of a file that it writes
+}
+
+// End is how a command ended. The zero value is a success.
+type End struct {
+	Code   int            // the exit code, or 128 and the number of the signal; 127 if it could not be started by its guard
+	Signal syscall.Signal // that ended it, or 0
+}
+
+// Process is a command that was started. Its methods may be called at any time, side by side.
+type Process struct {
+	cmd  *exec.Cmd
+	line *line // to the guard; nil without one
+	done chan struct{}
+	end  End // read it after done
+
+	kill sync.Once
+}
+
+// line is our end of the line to a guard.
+type line struct {
+	orders *os.File // its end is the order to kill everything
+	told   *os.File // what became of the command, see [tell]
+}
+
+func (l *line) close() { _, _ = l.orders.Close(), l.told.Close() }
+
+// The files that a guard is born with besides the command's three; those to hold come behind them.
+const (
+	ordersFD = 3 // ends when we do, or when we want everything killed
+	reportFD = 4
+	holdFD   = 5
+)
+
+// Words of the command line of a guard.
+const (
+	holdWord    = "--hold"    // how many files
+	limitedWord = "--limited" // it is no guard: it takes the limits upon itself and becomes the command
+	dataWord    = "--data"
+	fileWord    = "--fsize"
+	endWord     = "--"
+)
+
+// patience is how long a guard has to end everything. It takes milliseconds; only who is held by the kernel itself takes longer.
+const patience = 5 * time.Second
+
+// Start starts cmd, which says the path, the arguments, the folder, the environment, and the streams, each of them nil or a file.
+// Everything else about it is set here, and the rest is up to the Process: do not wait for cmd.
+func Start(cmd *exec.Cmd, o Options) (*Process, error) {
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	guarded := works && len(o.Self) > 0
+	if guarded {
+		if err := p.enlist(o); err != nil {
+			return nil, err
+		}
+		defer func() { _, _ = cmd.ExtraFiles[0].Close(), cmd.ExtraFiles[1].Close() }() // the guard has its own copies
+	}
+	cmd.SysProcAttr = attributes(guarded)
+	started := make(chan error)
+	go p.live(started)
+	if err := <-started; err != nil {
+		if guarded {
+			p.line.close()
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+// enlist puts a guard before the command.
+func (p *Process) enlist(o Options) error {
+	orders, order, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	told, tell, err := os.Pipe()
+	if err != nil {
+		_, _ = orders.Close(), order.Close()
+		return err
+	}
+	p.line = &line{orders: order, told: told}
+	args := append([]string{}, o.Self...)
+	args = append(args, holdWord, strconv.Itoa(len(o.Hold)), endWord)
+	if o.Limits != (Limits{}) {
+		args = append(append(args, o.Self...), limitedWord,
+			dataWord, strconv.FormatInt(o.Limits.Data, 10), fileWord, strconv.FormatInt(o.Limits.File, 10), endWord)
+	}
+	p.cmd.Path, p.cmd.Args = o.Self[0], append(append(args, p.cmd.Path), p.cmd.Args[1:]...)
+	p.cmd.ExtraFiles = append([]*os.File{orders, tell}, o.Hold...)
+	return nil
+}
+
+// live starts the process and waits for its end, all on one thread: the kernel takes the death of the thread that started a child for
+// the death of its parent.
+func (p *Process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = p.cmd.Wait() // the state says more
+	p.bury()
+	close(p.done)
+}
+
+// Done is closed when the command and all that it has started have ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// End returns how the command ended, and waits until it has.
+func (p *Process) End() End {
+	<-p.done
+	return p.end
+}
+
+// Kill ends the command and all that it has started. It does not wait for it: see [Process.Done].
+func (p *Process) Kill() {
+	p.kill.Do(func() {
+		if p.line == nil {
+			p.force()
+			return
+		}
+		_ = p.line.orders.Close()
+		clock := time.AfterFunc(patience, p.force)
+		go func() {
+			<-p.done
+			clock.Stop()
+		}()
+	})
+}

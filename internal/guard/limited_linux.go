@@ -1,0 +1,55 @@
+package guard
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// become sets the limits that its arguments name and becomes the command that follows them: --data BYTES --fsize BYTES -- CMD ARGS,
+// where CMD is a path. It returns only if that fails. The limits are not set in the guard, which would be bound by them as well.
+//
+// The limit is on data (RLIMIT_DATA) and not on address space (RLIMIT_AS), which runtimes reserve far beyond what they use.
+func become(args []string) error {
+	flags := flag.NewFlagSet("limited", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	data := flags.Uint64(strings.TrimLeft(dataWord, "-"), 0, "")
+	file := flags.Uint64(strings.TrimLeft(fileWord, "-"), 0, "")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading limits: %w", err)
+	}
+	if flags.NArg() == 0 {
+		return errors.New("reading limits: no command follows them")
+	}
+	environment := os.Environ() // behind the limits there may be no memory for it
+	limits := []struct {
+		which int
+		most  uint64
+		set   bool
+	}{
+		{syscall.RLIMIT_CORE, 0, true}, {syscall.RLIMIT_FSIZE, *file, *file > 0}, {syscall.RLIMIT_DATA, *data, *data > 0},
+	}
+	for _, l := range limits {
+		if !l.set {
+			continue
+		}
+		if err := syscall.Setrlimit(l.which, &syscall.Rlimit{Cur: l.most, Max: l.most}); err != nil {
+			return fmt.Errorf("setting a limit: %w", err)
+		}
+	}
+	// The guard has asked for this for the first thread of this process, and the kernel keeps it for each thread alone: what another
+	// thread becomes would outlive a guard that is killed.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("tying the command to its guard: %w", err)
+	}
+	if err := syscall.Exec(flags.Arg(0), flags.Args(), environment); err != nil {
+		return fmt.Errorf("starting %q: %w", flags.Arg(0), err)
+	}
+	return nil
+}

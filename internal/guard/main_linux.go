@@ -1,0 +1,172 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Words of the report of a guard, one a line, each with a number.
+const (
+	toldPID    = "pid"
+	toldExit   = "exit"
+	toldSignal = "signal"
+)
+
+// pace is how often a guard that ends everything looks for who has been orphaned, or started, since it last looked.
+const pace = time.Millisecond
+
+// Main is the hidden command of which [Start] writes the arguments: the guard itself, or what sets the limits and becomes the command.
+// It returns the exit code for the process.
+func Main(args []string) int {
+	runtime.LockOSThread() // the death of the thread that starts the command would end the command
+	if len(args) > 0 && args[0] == limitedWord {
+		fmt.Fprintln(os.Stderr, become(args[1:]))
+		return 127
+	}
+	if len(args) < 4 || args[0] != holdWord || args[2] != endWord {
+		fmt.Fprintln(os.Stderr, "guard is for this program's own use")
+		return 2
+	}
+	held, err := strconv.Atoi(args[1])
+	if err != nil || held < 0 || held > 64 {
+		return 2
+	}
+	for fd := ordersFD; fd < holdFD+held; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+	return watch(args[3:])
+}
+
+// watch runs the command and ends as it ended, when all that it has started is gone.
+func watch(command []string) int {
+	w := watchman{
+		report: os.NewFile(reportFD, "report"), ordered: make(chan struct{}), changed: make(chan os.Signal, 1), asked: make(chan os.Signal, 8),
+	}
+	signal.Notify(w.changed, syscall.SIGCHLD)
+	signal.Notify(w.asked, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		fmt.Fprintf(os.Stderr, "becoming the heir of what is left behind: %v\n", err)
+		return 127
+	}
+	pid, err := syscall.ForkExec(command[0], command, &syscall.ProcAttr{
+		Env: os.Environ(), Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // a group of its own: it may kill that without its guard
+	})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "starting %q: %v\n", command[0], err)
+		w.tell(toldExit, 127)
+		return 127
+	}
+	w.pid = pid
+	w.tell(toldPID, pid)
+	letGo()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.NewFile(ordersFD, "orders"))
+		close(w.ordered)
+	}()
+	end := w.keep()
+	if end.Signal != 0 {
+		w.tell(toldSignal, int(end.Signal))
+	} else {
+		w.tell(toldExit, end.Code)
+	}
+	return end.Code
+}
+
+// letGo closes the guard's own copies of the command's streams, so that whoever reads them sees when the command closes them.
+func letGo() {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	for fd := range 3 {
+		_ = syscall.Dup3(int(null.Fd()), fd, 0)
+	}
+	_ = null.Close()
+}
+
+// watchman is a guard at work.
+type watchman struct {
+	pid     int // of the command, and of its group; 0 when it has ended
+	end     End
+	report  *os.File
+	ordered chan struct{}  // closed when everything is to be killed
+	changed chan os.Signal // a child has ended; one signal stands for many
+	asked   chan os.Signal // the command is asked too
+}
+
+func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // nobody may listen any more
+
+// keep waits for the end of the command, then of all the rest, which it brings about. Killing and reaping are done by one goroutine:
+// so the number of a child that is about to be killed cannot have become that of another process.
+func (w *watchman) keep() End {
+	var again <-chan time.Time // runs while everything is being ended
+	var late <-chan time.Time  // who is still there then is held by the kernel itself, and dies when it lets go
+	ordered := w.ordered
+	for {
+		select {
+		case <-w.changed:
+		case <-again:
+		case s := <-w.asked:
+			if n, ok := s.(syscall.Signal); ok && w.pid != 0 {
+				_ = syscall.Kill(-w.pid, n)
+			}
+		case <-ordered:
+			again, ordered = time.Tick(pace), nil
+		case <-late:
+			return w.end
+		}
+		if w.reap() {
+			return w.end
+		}
+		if w.pid == 0 && late == nil {
+			again, late = time.Tick(pace), time.After(patience/2)
+		}
+		if again != nil {
+			killChildren()
+		}
+	}
+}
+
+// reap takes note of every child that has ended, and reports whether there is none left.
+func (w *watchman) reap() (alone bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return true
+		case pid == 0:
+			return false
+		case pid == w.pid:
+			w.pid, w.end = 0, endOf(status)
+		}
+	}
+}
+
+// killChildren kills those that this process has at the moment. Theirs become its own, and are next. /proc is the only place that tells.
+func killChildren() {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return
+	}
+	for _, task := range tasks {
+		text, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children") // a thread may just have ended
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package guard
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const works = true
+
+// attributes give a process a group of its own, so that no signal for our terminal or our group comes to it. A guard outlives us a
+// little, to end the rest; without one the command itself dies with us.
+func attributes(guarded bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	if !guarded {
+		a.Pdeathsig = syscall.SIGKILL
+	}
+	return a
+}
+
+// Ask asks the command to end, and its process group. A guard passes it on.
+func (p *Process) Ask() {
+	if p.line != nil {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
+		return
+	}
+	p.signal(syscall.SIGTERM)
+}
+
+// force kills the process that we have started, which takes its command along, and the group.
+func (p *Process) force() { p.signal(syscall.SIGKILL) }
+
+func (p *Process) signal(s syscall.Signal) {
+	select {
+	case <-p.done: // the number may be that of somebody else by now
+	default:
+		_ = syscall.Kill(-p.cmd.Process.Pid, s)
+	}
+}
+
+// bury finds out how the command has ended, and sees to it that nobody is left.
+func (p *Process) bury() {
+	group := p.cmd.Process.Pid
+	p.end = endOf(p.cmd.ProcessState.Sys())
+	if p.line != nil {
+		defer p.line.close()
+		pid, end := p.line.report()
+		if end != nil {
+			p.end = *end
+			return // the guard has seen to it
+		}
+		if group = pid; pid == 0 {
+			return // it was killed before it began
+		}
+	}
+	sweep(group)
+}
+
+func endOf(state any) End {
+	status, ok := state.(syscall.WaitStatus)
+	switch {
+	case !ok:
+		return End{Code: 1}
+	case status.Signaled():
+		return End{Code: 128 + int(status.Signal()), Signal: status.Signal()}
+	}
+	return End{Code: status.ExitStatus()}
+}
+
+// report reads what the guard has told: the process of the command, and how that ended. A guard that was killed may have told neither.
+func (l *line) report() (pid int, end *End) {
+	text, _ := io.ReadAll(io.LimitReader(l.told, 256)) // there is an end: the guard is gone, and nobody else had it
+	for line := range strings.Lines(string(text)) {
+		word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		n, err := strconv.Atoi(number)
+		switch {
+		case err != nil || !strings.HasSuffix(line, "\n"):
+		case word == toldPID:
+			pid = n
+		case word == toldSignal:
+			end = &End{Code: 128 + n, Signal: syscall.Signal(n)}
+		case word == toldExit:
+			end = &End{Code: n}
+		}
+	}
+	return pid, end
+}
+
+// sweep ends a group and gives it the moment that it needs to be gone. Only one that the kernel itself holds takes longer. The group's
+// number is not used again while it has members.
+func sweep(group int) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if syscall.Kill(-group, syscall.SIGKILL) != nil || !alive(group) {
+			return
+		}
+	}
+}
+
+// alive reports whether anybody of a group still runs. Those that have ended, and only wait to be noticed by their new parent, do not
+// count: they may wait for ever if that parent never looks.
+func alive(group int) bool {
+	for _, s := range snapshot() {
+		if s.group == group && s.state != "Z" && s.state != "X" {
+			return true
+		}
+	}
+	return false
+}
+
+// Memory is how many bytes the command and all that it has started hold together, pages that they share counted each time. Without a
+// guard those count that are in its process group.
+func (p *Process) Memory() int64 {
+	all, root := snapshot(), p.cmd.Process.Pid
+	var pages int64
+	for pid, s := range all {
+		if s.group == root && p.line == nil || p.line != nil && pid != root && all.below(pid, root) {
+			pages += s.pages
+		}
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// stat is what the kernel tells of a process.
+type stat struct {
+	state         string
+	parent, group int
+	pages         int64
+}
+
+type processes map[int]stat
+
+// below reports whether a process is root or one of its descendants.
+func (all processes) below(pid, root int) bool {
+	for range len(all) + 1 { // parents that were looked at one after the other may seem to go in a circle
+		if pid == root {
+			return true
+		}
+		s, ok := all[pid]
+		if !ok {
+			return false
+		}
+		pid = s.parent
+	}
+	return false
+}
+
+// snapshot looks at every process, one after the other. /proc is the only place that tells.
+func snapshot() processes {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	all := processes{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue // it has just ended
+		}
+		text = text[bytes.LastIndexByte(text, ')')+1:] // the name before may hold anything
+		fields := strings.Fields(string(text))
+		if len(fields) <= 21 {
+			continue
+		}
+		s := stat{state: fields[0]}
+		s.parent, _ = strconv.Atoi(fields[1]) // what the kernel writes is a number
+		s.group, _ = strconv.Atoi(fields[2])
+		s.pages, _ = strconv.ParseInt(fields[21], 10, 64)
+		all[pid] = s
+	}
+	return all
+}

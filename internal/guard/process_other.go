@@ -1,0 +1,27 @@
+//go:build !linux
+
+package guard
+
+import (
+	"os"
+	"syscall"
+)
+
+// Only Linux ties the life of a process to that of another, and only there it is tested: elsewhere the command itself is ended.
+
+const works = false
+
+func attributes(bool) *syscall.SysProcAttr { return nil }
+
+// Ask asks the command to end.
+func (p *Process) Ask() { _ = p.cmd.Process.Signal(os.Interrupt) }
+
+func (p *Process) force() { _ = p.cmd.Process.Kill() }
+
+func (p *Process) bury() { p.end = End{Code: p.cmd.ProcessState.ExitCode()} }
+
+// Memory is not known on this system: it is always 0.
+func (*Process) Memory() int64 { return 0 }
+
+// Main is not built for this system: it starts nothing and returns 1.
+func Main([]string) int { return 1 }
