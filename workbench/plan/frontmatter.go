@@ -1,18 +1,17 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
 // The bounds of front matter. It is three keys, so there is no reason to let a parser loose on more than they can need.
@@ -104,16 +103,15 @@ func (l *linter) simple(tokens token.Tokens) bool {
 }
 
 func (l *linter) syntax(err error) {
-	var y yaml.Error
-	if !errors.As(err, &y) || y.GetToken() == nil {
+	t, text := yamlfile.Complaint(err)
+	switch {
+	case t == nil:
 		l.fail(1, 1, ruleYAML, "the front matter is no YAML", "check it with a YAML tool")
-		return
+	case strings.Contains(text, "already defined"):
+		l.at(t, ruleDuplicate, "the key stands there twice", "keep one of them")
+	default:
+		l.at(t, ruleYAML, "the front matter is no YAML: "+cut(text, 200), "check the indentation, and put quotes around values with : # [ or {")
 	}
-	if strings.Contains(y.GetMessage(), "already defined") {
-		l.at(y.GetToken(), ruleDuplicate, "the key stands there twice", "keep one of them")
-		return
-	}
-	l.at(y.GetToken(), ruleYAML, "the front matter is no YAML: "+cut(y.GetMessage(), 200), "check the indentation, and put quotes around values with : # [ or {")
 }
 
 func (l *linter) at(t *token.Token, rule, message, hint string) {
@@ -123,10 +121,8 @@ func (l *linter) at(t *token.Token, rule, message, hint string) {
 
 // place is where a token stands in the plan: one line further down than in the front matter.
 func place(t *token.Token) (line, column int) {
-	if t == nil || t.Position == nil {
-		return 1, 1
-	}
-	return t.Position.Line + 1, t.Position.Column
+	line, column = yamlfile.Place(t)
+	return line + 1, max(column, 1)
 }
 
 // root reads the keys.
@@ -136,7 +132,7 @@ func (l *linter) root(p *Plan, f *ast.File) {
 		if d.Body == nil {
 			continue
 		}
-		pairs, ok := pairsOf(d.Body)
+		pairs, ok := yamlfile.Pairs(d.Body)
 		if !ok {
 			l.at(d.Body.GetToken(), ruleFront, "the front matter is no list of keys", "write title: and scope: on lines of their own")
 			return
@@ -155,17 +151,6 @@ func (l *linter) root(p *Plan, f *ast.File) {
 	}
 }
 
-func pairsOf(n ast.Node) ([]*ast.MappingValueNode, bool) {
-	switch v := n.(type) {
-	case *ast.MappingNode:
-		return v.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{v}, true
-	default:
-		return nil, false
-	}
-}
-
 func (l *linter) key(p *Plan, key *token.Token, value ast.Node) {
 	switch key.Value {
 	case "title":
@@ -175,10 +160,7 @@ func (l *linter) key(p *Plan, key *token.Token, value ast.Node) {
 	case "phase":
 		p.Phase = l.phase(value)
 	default:
-		hint := "a plan has title, scope and phase"
-		if names := near.Names(key.Value, keys); len(names) > 0 {
-			hint = "did you mean " + near.Quote(names) + "?"
-		}
+		hint := near.Hint(key.Value, keys, "a plan has title, scope and phase")
 		l.at(key, ruleUnknown, fmt.Sprintf("the key %q means nothing", cut(key.Value, 64)), hint)
 	}
 }
