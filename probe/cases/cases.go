@@ -51,17 +51,24 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	return bound(planned, limit, skipped)
 }
 
-// bound leaves out the cases that say least until there are few enough, of all tools alike.
+// bound leaves out the cases that say least until there are few enough, of all tools alike. Where not all cases of a rank fit, the tools
+// that are listed first have theirs.
 func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case, []probe.Skip) {
 	if len(planned) <= limit {
 		return planned, skipped
 	}
-	kept := planned
-	for rank := maxRank; rank >= 0 && len(kept) > limit; rank-- {
-		kept = slices.DeleteFunc(slices.Clone(kept), func(c probe.Case) bool { return c.Tool != "" && rankOf(&c) >= rank })
+	places := make([]int, len(planned))
+	for i := range places {
+		places[i] = i
 	}
-	kept = kept[:min(len(kept), limit)]
-	return kept, append(skipped, probe.Skip{What: fmt.Sprintf("%d of %d cases", len(planned)-len(kept), len(planned)), Reason: "there are more than --max-calls allows"})
+	slices.SortStableFunc(places, func(a, b int) int { return rankOf(&planned[a]) - rankOf(&planned[b]) })
+	places = places[:limit]
+	slices.Sort(places)
+	kept := make([]probe.Case, limit)
+	for i, place := range places {
+		kept[i] = planned[place]
+	}
+	return kept, append(skipped, probe.Skip{What: fmt.Sprintf("%d of %d cases", len(planned)-limit, len(planned)), Reason: "there are more than --max-calls allows"})
 }
 
 // ranks are how much a case says about a tool; what stands later is left out first.
@@ -74,6 +81,8 @@ var maxRank = len(ranks) + 1
 
 func rankOf(c *probe.Case) int {
 	switch at := slices.Index(ranks, c.Name); {
+	case c.Tool == "":
+		return -1
 	case c.Again > 0:
 		return maxRank
 	case at < 0:

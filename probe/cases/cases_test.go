@@ -149,8 +149,11 @@ func TestTooManyCasesAreCutFromAllToolsAlike(t *testing.T) {
 	for _, c := range all {
 		perTool[c.Tool]++
 	}
-	if len(all) > 200 || len(perTool) != 51 || len(skipped) == 0 {
+	if len(all) != 200 || len(perTool) != 51 || len(skipped) == 0 {
 		t.Errorf("%d cases of %d tools, skipped %v", len(all), len(perTool), skipped)
+	}
+	if all, _ := cases.Plan(tools, cases.Options{MaxCalls: 40}); len(all) != 40 || !slices.ContainsFunc(all, func(c probe.Case) bool { return c.Tool != "" }) {
+		t.Errorf("with fewer calls than tools, %d cases are left: %v", len(all), all)
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 // The bounds of what is kept of a case.
 const (
 	keptResponse  = 1 << 20
+	keptText      = 64 << 10 // of each text in an answer that is longer than that
 	keptRequest   = 64 << 10
 	keptStderr    = 4 << 10
 	keptNoise     = 20  // lines

@@ -10,6 +10,7 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +81,9 @@ type Upstream interface {
 // Drive puts the server through the cases.
 //
 // The error says why nothing could be done, and what to do about it: the command does not start, nobody listens, initialize is not
-// answered. Once the server has said who it is, there is a run. If it ends early, because ctx is cancelled, a bound is reached, or
-// the server does not come back, the run says so in Incomplete, and the error is nil.
+// answered before ctx or the time for the whole run ended. Once the server has said who it is, there is a run. If it ends early, because
+// ctx is cancelled, a bound is reached, or the server does not come back, or if the server does not list the tools that it says it has,
+// the run says so in Incomplete, and the error is nil.
 func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	o.fill()
 	if err := check(t, &o); err != nil {
@@ -96,14 +98,19 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	d := &driver{t: t, o: o, used: ids{}, hangs: map[string]int{}, run: &probe.Run{Version: probe.RunVersion, Begun: time.Now().UTC(), Seed: o.Seed}}
 	defer d.leave(true)
 	if err := d.begin(ctx); err != nil {
-		if ctx.Err() == nil {
+		const early = "it was stopped before the server had said who it is"
+		switch {
+		case ctx.Err() == nil:
 			return nil, err
-		}
-		if o.Resume != nil { // what was known is still known
+		case o.Resume != nil: // what was known is still known
 			*d.run = *o.Resume
+			d.run.Incomplete = early
+			return d.run, nil
+		case all.Err() == nil:
+			return nil, fmt.Errorf("the time for the whole run was up: %v; %w", o.Total, err)
+		default:
+			return nil, errors.New(early)
 		}
-		d.run.Incomplete = "it was stopped before the server had said who it is"
-		return d.run, nil
 	}
 	cases, skipped := d.plan()
 	d.run.Skipped = append(d.run.Skipped, skipped...)
@@ -112,7 +119,7 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	for i := range cases[done:] { // what was known and not reached again is still known
 		d.run.Observations = append(d.run.Observations, old[cases[done+i].Key()]...)
 	}
-	d.run.Incomplete = incomplete
+	d.run.Incomplete = cmp.Or(incomplete, d.unseen)
 	if ctx.Err() != nil && all.Err() == nil {
 		d.run.Incomplete = fmt.Sprintf("the time for the whole run was up: %v", o.Total)
 	}

@@ -24,13 +24,14 @@ type driver struct {
 	mask      *strings.Replacer
 	obliged   int // requests of the server that were answered in this connection
 
-	id    int // of the last request
-	turns int
-	used  ids            // every id that was ever sent
-	calls int            // cases that were made
-	hangs map[string]int // cases that hung, by tool
-	saved time.Time
-	fresh int // cases since the run was saved
+	id     int // of the last request
+	turns  int
+	used   ids            // every id that was ever sent
+	calls  int            // cases that were made
+	hangs  map[string]int // cases that hung, by tool
+	unseen string         // why there are tools that could not be listed
+	saved  time.Time
+	fresh  int // cases since the run was saved
 }
 
 // all makes the cases. It returns how many are done, and why it ended early, if it did.

@@ -195,9 +195,8 @@ func (d *driver) hail(ctx context.Context, method, params string) (*hello, error
 		h.answer = wire.Parse(h.seen.raw, wire.Limits{MaxBytes: maxMessage})
 		return h, nil
 	case endGone:
-		how := d.link.epitaph()
-		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s%s (hint: run the command by hand and see what it needs)",
-			method, in(how), printed(d.literal(d.link.stderr())))}
+		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: run the command by hand and see what it needs)",
+			method, d.farewell(h.seen))}
 	case endBroken:
 		return nil, d.unreached(errors.New(h.seen.broken))
 	default:
@@ -314,5 +313,8 @@ func (d *driver) findPing(ctx context.Context) {
 	}
 	if _, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil); s.end != endAnswered {
 		d.ping = "tools/list"
+		if s.end == endGone || s.end == endBroken {
+			d.leave(false)
+		}
 	}
 }

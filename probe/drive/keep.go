@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/probe"
@@ -24,8 +25,13 @@ func (d *driver) keep(s *seen, a *arrival, count int) {
 	for _, kept := range s.answers {
 		room -= len(kept)
 	}
-	if len(a.message) > 0 {
-		s.answers = append(s.answers, d.literal(shorten(a.message, a.size, room)))
+	message, size := a.message, a.size
+	if a.tail == nil && len(message) > room {
+		message = abridge(message)
+		size = int64(len(message))
+	}
+	if len(message) > 0 {
+		s.answers = append(s.answers, d.literal(shorten(message, size, room)))
 	}
 }
 
@@ -52,6 +58,50 @@ func shorten(text []byte, size int64, limit int) string {
 		return strings.ToValidUTF8(string(text), "\uFFFD")
 	}
 	return fmt.Sprintf("%s…[%d bytes]", strings.ToValidUTF8(string(text[:min(limit, len(text))]), "\uFFFD"), size)
+}
+
+// abridge cuts the long texts in a message, so that what is kept of it is still a message: whether it failed may stand at its end.
+func abridge(message []byte) []byte {
+	var out []byte
+	for i := 0; i < len(message); i++ {
+		out = append(out, message[i])
+		if message[i] != '"' {
+			continue
+		}
+		keep, end := span(message[i+1:])
+		text := message[i+1:][:end]
+		out = append(out, text[:keep]...)
+		if keep < end {
+			out = fmt.Appendf(out, "…[%d bytes]", end)
+		}
+		if i += end + 1; i < len(message) {
+			out = append(out, '"')
+		}
+	}
+	return out
+}
+
+// span returns where the text ends that begins here, in a message, and how much of it is kept: it is never cut inside of a character.
+func span(text []byte) (keep, end int) {
+	keep = -1
+	for end < len(text) && text[end] != '"' {
+		step := 1
+		if text[end] == '\\' {
+			step = 2
+		}
+		if text[end] == '\\' && end+1 < len(text) && text[end+1] == 'u' {
+			step = len(`\u0000`)
+		}
+		half := step == len(`\u0000`) && end+3 < len(text) && text[end+2]|0x20 == 'd' && strings.ContainsRune("89abAB", rune(text[end+3]))
+		end = min(end+step, len(text))
+		if keep < 0 && end >= keptText && !half && (end == len(text) || utf8.RuneStart(text[end])) {
+			keep = end
+		}
+	}
+	if keep < 0 {
+		keep = end
+	}
+	return keep, end
 }
 
 // literal is a text as it came, but for two things: what the caller's headers hold, and the random part of the name of the scratch

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
@@ -12,14 +13,20 @@ import (
 
 const codesMember = "dev.candor/codes"
 
-// list asks for the tools, page by page. A server that does not list them is driven without: that is noted as left out.
+// list asks for the tools, page by page. A server that does not list them is driven without: that is noted as left out, and the run is
+// incomplete unless the server has said that it has none.
 func (d *driver) list(ctx context.Context) {
+	if err := d.ready(ctx); err != nil {
+		d.unlisted(0, err.Error())
+		return
+	}
 	params := []byte(`{}`)
 	known, cursors := map[string]bool{}, map[string]bool{}
 	for page := range maxPages {
 		_, s := d.ask(ctx, "tools/list", params, d.o.Deadline, nil)
 		if s.end != endAnswered {
-			d.unlisted(page, "tools/list was not answered")
+			d.unlisted(page, "tools/list was not answered"+d.farewell(s))
+			d.leave(false) // what it does next would be blamed on the next case
 			return
 		}
 		m := wire.Parse(s.raw, wire.Limits{MaxBytes: maxMessage})
@@ -55,8 +62,19 @@ func (d *driver) unlisted(page int, reason string) {
 	what := "tools"
 	if page > 0 {
 		what = "further tools"
+	} else if slices.Contains(d.run.Server.Capabilities, "tools") {
+		d.unseen = reason
 	}
 	d.run.Skipped = append(d.run.Skipped, probe.Skip{What: what, Reason: reason})
+}
+
+// farewell is how a server ended that has, and what it printed.
+func (d *driver) farewell(s *seen) string {
+	if s.end != endGone {
+		return ""
+	}
+	how := d.link.epitaph()
+	return in(how) + printed(d.literal(d.link.stderr()))
 }
 
 // tool reads a tool from a list. What is of the wrong type is left out, not the tool: how it fails is what we are here for.

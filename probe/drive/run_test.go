@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/probe/drive"
+	"github.com/candor-mcp/candor/wire"
 )
 
 func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
@@ -80,10 +81,49 @@ func TestAToolThatHangsIsGivenUp(t *testing.T) {
 func TestTheWholeRunHasABound(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, extra)
-	o.Deadline, o.Total = 30*time.Second, 500*time.Millisecond
+	o.Deadline, o.Total = 30*time.Second, 3*time.Second
 	run := driven(t, server("hangs-whole"), o)
 	if !strings.Contains(run.Incomplete, "time for the whole run") || len(run.Observations) != 0 {
 		t.Errorf("incomplete: %q, seen %q", run.Incomplete, story(run))
+	}
+}
+
+func TestARunWithoutAGreetingIsNone(t *testing.T) {
+	t.Parallel()
+	o := quick(missing)
+	o.Total = 500 * time.Millisecond
+	if run, err := drive.Drive(t.Context(), server("mute"), o); err == nil || !strings.Contains(err.Error(), "time for the whole run") {
+		t.Errorf("a server that says nothing until the time is up: %v, %+v", err, run)
+	}
+	stop, cancel := context.WithCancel(t.Context())
+	cancel()
+	if run, err := drive.Drive(stop, server("mute"), quick(missing)); err == nil || !strings.Contains(err.Error(), "stopped") {
+		t.Errorf("a run that was stopped at once: %v, %+v", err, run)
+	}
+}
+
+// TestToolsThatAreNotListedAreMissed: a server that says that it has tools and does not list them has not been looked at. What ends it is
+// not blamed on the case that comes next.
+func TestToolsThatAreNotListedAreMissed(t *testing.T) {
+	t.Parallel()
+	first := raw(probe.CaseNotJSONRPC, `{"id":9002,"method":"tools/call"}`)
+	for who, want := range map[string]string{"list-dies": "tools/list was not answered (exit status 4); it printed: the database is locked", "list-fails": "not answered with a list", "no-tools": ""} {
+		run := driven(t, server(who), quick(first))
+		expect(t, run, "not_jsonrpc answered")
+		if len(run.Skipped) != 1 || !strings.Contains(run.Incomplete, want) || (run.Incomplete == "") != (want == "") {
+			t.Errorf("%s: incomplete %q, skipped %v", who, run.Incomplete, run.Skipped)
+		}
+	}
+}
+
+// TestALongAnswerIsKeptAsAMessage has an error whose end says that it is one.
+func TestALongAnswerIsKeptAsAMessage(t *testing.T) {
+	t.Parallel()
+	run := driven(t, server("long"), quick(missing))
+	o := run.Observations[0]
+	m := wire.Parse([]byte(o.Response), wire.Limits{})
+	if failed, _ := m.Result().Path("isError").Bool(); !failed || len(o.Response) > 100<<10 || o.Size < 1<<20 {
+		t.Errorf("kept: %d bytes of %d, failed: %t, %q", len(o.Response), o.Size, failed, m.Shape())
 	}
 }
 

@@ -102,6 +102,15 @@ func serveStdio(who string) int {
 		case who == "crashes" && m.Kind() == wire.KindMalformed:
 			fmt.Fprintln(os.Stderr, "panic: token=zz9secretzz9secretzz9 is wrong")
 			return 2
+		case who == "list-dies" && m.MethodIs("tools/list"):
+			fmt.Fprintln(os.Stderr, "the database is locked")
+			return 4
+		case who == "list-fails" && m.MethodIs("tools/list"), who == "no-tools" && m.MethodIs("tools/list"):
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"error":{"code":-32601,"message":"not now"}}`)
+		case who == "no-tools" && m.MethodIs("initialize"):
+			say(strings.Replace(reply(line), `"tools":{},`, "", 1))
+		case who == "long" && m.MethodIs("tools/call"):
+			say(strings.Replace(reply(line), "no such file", strings.Repeat(`\ud83d\ude00 \" é`, 1<<17), 1))
 		case who == "dies-after" && name == "read":
 			say(reply(line))
 			return 5
