@@ -154,7 +154,8 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 	if x.call.Ended() {
 		return Reply{}
 	}
-	over := errors.Is(context.Cause(x.ctx), errDeadline)
+	why := context.Cause(x.ctx)
+	over := errors.Is(why, errDeadline) || errors.Is(why, errCalledOff)
 	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x.call, x.aside()) {
 		if !errors.Is(err, io.EOF) {
 			x.flush()

@@ -60,6 +60,7 @@ func (x *httpExchange) post() {
 	case wire.KindRequest:
 		x.ask(&m)
 	default:
+		x.heedClient(x.d.sessions.get(x.session), &m)
 		x.relay(body)
 	}
 }
@@ -84,6 +85,7 @@ func (x *httpExchange) ask(m *wire.Message) {
 	x.call = call
 	x.setDeadline()
 	defer x.dropDeadline()
+	defer x.enlist()()
 	for {
 		reply := x.attempt()
 		if !reply.Again || !x.rest(reply.Wait) {
@@ -171,6 +173,9 @@ func (x *httpExchange) lost(err error) Reply {
 	case errors.Is(context.Cause(x.ctx), ErrDraining):
 		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), draining()))
 		x.aside().callOff(x.call)
+		return Reply{}
+	case errors.Is(context.Cause(x.ctx), errCalledOff):
+		x.calledOff()
 		return Reply{}
 	case x.r.Context().Err() != nil:
 		x.call.Cancelled(x.ctx)

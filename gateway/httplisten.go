@@ -244,6 +244,7 @@ func (x *httpExchange) postLegacy(key string) {
 	case wire.KindRequest:
 		x.askLegacy(s, &m)
 	default:
+		x.heedClient(s, &m)
 		x.relay(body)
 	}
 }

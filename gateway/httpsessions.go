@@ -27,9 +27,10 @@ type httpSession struct {
 	endpoint *url.URL // where a legacy server takes messages; nil for others
 
 	mu    sync.Mutex
-	used  time.Time              // guarded by mu
-	calls map[string]*parkedCall // guarded by mu: open, and answered on another connection than they came by
-	out   *httpStream            // guarded by mu: the newest stream of the client, nil if there is none
+	used  time.Time                // guarded by mu
+	calls map[string]*parkedCall   // guarded by mu: open, and answered on another connection than they came by
+	out   *httpStream              // guarded by mu: the newest stream of the client, nil if there is none
+	asked map[string]*httpExchange // guarded by mu: calls that are answered on the connection they came by
 }
 
 // parkedCall is a call whose answer will come on some stream of its session.
@@ -59,7 +60,7 @@ func (t *httpSessions) room(rest time.Duration) bool {
 func (s *httpSession) idleSince(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.out == nil && len(s.calls) == 0 && s.used.Before(t)
+	return s.out == nil && len(s.calls) == 0 && len(s.asked) == 0 && s.used.Before(t)
 }
 
 // get returns a session, nil if it is not known.
