@@ -2,6 +2,7 @@ package profile
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -57,12 +58,22 @@ var complaint = regexp.MustCompile(`(?i)^(error|errors|failed|failure|fail|unabl
 
 const mostWords = 6
 
-// beginnings are expressions for the first words of a text, the shortest that says something first. What came from the call, or may
-// differ from call to call, is left out.
-func beginnings(text string) (out []string) {
+// beginnings are expressions for the first words of a text, the shortest that says something first.
+func beginnings(text string) []string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	words := strings.Fields(line)
-	expression, telling := "^\\s*", false
+	all := phrases(`^\s*`, line)
+	for i, word := range strings.Fields(line)[:len(all)] {
+		if complaint.MatchString(strings.TrimLeftFunc(word, unicode.IsPunct)) {
+			return all[i:]
+		}
+	}
+	return nil
+}
+
+// phrases are expressions for the first word of a text, the first two and so on. What came from the call, or may differ from call to
+// call, is left out.
+func phrases(expression, text string) (out []string) {
+	words := strings.Fields(text)
 	for i, word := range words[:min(len(words), mostWords)] {
 		if varies(word) {
 			break
@@ -71,9 +82,7 @@ func beginnings(text string) (out []string) {
 			expression += `\s+`
 		}
 		expression += regexp.QuoteMeta(word)
-		if telling = telling || complaint.MatchString(strings.TrimLeftFunc(word, unicode.IsPunct)); telling {
-			out = append(out, expression)
-		}
+		out = append(out, expression)
 	}
 	return out
 }
@@ -128,7 +137,7 @@ func (l *lessons) codes() (out []CodeRule) {
 			continue
 		}
 		rule, ok := l.codeRule(s, code)
-		if ok && !contains(out, rule) {
+		if ok && !slices.ContainsFunc(out, func(have CodeRule) bool { return have.Text == rule.Text && have.Tool == rule.Tool }) {
 			out = append(out, rule)
 		}
 	}
@@ -157,30 +166,9 @@ func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
 	return CodeRule{}, false
 }
 
-// openings are expressions for the first words of a message, the longest first.
-func openings(message string) (out []string) {
-	words := strings.Fields(message)
-	expression := "^"
-	for i, word := range words[:min(len(words), mostWords)] {
-		if varies(word) {
-			break
-		}
-		if i > 0 {
-			expression += `\s+`
-		}
-		expression += regexp.QuoteMeta(word)
-		if i > 0 {
-			out = append([]string{expression}, out...)
-		}
-	}
-	return out
-}
-
-func contains(rules []CodeRule, r CodeRule) bool {
-	for _, have := range rules {
-		if have.Text == r.Text && have.Tool == r.Tool {
-			return true
-		}
-	}
-	return false
+// openings are expressions for the first words of a message, the longest first; one word says too little.
+func openings(message string) []string {
+	all := phrases("^", message)
+	slices.Reverse(all)
+	return all[:max(len(all)-1, 0)]
 }
