@@ -18,12 +18,8 @@ var envForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 // token is never written into the file: files are copied, committed and mailed.
 func (d *draft) token() value {
 	const words = "${NAME} of an environment variable, or none"
-	return value{words: words, schema: map[string]any{"type": "string", "pattern": `^(\$\{[A-Za-z_][A-Za-z0-9_]*\}|none)$`}, read: func(r *reader, n ast.Node) {
-		text, ok := word(n)
-		if !ok {
-			r.hide(n, mistake("give "+words, "this is %s", describe(n)))
-			return
-		}
+	schema := map[string]any{"type": "string", "pattern": `^(\$\{[A-Za-z_][A-Za-z0-9_]*\}|none)$`}
+	return discreet(words, schema, func(r *reader, n ast.Node, text string) {
 		if text == None {
 			d.f.NoToken = true
 			return
@@ -33,6 +29,18 @@ func (d *draft) token() value {
 			return
 		}
 		d.f.Token, d.f.TokenEnv = r.expand(n, text), text[2:len(text)-1]
+	})
+}
+
+// discreet is a text that may be a secret: if it is none, what stands there is not shown.
+func discreet(words string, schema map[string]any, read func(r *reader, n ast.Node, text string)) value {
+	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
+		text, ok := word(n)
+		if !ok {
+			r.hide(n, mistake("give "+words, "this is %s", describe(n)))
+			return
+		}
+		read(r, n, text)
 	}}
 }
 
@@ -54,11 +62,8 @@ func headers(into http.Header) value {
 		if !isHeaderName(name) {
 			return value{}, mistake("such as Authorization or X-Api-Key", "%s is no name of a header that may be set", quote(name))
 		}
-		return value{words: "a text", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
-			text, ok := word(n)
+		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
 			switch {
-			case !ok:
-				r.hide(n, mistake("give a text", "this is %s", describe(n)))
 			case strings.ContainsAny(text, "\r\n\x00"):
 				r.hide(n, mistake("give one line", "a header is one line"))
 			case !envForm.MatchString(text) && isSecretHeader(name):
@@ -66,7 +71,7 @@ func headers(into http.Header) value {
 			default:
 				into.Set(name, r.expand(n, text))
 			}
-		}}, nil
+		}), nil
 	})
 }
 
@@ -76,17 +81,14 @@ func environment(into *[]string) value {
 		if !envName.MatchString(name) {
 			return value{}, mistake("letters, digits and _, such as API_URL", "%s is no name of an environment variable", quote(name))
 		}
-		return value{words: "a text", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
-			text, ok := word(n)
+		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
 			switch {
-			case !ok:
-				r.hide(n, mistake("give a text", "this is %s", describe(n)))
 			case !envForm.MatchString(text) && contract.SecretName(name):
 				r.hide(n, mistake("put it into the environment of the gateway and write "+name+": ${"+name+"}", "a secret is never written into the file"))
 			default:
 				*into = append(*into, name+"="+r.expand(n, text))
 			}
-		}}, nil
+		}), nil
 	})
 }
 
