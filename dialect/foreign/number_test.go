@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,31 @@ func TestFieldsOfOtherServers(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q of %v, want %q", text, got, said.Issues, want)
+		}
+	}
+}
+
+// TestFieldsAreReadWithTheRequest reads sentences that only the arguments of the call make plain: what a word names depends on what was sent.
+func TestFieldsAreReadWithTheRequest(t *testing.T) {
+	for _, c := range []struct{ text, args, want string }{
+		{"Invalid tide table given: north", `{"tide":"high","tideTable":"north"}`, "/tideTable"},
+		{"Invalid tide table given: south", `{"tide":"high","fromTideTable":"north","toTideTable":"south"}`, "/toTideTable"},
+		{"Invalid tide table given", `{"tide":"high","fromTideTable":"north","toTideTable":"south"}`, ""},
+		{"Invalid tide given", `{"tide":"high","fromTideTable":"north"}`, "/tide"},
+		{"Unknown tide value: high", `{"tide":"high","fromTideTable":"north"}`, "/tide"},
+		{"Invalid scheme, expected pier or moor", `{"address":"x://y"}`, ""},
+		{"Invalid scheme, expected pier or moor", `{"scheme":"x"}`, "/scheme"},
+	} {
+		args, err := wire.ParseValue([]byte(c.args), wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, issue := range foreign.ReadText(c.text, args).Issues {
+			got = append(got, issue.Path)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q with %s: %v, want %q", c.text, c.args, got, c.want)
 		}
 	}
 }

@@ -207,6 +207,9 @@ func startsSpaceless(w string) bool {
 }
 
 func (r *reader) oneName(it item, toks []token, i int) []step {
+	if names, found := r.compound(toks, i); found {
+		return compoundStep(names, i)
+	}
 	name, ok := r.nameOf(toks[i], it.op == opIdent, it.strong)
 	if !ok {
 		return nil
@@ -216,6 +219,9 @@ func (r *reader) oneName(it item, toks []token, i int) []step {
 
 // manyNames reads a list: a, b and c; ["a" "b"]. Longer lists are tried first.
 func (r *reader) manyNames(it item, toks []token, i int) []step {
+	if names, found := r.compound(toks, i); found {
+		return compoundStep(names, i)
+	}
 	var out []step
 	var names []string
 	for n := 0; n < 2 && i < len(toks) && toks[i].kind == kindMark && strings.Contains("[({", toks[i].text); n++ {

@@ -130,13 +130,16 @@ func (r *reader) values(s string, toks []token) {
 }
 
 // valueBeside reports whether what follows a name shows that it is an argument: its value, or a choice of values.
+// A word that the request has no argument of is more likely a part of one, as in "Invalid scheme, expected …" of an address.
 func (r *reader) valueBeside(toks []token, i int, name string) bool {
+	_, known := r.args.spelling(name)
+	known = known || r.args.empty() || looksDeclared(name)
 	for n := 0; n < 8 && i+n < len(toks); n++ {
 		t := toks[i+n]
 		if n == 0 && t.kind == kindWord && !r.args.holds(name, t.text) {
 			return false
 		}
-		if r.args.holds(name, t.text) || choice[t.low] && (n == 0 || toks[i+n-1].kind == kindMark) {
+		if r.args.holds(name, t.text) || known && choice[t.low] && (n == 0 || toks[i+n-1].kind == kindMark) {
 			return true
 		}
 		if t.low == "undefined" || t.low == "[object object]" {
