@@ -31,7 +31,7 @@ func flaggedWithReason(v wire.Value) bool {
 func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
 	switch v.Type() {
 	case wire.TypeArray:
-		return RuleAllRejected, allRejected(v, a)
+		return RuleAllRejected, allRejected(v)
 	case wire.TypeObject:
 		return suspectObject(v, a, depth)
 	case wire.TypeString:
@@ -61,7 +61,7 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 		return RuleFalseFlag, true
 	case c.size == 1 && c.result.Present() && depth == 0:
 		return suspectOuter(c.result, a, depth+1)
-	case c.faultOnly():
+	case c.faultOnly(), c.mute && c.size == 1: // an error of which the text was lost, as of one that only wraps others, is one still
 		return RuleErrorMember, true
 	case c.faultsOnly():
 		return RuleErrorsMember, true
@@ -71,6 +71,8 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 		return RuleStatusNumber, true
 	case c.kindIsError():
 		return RuleErrorMember, true
+	case depth == 0 && c.listRejected(a):
+		return RuleAllRejected, true
 	case depth == 0 && (insideIsBad(c.status) || insideIsBad(c.meta)):
 		return RuleErrorMember, true
 	default:
@@ -168,7 +170,7 @@ func (c *card) messageOnly(a ask) bool {
 }
 
 // allRejected is a list in which every item failed. One good item makes it an answer.
-func allRejected(v wire.Value, a ask) bool {
+func allRejected(v wire.Value) bool {
 	n := 0
 	for e := range v.Elements() {
 		if n++; n > 20 || e.Type() != wire.TypeObject {
@@ -181,7 +183,17 @@ func allRejected(v wire.Value, a ask) bool {
 			return false
 		}
 	}
-	return n > 0 && !a.source().borrowed()
+	return n > 0
+}
+
+// listRejected is such a list in an object of its own, about what was asked for: one that repeats none of the arguments may be a report
+// of failed tests or payments.
+func (c *card) listRejected(a ask) bool {
+	if c.size > 5 || c.data.Type() != wire.TypeArray || !allRejected(c.data) {
+		return false
+	}
+	_, echoed := a.hide(c.data.Raw()[:min(len(c.data.Raw()), considered)])
+	return echoed
 }
 
 func ownVoiceIn(text []byte) bool {

@@ -1,0 +1,42 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+// TestWhatIsNothingButAFailureIsOne has payloads that carry no isError, each with what the tool was asked.
+func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, tool, arguments, text string
+		failed                      bool
+	}{
+		{"an error whose text was lost", "list_tasks", `{}`, `{"error":""}`, true},
+		{"an error object that could not be written", "list_tasks", `{}`, `{"error":{}}`, true},
+		{"an empty error beside data", "list_tasks", `{}`, `{"tasks":["one"],"error":""}`, false},
+		{"an empty error beside a message", "list_tasks", `{}`, `{"error":"","message":"two tasks"}`, false},
+		{"no error", "list_tasks", `{}`, `{"error":null}`, false},
+		{"every file that was asked for is refused", "read_files", `{"paths":["a/one.txt"]}`, `[{"path":"a/one.txt","error":"outside of the folder"}]`, true},
+		{"one file of two is refused", "read_files", `{"paths":["a/one.txt","a/two.txt"]}`, `[{"path":"a/one.txt","error":"outside of the folder"},{"path":"a/two.txt","content":"two"}]`, false},
+		{"the content of a file is a list of errors", "read_file", `{"path":"log.json"}`, `[{"step":"build","error":"no compiler"}]`, false},
+		{"all refused, under a title", "replace_text", `{"paths":["a/one.txt"]}`, `{"message":"Operations completed.","results":[{"file":"a/one.txt","error":"outside of the folder"}]}`, true},
+		{"a report of failed tests", "list_tests", `{"suite":"unit"}`, `{"results":[{"test":"adds","status":"failed","message":"3 is not 4"}],"total":1}`, false},
+	} {
+		text, err := json.Marshal(tc.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := contract.ParseExchange(fmt.Appendf(nil, `{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}},`+
+			`"response":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}}`, tc.tool, tc.arguments, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contract.Classify(x); got.Verdict.Failure() != tc.failed {
+			t.Errorf("%s: %s by %s", tc.name, got.Verdict, got.Rule)
+		}
+	}
+}
