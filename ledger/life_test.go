@@ -212,7 +212,7 @@ func unpack(t *testing.T, path string) []byte {
 	return b
 }
 
-// waitFor gives something in the background ten seconds.
+// waitFor gives something in the background a minute.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
