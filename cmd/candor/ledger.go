@@ -84,6 +84,16 @@ func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
 	return r, nil
 }
 
+// readerSince opens the folder for reading, and returns from when on; see since.
+func (c *ledgerCommand) readerSince(text string, args []string) (*ledger.Reader, time.Time, error) {
+	since, err := c.since(text)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	r, err := c.reader(args)
+	return r, since, err
+}
+
 // cannotRead is the fault of a ledger that cannot be read at all; one that is harmed is a finding.
 func cannotRead(err error) *fault {
 	return bad("check the folder's name and who may read it", "%s", err)

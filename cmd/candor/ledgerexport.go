@@ -41,14 +41,6 @@ entry, otlp-json is OpenTelemetry logs, cef is the Common Event Format.`,
 	return cmd
 }
 
-func formatNames() []string {
-	var names []string
-	for _, f := range ledger.Formats() {
-		names = append(names, string(f))
-	}
-	return names
-}
-
 func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
@@ -56,11 +48,7 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if !contains(formatNames(), c.format) {
 		return unknown("--format", c.format, formatNames())
 	}
-	since, err := c.ledgerCommand.since(c.since)
-	if err != nil {
-		return err
-	}
-	r, err := c.reader(args)
+	r, since, err := c.readerSince(c.since, args)
 	if err != nil {
 		return err
 	}

@@ -42,14 +42,6 @@ Only entries of kind failure are counted.`,
 	return cmd
 }
 
-func dimensionNames() []string {
-	var names []string
-	for _, d := range ledger.Dimensions() {
-		names = append(names, string(d))
-	}
-	return names
-}
-
 func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
@@ -57,11 +49,7 @@ func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 	if !slices.Contains(dimensionNames(), c.by) {
 		return unknown("--by", c.by, dimensionNames())
 	}
-	since, err := c.ledgerCommand.since(c.since)
-	if err != nil {
-		return err
-	}
-	r, err := c.reader(args)
+	r, since, err := c.readerSince(c.since, args)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // The closed lists that flags and hints speak of.
@@ -18,18 +19,19 @@ func domainNames() []string {
 	return names
 }
 
-func classNames() []string {
-	var names []string
-	for _, c := range candor.Classes() {
-		names = append(names, string(c))
-	}
-	return names
-}
+func classNames() []string { return spelt(candor.Classes()) }
 
-func verdictNames() []string {
-	var names []string
-	for _, v := range contract.Verdicts() {
-		names = append(names, string(v))
+func verdictNames() []string { return spelt(contract.Verdicts()) }
+
+func formatNames() []string { return spelt(ledger.Formats()) }
+
+func dimensionNames() []string { return spelt(ledger.Dimensions()) }
+
+// spelt is a list of words of a type of their own as plain words.
+func spelt[T ~string](list []T) []string {
+	names := make([]string, 0, len(list))
+	for _, word := range list {
+		names = append(names, string(word))
 	}
 	return names
 }
