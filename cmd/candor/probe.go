@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +126,10 @@ func (c *probeCommand) start(args []string) error {
 	if err := c.check(args); err != nil {
 		return err
 	}
+	before, err := c.files()
+	if err != nil {
+		return err
+	}
 	run, err := c.seen(args)
 	if err != nil {
 		return err
@@ -143,7 +146,7 @@ func (c *probeCommand) start(args []string) error {
 	if err := c.writeReport(judged); err != nil {
 		return err
 	}
-	return c.verdict(judged)
+	return c.verdict(run, judged, before)
 }
 
 // check refuses what cannot be meant, before anything is started.
@@ -209,7 +212,8 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 		o.Upstream, faults = upstream, fake.Faults()
 	}
 	o.Cases = func(_ probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip) {
-		return cases.Plan(tools, cases.Options{Allow: c.allow, Yes: c.yes, Faults: faults, MaxCalls: c.maxCalls})
+		planned, skipped := cases.Plan(tools, cases.Options{Allow: c.allow, Yes: c.yes, Faults: faults, MaxCalls: c.maxCalls})
+		return planned, append(skipped, c.notThere(tools)...)
 	}
 	return c.drive(ctx, target, o)
 }
@@ -239,7 +243,11 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 	}
 	for _, e := range c.env {
 		if !strings.Contains(e, "=") {
-			e += "=" + c.w.getenv(e)
+			value := c.w.getenv(e)
+			if value == "" {
+				return t, bad("set it, or give it as --env "+e+"=VALUE", "--env %s: it is not set here", e)
+			}
+			e += "=" + value
 		}
 		t.Env = append(t.Env, e)
 	}
@@ -333,40 +341,28 @@ func writeWhole(name string, data []byte) error {
 	return os.Rename(half, name)
 }
 
-// verdict is the exit code.
-func (c *probeCommand) verdict(judged *probe.Report) error {
-	if c.baseline != "" {
-		return c.compared(judged)
+// verdict is the exit code. What was not looked at to the end is not well: no exit code 0 is made of it.
+func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) error {
+	worse := c.overLimit(judged)
+	if before != nil {
+		delta := report.Diff(before, judged)
+		if err := report.WriteDelta(c.w.err, "text", delta, report.Options{}); err != nil {
+			return err
+		}
+		worse = delta.Worse()
 	}
+	switch {
+	case worse:
+		return found()
+	case run.Incomplete != "":
+		return bad("--record FILE keeps what was seen, and --resume FILE goes on with it", "the run is incomplete: %s", run.Incomplete)
+	default:
+		return nil
+	}
+}
+
+// overLimit reports a finding at or above --fail-on.
+func (c *probeCommand) overLimit(judged *probe.Report) bool {
 	limit := slices.Index(severities(), c.failOn)
-	if slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return slices.Index(severities(), string(f.Severity)) <= limit }) {
-		return found()
-	}
-	return nil
-}
-
-func (c *probeCommand) compared(judged *probe.Report) error {
-	before, err := readReport(c.baseline)
-	if errors.Is(err, fs.ErrNotExist) {
-		return bad("write one with --format json --out "+c.baseline, "the baseline %s is not there", c.baseline)
-	}
-	if err != nil {
-		return bad("give a report that --format json has written", "--baseline: %s", err)
-	}
-	delta := report.Diff(before, judged)
-	if err := report.WriteDelta(c.w.err, "text", delta, report.Options{}); err != nil {
-		return err
-	}
-	if delta.Worse() {
-		return found()
-	}
-	return nil
-}
-
-func readReport(name string) (*probe.Report, error) {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return report.Read(data)
+	return slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return slices.Index(severities(), string(f.Severity)) <= limit })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 	if err := writeWhole(c.out, text.Bytes()); err != nil {
 		return bad("choose another file with --out", "%s", err)
 	}
-	complain(c.w, c.cmd, &fault{text: fmt.Sprintf("grade %s, %s, written to %s", judged.Grade, count(uint64(len(judged.Findings)), "finding", "findings"), c.out)})
+	complain(c.w, c.cmd, &fault{text: fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), count(uint64(len(judged.Findings)), "finding", "findings"), c.out)})
 	return nil
 }
 
@@ -53,7 +54,11 @@ type progress struct {
 	on   bool
 	last time.Time
 	wide int
+	told bool // that the run could not be kept
 }
+
+// lineWidth is what fits on one line of any terminal: what does not cannot be written over.
+const lineWidth = 79
 
 func (p *progress) show(done, total int, what string) {
 	if !p.on || !isTerminal(p.w.err) || time.Since(p.last) < 50*time.Millisecond && done < total {
@@ -66,8 +71,8 @@ func (p *progress) show(done, total int, what string) {
 		filled = width * done / total
 	}
 	line := fmt.Sprintf("%s%s %d/%d %s", strings.Repeat("█", filled), strings.Repeat("░", width-filled), done, total, plain(what))
-	if runes := []rune(line); len(runes) > 100 {
-		line = string(runes[:99]) + "…"
+	if runes := []rune(line); len(runes) > lineWidth {
+		line = string(runes[:lineWidth-1]) + "…"
 	}
 	blank := max(0, p.wide-len([]rune(line)))
 	p.wide = len([]rune(line))
@@ -82,7 +87,8 @@ func (p *progress) end() {
 
 // complain says once that a file could not be written; the run goes on.
 func (p *progress) complain(err error) {
-	if err != nil {
+	if err != nil && !p.told {
+		p.told = true
 		p.end()
 		fmt.Fprintf(p.w.err, "candor probe: the run could not be kept: %s\n", err)
 	}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// probeExit runs candor probe in an empty folder and returns what it said and its exit code.
+func probeExit(t *testing.T, args ...string) (said string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), shippedCandor(t), append([]string{"probe", "--quiet"}, args...)...)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return string(out), failed.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), 0
+}
+
+// TestARunThatDidNotComeToItsEndIsNotWell: an exit code of 0 would let whatever was not looked at pass.
+func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
+	t.Parallel()
+	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';; esac; done`
+	said, code := probeExit(t, "--fail-on", "never", "--total", "1s", "--", "sh", "-c", greets)
+	if code != exitBad || !strings.Contains(said, "incomplete") || !strings.Contains(said, "--resume") {
+		t.Errorf("out of time: exit code %d\n%s", code, said)
+	}
+	if said, code := probeExit(t, "--total", "1s", "--", "sleep", "60"); code != exitBad || strings.Contains(said, "grade") {
+		t.Errorf("a server that says nothing: exit code %d\n%s", code, said)
+	}
+}
+
+// TestFilesAreLookedAtBeforeTheServerIsStarted: a run takes minutes, and must not be lost for a typing error.
+func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, []byte("no report"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(dir, "missing", "file")
+	for _, flags := range [][]string{
+		{"--out", missing}, {"--out", dir}, {"--record", missing}, {"--profile-out", missing}, {"--profile-out", there},
+		{"--baseline", missing}, {"--baseline", there}, {"--dir", missing}, {"--dir", there}, {"--env", "CANDOR_TEST_IS_NOT_SET"},
+	} {
+		mark := filepath.Join(dir, "started")
+		said, code := probeExit(t, append(flags, "--", "touch", mark)...)
+		if _, err := os.Stat(mark); err == nil || code != exitBad || !strings.Contains(said, flags[0][2:]) || !strings.Contains(said, "hint: ") {
+			t.Errorf("%v: exit code %d, started: %v\n%s", flags, code, err == nil, said)
+		}
+	}
+}
+
+func TestANameOfAllowThatNoToolHasIsTold(t *testing.T) {
+	t.Parallel()
+	r := probing(t, "--allow", "recrods", "--max-calls", "1", "--", shippedCandor(t), "zoo", "--defect", "masked-flag")
+	for _, s := range r.Skipped {
+		if s.What == "--allow recrods" && strings.Contains(s.Reason, "records?") {
+			return
+		}
+	}
+	t.Errorf("not told: %v", r.Skipped)
+}
