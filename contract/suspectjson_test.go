@@ -26,17 +26,23 @@ func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 		{"all refused, under a title", "replace_text", `{"paths":["a/one.txt"]}`, `{"message":"Operations completed.","results":[{"file":"a/one.txt","error":"outside of the folder"}]}`, true},
 		{"a report of failed tests", "list_tests", `{"suite":"unit"}`, `{"results":[{"test":"adds","status":"failed","message":"3 is not 4"}],"total":1}`, false},
 	} {
-		text, err := json.Marshal(tc.text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := contract.ParseExchange(fmt.Appendf(nil, `{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}},`+
-			`"response":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}}`, tc.tool, tc.arguments, text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := contract.Classify(x); got.Verdict.Failure() != tc.failed {
+		if got := contract.Classify(answered(t, tc.tool, tc.arguments, tc.text)); got.Verdict.Failure() != tc.failed {
 			t.Errorf("%s: %s by %s", tc.name, got.Verdict, got.Rule)
 		}
 	}
+}
+
+// answered is a call of a tool that was answered with a text.
+func answered(t *testing.T, tool, arguments, text string) *contract.Exchange {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := contract.ParseExchange(fmt.Appendf(nil, `{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}},`+
+		`"response":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}}`, tool, arguments, quoted))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }

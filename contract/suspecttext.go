@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/wire"
@@ -144,7 +145,7 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 // judge weighs what the first line says against whose words these probably are.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
-	if v.isRecord() || v.tellsSuccess() || empty.begins(l) && !l.says(hidden) {
+	if v.isRecord() || v.tellsSuccess() || v.listsNone() || empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
 	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
@@ -305,6 +306,32 @@ func (v *textView) tellsSuccess() bool {
 		}
 	}
 	return false
+}
+
+// listsNone reports the answer of a tool that lists things, when it is one sentence that says there are none of them: list_sources answers
+// "No sources configured." What it lists is in its name; "No browser connected." is another matter.
+func (v *textView) listsNone() bool {
+	name, l := splitName(v.ask.tool), &v.first
+	if !name.any(listingWords) || v.lines != 1 || l.n < 3 || l.n > 8 || string(l.word(0)) != "no" || !kept[string(l.word(l.n-1))] {
+		return false
+	}
+	for i := 1; i < l.n-1; i++ {
+		if slices.ContainsFunc(name, func(part string) bool { return sameStem(part, string(l.word(i))) }) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	listingWords = wordSet("list")
+	kept         = wordSet("configured connected registered defined loaded set saved installed") // as things are that can be listed
+)
+
+// sameStem tells devices from device no more than specs from specifications.
+func sameStem(a, b string) bool {
+	const stem = 4
+	return len(a) >= stem && len(b) >= stem && (strings.HasPrefix(a, strings.TrimSuffix(b, "s")) || strings.HasPrefix(b, strings.TrimSuffix(a, "s")))
 }
 
 // says reports whether an empty answer goes on to name something that has to be mended.
