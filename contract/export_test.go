@@ -7,7 +7,7 @@ func Tables() map[string]any {
 	phrases := map[string][]string{
 		"opening": opening.lines, "predicates": predicates.lines, "ownVoice": ownVoice.lines, "empty": empty.lines, "done": done.lines,
 		"denials": denials.lines, "strong": strong.lines, "mending": mending.lines, "elsewhere": elsewhere.lines,
-		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
+		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
 		"badCursor": badCursor.lines,
 	}
 	words := map[string][]string{

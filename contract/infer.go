@@ -87,6 +87,8 @@ func missingThing(s *foreign.Said, method string) candor.Code {
 		return candor.CodeNotInitialized
 	case s.Numbered && strings.HasSuffix(method, "/list") && (s.Number == -32602 || inText(s.Text, badCursor)):
 		return candor.CodeInvalidCursor
+	case s.Numbered && method != "" && method != "tools/call" && !s.OfRequest && inText(s.Text, unknownMethod):
+		return candor.CodeMethodNotFound
 	case method == "tools/call" && inText(s.Text, unknownTool):
 		return candor.CodeToolNotFound
 	case method == "resources/read" && s.Numbered && s.Number != -32601 && !s.OfRequest && inText(s.Text, notThere):

@@ -88,6 +88,7 @@ var meanings = []meaning{
 	means(candor.CodeDependencyMissing, `
 		command|executable|binary|program|module|browser|driver|chrome|chromium|java|python|docker … not found|installed
 		could not find|locate chrome|chromium|browser|executable|module|java|python|docker|driver
+		could not find|locate *? *? executable|binary|chrome|chromium
 		unable to obtain … driver
 		is|are not installed
 		not installed
@@ -198,7 +199,7 @@ var meanings = []meaning{
 		use|call|run … first
 		before you|calling|using
 		not initialized|ready|open|started|running|loaded|selected
-		no active|open|current session|page|connection|project|workspace|document|file
+		no active|open|current *? session|page|connection|project|workspace|document|file
 		precondition`),
 	means(candor.CodeUpstreamError, `
 		internal server error
@@ -243,6 +244,14 @@ var unknownTool = newPhrasebook(`
 	no such tool|function|handler
 `)
 
+// unknownMethod phrases say that the method itself is missing, by servers that have no number for it.
+var unknownMethod = newPhrasebook(`
+	unknown|unrecognized|unsupported|invalid|unhandled method
+	method … not found|supported|implemented|exist|available|recognized
+	no such method
+	no handler … method
+`)
+
 // tooEarly phrases say that the connection was not initialized yet.
 var tooEarly = newPhrasebook(`
 	not|before been? initialized|initialised|initialize|initialization
@@ -270,7 +279,10 @@ var notThere = newPhrasebook(`
 
 // byPhrase is the last reader: people's words. Bad input outside the arguments of a tool is the request's.
 func byPhrase(s *foreign.Said, method string) candor.Code {
-	code := inWords(s.Text, textLexicon)
+	code := inWords(s.First, textLexicon)
+	if !code.Valid() {
+		code = inWords(s.Text, textLexicon)
+	}
 	switch {
 	case code != candor.CodeInvalidArguments:
 		return code

@@ -49,6 +49,9 @@ func (r *reader) blocks(v wire.Value) string {
 			texts = append(texts, t)
 		}
 	}
+	if len(texts) > 1 {
+		keep(&r.said.First, texts[0])
+	}
 	return strings.Join(texts, "\n")
 }
 

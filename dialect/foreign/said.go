@@ -36,6 +36,8 @@ type Said struct {
 	Layers []string
 	// Text is the sentence for people: wrappers, embedded bodies and stacks are taken off.
 	Text string
+	// First is what the first of several text blocks says: the failure itself, where those behind it advise. "" if there is one only.
+	First string
 	// Symbols are the code words in the peer's spelling, outermost first.
 	Symbols []string
 	// Number is a JSON-RPC-like number, from a text prefix or a member; Numbered tells it from none.
@@ -137,7 +139,7 @@ func (r *reader) finish(text string) Said {
 	if s.Shape == "" {
 		s.Shape = ShapePlain
 	}
-	s.Suggestion = clip(s.Suggestion, maxRaw)
+	s.First, s.Suggestion = clip(s.First, maxRaw), clip(s.Suggestion, maxRaw)
 	s.Stack = clip(s.Stack, candor.MaxStack)
 	return r.said
 }

@@ -1,0 +1,44 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// TestAFailureIsCalledWhatItIs holds the words of servers that were never recorded against the code that tells an agent what to do.
+func TestAFailureIsCalledWhatItIs(t *testing.T) {
+	for _, c := range []struct{ name, method, answer, code string }{
+		{"a method that the server has no number for", "buoys/list", rpcError(-32603, "Unknown method: buoys/list"), "candor/METHOD_NOT_FOUND"},
+		{"a tool's own methods are none of the protocol", "tools/call", failing("Unknown method: paint"), "candor/NOT_FOUND"},
+		{"the failure comes first and advice behind it", "tools/call",
+			failing(`Mooring "west" does not exist or has expired.`, `Use "moor" to connect to a pier, or update the server configuration.`), "candor/NOT_FOUND"},
+		{"a first block that says nothing leaves it to the next", "tools/call", failing("The boat stays.", "Rate limit exceeded"), "candor/RATE_LIMITED"},
+		{"a program that is not there", "tools/call", failing("Could not find Harbour Chart executable for channel 'stable' at: /opt/chart"), "candor/DEPENDENCY_MISSING"},
+		{"a thing to be opened first", "tools/call", failing("Error sailing: No active boat session"), "candor/PRECONDITION_FAILED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"name":"moor","arguments":{}}}`, c.method), wire.Limits{})
+			got := contract.Read(&contract.Exchange{Request: &request, Response: wire.Parse([]byte(c.answer), wire.Limits{})})
+			if got.Error == nil || got.Error.Code().String() != c.code {
+				t.Errorf("got %v, want %s", got.Error, c.code)
+			}
+		})
+	}
+}
+
+func rpcError(number int, message string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q}}`, number, message)
+}
+
+func failing(texts ...string) string {
+	var blocks []map[string]string
+	for _, text := range texts {
+		blocks = append(blocks, map[string]string{"type": "text", "text": text})
+	}
+	content, _ := json.Marshal(blocks) // strings always can be
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":%s}}`, content)
+}
