@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -116,6 +117,15 @@ func tooLong(path string) error {
 		candor.WithSuggestion("Search in it with search_files."))
 }
 
+// shown is a path in a line of its own: one that would break the line, hide or be obeyed by a terminal is quoted, as git does.
+func shown(p workspace.Path) string {
+	quoted := strconv.Quote(p.String())
+	if quoted[1:len(quoted)-1] == p.String() {
+		return p.String()
+	}
+	return quoted
+}
+
 type listArgs struct {
 	Path  string `json:"path"`
 	Depth whole  `json:"depth"`
@@ -154,11 +164,11 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 		items = append(items, listItem{it.Path.String(), string(it.Kind), it.Size})
 		switch it.Kind {
 		case workspace.KindFolder:
-			fmt.Fprintf(&lines, "%s/\n", it.Path)
+			fmt.Fprintf(&lines, "%s/\n", shown(it.Path))
 		case workspace.KindFile:
-			fmt.Fprintf(&lines, "%s\t%d bytes\n", it.Path, it.Size)
+			fmt.Fprintf(&lines, "%s\t%d bytes\n", shown(it.Path), it.Size)
 		default:
-			fmt.Fprintf(&lines, "%s\t(%s)\n", it.Path, it.Kind)
+			fmt.Fprintf(&lines, "%s\t(%s)\n", shown(it.Path), it.Kind)
 		}
 	}
 	if more {
@@ -168,6 +178,7 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 }
 
 type searchArgs struct {
+	Path    string `json:"path"`
 	Pattern string `json:"pattern"`
 	Literal bool   `json:"literal"`
 	Glob    string `json:"glob"`
@@ -183,10 +194,11 @@ func (k *System) searchFiles() workbench.Tool {
 		About: "Find lines in the files of the workspace by a regular expression (RE2), or literally.",
 		Input: `{"pattern":{"type":"string","minLength":1,"maxLength":1024},
 "literal":{"type":"boolean","description":"Take the pattern as plain text."},
-"glob":{"type":"string","maxLength":256,"description":"Only files that match, as in src/**/*.go."},
+"path":{"type":"string","minLength":1,"maxLength":8192,"description":"Only below this folder. Default the whole workspace."},
+"glob":{"type":"string","maxLength":256,"description":"Only files that match, as in src/**/*.go. Without a slash, as in *.go, it is of names in any folder."},
 "max_matches":{"type":"integer","minimum":1,"maximum":1000,"description":"Default 100."}}`,
 		Required: []string{"pattern"},
-		Codes:    []candor.Code{candor.CodeKaizaFileReadFailed},
+		Codes:    append([]candor.Code{candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
 		Run:      workbench.Handle(k.search),
 	}
 }
@@ -198,7 +210,10 @@ type searchMatch struct {
 }
 
 func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (workbench.Reply, error) {
-	d, err := k.at(c)
+	if in.Path == "" {
+		in.Path = "."
+	}
+	d, p, err := k.named(c, in.Path)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -207,7 +222,7 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 	}
 	within, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
-	found, err := d.folder.Search(within, workspace.Query{Pattern: in.Pattern, Literal: in.Literal, Glob: in.Glob, MaxMatches: int(in.Max)})
+	found, err := d.folder.Search(within, workspace.Query{Pattern: in.Pattern, Literal: in.Literal, Glob: in.Glob, In: p, MaxMatches: int(in.Max)})
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -215,12 +230,24 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 	var lines strings.Builder
 	for _, m := range found.Found {
 		matches = append(matches, searchMatch{m.Path.String(), m.Line, m.Text})
-		fmt.Fprintf(&lines, "%s:%d: %s\n", m.Path, m.Line, m.Text)
+		fmt.Fprintf(&lines, "%s:%d: %s\n", shown(m.Path), m.Line, m.Text)
 	}
-	fmt.Fprintf(&lines, "%d matches in %d files", len(matches), found.Files)
-	if found.Stopped != "" {
-		fmt.Fprintf(&lines, "; stopped by the limit of %s", found.Stopped)
-	}
+	lines.WriteString(searched(found))
 	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{
-		"matches": matches, "files": found.Files, "skipped": found.Skipped, "stopped": found.Stopped}}, nil
+		"matches": matches, "files": found.Files, "skipped": found.Skipped, "cut_lines": found.Cut, "stopped": found.Stopped}}, nil
+}
+
+// searched says how far a search has come, and what it has not looked at: no match there means nothing.
+func searched(m workspace.Matches) string {
+	text := fmt.Sprintf("%d matches in %d files", len(m.Found), m.Files)
+	if m.Skipped > 0 {
+		text += fmt.Sprintf("; %d files left out: binary, too large, with a second name or not readable", m.Skipped)
+	}
+	if m.Cut > 0 {
+		text += fmt.Sprintf("; only the beginning of %d long lines was searched", m.Cut)
+	}
+	if m.Stopped != "" {
+		text += "; stopped by the limit of " + m.Stopped + ", so there may be more: narrow it with path or glob"
+	}
+	return text
 }

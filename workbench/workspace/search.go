@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +18,7 @@ import (
 const (
 	maxMatches     = 1000
 	defaultMatches = 100
-	maxFiles       = 20_000
+	maxFiles       = 200_000
 	maxFolderDepth = 64
 	maxSearched    = 256 << 20 // bytes read
 	maxLine        = 256       // bytes of a line in the answer
@@ -34,7 +32,7 @@ const (
 type Query struct {
 	Pattern    string // RE2, matched line by line
 	Literal    bool   // Pattern is a text, not an expression
-	Glob       string // which files, such as **/*.go, matched against the whole path; empty is all
+	Glob       string // which files, such as src/**/*.go, by their whole path; without a slash by their name, in any folder; empty is all
 	In         Path   // below which folder; the zero Path is the whole workspace
 	MaxMatches int    // 0 is 100, at most 1000
 }
@@ -51,6 +49,7 @@ type Matches struct {
 	Found   []Match
 	Files   int    // files searched
 	Skipped int    // files left out: binary, too large, hard-linked or not readable
+	Cut     int    // lines so long that only their beginnings were searched
 	Stopped string // why it ended early: "matches", "files", "bytes" or "time"; empty if it did not
 }
 
@@ -80,36 +79,58 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 type search struct {
 	ctx     context.Context
 	in      *Folder
-	pattern *regexp.Regexp
+	pattern pattern
 	glob    string
+	base    []string // the folders that every match of the glob lies in
 	limit   int
 	bytes   int64
+	work    int // bytes that were matched since the time was last looked at
 	matches Matches
 }
 
 func newSearch(ctx context.Context, f *Folder, q Query) (*search, error) {
-	s := &search{ctx: ctx, in: f, glob: q.Glob, limit: q.MaxMatches}
+	s := &search{ctx: ctx, in: f, glob: anywhere(q.Glob), limit: q.MaxMatches}
+	s.base = baseOf(s.glob)
 	switch {
 	case q.MaxMatches < 0 || q.MaxMatches > maxMatches:
 		return nil, badQuery("max_matches", fmt.Sprintf("The number of matches must be from 0 to %d.", maxMatches), "")
 	case q.MaxMatches == 0:
 		s.limit = defaultMatches
 	}
-	expression := q.Pattern
-	switch {
-	case expression == "":
-		return nil, badQuery("pattern", "The pattern is empty.", "")
-	case len(expression) > maxPattern || !utf8.ValidString(expression):
-		return nil, badQuery("pattern", fmt.Sprintf("The pattern must be UTF-8 of at most %d bytes.", maxPattern), "")
-	case q.Literal:
-		expression = regexp.QuoteMeta(expression)
-	}
 	var err error
-	s.pattern, err = regexp.Compile(expression)
-	if wrong := (*syntax.Error)(nil); errors.As(err, &wrong) {
-		return nil, badQuery("pattern", "The pattern is not a valid expression: "+wrong.Code.String()+".", wrong.Expr)
+	if s.pattern, err = newPattern(q); err != nil {
+		return nil, err
 	}
-	return s, errors.Join(err, checkGlob(q.Glob))
+	return s, checkGlob(q.Glob)
+}
+
+// anywhere is a glob as people mean it: one without a slash is of names in any folder, and one that ends in a slash is of all below.
+func anywhere(glob string) string {
+	switch {
+	case glob == "":
+		return ""
+	case !strings.Contains(glob, "/"):
+		return "**/" + glob
+	case strings.HasSuffix(glob, "/"):
+		glob += "**"
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/") // ./src and /src are src
+}
+
+// baseOf returns the folders that a glob begins with.
+func baseOf(glob string) []string {
+	base, _ := doublestar.SplitPattern(glob)
+	return split(base)
+}
+
+// leads reports a folder that is on the way to what the glob can match, or below it.
+func (s *search) leads(at Path) bool {
+	for i, segment := range split(at.name) {
+		if i < len(s.base) && s.base[i] != segment {
+			return false
+		}
+	}
+	return true
 }
 
 func checkGlob(glob string) error {
@@ -176,7 +197,7 @@ func (s *search) folder(dir *os.Root, at Path, depth int) error {
 		case KindFile:
 			s.file(dir, at.join(name), name)
 		case KindFolder:
-			if name != ".git" && depth > 1 {
+			if name != ".git" && depth > 1 && s.leads(at.join(name)) {
 				s.below(dir, at, name, depth)
 			}
 		case KindLink, KindOther:
@@ -211,17 +232,23 @@ func (s *search) file(dir *os.Root, p Path, name string) {
 	s.bytes += file.Size
 	number := 0
 	for line := range bytes.Lines(file.Content) {
-		if number++; number%1000 == 0 && s.ctx.Err() != nil {
-			return
+		number++
+		if s.work += len(line); s.work > s.pattern.reach {
+			if s.work = 0; s.ctx.Err() != nil {
+				return
+			}
 		}
-		line = bytes.TrimRight(line, "\r\n")
-		if !s.pattern.Match(line) {
+		found, cut := s.pattern.match(bytes.TrimRight(line, "\r\n"))
+		if cut {
+			s.matches.Cut++
+		}
+		if !found {
 			continue
 		}
 		if s.done() {
 			return
 		}
-		s.matches.Found = append(s.matches.Found, Match{Path: p, Line: number, Text: showLine(line)})
+		s.matches.Found = append(s.matches.Found, Match{Path: p, Line: number, Text: showLine(bytes.TrimRight(line, "\r\n"))})
 	}
 }
 

@@ -1,0 +1,103 @@
+package kaiza_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// found are the paths that a search finds.
+func (c *client) found(query args) (paths []string) {
+	c.t.Helper()
+	a := c.call("search_files", query)
+	a.fine()
+	for m := range a.m.Result().Path("structuredContent", "matches").Elements() {
+		path, _ := m.Path("path").Str()
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// TestAGlobMeansWhatPeopleMean searches as agents do: by the ending of a name, in a folder, below a folder.
+func TestAGlobMeansWhatPeopleMean(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, name := range []string{"top.go", "src/a.go", "src/deep/er/b.go", "src/c.txt", "lib/d.go"} {
+		p.write(name, "needle\n")
+	}
+	c := p.start()
+	c.begin("WINDSURF")
+	for _, q := range []struct {
+		query args
+		want  string
+	}{
+		{args{}, "[lib/d.go src/a.go src/c.txt src/deep/er/b.go top.go]"},
+		{args{"glob": "*.go"}, "[lib/d.go src/a.go src/deep/er/b.go top.go]"},
+		{args{"glob": "src/"}, "[src/a.go src/c.txt src/deep/er/b.go]"},
+		{args{"glob": "src/*.go"}, "[src/a.go]"},
+		{args{"glob": "./src/**/*.go"}, "[src/a.go src/deep/er/b.go]"},
+		{args{"glob": "/*.go"}, "[top.go]"},
+		{args{"glob": "{src,lib}/*.go"}, "[lib/d.go src/a.go]"},
+		{args{"path": "src/deep"}, "[src/deep/er/b.go]"},
+		{args{"path": "src", "glob": "*.txt"}, "[src/c.txt]"},
+	} {
+		q.query["pattern"] = "needle"
+		if got := fmt.Sprint(c.found(q.query)); got != q.want {
+			t.Errorf("%v finds %s, not %s", q.query, got, q.want)
+		}
+	}
+	c.call("search_files", args{"pattern": "x", "path": "none"}).is("PATH_NOT_FOUND")
+	c.call("search_files", args{"pattern": "x", "path": "../x"}).is("PATH_TRAVERSAL_BLOCKED")
+	c.call("search_files", args{"pattern": "x", "path": "/etc"}).is("OUTSIDE_WORKSPACE")
+}
+
+// TestACostlyPatternIsRefusedOrTold has patterns whose cost grows with the line: nothing interrupts a match within a line.
+func TestACostlyPatternIsRefusedOrTold(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("src/one-line.js", strings.Repeat("a", 1<<20)+"z\nneedle\n")
+	p.write("src/binary", "needle\x00")
+	c := p.start()
+	c.begin("WINDSURF")
+	a := c.call("search_files", args{"pattern": "(a.{500}z|needle)"})
+	a.fine()
+	if n := string(a.m.Result().Path("structuredContent", "cut_lines").Raw()); n != "1" {
+		t.Errorf("that a line was searched in part is not told: %.300s", a.m.Bytes())
+	}
+	for _, told := range []string{"src/one-line.js:2: needle", "beginning of 1 long lines", "1 files left out"} {
+		if text := a.text("content", 0, "text"); !strings.Contains(text, told) {
+			t.Errorf("%q is not told: %.300s", told, text)
+		}
+	}
+	if got := c.found(args{"pattern": "z", "literal": true}); len(got) != 1 {
+		t.Errorf("a text at the end of a long line is found %d times", len(got))
+	}
+	for _, costly := range []string{"((.{50}){20}){20}", strings.Repeat(".{900}", 20), strings.Repeat(`\pL{999}`, 9), "(?i)(a{300}|b{300}|c{300}|d{300}|e{300}|f{300}|g{300}|h{300})"} {
+		c.call("search_files", args{"pattern": costly}).is("INVALID_INPUT_VALUE")
+	}
+}
+
+// TestNamesOfFilesForgeNoLines lists and finds files whose names hold line ends and commands to a terminal.
+func TestNamesOfFilesForgeNoLines(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	files := 2 // with the folder src
+	for _, name := range []string{"a\nforged.txt\t9 bytes", "b\x1b[2J", "c\u202e", "d\xff"} {
+		if os.WriteFile(filepath.Join(p.work, name), []byte("needle\n"), 0o600) == nil { // not every system has such names
+			files++
+		}
+	}
+	p.write("plain ü.txt", "needle\n")
+	c := p.start()
+	c.begin("WINDSURF")
+	for tool, lines := range map[string]int{"list_dir": files, "search_files": files} {
+		a := c.call(tool, map[string]args{"list_dir": {"path": "."}, "search_files": {"pattern": "needle"}}[tool])
+		a.fine()
+		text := strings.TrimSuffix(a.text("content", 0, "text"), "\n")
+		if got := strings.Split(text, "\n"); len(got) != lines || strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, "\nplain ü.txt") {
+			t.Errorf("%s says %q", tool, text)
+		}
+	}
+}
