@@ -196,11 +196,8 @@ func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	if err != nil {
 		return planFault(err)
 	}
-	if err := plan.Review(c.w.out, previous, shown, files, c.w.paint().on); err != nil {
+	if err := plan.Review(c.w.out, previous, shown, files, more, c.w.paint().on); err != nil {
 		return err
-	}
-	if more {
-		fmt.Fprintln(c.w.out, "The workspace has more files than were counted above.")
 	}
 	return c.w.out.Flush()
 }

@@ -93,7 +93,8 @@ func lockedError(l *Lock) *candor.Error {
 	if l.Invariant != "" {
 		details["invariant"] = l.Invariant
 	}
-	return candor.New(candor.CodeKaizaSessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details))
+	return candor.New(candor.CodeKaizaSessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details),
+		candor.WithSuggestion("Write a failure report below "+reportsFolder+" with write_file, as .md, .txt or .json; that unlocks the session."))
 }
 
 const reportsFolder = "docs/reports/"

@@ -40,17 +40,12 @@ func (r *Review) Root() string { return r.d.folder.Root() }
 // Plans returns the plans.
 func (r *Review) Plans() *plan.Store { return r.d.plans }
 
-// Files returns the files that exist, as many as a listing holds, so that the person sees what a scope touches.
-func (r *Review) Files() ([]string, bool, error) {
-	items, more, err := r.d.folder.List(workspace.Path{}, workspace.MaxDepth)
-	files := make([]string, 0, len(items))
-	for _, it := range items {
-		if it.Kind == workspace.KindFile {
-			files = append(files, it.Path.String())
-		}
-	}
-	return files, more, err
-}
+// maxFiles is how many files a person's look at a workspace counts.
+const maxFiles = 200_000
+
+// Files returns the files that exist, wherever in the workspace, so that the person sees what a scope touches; more says that there are
+// others.
+func (r *Review) Files() (files []string, more bool, err error) { return r.d.folder.Files(maxFiles) }
 
 // Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
 func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored plan.Stored, err error) {

@@ -82,7 +82,11 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 		return workbench.Reply{}, wrongValue("/content", "this report was there before; say what has happened since")
 	}
 	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report}}
-	return k.finish(ctx, c, d, ch)
+	done, err := k.finish(ctx, c, d, ch)
+	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound && !ch.files[0].MakeDirs {
+		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
+	}
+	return done, err
 }
 
 // finish makes a change and tells of it.

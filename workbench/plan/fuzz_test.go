@@ -45,7 +45,7 @@ func fuzzOne(t *testing.T, content []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Review(io.Discard, nil, stored, []string{"a", "b/c"}, true); err != nil {
+	if err := plan.Review(io.Discard, nil, stored, []string{"a", "b/c"}, true, true); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 // Bounds of a review.
 const (
-	maxColumns   = 78     // of a line; a terminal that broke it would put what follows where our own words stand
-	maxShownLine = 400    // characters of one line of a plan
-	maxCounted   = 20_000 // existing files that are compared with the scopes
+	maxColumns   = 78         // of a line; a terminal that broke it would put what follows where our own words stand
+	maxShownLine = 400        // characters of one line of a plan
+	maxCompared  = 20_000_000 // existing files times ways that the scopes can match
 )
 
 // The colours of a review, as a terminal is told them.
@@ -36,13 +36,15 @@ const (
 // Nothing in a plan reaches the terminal as anything but visible text: control characters, marks of direction and what else hides are
 // written out, lines are broken so that each part stands behind a sign, and long ones are cut with a mark that says so. If Review returns an
 // error the person has not seen everything, and must not be asked.
-func Review(w io.Writer, previous *Stored, proposed Stored, files []string, colour bool) error {
+//
+// files are those of the workspace, and more says that it has others too: then every count is one of at least so many.
+func Review(w io.Writer, previous *Stored, proposed Stored, files []string, more, colour bool) error {
 	if proposed.Plan == nil {
 		return errors.New("reviewing a plan: there is none")
 	}
 	r := &review{colour: colour}
 	r.head(proposed)
-	r.scopes(proposed.Plan, files)
+	r.scopes(proposed.Plan, files, more)
 	for _, i := range proposed.Warnings {
 		r.warn(fmt.Sprintf("line %d: %s; %s", i.Line, i.Message, i.Hint))
 	}
@@ -83,10 +85,16 @@ func (r *review) field(name, value string) {
 func (r *review) warn(text string) { r.put("Warning ", "       | ", yellow, "", text) }
 
 // scopes tells how far each scope reaches. A glob with letters beyond ASCII is spelt out beside itself: some of them look like others.
-func (r *review) scopes(p *Plan, files []string) {
-	least := ""
-	if len(files) > maxCounted {
-		files, least = files[:maxCounted], "at least "
+func (r *review) scopes(p *Plan, files []string, more bool) {
+	ways, least := 1, ""
+	for _, g := range p.globs {
+		ways += len(g.ways)
+	}
+	if most := maxCompared / ways; len(files) > most {
+		files, more = files[:most], true
+	}
+	if more {
+		least = "at least "
 	}
 	counts, covered := countCovered(p.globs, files)
 	r.field("Scope", least+number(covered, "existing file")+" covered")

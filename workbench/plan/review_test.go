@@ -25,7 +25,7 @@ func stored(t *testing.T, content string) plan.Stored {
 func page(t *testing.T, previous *plan.Stored, proposed plan.Stored, files []string, colour bool) string {
 	t.Helper()
 	var b strings.Builder
-	if err := plan.Review(&b, previous, proposed, files, colour); err != nil {
+	if err := plan.Review(&b, previous, proposed, files, false, colour); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -145,8 +145,9 @@ func columns(line string) int {
 }
 
 func TestReviewBoundsTheFilesItCounts(t *testing.T) {
-	files := slices.Repeat([]string{"src/a"}, 30_000)
-	if got := page(t, nil, stored(t, greeting), files, false); !strings.Contains(got, "at least 20000 files") {
+	many := stored(t, strings.Replace(greeting, "- src/**", strings.Repeat("- \"{a,b,c,d,e,f,g,h}{a,b,c,d,e,f,g,h}/*\"\n  ", 10)+"- src/**", 1))
+	files := slices.Repeat([]string{"src/a"}, 40_000)
+	if got := page(t, nil, many, files, false); !strings.Contains(got, `"src/**" (at least 3`) {
 		t.Errorf("counted as\n%s", got)
 	}
 }
@@ -156,10 +157,10 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestReviewThatWasNotSeenIsAnError(t *testing.T) {
-	if err := plan.Review(fullDisk{}, nil, stored(t, greeting), nil, false); err == nil {
+	if err := plan.Review(fullDisk{}, nil, stored(t, greeting), nil, false, false); err == nil {
 		t.Error("nobody saw it, and nobody says so")
 	}
-	if err := plan.Review(&strings.Builder{}, nil, plan.Stored{}, nil, false); err == nil {
+	if err := plan.Review(&strings.Builder{}, nil, plan.Stored{}, nil, false, false); err == nil {
 		t.Error("no plan is shown as one")
 	}
 }

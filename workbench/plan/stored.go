@@ -60,7 +60,7 @@ func (s Stored) Enforce(path string) error {
 	if inFolder(strings.Split(path, "/")) {
 		suggestion = "Submit plans instead of writing them; no plan covers the folder of the plans."
 	}
-	return candor.New(candor.CodeKaizaPlanScopeViolation, "", candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
+	return candor.New(candor.CodeKaizaPlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
 		candor.WithDetails(details), candor.WithSuggestion(suggestion))
 }
 

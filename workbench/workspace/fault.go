@@ -21,6 +21,11 @@ func fault(code candor.Code, p Path, says string, cause error) error {
 	return candor.New(code, fmt.Sprintf("%q %s", p.String(), says), candor.WithDetails(map[string]any{"path": p.String()}), candor.WithCause(cause))
 }
 
+// advised is an error that says better than its code what to do.
+func advised(err error, suggestion string) error {
+	return candor.From(err).With(candor.WithSuggestion(suggestion))
+}
+
 // access turns what the system answered about a path into a code; otherwise is the one for what has no code of its own.
 func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 	switch {

@@ -96,7 +96,7 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return fault(candor.CodeKaizaFileReadFailed, p, "is a folder.", nil)
+		return advised(fault(candor.CodeKaizaFileReadFailed, p, "is a folder.", nil), "List the folder and name a file in it.")
 	case !info.Mode().IsRegular():
 		return fault(candor.CodeKaizaFileReadFailed, p, "is not a regular file.", nil)
 	case links(info) > 1 && !f.options.AllowHardLinks:
@@ -110,7 +110,8 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 }
 
 func (f *Folder) tooLarge(p Path) error {
-	return fault(candor.CodeKaizaFileReadFailed, p, fmt.Sprintf("is larger than %d bytes.", f.options.MaxFile), nil)
+	return advised(fault(candor.CodeKaizaFileReadFailed, p, fmt.Sprintf("is larger than %d bytes.", f.options.MaxFile), nil),
+		"Go on with other files; one as large as this is neither read nor searched here.")
 }
 
 // walk opens a folder by its own names, following no link. The caller closes it; it stays the same folder whatever happens to its name.
