@@ -21,13 +21,16 @@ func Of(steps ...string) string {
 	return b.String()
 }
 
+// Unescape returns the name that a single step of a pointer stands for.
+func Unescape(step string) string { return unescape.Replace(step) }
+
 // Steps yields the steps of a pointer. What stands before the first slash, where a pointer has nothing, is passed over.
 func Steps(pointer string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		_, rest, more := strings.Cut(pointer, "/")
 		for more {
 			var step string
-			if step, rest, more = strings.Cut(rest, "/"); !yield(unescape.Replace(step)) {
+			if step, rest, more = strings.Cut(rest, "/"); !yield(Unescape(step)) {
 				return
 			}
 		}

@@ -3,8 +3,8 @@ package realservers
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -68,7 +68,7 @@ func (t tool) badArguments(careful bool) []Case {
 	}
 	var cases []Case
 	if len(known.Required) > 0 {
-		cases = append(cases, callCase("no arguments", t.Name, json.RawMessage(`{}`), pointer(known.Required[0])))
+		cases = append(cases, callCase("no arguments", t.Name, json.RawMessage(`{}`), pointer.Of(known.Required[0])))
 	}
 	if careful {
 		return cases
@@ -78,7 +78,7 @@ func (t tool) badArguments(careful bool) []Case {
 	for _, name := range known.Required {
 		if p := known.Properties[name]; p.wrong() != "" {
 			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(p.wrong())); err == nil {
-				cases = append(cases, callCase("wrong type", t.Name, bad, pointer(name)))
+				cases = append(cases, callCase("wrong type", t.Name, bad, pointer.Of(name)))
 			}
 			break
 		}
@@ -86,7 +86,7 @@ func (t tool) badArguments(careful bool) []Case {
 	for _, name := range known.Required {
 		if p := known.Properties[name]; len(p.Enum) > 0 {
 			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(`"zz_no_such_choice"`)); err == nil {
-				cases = append(cases, callCase("no such choice", t.Name, bad, pointer(name)))
+				cases = append(cases, callCase("no such choice", t.Name, bad, pointer.Of(name)))
 			}
 			break
 		}
@@ -117,8 +117,4 @@ func callCase(name, tool string, arguments json.RawMessage, field string) Case {
 		params = fmt.Appendf(nil, `{"name":%q}`, tool) // never: what is here is JSON
 	}
 	return Case{Name: name, Tool: tool, Method: "tools/call", Params: params, Field: field}
-}
-
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/pointer"
 )
 
 // finding is one thing wrong, before it is dressed as an issue. The path and the name are the value's own, not cleaned.
@@ -224,26 +225,23 @@ func cleanKey(key string) string {
 
 var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
 
-// pointer writes steps as a JSON Pointer.
-func pointer(steps []string) string {
+// shownPath writes steps as a JSON Pointer, as far as it is shown.
+func shownPath(steps []string) string {
 	var b strings.Builder
 	for _, step := range steps {
 		if b.Len() > maxPathShown {
 			b.WriteString("/…")
 			break
 		}
-		b.WriteByte('/')
-		b.WriteString(escapeStep.Replace(cleanKey(step)))
+		b.WriteString(pointer.Of(cleanKey(step)))
 	}
 	return b.String()
 }
 
-var escapeStep = strings.NewReplacer("~", "~0", "/", "~1")
-
 // word gives a finding its path, rule and message. What it says comes from the schema, and from the value only types and the
 // names of keys.
 func (f *finding) word() {
-	f.path = pointer(f.steps)
+	f.path = shownPath(f.steps)
 	f.rule, f.message = wording(f)
 	f.message = candor.Public(f.message, maxMessageShown)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/pointer"
 )
 
 // piece returns the schema at a location as it was written, nil if it is a boolean or not part of this document.
@@ -22,7 +23,7 @@ func (s *Schema) piece(location string) map[string]any {
 		if err != nil {
 			return nil
 		}
-		step = unescapeStep.Replace(step)
+		step = pointer.Unescape(step)
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[step]
@@ -39,8 +40,6 @@ func (s *Schema) piece(location string) map[string]any {
 	piece, _ := at.(map[string]any)
 	return piece
 }
-
-var unescapeStep = strings.NewReplacer("~1", "/", "~0", "~")
 
 // described are the keywords that are shown of a key's schema. The rest is either long or says little.
 var described = []string{

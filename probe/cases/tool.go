@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
 )
@@ -111,26 +111,26 @@ func (m *maker) validation() {
 	}
 	if len(required) > 1 {
 		last := required[len(required)-1]
-		m.add(probe.GroupValidation, probe.CaseMissingOne, pointer(last.name), m.shape.arguments(last.name, nil))
+		m.add(probe.GroupValidation, probe.CaseMissingOne, pointer.Of(last.name), m.shape.arguments(last.name, nil))
 	}
 	if first, ok := m.shape.first(); ok && first.wrong() != nil { // without a value it would be one that is missing
-		m.add(probe.GroupValidation, probe.CaseWrongType, pointer(first.name), m.shape.arguments(first.name, first.wrong()))
+		m.add(probe.GroupValidation, probe.CaseWrongType, pointer.Of(first.name), m.shape.arguments(first.name, first.wrong()))
 	}
 	for _, p := range m.shape.properties {
 		if bad := p.notInEnum(); bad != nil && !m.has(probe.CaseBadEnum) {
-			m.add(probe.GroupValidation, probe.CaseBadEnum, pointer(p.name), m.shape.arguments(p.name, bad))
+			m.add(probe.GroupValidation, probe.CaseBadEnum, pointer.Of(p.name), m.shape.arguments(p.name, bad))
 		}
 		if bad := p.outOfRange(); bad != nil && !m.has(probe.CaseOutOfRange) {
-			m.add(probe.GroupValidation, probe.CaseOutOfRange, pointer(p.name), m.shape.arguments(p.name, bad))
+			m.add(probe.GroupValidation, probe.CaseOutOfRange, pointer.Of(p.name), m.shape.arguments(p.name, bad))
 		}
 		if bad := p.empty(); bad != nil && !m.has(probe.CaseEmptyText) {
-			m.add(probe.GroupValidation, probe.CaseEmptyText, pointer(p.name), m.shape.arguments(p.name, bad))
+			m.add(probe.GroupValidation, probe.CaseEmptyText, pointer.Of(p.name), m.shape.arguments(p.name, bad))
 		}
 		if bad := p.tooLong(); bad != nil && !m.has(probe.CaseTooLong) {
-			m.add(probe.GroupValidation, probe.CaseTooLong, pointer(p.name), m.shape.arguments(p.name, bad))
+			m.add(probe.GroupValidation, probe.CaseTooLong, pointer.Of(p.name), m.shape.arguments(p.name, bad))
 		}
 	}
-	m.add(probe.GroupValidation, probe.CaseExtraProperty, pointer("zz_unknown_property"), m.shape.arguments("zz_unknown_property", json.RawMessage(`"zz"`)))
+	m.add(probe.GroupValidation, probe.CaseExtraProperty, pointer.Of("zz_unknown_property"), m.shape.arguments("zz_unknown_property", json.RawMessage(`"zz"`)))
 	m.add(probe.GroupValidation, probe.CaseArgsArray, "", json.RawMessage(`[]`))
 	m.add(probe.GroupValidation, probe.CaseArgsString, "", json.RawMessage(`"zz"`))
 	m.add(probe.GroupValidation, probe.CaseArgsNull, "", json.RawMessage(`null`))
@@ -220,7 +220,3 @@ func calledOff(tools []probe.Tool, o Options) []probe.Case {
 }
 
 func takesLong(t *probe.Tool) bool { return lasting.MatchString(t.Name + " " + t.Description) }
-
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -114,9 +115,8 @@ func nameByte(b byte) bool {
 }
 
 // lastStep is the last name of a JSON Pointer.
-func lastStep(pointer string) string {
-	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+func lastStep(path string) string {
+	return pointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
 }
 
 // vacuous are messages without any news, and those in which a bug speaks for itself.
