@@ -120,20 +120,7 @@ func (b *Bridge) Keeps(r *http.Request) bool { return b.session(r.Header.Get(ses
 // ServeHTTP answers a request of a client.
 func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &bridgeExchange{b: b, httpExchange: &httpExchange{d: b.door, w: w, r: r, ctx: r.Context(), session: r.Header.Get(sessionHeader)}}
-	defer x.survive()
-	defer x.letGo()
-	if no := b.door.refuses(r); no != nil {
-		x.turnAway(no)
-		return
-	}
-	switch r.Method {
-	case http.MethodPost:
-		x.post()
-	case http.MethodGet:
-		x.listen()
-	default:
-		x.end()
-	}
+	x.attend(x)
 }
 
 // bridgeExchange is one request of a client to a bridge.

@@ -95,19 +95,31 @@ type httpDoor struct {
 
 func (d *httpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &httpExchange{d: d, w: w, r: r, ctx: r.Context(), session: r.Header.Get(sessionHeader), target: d.target}
+	x.attend(x)
+}
+
+// asked is what a request can want: to post a message, to listen for messages, to end a session.
+type asked interface {
+	post()
+	listen()
+	end()
+}
+
+// attend has a request done that may be made at all, and outlives it.
+func (x *httpExchange) attend(what asked) {
 	defer x.survive()
 	defer x.letGo()
-	if no := d.refuses(r); no != nil {
+	if no := x.d.refuses(x.r); no != nil {
 		x.turnAway(no)
 		return
 	}
-	switch r.Method {
+	switch x.r.Method {
 	case http.MethodPost:
-		x.post()
+		what.post()
 	case http.MethodGet:
-		x.listen()
+		what.listen()
 	default:
-		x.end()
+		what.end()
 	}
 }
 
