@@ -141,7 +141,7 @@ func (x *bridgeExchange) deliverLast(c *bridgeCall, answer []byte) {
 	x.answer(status, answer)
 }
 
-func (x *bridgeExchange) beginEvents() {
+func (x *httpExchange) beginEvents() {
 	h := x.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")

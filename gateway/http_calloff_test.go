@@ -49,7 +49,7 @@ func TestACallThatTheClientCallsOffOverHTTPIsNoFailureOfTheServer(t *testing.T) 
 			answered := make(chan reply, 1)
 			go func() { answered <- g.post(t, toolCall, session...) }()
 			return func() {
-				if got := <-answered; got.status != http.StatusAccepted || len(got.body) > 0 || got.err != nil {
+				if got := <-answered; got.status != http.StatusOK || len(got.body) > 0 || got.err != nil {
 					t.Errorf("it was answered: %d %s %v", got.status, got.body, got.err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // askAndLeaveUnread makes a call and reads nothing of the answer.
@@ -72,5 +73,56 @@ func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 		if got := g.post(t, toolCall, "Usual", "1"); string(got.body) != usual {
 			t.Fatalf("%.300s", got.body)
 		}
+	}
+}
+
+// TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget though the request that brought it is over.
+func TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
+		gateway.HTTPOptions{Hold: 8 << 20, Patience: time.Second})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	large := func(id int) reply {
+		return send(t, http.MethodPost, address, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"x":%q}}}`,
+			id, strings.Repeat("x", 2<<20)))
+	}
+	if got := large(1); got.status != http.StatusAccepted {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := large(2); got.status != http.StatusServiceUnavailable || !slices.Contains(g.codes(), "candor/TOO_MANY_CALLS") {
+		t.Errorf("%d %s, recorded %v", got.status, got.body, g.codes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	if e := s.next(t); !strings.Contains(string(e.Data), `"id":1,`) {
+		t.Errorf("%s", e.Raw)
+	}
+	if got := large(3); got.status != http.StatusAccepted {
+		t.Errorf("the room of an answered call is not free: %d %s", got.status, got.body)
+	}
+}
+
+func TestCallsThatALegacyServerHasNotAnsweredAreCounted(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour}, gateway.HTTPOptions{Calls: 1})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	ask := func(id string) {
+		t.Helper()
+		if got := send(t, http.MethodPost, address, strings.Replace(toolCall, "7", id, 1)); got.status != http.StatusAccepted {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+	ask("1")
+	ask("2")
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); codeOf(m) != "TOO_MANY_CALLS" || string(m.ID()) != "2" {
+		t.Errorf("%s", m.Bytes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	s.next(t)
+	ask("3")
+	say <- `{"jsonrpc":"2.0","id":3,"result":{"content":[]}}`
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); codeOf(m) != "" || string(m.ID()) != "3" {
+		t.Errorf("%s", m.Bytes())
 	}
 }

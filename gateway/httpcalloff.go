@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"net/http"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -55,10 +54,10 @@ func (x *httpExchange) heedClient(s *httpSession, m *wire.Message) {
 	}
 }
 
-// calledOff ends the call in silence. A client that still waits for a status gets one that promises nothing.
+// calledOff ends the call in silence. A client that still waits for a status gets a stream on which nothing is said.
 func (x *httpExchange) calledOff() {
 	x.call.Cancelled(x.ctx)
 	if !x.begun {
-		x.answer(http.StatusAccepted, nil)
+		x.beginEvents()
 	}
 }

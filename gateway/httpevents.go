@@ -156,7 +156,7 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 	}
 	why := context.Cause(x.ctx)
 	over := errors.Is(why, errDeadline) || errors.Is(why, errCalledOff)
-	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x.call, x.aside()) {
+	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x, x.call) {
 		if !errors.Is(err, io.EOF) {
 			x.flush()
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again

@@ -100,10 +100,14 @@ func (x *httpExchange) contradicted(m *wire.Message) bool {
 	return m.Params().Path("_meta", protocolVersionKey).Present() && mismatch(x.r.Header, m) != ""
 }
 
-// overrun refuses a call because there are too many already.
+// overrun refuses a call because there are too many already, and overrunning is the answer that says so.
 func (x *httpExchange) overrun(m *wire.Message, code candor.Code) {
+	x.answer(http.StatusOK, x.overrunning(m, code))
+}
+
+func (x *httpExchange) overrunning(m *wire.Message, code candor.Code) []byte {
 	c := x.d.up.newCall(m, x.session)
-	x.answer(http.StatusOK, c.Fail(x.ctx, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))))
+	return c.Fail(x.ctx, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
 }
 
 // attempt forwards the call once and brings the answer home, or asks for another attempt.

@@ -251,12 +251,16 @@ func (x *httpExchange) postLegacy(key string) {
 
 // askLegacy forwards a request of a legacy client. Whatever becomes of it is told on the stream.
 func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
+	if x.d.calls.Load() >= int64(x.d.o.Calls) {
+		x.accepted(s, x.overrunning(m, candor.CodeTooManyCalls))
+		return
+	}
 	call, refusal := x.d.up.Admit(x.ctx, m, x.session)
 	if call == nil {
 		x.accepted(s, refusal)
 		return
 	}
-	if !s.park(call, x.aside()) {
+	if !s.park(x, call) {
 		x.answer(http.StatusBadRequest, call.Fail(x.ctx, candor.New(candor.CodeInvalidRequest, "",
 			candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{"reason": "a call with this id is open"}))))
 		return

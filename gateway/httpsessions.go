@@ -36,7 +36,7 @@ type httpSession struct {
 // parkedCall is a call whose answer will come on some stream of its session.
 type parkedCall struct {
 	call  *Call
-	aside *httpExchange // to call it off
+	aside *httpExchange // to call it off; it holds the room that the request takes
 	timer *time.Timer   // nil if it has no deadline
 	last  time.Time     // when it ends in spite of all progress
 }
@@ -111,8 +111,9 @@ func (x *httpExchange) noteSession(res *http.Response) {
 	x.d.sessions.note(x.session, func() *httpSession { return &httpSession{up: x.d.up} })
 }
 
-// park keeps a call open whose answer will come by another way; false if one with that id is open already.
-func (s *httpSession) park(c *Call, aside *httpExchange) bool {
+// park keeps the call of an exchange open whose answer will come by another way; false if one with that id is open already. It counts
+// among the open calls, and its request among what is held, until it is taken.
+func (s *httpSession) park(x *httpExchange, c *Call) bool {
 	c.commit()
 	key := idKey(c.ID())
 	s.mu.Lock()
@@ -120,7 +121,9 @@ func (s *httpSession) park(c *Call, aside *httpExchange) bool {
 	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.o.Limits.Calls {
 		return false
 	}
-	p := &parkedCall{call: c, aside: aside}
+	p := &parkedCall{call: c, aside: x.aside()}
+	p.aside.asked, x.asked = x.asked, share{}
+	x.d.calls.Add(1)
 	if limit := c.Timeout(); limit > 0 {
 		p.last = time.Now().Add(maxExtension * limit)
 		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
@@ -141,11 +144,18 @@ func (s *httpSession) take(id wire.ID) *Call {
 	if p == nil {
 		return nil
 	}
+	s.remove(key, p)
+	return p.call
+}
+
+// remove is called with the lock held.
+func (s *httpSession) remove(key string, p *parkedCall) {
 	delete(s.calls, key)
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	return p.call
+	p.aside.letGo()
+	p.aside.d.calls.Add(-1)
 }
 
 // takeAll removes all open calls.
@@ -154,10 +164,7 @@ func (s *httpSession) takeAll() []*Call {
 	defer s.mu.Unlock()
 	all := make([]*Call, 0, len(s.calls))
 	for key, p := range s.calls {
-		delete(s.calls, key)
-		if p.timer != nil {
-			p.timer.Stop()
-		}
+		s.remove(key, p)
 		all = append(all, p.call)
 	}
 	return all
@@ -178,7 +185,9 @@ func (s *httpSession) extend(token wire.ID) {
 func (s *httpSession) expire(key string) {
 	s.mu.Lock()
 	p, out := s.calls[key], s.out
-	delete(s.calls, key)
+	if p != nil {
+		s.remove(key, p)
+	}
 	s.mu.Unlock()
 	if p != nil {
 		s.fail(out, p.call, errTimeout(p.call))
