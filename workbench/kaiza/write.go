@@ -52,16 +52,12 @@ func (k *System) writeFile() workbench.Tool {
 }
 
 func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (workbench.Reply, error) {
-	d, err := k.at(c)
+	d, p, err := k.named(c, in.Path)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
 	if (in.Content == nil) == (in.Patch == nil) {
 		return workbench.Reply{}, wrongValue("/content", "give either content or patch")
-	}
-	p, err := d.folder.Parse(in.Path)
-	if err != nil {
-		return workbench.Reply{}, err
 	}
 	ch := &change{plan: in.Plan, report: inReports(p)}
 	if err := k.needsPlan(d, ch); err != nil {
