@@ -35,6 +35,7 @@ type probeCommand struct {
 	allow    []string
 	yes      bool
 	seed     uint64
+	startup  string
 	timeout  string
 	total    string
 	maxCalls int
@@ -92,6 +93,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read")
 	flags.BoolVar(&c.yes, "yes", false, "all tools may be called for real")
 	flags.Uint64Var(&c.seed, "seed", 1, "the same seed repeats a run exactly")
+	flags.StringVar(&c.startup, "startup", "60s", "how long the server may take until it answers the greeting")
 	flags.StringVar(&c.timeout, "timeout", "10s", "how long a call may take")
 	flags.StringVar(&c.total, "total", "10m", "how long the whole run may take, or none")
 	flags.IntVar(&c.maxCalls, "max-calls", 1000, "how many calls are made at most")
@@ -271,6 +273,9 @@ func fromHere(args []string) []string {
 func (c *probeCommand) driving() (o drive.Options, err error) {
 	o = drive.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes}
 	if o.Deadline, err = positive("--timeout", c.timeout); err != nil {
+		return o, err
+	}
+	if o.Startup, err = positive("--startup", c.startup); err != nil {
 		return o, err
 	}
 	if c.total != config.None {

@@ -3,6 +3,7 @@ package drive
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,15 @@ func isEventStream(r *http.Response) bool {
 // brief says how a connection broke, without addresses: the same break reads the same in every run.
 func brief(err error) string {
 	var wait net.Error
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificate):
+		return "its certificate is not trusted here (SSL_CERT_FILE names one more to trust)"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "it does not speak TLS there (http in place of https?)"
+	case errors.As(err, &name):
+		return "there is no host of that name"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -200,8 +201,8 @@ func (d *driver) hail(ctx context.Context, method, params string) (*hello, error
 	case endBroken:
 		return nil, d.unreached(errors.New(h.seen.broken))
 	default:
-		return nil, silenceError{text: fmt.Sprintf("the server did not answer %s in time%s (hint: is it an MCP server? One that starts slowly needs more time)",
-			method, printed(d.literal(d.link.stderr())))}
+		return nil, silenceError{text: fmt.Sprintf("the server did not answer %s in time%s (hint: is it an MCP server? One that starts slowly needs a longer --startup than %v)",
+			method, printed(d.literal(d.link.stderr())), patience)}
 	}
 }
 
@@ -228,7 +229,19 @@ func refusedError(h *hello) error {
 	if h.seen.status != 0 {
 		status = fmt.Sprintf("HTTP %d ", h.seen.status)
 	}
-	return fmt.Errorf("the server refused the greeting: %s%s (hint: is this the address or command of an MCP server, and does it want credentials?)", status, shorten([]byte(said), int64(len(said)), 300))
+	return fmt.Errorf("the server refused the greeting: %s%s (hint: %s)", status, shorten([]byte(said), int64(len(said)), 300), nextStep(h.seen.status))
+}
+
+// nextStep is what to try after a greeting was refused.
+func nextStep(status int) string {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "it wants credentials: give them with --header 'Authorization: Bearer …'"
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return "it redirects to another host, where your headers are not sent: give the address that it redirects to"
+	default:
+		return "is this the address or command of an MCP server?"
+	}
 }
 
 func in(how string) string {
