@@ -57,6 +57,7 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 	if closing {
 		return nil, draining()
 	}
+	b.up.veil.Store(veilFor(&b.child))
 	server, err := b.child.start()
 	if err != nil {
 		b.work.Done()

@@ -68,7 +68,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
 	x.Ref = c.up.o.ref()
-	f := failure{verdict: found.Verdict, said: answer, suspected: found.Certainty == contract.Suspected && ruled == nil}
+	f := failure{verdict: found.Verdict, said: c.veil(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
 	end := c.up.breakers.answered
 	switch {
 	case ruled != nil:
@@ -88,7 +88,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		return Reply{}
 	}
 	if f.suspected {
-		return c.suspect(ctx, f)
+		return c.suspect(ctx, f, answer)
 	}
 	end(c, f.err)
 	if c.isTool() {
@@ -136,10 +136,10 @@ func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 }
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
-func (c *Call) suspect(ctx context.Context, f failure) Reply {
+func (c *Call) suspect(ctx context.Context, f failure, answer []byte) Reply {
 	c.up.breakers.answered(c, nil)
 	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
-	return Reply{Bytes: f.said}
+	return Reply{Bytes: answer}
 }
 
 // again records an attempt that failed and will be made once more.

@@ -28,6 +28,7 @@ type Exit struct {
 // The error is a [*StartError] if the server could not be started for the first time.
 func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit, error) {
 	child.fill()
+	u.veil.Store(veilFor(&child))
 	server, err := child.start()
 	if err != nil {
 		return Exit{Code: startCode(err)}, err
@@ -76,7 +77,7 @@ func (w *wrapping) supervise(server *process) Exit {
 		w.up.o.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.o.Name), slog.String("status", server.status.String()))
 		next := w.restart()
 		if next == nil {
-			w.linger(gone(server, w.up.o.Mode))
+			w.linger(w.up.gone(server))
 			return Exit{Code: server.status.Code, Server: server.status}
 		}
 		server, again = next, true
@@ -106,7 +107,7 @@ func (w *wrapping) serve(server *process, again bool) (died bool) {
 	within(w.child.Grace, func() { <-silent })
 	within(afterlife, func() { <-server.quiet })
 	w.pump.connect(nil)
-	e := gone(server, w.up.o.Mode)
+	e := w.up.gone(server)
 	if !died {
 		e = draining()
 	}
@@ -232,7 +233,7 @@ func (w *wrapping) clientGone() bool {
 }
 
 // gone is what open calls are told of the end of their server.
-func gone(server *process, mode Mode) *candor.Error {
+func (u *Upstream) gone(server *process) *candor.Error {
 	details := map[string]any{"status": server.status.String()}
 	if server.status.Signal != "" {
 		details["signal"] = server.status.Signal
@@ -240,9 +241,9 @@ func gone(server *process, mode Mode) *candor.Error {
 		details["exitCode"] = server.status.Code
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
-	switch tail := server.stderr.text(); {
+	switch tail := string(u.veil.Load().over([]byte(server.stderr.text()))); {
 	case tail == "":
-	case mode == ModeStrict:
+	case u.o.Mode == ModeStrict:
 		options = append(options, candor.WithCauseText(candor.NewCause(tail, "", ""))) // for the ledger
 	default:
 		details["stderr"] = tail

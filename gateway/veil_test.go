@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestASecretThatTheServerWasGivenIsNotTold has a server that cannot reach its API tell the whole address, with its key under a name
+// that no list has, in a failure and in its last words.
+func TestASecretThatTheServerWasGivenIsNotTold(t *testing.T) {
+	const secret, typed, password = "f00dbabe99", "sail?boat&77", "anchorage"
+	script := `read -r line; printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no way to https://pier.example/?q=anchorage&zk=$PIER_API_KEY and ` +
+		`/$PIER_USER/sail%3Fboat%2677\"}]}}"
+		read -r line; echo "lost at zk=$PIER_API_KEY" >&2; exit 3`
+	for _, mode := range []Mode{ModeAnnotate, ModeStrict, ModeObserve} {
+		t.Run(string(mode), func(t *testing.T) {
+			child := Child{
+				Command: "sh", Args: []string{"-c", script, "--moor-token", typed}, Grace: time.Second,
+				Env: append(os.Environ(), "PIER_API_KEY="+secret, "PIER_PASSWORD="+password, "PIER_USER=captain-of-many-boats"),
+			}
+			s := wrapped(t, Options{Mode: mode}, child)
+			s.call(1, "moor", `{}`)
+			failed := s.answer("1")
+			s.call(2, "moor", `{}`)
+			gone := s.answer("2")
+			for _, said := range []string{failed, gone} {
+				if told := strings.Contains(said, secret) || strings.Contains(said, "sail%3F"); told != (mode == ModeObserve && said == failed) {
+					t.Errorf("a secret is told (%v): %s", told, said)
+				}
+			}
+			// What is no secret stays: a password that is a word would take it out of every sentence.
+			if mode == ModeAnnotate && (!strings.Contains(failed, "q=anchorage") || !strings.Contains(failed, "captain-of-many-boats")) {
+				t.Errorf("too much is hidden: %s", failed)
+			}
+		})
+	}
+}
+
+// TestASuccessMayHoldTheSecret: what goes well is the server's own business.
+func TestASuccessMayHoldTheSecret(t *testing.T) {
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"your key is f00dbabe99"}]}}`
+	child := Child{Command: "sh", Args: []string{"-c", `read -r line; printf '%s\n' "$0"; read -r line`, answer}, Grace: time.Second, Env: append(os.Environ(), "PIER_API_KEY=f00dbabe99")}
+	s := wrapped(t, Options{}, child)
+	if s.call(1, "moor", `{}`); s.answer("1") != answer {
+		t.Error("a success was changed")
+	}
+}
+
+func TestOnlyWhatNobodyWouldGuessIsHidden(t *testing.T) {
+	for value, want := range map[string]bool{
+		"f00dbabe99": true, "correct-horse-battery": true, "": false, "secret": false, "password": false, "12345678": false, "/etc/keys/pier1": false,
+		"https://pier1.example/key": false, "please ask the operator": false,
+	} {
+		v := veilFor(&Child{Env: []string{fmt.Sprintf("PIER_TOKEN=%s", value)}})
+		if got := v != nil; got != want {
+			t.Errorf("%q is hidden: %v, want %v", value, got, want)
+		}
+	}
+}
