@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/probe"
@@ -15,6 +16,7 @@ const (
 	shownResponse = 1 << 10
 	shownCases    = 3
 	shownName     = 128
+	shownLines    = 3
 )
 
 // find holds the rules of a set against a party.
@@ -64,14 +66,26 @@ func evidence(s *sight) probe.Evidence {
 	response := s.Response
 	if response == "" {
 		response = string(s.Outcome)
-		if s.Exit != "" {
-			response += ": " + s.Exit
+		if how := cmp.Or(s.Exit, s.Broken); how != "" {
+			response += ": " + how
+		}
+		if said := lastLines(s.Stderr); said != "" && s.Outcome == probe.OutcomeCrash {
+			response += "; it printed: " + said
 		}
 	}
 	if len(s.Noise) > 0 {
 		response = s.Noise[0] + "\n" + response
 	}
 	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(cut(s.Request), shownRequest), Response: contract.Bound(cut(response), shownResponse)}
+}
+
+// lastLines is the end of what a server printed, where the reason stands why it ended.
+func lastLines(stderr string) string {
+	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
+	for len(lines) > shownLines {
+		lines = lines[1:]
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // cut keeps what could be shown, so that a message of megabytes is not redacted for a kilobyte.

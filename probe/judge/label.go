@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -49,7 +50,7 @@ func (s *sight) findLabel() string {
 		return LabelSlow
 	case s.Outcome == probe.OutcomeHang:
 		return LabelHang
-	case !s.answered():
+	case !s.answered(), s.bare(), !s.message.Error().Present() && !s.message.Result().Present():
 		return LabelNoAnswer
 	case s.message.Error().Present():
 		return LabelProtocol
@@ -67,6 +68,12 @@ func (s *sight) findLabel() string {
 func (s *sight) answered() bool {
 	return s.Outcome == probe.OutcomeAnswered && s.Response != "" && s.message.Value().Type() != wire.TypeArray &&
 		!s.message.Result().IsNull()
+}
+
+// bare reports an error over HTTP that is no message, such as a page, or what somebody in front of the server says. It is no answer to the
+// call, and no success either.
+func (s *sight) bare() bool {
+	return s.Status >= http.StatusBadRequest && s.Response != "" && s.Size == 0 && !s.message.Value().Path("jsonrpc").Present()
 }
 
 func (s *sight) flagged() bool { return s.reading.Verdict == contract.VerdictTool }

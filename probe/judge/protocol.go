@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ var protocolRules = []rule{
 		Clause: "JSON-RPC 2.0, 5.1: code is a number that indicates the error type that occurred, and MUST be an integer",
 		Fix:    "Use a standard number, or one outside -32768 to -32000."},
 		each: func(s *sight) (string, bool) {
-			return "sends a JSON-RPC error without a sound number", s.violates("number-zero", wire.FlawBadError.String())
+			return "sends a JSON-RPC error without a sound number", !s.bare() && s.violates("number-zero", wire.FlawBadError.String())
 		}},
 	{Rule: probe.Rule{ID: "EC007", Title: "Reserved number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "The number may come to mean something else.",
@@ -135,7 +136,7 @@ func statusMismatch(s *sight) (string, bool) {
 	}
 	number, isError := s.message.Error().Path("code").Int64()
 	switch {
-	case s.Status >= 400 && s.Response != "" && s.message.Shape() == wire.KindMalformed:
+	case s.bare(), s.Status >= http.StatusBadRequest && s.Response != "" && s.message.Shape() == wire.KindMalformed:
 		return "answers status " + strconv.Itoa(s.Status) + " without a JSON-RPC body", true
 	case isError && s.Status >= 500 && number >= -32700 && number <= -32600 && number != -32603:
 		return "answers " + strconv.FormatInt(number, 10) + ", a fault of the caller, under status " + strconv.Itoa(s.Status), true
@@ -150,6 +151,9 @@ func statusMismatch(s *sight) (string, bool) {
 
 // strayID: null is for requests whose id cannot be read, which those that are sent as they are may be.
 func (s *sight) strayID() bool {
+	if s.bare() {
+		return false
+	}
 	if s.reading.Verdict == contract.VerdictStray {
 		return true
 	}
