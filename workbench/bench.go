@@ -54,6 +54,9 @@ type Bench struct {
 
 const lockWait = 2 * time.Second
 
+// maxMessage is what a call may measure by whichever door: the largest file that a tool takes, with what JSON adds to it.
+const maxMessage = 16 << 20
+
 // Open puts a system together and audits it. A fault that the audit finds does not end the program: every call is refused with
 // SELF_AUDIT_FAILURE, and [Bench.Findings] tells.
 func Open(ctx context.Context, s System, o Options) (*Bench, error) {
@@ -74,6 +77,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*binding{}}
 	b.boundary = boundary.Options{
 		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
+		MaxMessage: maxMessage,
 	}
 	if o.Ledger != "" {
 		b.boundary.Ledger = &b.trail

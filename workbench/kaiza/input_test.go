@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/ledger"
@@ -142,4 +143,19 @@ func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
 	c.call("read_file", args{"path": "src/hello.txt", "session_id": 7}).enveloped("INVALID_INPUT_TYPE")
 	c.call("read_file", args{"path": "src/hello.txt", "session_id": "unknown"}).enveloped("SESSION_NOT_INITIALIZED")
 	c.call("read_file", args{"path": "src/hello.txt"}).fine()
+}
+
+// TestTheLargestFileIsWrittenOverEveryTransport writes what the schema allows at most: no door may be narrower than the tool.
+func TestTheLargestFileIsWrittenOverEveryTransport(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+		plan := p.approved("src/**")
+		c := dial()
+		c.begin("WINDSURF")
+		content := strings.Repeat("0123456789abcde\n", 8<<20/16)
+		c.call("write_file", args{"path": "src/large.txt", "content": content, "plan_hash": plan}).fine()
+		if got, _ := p.read("src/large.txt"); got != content {
+			t.Errorf("%d bytes were written", len(got))
+		}
+		c.call("write_file", args{"path": "src/larger.txt", "content": content + "x", "plan_hash": plan}).is("INVALID_INPUT_VALUE")
+	})
 }
