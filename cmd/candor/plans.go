@@ -121,7 +121,16 @@ func planFault(err error) error {
 		return nil
 	}
 	e := candor.From(err)
-	return bad(e.Suggestion(), "%s: %s", e.Code().Symbol(), e.Message())
+	hint := e.Suggestion()
+	switch e.Code() { // what an agent is told to do is nothing for a person
+	case candor.CodeKaizaPlanNotFound:
+		hint = "candor workbench plans lists those of this folder; name another workspace with --root, and the server's folder with --state"
+	case candor.CodeKaizaInvalidInputValue:
+		if e.Details().Get("plans").IsZero() { // else the hash is too short
+			hint = "give another --by, or a shorter --note, without control characters"
+		}
+	}
+	return bad(hint, "%s: %s", e.Code().Symbol(), e.Message())
 }
 
 func (c *planCommand) list() (err error) {
@@ -208,14 +217,14 @@ func (c *planCommand) revoke(name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	shown, err := r.Plans().Load(name)
+	hash, err := r.Plans().Approvable(name) // whatever has become of its file: it may come back
 	if err != nil {
 		return planFault(err)
 	}
-	if err := c.asks("Take the approval of " + shown.Hash[:12] + " back?"); err != nil {
+	if err := c.asks("Take the approval of " + hash[:12] + " back?"); err != nil {
 		return err
 	}
-	stored, err := r.Revoke(orBackground(c.cmd.Context()), shown.Hash, c.person())
+	stored, err := r.Revoke(orBackground(c.cmd.Context()), hash, c.person())
 	if err != nil {
 		return planFault(err)
 	}
@@ -237,10 +246,14 @@ func (c *planCommand) asks(question string) error {
 }
 
 func (c *planCommand) say(done string, stored plan.Stored) error {
-	if c.json {
-		return writeLine(c.w.out, map[string]any{"plan_hash": stored.Hash, "title": stored.Plan.Title, "approved": stored.Approved(), "by": c.person()})
+	title := "its file is harmed, or gone"
+	if stored.Plan != nil {
+		title = stored.Plan.Title
 	}
-	fmt.Fprintf(c.w.out, "%s %s: %s\n", c.w.paint().good(done), stored.Hash, stored.Plan.Title)
+	if c.json {
+		return writeLine(c.w.out, map[string]any{"plan_hash": stored.Hash, "title": title, "approved": stored.Approved(), "by": c.person()})
+	}
+	fmt.Fprintf(c.w.out, "%s %s: %s\n", c.w.paint().good(done), stored.Hash, title)
 	return nil
 }
 

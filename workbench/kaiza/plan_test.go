@@ -100,3 +100,31 @@ func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
 	p.write("docs/plans/"+plan+".md", text)
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "make_dirs": true}).is("PLAN_NOT_APPROVED")
 }
+
+// TestAnApprovalIsTakenBackWhateverBecameOfItsFile revokes plans whose files were moved away or changed: they may come back.
+func TestAnApprovalIsTakenBackWhateverBecameOfItsFile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	moved, changed := p.approved("src/**"), p.approved("src/**", "lib/**")
+	for hash, harm := range map[string]func(name string) error{
+		moved:   os.Remove,
+		changed: func(name string) error { return os.WriteFile(name, []byte("harmed\n"), 0o600) },
+	} {
+		name := "docs/plans/" + hash + ".md"
+		good, _ := p.read(name)
+		if err := harm(p.file(name)); err != nil {
+			t.Fatal(err)
+		}
+		if out, code := p.candor("workbench", "revoke", hash[:12], "--root", p.work, "--state", p.state, "--yes"); code != 0 || !strings.Contains(out, "revoked "+hash) {
+			t.Errorf("revoking: %d %s", code, out)
+		}
+		p.write(name, good)
+		c := p.start()
+		c.begin("WINDSURF")
+		c.call("write_file", args{"path": "src/back.txt", "content": "x", "plan_hash": hash}).is("PLAN_NOT_APPROVED")
+		c.stop()
+	}
+	if out, code := p.candor("workbench", "revoke", hashOf("no plan"), "--root", p.work, "--state", p.state, "--yes"); code != 2 || !strings.Contains(out, "--root") {
+		t.Errorf("revoking no plan: %d %s", code, out)
+	}
+}

@@ -104,9 +104,10 @@ func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
 	return s.mark(stored, StatusApproved)
 }
 
-// Revoke takes an approval back: the record goes first, so that the plan is not approved from then on, whatever happens to its header.
+// Revoke takes an approval back: the record goes first, so that the plan is not approved from then on, whatever happens to its header. The
+// file of the plan need not be whole, nor there: what is only away may come back. Then what is returned has a hash and no Plan.
 func (s *Store) Revoke(hash string) (Stored, error) {
-	full, err := s.resolve(hash)
+	full, err := s.Approvable(hash)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -115,9 +116,41 @@ func (s *Store) Revoke(hash string) (Stored, error) {
 	}
 	stored, err := s.read(full)
 	if err != nil {
-		return Stored{}, err
+		return Stored{Hash: full}, nil //nolint:nilerr // the approval is gone, which is what was asked for
 	}
 	return s.mark(stored, StatusProposed)
+}
+
+// Approvable returns the whole hash of a plan that is there or that was approved once, for which a record can stand. The errors are those of
+// [Store.Load] for what names no plan.
+func (s *Store) Approvable(hash string) (string, error) {
+	full, err := s.resolve(hash)
+	if err == nil {
+		_, err = s.file(full)
+	}
+	if full != "" && codeOf(err) != candor.CodeKaizaPlanNotFound {
+		return full, nil
+	}
+	if codeOf(err) != candor.CodeKaizaPlanNotFound {
+		return "", err
+	}
+	records, failed := s.approvals.List(s.root)
+	if failed != nil {
+		return "", otherwise(failed, candor.CodeKaizaFileReadFailed, "The approvals could not be listed.", "")
+	}
+	found := ""
+	for _, record := range records {
+		if strings.HasPrefix(record.Plan, strings.ToLower(hash)) {
+			if found != "" {
+				return "", several([]string{found, record.Plan})
+			}
+			found = record.Plan
+		}
+	}
+	if found == "" {
+		return "", err
+	}
+	return found, nil
 }
 
 // mark writes a status into the header.
@@ -173,9 +206,13 @@ func (s *Store) resolve(hash string) (string, error) {
 	case 1:
 		return found[0], nil
 	default:
-		return "", candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
-			candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
+		return "", several(found)
 	}
+}
+
+func several(found []string) error {
+	return candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
+		candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
 }
 
 // names are the names in the folder, sorted.
