@@ -141,6 +141,7 @@ var predicates = newPhrasebook(`
 	was|were not *
 	null pointer
 	panicked at
+	exited with code|status *
 	mailbox full
 	file exists
 	not provided|selected|initialised|logged|signed|supplied
@@ -199,6 +200,7 @@ var done = newPhrasebook(`
 	results|files|matches for|in|found
 	directory listing|tree
 	contents of
+	exit|exited with? code|status 0
 `)
 
 // denials take a done word back: "not created", "was never saved".

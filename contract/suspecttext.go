@@ -215,6 +215,7 @@ var strong = newPhrasebook(`
 	rate limited|limit
 	too many requests
 	unauthorized|forbidden
+	an unexpected|unknown|internal? error|exception occurred|happened|has|while|when|during
 `)
 
 // isRecord reports texts that are lists, logs or cards: a line begins with a date, a number or a hash, or several with a bullet or a
