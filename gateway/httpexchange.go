@@ -48,21 +48,33 @@ func (x *httpExchange) post() {
 			return
 		}
 	}
-	body, ok := x.readBody()
-	if !ok {
-		return
-	}
-	m := wire.Parse(body, x.d.up.o.Limits.Message)
-	switch m.Kind() {
-	case wire.KindMalformed:
-		answer := x.d.up.Malformed(x.ctx, &m, x.session)
-		x.answer(x.statusFor(http.StatusBadRequest, answer, nil), answer)
-	case wire.KindRequest:
+	switch m, ok := x.posted(); {
+	case !ok:
+	case m.Kind() == wire.KindRequest:
 		x.ask(&m)
 	default:
-		x.heedClient(x.d.sessions.get(x.session), &m)
-		x.relay(body)
+		x.notify(x.d.sessions.get(x.session), &m)
 	}
+}
+
+// posted reads the message that a client posts. If there is none, or it is malformed, that was answered and ok is false.
+func (x *httpExchange) posted() (m wire.Message, ok bool) {
+	body, ok := x.readBody()
+	if !ok {
+		return m, false
+	}
+	if m = wire.Parse(body, x.d.up.o.Limits.Message); m.Kind() == wire.KindMalformed {
+		answer := x.d.up.Malformed(x.ctx, &m, x.session)
+		x.answer(x.statusFor(http.StatusBadRequest, answer, nil), answer)
+		return m, false
+	}
+	return m, true
+}
+
+// notify takes what wants no answer to the upstream.
+func (x *httpExchange) notify(s *httpSession, m *wire.Message) {
+	x.heedClient(s, m)
+	x.relay(m.Bytes())
 }
 
 // ask forwards a request, if it may go, and sees to it that it is answered once.

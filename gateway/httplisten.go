@@ -232,20 +232,12 @@ func (x *httpExchange) postLegacy(key string) {
 		return
 	}
 	x.session, x.target = key, s.endpoint
-	body, ok := x.readBody()
-	if !ok {
-		return
-	}
-	m := wire.Parse(body, x.d.up.o.Limits.Message)
-	switch m.Kind() {
-	case wire.KindMalformed:
-		answer := x.d.up.Malformed(x.ctx, &m, x.session)
-		x.answer(x.statusFor(http.StatusBadRequest, answer, nil), answer)
-	case wire.KindRequest:
+	switch m, ok := x.posted(); {
+	case !ok:
+	case m.Kind() == wire.KindRequest:
 		x.askLegacy(s, &m)
 	default:
-		x.heedClient(s, &m)
-		x.relay(body)
+		x.notify(s, &m)
 	}
 }
 
