@@ -25,7 +25,7 @@ type link struct {
 	noise   noise
 
 	recording chan struct{}  // held by each failure that is being recorded
-	work      sync.WaitGroup // of the same
+	work      sync.WaitGroup // of the same, and of calls whose time is up
 
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending

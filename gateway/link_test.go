@@ -119,6 +119,21 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 	})
 }
 
+// The session ends as soon as no call is open, and the last one may just be on its way into the ledger.
+func TestACallThatItsDeadlineEndsIsAnsweredBeforeTheSessionEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{Timeout: 10 * time.Second})
+		d.books.slow = time.Second
+		d.client(toolCall(1, "work", `{}`))
+		<-d.link.drained()
+		d.link.end(draining())
+		d.pump.client.shut()
+		if told := d.told(); len(told) != 1 || !strings.Contains(told[0], "CALL_TIMEOUT") {
+			t.Errorf("%q", told)
+		}
+	})
+}
+
 func TestEachCallHasADeadlineOfItsOwn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, Options{Timeout: time.Hour, Timeouts: map[string]time.Duration{"quick": time.Second, "never": -1}})

@@ -25,10 +25,14 @@ func (l *link) watch(p *pending) {
 // wake ends the calls that are due, and waits for the next.
 func (l *link) wake() {
 	for _, p := range l.overdue() {
-		go l.expire(p) // each is recorded, and none waits for the others
+		go func() { // each is recorded, and none waits for the others
+			defer l.work.Done()
+			l.expire(p)
+		}()
 	}
 }
 
+// overdue counts what it returns as work: no call may be open any more, but the session must not end before it is answered.
 func (l *link) overdue() (due []*pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,6 +43,7 @@ func (l *link) overdue() (due []*pending) {
 	now := time.Now()
 	for _, p := range l.open {
 		if p.limit > 0 && !p.due.After(now) {
+			l.work.Add(1) // under the lock, so that the end waits for it or has come before
 			due = append(due, p)
 		} else {
 			l.watch(p)
