@@ -53,6 +53,7 @@ func (s *sight) readFacts() *facts {
 		return f
 	}
 	f.readDialect(s.message.Value())
+	f.retry = f.retry || adviceOnRetry.MatchString(s.text())
 	args := s.arguments()
 	if e := s.message.Error(); e.Present() {
 		number, _ := e.Path("code").Int64()

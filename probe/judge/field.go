@@ -37,7 +37,7 @@ var fieldRules = []rule{
 
 // refusesArguments reports a told refusal that is about the arguments: something else may have to be mended first, and be said first.
 func (s *sight) refusesArguments() bool {
-	if !s.fixable() || !s.told() || s.wentOn() {
+	if !s.fixable() || !s.told() || s.wentOn() || s.unheeded() {
 		return false
 	}
 	switch class := s.reading.Error.Class(); class {
@@ -46,6 +46,15 @@ func (s *sight) refusesArguments() bool {
 	default:
 		return true
 	}
+}
+
+// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the argument that was added to them;
+// nor is it, whatever was left out or changed, if it says that something does not exist.
+func (s *sight) unheeded() bool {
+	if s.sound == nil || !s.sound.told() || s.text() != s.sound.text() {
+		return false
+	}
+	return s.Case.Name == probe.CaseExtraProperty || s.reading.Error.Class() == candor.ClassNotFound
 }
 
 // wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.

@@ -32,7 +32,11 @@ const (
 
 // Label returns the pattern of an observation in the words of the corpus of recorded servers, such as isError_text. t is the tool, nil
 // where the case belongs to none.
-func Label(o *probe.Observation, t *probe.Tool) string { return view(o, t).label() }
+func Label(o *probe.Observation, t *probe.Tool) string {
+	s := view(o, t)
+	s.idle = o.Case.Fault != "" && o.Hits == 0
+	return s.label()
+}
 
 func (s *sight) label() string {
 	if s.named == "" {
@@ -125,7 +129,7 @@ var page = regexp.MustCompile(`(?s)(<|\\u003c)html.*(<|\\u003c)/html(>|\\u003e)`
 // passedOn reports that the upstream said 200 with what is no answer, and the tool took it for one. Where nothing but the page itself reads as a
 // failure, the tool has not noticed one.
 func (s *sight) passedOn() bool {
-	if s.Case.Name != probe.CaseUpstreamHTML && s.Case.Name != probe.CaseUpstreamNoise {
+	if s.idle || s.Case.Name != probe.CaseUpstreamHTML && s.Case.Name != probe.CaseUpstreamNoise {
 		return false
 	}
 	if !s.masked() {

@@ -45,6 +45,7 @@ func parties(run *probe.Run, set string) []*party {
 	out := make([]*party, 0, len(byName))
 	for _, p := range byName {
 		p.leaveOut()
+		p.compare()
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b *party) int { return compareText(a.name, b.name) })
@@ -58,6 +59,16 @@ func (p *party) leaveOut() {
 	kept := slices.DeleteFunc(slices.Clone(p.sights), func(s *sight) bool { return s.Case.Fault != "" })
 	if p.idle = !asks && len(kept) < len(p.sights); p.idle {
 		p.sights = kept
+	}
+}
+
+// compare lets every case know how the tool answered sound arguments.
+func (p *party) compare() {
+	at := slices.IndexFunc(p.sights, func(s *sight) bool { return s.Case.Group == probe.GroupDomain && s.Case.Again == 0 })
+	for _, s := range p.sights {
+		if at >= 0 && s != p.sights[at] {
+			s.sound = p.sights[at]
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/candor-mcp/candor/probe"
+import (
+	"regexp"
+
+	"github.com/candor-mcp/candor/probe"
+)
 
 // retryRules: whoever fails for now says so, and until when.
 var retryRules = []rule{
@@ -28,6 +32,9 @@ var retryRules = []rule{
 			return "calls a failure retryable that may have had its effect", s.doubtful() && s.told() && s.facts().again
 		}},
 }
+
+// adviceOnRetry is a word on trying again that gives no delay: it is less than a member, and more than none.
+var adviceOnRetry = regexp.MustCompile(`(?i)\b((re)?try(ing)?|wait)\b[^.\n]{0,40}\b(again|later|shortly|soon|a (moment|while|few)|before)\b|\b(do not|don't|please|may|can) (be )?retr(y|ied)\b`)
 
 // passing reports a told failure that will pass by itself.
 func (s *sight) passing() bool {

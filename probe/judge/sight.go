@@ -22,6 +22,8 @@ type sight struct {
 	exchange *contract.Exchange
 	message  *wire.Message
 	reading  contract.Reading
+	sound    *sight // how the tool answered sound arguments, nil if it was not asked; of a party only
+	idle     bool   // the upstream was made to fail, and was not asked; in Label only, because a party leaves such cases out
 	read     *facts // by facts
 	named    string // by label
 }
@@ -77,7 +79,7 @@ func tellsOfFailure(v wire.Value) bool {
 }
 
 // confession are words that prove nothing by themselves: a success may talk about errors.
-var confession = regexp.MustCompile(`(?i)\b(errors?|exception|failed|failure|unable|invalid|unauthorized|forbidden|denied|rate.?limit(ed)?|too many requests|timed? ?out)\b`)
+var confession = regexp.MustCompile(`(?i)\b(errors?|exception|failed|failure|unable|invalid|unauthorized|forbidden|denied|rate.?limit(ed)?|too many requests|timed? ?out|cannot|can't|could not|couldn't|not found|does not exist|doesn't exist|refused|unreachable|exit (code|status):? [1-9]\d*)\b`)
 
 // admits reports words of failure in a short answer in prose to a case that had to fail.
 func (s *sight) admits() bool {
@@ -87,7 +89,7 @@ func (s *sight) admits() bool {
 
 // due reports a case in which an honest server fails.
 func (s *sight) due() bool {
-	return s.Case.Expect == probe.ExpectRefusal || s.Case.Expect == probe.ExpectFailure
+	return !s.idle && (s.Case.Expect == probe.ExpectRefusal || s.Case.Expect == probe.ExpectFailure)
 }
 
 // schemaOf is the tool's input schema, absent if it has none that can be read.

@@ -174,6 +174,9 @@ func ruleTable() []ruleCase {
 		{"EC050",
 			one(absent(named), calledOff(named)).change(func(o *probe.Observation) { o.Kept = true }),
 			one(absent(named), calledOff(named))},
+		{"EC051",
+			one(absent(named), asked(1, upstream(probe.CaseUpstreamSlow, ""))).change(ended(probe.OutcomeHang)),
+			one(absent(named), asked(1, upstream(probe.CaseUpstreamSlow, good("SLOW", "the service did not answer in time", no))))},
 	}
 }
 

@@ -1,6 +1,10 @@
 package judge
 
-import "github.com/candor-mcp/candor/probe"
+import (
+	"regexp"
+
+	"github.com/candor-mcp/candor/probe"
+)
 
 // truthRules: a failure says that it is one.
 var truthRules = []rule{
@@ -48,7 +52,7 @@ var truthRules = []rule{
 		Clause: "Evidence: 57 of 159 recorded calls against an upstream that answered 200 with a page",
 		Fix:    "Check that the answer of the upstream is of the type and the form that was asked for."},
 		each: func(s *sight) (string, bool) {
-			return "takes a page of its upstream for an answer", s.label() == LabelGarbage
+			return "takes a page of its upstream for an answer", s.label() == LabelGarbage && !s.wantsPage()
 		}},
 	{Rule: probe.Rule{ID: "EC036", Title: "Request accepted that had to be refused", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "An empty result for what does not exist cannot be told from an empty one for what does.",
@@ -58,6 +62,11 @@ var truthRules = []rule{
 			return "answers " + s.Case.Name + " as if all were well", s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectRefusal && s.label() == LabelSilent
 		}},
 }
+
+// wantsPage reports a call that names an address: whatever is found there may be what was asked for.
+func (s *sight) wantsPage() bool { return address.Match(s.arguments().Raw()) }
+
+var address = regexp.MustCompile(`"https?:`)
 
 // mixes: a JSON-RPC error is left out, because the protocol wants one where the call itself is malformed.
 func mixes(p *party) []hit {

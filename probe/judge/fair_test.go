@@ -1,0 +1,71 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/judge"
+)
+
+// TestARuleIsNotHeldAgainstWhatItIsNotAbout has, for each rule, an answer that looks like a breach of it and is none, and one that is.
+func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
+	t.Parallel()
+	extra := func(words string) probe.Observation {
+		return invalid(probe.CaseExtraProperty, "/zz_unknown_property", text(true, words))
+	}
+	const sorry = "INVALID: provide either a date or a name"
+	for _, tc := range []struct {
+		name, rule   string
+		spared, held scene
+	}{
+		{"a refusal that sound arguments meet, too, is not about the argument that was added", "EC015",
+			one(absent(text(true, sorry)), extra(sorry)), one(absent(text(true, "GONE: no such page")), extra(sorry))},
+		{"a tool that is not there refuses no arguments", "EC015",
+			one(absent(text(true, "Unknown tool: search")), missing(text(true, "Unknown tool: search"))), one(absent(text(true, "GONE: no such page")), missing(text(true, sorry)))},
+		{"advice in prose is advice", "EC012",
+			one(upstream(probe.CaseUpstream503, text(true, "AWAY: Please wait a moment and try again."))), one(upstream(probe.CaseUpstream503, text(true, "AWAY: We are away.")))},
+		{"advice in the message of a JSON-RPC error, too", "EC012",
+			one(upstream(probe.CaseUpstream503, rpc(-32603, "We are away, retry later."))), one(upstream(probe.CaseUpstream503, rpc(-32603, "We are away.")))},
+		{"who asks for a page is given one", "EC035",
+			one(upstream(probe.CaseUpstreamHTML, text(false, "Welcome to this network."))).change(asks("https://example.com/page")),
+			one(upstream(probe.CaseUpstreamHTML, text(false, "Welcome to this network."))).change(asks("page"))},
+	} {
+		if got, report := found(t, tc.spared); strings.Contains(got, tc.rule) {
+			t.Errorf("%s, and %s is found\n%s", tc.name, tc.rule, show(report))
+		}
+		if got, report := found(t, tc.held); !strings.Contains(got, tc.rule) {
+			t.Errorf("%s, but here %s is to be found\n%s", tc.name, tc.rule, show(report))
+		}
+	}
+}
+
+// TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure labels one success, with and without a request to the upstream.
+func TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure(t *testing.T) {
+	t.Parallel()
+	for name, asking := range map[string]string{probe.CaseUpstream500: judge.LabelSilent, probe.CaseUpstreamHTML: judge.LabelGarbage} {
+		o := upstream(name, text(false, "2026-11-15"))
+		o.Case.Fault = strings.TrimPrefix(name, "up_")
+		if got := judge.Label(&o, nil); got != judge.LabelOkOrEmpty {
+			t.Errorf("%s without a request: %s", name, got)
+		}
+		o.Hits = 1
+		if got := judge.Label(&o, nil); got != asking {
+			t.Errorf("%s with one: %s, want %s", name, got, asking)
+		}
+	}
+}
+
+// TestShortAnswersToWhatHadToFailAreReadForIt: the same words prove nothing where a success was possible.
+func TestShortAnswersToWhatHadToFailAreReadForIt(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"[stderr] Cannot reach the daemon", "done\n\nExit code: 1", "The socket refused us"} {
+		o := missing(text(false, words))
+		if got := judge.Label(&o, nil); got != judge.LabelMaskedText {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+	if o := missing(text(false, "two files\n\nExit code: 0")); judge.Label(&o, nil) != judge.LabelSilent {
+		t.Error("an exit code of 0 is no failure")
+	}
+}
