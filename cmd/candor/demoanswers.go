@@ -51,7 +51,7 @@ func demoText(w *world, cases []demoCase) error {
 			return err
 		}
 		fmt.Fprintf(w.out, "%s\n", p.bold(fmt.Sprintf("%d %s", i+1, c.Title)))
-		fmt.Fprintf(w.out, "  %s %s\n", p.bad("before"), cutTo(demoBefore(x), demoWidth))
+		fmt.Fprintf(w.out, "  %s %s\n", p.bad("before"), cut(demoBefore(x), demoWidth))
 		fmt.Fprintf(w.out, "  %s  %s %s\n", p.good("after"), p.bold(r.Error.Code().Symbol()), p.faint(demoFacts(r)))
 		for _, line := range demoRest(r.Error) {
 			fmt.Fprintf(w.out, "         %s\n", line)
@@ -116,7 +116,7 @@ func demoWires(w *world, p paint, cases []demoCase) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(name, 12)), cutTo(string(d.Encode(nil, r.Error, demoOptions)), demoWidth))
+		fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(name, 12)), cut(string(d.Encode(nil, r.Error, demoOptions)), demoWidth))
 	}
 	fmt.Fprintf(w.out, "\n%s\n", p.bold("Next:"))
 	for _, next := range [][2]string{
@@ -153,13 +153,4 @@ func demoLines(w *world, cases []demoCase) error {
 		}
 	}
 	return nil
-}
-
-// cutTo bounds a text to so many characters.
-func cutTo(text string, width int) string {
-	runes := []rune(text)
-	if len(runes) <= width {
-		return text
-	}
-	return string(runes[:width-1]) + "…"
 }

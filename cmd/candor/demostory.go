@@ -195,7 +195,7 @@ var native = dialect.Must("candor")
 
 func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error, then string) {
 	fmt.Fprintf(s.w.out, "%s\n", s.p.bold(fmt.Sprintf("%d %s", i+1, scene.Title)))
-	fmt.Fprintf(s.w.out, "  %s  %s\n", s.p.bad("alone  "), cutTo(before, demoWidth))
+	fmt.Fprintf(s.w.out, "  %s  %s\n", s.p.bad("alone  "), cut(before, demoWidth))
 	fmt.Fprintf(s.w.out, "  %s  %s %s\n", s.p.good("through"), s.p.bold(e.Code().Symbol()), s.p.faint("class "+string(e.Class())+", retry "+retryWords(e.Retry())))
 	lines := []string{e.Message()}
 	for _, issue := range e.Details().Issues() {
@@ -209,7 +209,7 @@ func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error,
 		lines = append(lines, "status "+strings.Trim(status, `"`)+", stderr: "+strings.Trim(e.Details().Get("stderr").String(), `"`))
 	}
 	for _, line := range lines {
-		fmt.Fprintf(s.w.out, "           %s\n", cutTo(oneLine(line), demoWidth))
+		fmt.Fprintf(s.w.out, "           %s\n", cut(oneLine(line), demoWidth))
 	}
 	if then != "" {
 		fmt.Fprintf(s.w.out, "  %s  %s\n", s.p.name("then   "), then)
