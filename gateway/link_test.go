@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -333,6 +334,21 @@ func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
 			}
 		}
 		<-over
+	})
+}
+
+func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		w := &wrapping{up: d.pump.up, ctx: t.Context(), pump: d.pump, hungUp: make(chan struct{})}
+		go w.linger(candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+		time.Sleep(lingerQuiet / 2)
+		d.client(toolCall(1, "work", `{}`))
+		told := strings.Join(d.told(), "")
+		if codeOf(told) != "UPSTREAM_GONE" || !strings.Contains(told, "The call had no effect.") || strings.Contains(told, "Look whether") {
+			t.Errorf("told %s", told)
+		}
+		time.Sleep(lingerQuiet * lingerTimes) // until it is over
 	})
 }
 

@@ -202,7 +202,7 @@ const (
 
 // linger answers what the client has sent before it could know that the server is gone: until it is quiet, but not for long.
 func (w *wrapping) linger(e *candor.Error) {
-	w.pump.finish(e)
+	w.pump.finish(tooLate(e))
 	for range lingerTimes {
 		heard := w.pump.heard.Load()
 		if !w.pause(lingerQuiet) || w.pump.heard.Load() == heard {
@@ -249,6 +249,13 @@ func (u *Upstream) gone(server *process) *candor.Error {
 		details["stderr"] = tail
 	}
 	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
+}
+
+// tooLate is what calls are told that came after the end of the server. They were never forwarded, so that nobody has to look for what
+// they did; and with this connection nobody will serve them any more.
+func tooLate(e *candor.Error) *candor.Error {
+	return e.With(candor.WithMessage("The server had ended before the call came."),
+		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
 }
 
 // within waits for f, but no longer than d.
