@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/guard"
 )
 
 // Child says which server is started, and how it is kept.
@@ -64,19 +65,16 @@ func (e *StartError) Error() string {
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// guardLine is the gateway's end of the line to a guard.
-type guardLine struct {
-	orders *os.File // its end is the order to kill everything
-	told   *os.File // how the server ended
-}
+// Guard is what the program does whose command line is a [Child.Guard], with the arguments that follow it there. It returns the exit code
+// for the process. Nothing that the server starts outlives the gateway or the server.
+func Guard(args []string) int { return guard.Main(args) }
 
 // process is a server that runs.
 type process struct {
 	stdin  *os.File
 	stdout *os.File
 	stderr *stderrTail
-	cmd    *exec.Cmd
-	guard  *guardLine    // nil without a guard
+	runs   *guard.Process
 	quiet  chan struct{} // closed when nobody can write to stderr any more
 	done   chan struct{} // closed when it has ended; then status is known
 	status Status
@@ -88,34 +86,25 @@ func (c *Child) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr}, quiet: make(chan struct{}), done: make(chan struct{})}
+	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr}, quiet: make(chan struct{}), done: make(chan struct{})}
 	var pipes pipes
 	stdinR, stdinW := pipes.make()
 	stdoutR, stdoutW := pipes.make()
 	stderrR, stderrW := pipes.make()
-	theirs := []*os.File{stdinR, stdoutW, stderrW}
-	if c.guarded() {
-		ordersR, ordersW := pipes.make()
-		toldR, toldW := pipes.make()
-		cmd.ExtraFiles = []*os.File{ordersR, toldW}
-		theirs = append(theirs, cmd.ExtraFiles...)
-		p.guard = &guardLine{orders: ordersW, told: toldR}
-	}
 	if pipes.err != nil {
 		pipes.close()
 		return nil, fmt.Errorf("making pipes for the server: %w", pipes.err)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdinR, stdoutW, stderrW
 	p.stdin, p.stdout = stdinW, stdoutR
-	started := make(chan error)
-	go p.live(started)
-	if err := <-started; err != nil {
+	if p.runs, err = guard.Start(cmd, guard.Options{Self: c.Guard}); err != nil {
 		pipes.close()
 		return nil, c.explain(err)
 	}
-	for _, f := range theirs {
+	for _, f := range []*os.File{stdinR, stdoutW, stderrW} {
 		_ = f.Close() // the server has its own copies
 	}
+	go p.await()
 	go func() {
 		defer close(p.quiet)
 		defer func() { _ = stderrR.Close() }()
@@ -155,20 +144,10 @@ func (c *Child) command() (*exec.Cmd, error) {
 	if err != nil {
 		return nil, c.explain(err)
 	}
-	line := append([]string{path}, c.Args...)
-	if c.guarded() {
-		line = append(append([]string{}, c.Guard...), line...)
-	}
-	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended in stages, see stop
-	if !c.guarded() {
-		cmd.Args[0] = c.Command
-	}
-	cmd.Env, cmd.Dir = c.Env, c.Dir
-	cmd.SysProcAttr = attributes(c.guarded())
+	cmd := exec.Command(path, c.Args...) //nolint:noctx // it is ended in stages, see stop
+	cmd.Args[0], cmd.Env, cmd.Dir = c.Command, c.Env, c.Dir
 	return cmd, nil
 }
-
-func (c *Child) guarded() bool { return guardsWork && len(c.Guard) > 0 }
 
 // explain says why a command cannot be started, and what would help.
 func (c *Child) explain(err error) error {
@@ -189,22 +168,9 @@ func (c *Child) explain(err error) error {
 	return &StartError{Command: c.Command, Hint: hint, Err: err}
 }
 
-// live starts the process and waits for its end, all on one thread: the kernel takes the death of the thread that started a child
-// for the death of its parent.
-func (p *process) live(started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := p.cmd.Start(); err != nil {
-		started <- err
-		return
-	}
-	started <- nil
-	_ = p.cmd.Wait() // the state says more
-	p.status = statusOf(p.cmd.ProcessState)
-	if p.guard != nil {
-		p.status = p.guard.report(p.status)
-	}
-	p.sweep()
+// await takes note of the end of the server, and of all that it has started.
+func (p *process) await() {
+	p.status = statusOf(p.runs.End())
 	close(p.done)
 	_ = p.stdout.SetReadDeadline(time.Now().Add(afterlife))
 }
@@ -236,7 +202,7 @@ func (p *process) stop(grace time.Duration) {
 		return
 	case <-ask.C:
 	}
-	p.terminate()
+	p.runs.Ask()
 	kill := time.NewTimer(grace)
 	defer kill.Stop()
 	select {
@@ -251,10 +217,7 @@ func (p *process) stop(grace time.Duration) {
 // stopPatience is how long a server has to notice that its input has ended before it is asked in other ways.
 const stopPatience = 500 * time.Millisecond
 
-func (p *process) close() {
-	_ = p.stdin.Close()
-	_ = p.stdout.Close()
-	if p.guard != nil {
-		p.guard.close()
-	}
-}
+// kill ends the server and all that it has started; done says when.
+func (p *process) kill() { p.runs.Kill() }
+
+func (p *process) close() { _, _ = p.stdin.Close(), p.stdout.Close() }

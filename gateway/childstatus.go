@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"fmt"
-	"os"
+	"syscall"
+
+	"github.com/candor-mcp/candor/internal/guard"
 )
 
 // Status is how a process ended.
@@ -19,12 +21,40 @@ func (s Status) String() string {
 	return fmt.Sprintf("exited with code %d", s.Code)
 }
 
-func statusOf(state *os.ProcessState) Status {
-	if state == nil {
-		return Status{Code: 1}
+func statusOf(end guard.End) Status {
+	s := Status{Code: end.Code}
+	if end.Signal != 0 {
+		s.Signal = signalName(end.Signal)
 	}
-	if s, ok := signalled(state); ok {
-		return s
+	return s
+}
+
+// signalName spells the signals that end servers; others are told by number.
+func signalName(sig syscall.Signal) string {
+	switch sig {
+	case syscall.SIGKILL:
+		return "SIGKILL"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGSEGV:
+		return "SIGSEGV"
+	case syscall.SIGABRT:
+		return "SIGABRT"
+	case syscall.SIGPIPE:
+		return "SIGPIPE"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
+	case syscall.SIGBUS:
+		return "SIGBUS"
+	case syscall.SIGFPE:
+		return "SIGFPE"
+	case syscall.SIGILL:
+		return "SIGILL"
+	default:
+		return sig.String()
 	}
-	return Status{Code: state.ExitCode()}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/cmd/candor/early"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/meter"
@@ -148,7 +147,7 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 		return nil, err
 	}
 	o := kaiza.Options{Root: root, State: state, ReadOnly: c.access == accessReadOnly,
-		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: selfLine(early.Word)}}
+		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: guardLine()}}
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)
 		if err != nil {

@@ -35,7 +35,7 @@ translates them between the shapes that clients understand.`,
 	root.SetErr(w.err)
 	root.SetFlagErrorFunc(noSuchFlag)
 	root.AddCommand(newDemo(w), newDemoServer(w), newDecode(w), newTranslate(w), newCodes(w), newExplain(w), newLedger(w), newVet(w), newVersion(w), newMan(w))
-	root.AddCommand(newWrap(w), newGateway(w), newProbe(w), newZoo(w), newWorkbench(w), newConfig(w), newGuard(), newProbeInside())
+	root.AddCommand(newWrap(w), newGateway(w), newProbe(w), newZoo(w), newWorkbench(w), newConfig(w), newProbeInside())
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd(programName)
 	refuseShells(root)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/candor/early"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/gateway/config"
@@ -211,11 +212,8 @@ func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
 	return child
 }
 
-// guardWord is the hidden command that stands between the gateway and a server it has started.
-const guardWord = "guard"
-
-// guardLine is the command line of a guard.
-func guardLine() []string { return selfLine(guardWord) }
+// guardLine is the command line of a guard, which stands between this program and a command that it has started.
+func guardLine() []string { return selfLine(early.Word) }
 
 // selfLine is the command line of one of our own hidden commands; nil if this program does not know where it is.
 func selfLine(word string) []string {
@@ -224,14 +222,6 @@ func selfLine(word string) []string {
 		return nil
 	}
 	return []string{self, word}
-}
-
-// newGuard is not for people: see [gateway.Guard].
-func newGuard() *cobra.Command {
-	return &cobra.Command{
-		Use: guardWord, Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error { return &fault{code: gateway.Guard(args)} },
-	}
 }
 
 // atOnce sends each write on its way: somebody waits for it.

@@ -31,8 +31,11 @@ func (p *Process) Ask() {
 	p.signal(syscall.SIGTERM)
 }
 
-// force kills the process that we have started, which takes its command along, and the group.
-func (p *Process) force() { p.signal(syscall.SIGKILL) }
+// force kills the process that we have started, also if it has left its group. A guard takes its command along.
+func (p *Process) force() {
+	p.signal(syscall.SIGKILL)
+	_ = p.cmd.Process.Kill() // it may just have ended
+}
 
 func (p *Process) signal(s syscall.Signal) {
 	select {
