@@ -46,8 +46,16 @@ func (c *Call) pass(m *wire.Message) (Reply, bool) {
 // judge says what an answer is.
 func (c *Call) judge(m *wire.Message) (x contract.Exchange, found contract.Conclusion, ruled *unmasked) {
 	x = contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.o.Speaks, At: c.up.o.now()}
-	found = contract.Classify(&x)
+	if found = contract.Classify(&x); c.isTool() && isHollow(m) {
+		found.Verdict, found.Certainty = contract.VerdictMalformed, contract.Certain
+	}
 	return x, found, c.up.o.Rules.unmask(c, &x)
+}
+
+// isHollow reports a result that is not an object, such as null: JSON-RPC allows that, but MCP does not, and clients that read strictly drop
+// it and wait on.
+func isHollow(m *wire.Message) bool {
+	return m.Kind() == wire.KindResult && m.Result().Type() != wire.TypeObject
 }
 
 func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
@@ -117,7 +125,10 @@ func asFailure(x *contract.Exchange) *candor.Error {
 // unreadable is the error of an answer that is none: what is wrong with it is the upstream's fault, not the caller's.
 func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 	reason := "the answer has another id than the call"
-	if found.Verdict == contract.VerdictMalformed {
+	switch {
+	case isHollow(&x.Response):
+		reason = "the result is not an object"
+	case found.Verdict == contract.VerdictMalformed:
 		reason = x.Response.Malformation().Flaw.Reason()
 	}
 	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
