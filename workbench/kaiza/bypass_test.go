@@ -441,3 +441,17 @@ func TestAReportIsNothingThatACheckWouldRun(t *testing.T) {
 	}
 	s.call("write_file", args{"path": "docs/reports/why.md", "content": "Because."}).fine()
 }
+
+// TestFailingChangesDoNotFillTheDisk has a check rewrite and refuse one change after another: what it made of them is kept, and not for ever.
+func TestFailingChangesDoNotFillTheDisk(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor("--policy", p.policyFile("preflight:\n  - name: check\n    run: [sh, -c, 'echo more >> src/new.txt; exit 1']\n"))
+	for range 55 {
+		s.call("write_file", args{"path": "src/new.txt", "content": "moon\n", "plan_hash": plan}).is("PREFLIGHT_FAILED")
+	}
+	if kept, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*.found-*", "0.found")); len(kept) != 50 {
+		t.Errorf("%d of 55 are kept", len(kept))
+	}
+}

@@ -365,7 +365,7 @@ func (s *Staged) Done() error {
 		return s.vault.setAside("stuck")
 	}
 	if s.found && s.undone {
-		return s.vault.setAside("found")
+		return s.vault.setAside(setAsideFound)
 	}
 	return s.vault.remove()
 }

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // The version of the journals this package writes, and the only one it reads.
@@ -200,12 +202,38 @@ func (v *vault) setAside(why string) error {
 		aside := fmt.Sprintf("%.64s.%s-%d", name, why, n)
 		_, err := v.all.Lstat(aside)
 		if errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(v.all.Rename(v.id, aside), syncFolder(v.all), v.close())
+			return errors.Join(v.all.Rename(v.id, aside), v.forget(setAsideFound), syncFolder(v.all), v.close())
 		}
 		if err != nil || n > 1000 {
 			return errors.Join(err, errDamaged, v.close())
 		}
 	}
+}
+
+// setAsideFound is why a vault is set aside whose files held something else than was written when they were put back. Only so many of
+// them are kept: a caller whose changes fail again and again must not fill the disk.
+const (
+	setAsideFound = "found"
+	maxFound      = 50
+)
+
+// forget removes the oldest that were set aside for a reason, beyond those that are kept.
+func (v *vault) forget(why string) error {
+	names, err := fs.ReadDir(v.all.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var aside []fs.FileInfo
+	for _, name := range names {
+		if info, err := name.Info(); err == nil && strings.Contains(name.Name(), "."+why+"-") {
+			aside = append(aside, info)
+		}
+	}
+	slices.SortFunc(aside, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for i := range max(0, len(aside)-maxFound) {
+		err = errors.Join(err, v.all.RemoveAll(aside[i].Name()))
+	}
+	return err
 }
 
 func (v *vault) close() error { return errors.Join(v.dir.Close(), v.all.Close()) }
