@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +85,11 @@ func (f *benchFlags) openState(w *world, system string) (*workbench.State, error
 	}
 	state, err := workbench.OpenState(absolute(dir))
 	if err != nil {
-		return nil, bad("name a folder that can be written with --state", "%s", withoutHint(err))
+		text, hint, better := strings.Cut(err.Error(), " (hint: ")
+		if hint = strings.TrimSuffix(hint, ")"); !better {
+			hint = "name a folder that can be written with --state"
+		}
+		return nil, bad(hint, "%s", text)
 	}
 	return state, nil
 }

@@ -143,9 +143,10 @@ func TestThePageTellsTheTruth(t *testing.T) {
 	n.calls("executor", executor, "write_file", `{"path":"src/more.txt","content":"…","plan_hash":"`+short+`…"}`, write("src/more.txt", "more\n"), "files")
 	executor.stop()
 
-	n.say("\nAnd an auditor, later:\n")
-	n.command("ledger verify", "ledger", "verify", p.ledgerDir(), "--key", p.exportedKey())
-	n.command("ledger tail --kind failure", "ledger", "tail", p.ledgerDir(), "--kind", "failure")
+	n.say("\nAnd an auditor, later, with the key that was exported before:\n")
+	const trail = "~/.local/state/candor/workbench/kaiza/ledger"
+	n.command("ledger verify "+trail+" --key auditor.pub", "ledger", "verify", p.ledgerDir(), "--key", p.exportedKey())
+	n.command("ledger tail "+trail+" --kind failure", "ledger", "tail", p.ledgerDir(), "--kind", "failure")
 	compare(t, n.String())
 }
 
