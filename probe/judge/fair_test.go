@@ -23,6 +23,13 @@ func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
 			one(absent(text(true, sorry)), extra(sorry)), one(absent(text(true, "GONE: no such page")), extra(sorry))},
 		{"a tool that is not there refuses no arguments", "EC015",
 			one(absent(text(true, "Unknown tool: search")), missing(text(true, "Unknown tool: search"))), one(absent(text(true, "GONE: no such page")), missing(text(true, sorry)))},
+		{"what fails whatever it is asked refuses no arguments, either", "EC015",
+			one(absent(text(true, "Cannot connect to the daemon")), missing(text(true, "Cannot connect to the daemon"))), one(absent(text(true, "GONE: no such page")), missing(text(true, "Cannot connect to the daemon")))},
+		{"another argument that is wrong may be named first", "EC015",
+			one(absent(text(true, "GONE: no such page")), extra("INVALID: page must be a number")).change(asks("zz")), one(absent(text(true, "GONE: no such page")), extra("INVALID: that must be a number")).change(asks("zz"))},
+		{"a bug within an explanation is not all that is said", "EC014",
+			one(missing(text(true, "BAD: the service could not be asked.\n\nReport this to us: event 17.\n\nCannot read properties of undefined (reading 'length')"))),
+			one(missing(text(true, "BAD: Cannot read properties of undefined (reading 'length')")))},
 		{"advice in prose is advice", "EC012",
 			one(upstream(probe.CaseUpstream503, text(true, "AWAY: Please wait a moment and try again."))), one(upstream(probe.CaseUpstream503, text(true, "AWAY: We are away.")))},
 		{"advice in the message of a JSON-RPC error, too", "EC012",
@@ -53,6 +60,24 @@ func TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure(t *testing.T) {
 		if got := judge.Label(&o, nil); got != asking {
 			t.Errorf("%s with one: %s, want %s", name, got, asking)
 		}
+	}
+}
+
+// TestWhatAFaultDidIsNotJudgedWhereTheUpstreamWasNotAsked has a tool with a database behind it: it notices that nobody is there, and never sees a status.
+func TestWhatAFaultDidIsNotJudgedWhereTheUpstreamWasNotAsked(t *testing.T) {
+	t.Parallel()
+	fault := func(name string, hits int) probe.Observation {
+		o := upstream(name, rpc(-32603, "the database is away"))
+		o.Case.Fault, o.Hits = strings.TrimPrefix(name, "up_"), hits
+		return o
+	}
+	away := one(fault(probe.CaseUpstreamDown, 1), fault(probe.CaseUpstream401, 0), fault(probe.CaseUpstream404, 0), fault(probe.CaseUpstream429, 0))
+	if got, report := found(t, away); strings.Contains(got, "EC032") || strings.Contains(got, "EC012") || !strings.Contains(got, "EC026") {
+		t.Errorf("found %s\n%s", got, show(report))
+	}
+	asked := one(fault(probe.CaseUpstreamDown, 1), fault(probe.CaseUpstream401, 1), fault(probe.CaseUpstream404, 1), fault(probe.CaseUpstream429, 1))
+	if got, report := found(t, asked); !strings.Contains(got, "EC032") || !strings.Contains(got, "EC012") {
+		t.Errorf("asked, and found %s\n%s", got, show(report))
 	}
 }
 

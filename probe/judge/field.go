@@ -2,11 +2,13 @@ package judge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -24,7 +26,7 @@ var fieldRules = []rule{
 		Clause: "SEP-1303: validation errors carry what the model needs to correct itself",
 		Fix:    "Name the argument, by its path, in the error."},
 		each: func(s *sight) (string, bool) {
-			return "refuses arguments without naming the one that is wrong", s.refusesArguments() && len(s.culprits()) > 0 && s.namedCulprits() == 0
+			return "refuses arguments without naming the one that is wrong", s.refusesArguments() && len(s.culprits()) > 0 && s.namedCulprits() == 0 && !s.namesAnother()
 		}},
 	{Rule: probe.Rule{ID: "EC033", Title: "Not all issues at once", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "Each issue that is held back costs another call.",
@@ -48,13 +50,13 @@ func (s *sight) refusesArguments() bool {
 	}
 }
 
-// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the argument that was added to them;
-// nor is it, whatever was left out or changed, if it says that something does not exist.
+// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about an argument that was added to them,
+// and not about any other unless it says that the call is wrong.
 func (s *sight) unheeded() bool {
 	if s.sound == nil || !s.sound.told() || s.text() != s.sound.text() {
 		return false
 	}
-	return s.Case.Name == probe.CaseExtraProperty || s.reading.Error.Class() == candor.ClassNotFound
+	return s.Case.Name == probe.CaseExtraProperty || s.reading.Error.Class() != candor.ClassBadRequest
 }
 
 // wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
@@ -83,6 +85,19 @@ func (s *sight) namedCulprits() int {
 		}
 	}
 	return n
+}
+
+// namesAnother reports that the answer names an argument that the schema refuses beside the culprit: a value that we made up may not fit, either.
+func (s *sight) namesAnother() bool {
+	if s.tool == nil {
+		return false
+	}
+	form, err := schema.Compile(s.tool.InputSchema)
+	if err != nil {
+		return false
+	}
+	words := s.words()
+	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return wordIn(words, lastStep(i.Path)) })
 }
 
 func (s *sight) hasIssue(field string) bool {
@@ -128,9 +143,12 @@ func lastStep(path string) string {
 	return pointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
 }
 
-// vacuous are messages without any news, and those in which a bug speaks for itself.
-var vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$` +
-	`|cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference`)
+var (
+	// vacuous are messages without any news.
+	vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
+	// bug is one that speaks for itself. Where more than a line stands around it, somebody has said something.
+	bug = regexp.MustCompile(`(?i)^.{0,120}(cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference).{0,60}$`)
+)
 
 func (s *sight) saysNothing() bool {
 	if s.violates("empty-message", "empty-content") {
@@ -143,5 +161,5 @@ func (s *sight) saysNothing() bool {
 	if s.reading.Verdict == contract.VerdictMasked || s.payload().Present() {
 		return false
 	}
-	return ok && (vacuous.MatchString(text) || s.facts().hidden)
+	return ok && (vacuous.MatchString(text) || bug.MatchString(strings.TrimSpace(text)) || s.facts().hidden)
 }

@@ -20,7 +20,7 @@ var lifeRules = []rule{
 		Clause: "JSON-RPC 2.0, 5: the server MUST reply with a response, except for notifications",
 		Fix:    "Bound every call, and answer when the time is up."},
 		each: func(s *sight) (string, bool) {
-			hung := s.label() == LabelHang && s.Case.Name != probe.CaseUpstreamSlow
+			hung := s.label() == LabelHang && s.Case.Group != probe.GroupUpstream
 			silent := s.Outcome == probe.OutcomeNoAnswer && s.Case.Expect != probe.ExpectSilence
 			return "does not answer " + s.Case.Name, hung || silent
 		}},
@@ -45,12 +45,12 @@ var lifeRules = []rule{
 		each: func(s *sight) (string, bool) {
 			return "works on after a call was called off, and answers it", s.Kept
 		}},
-	{Rule: probe.Rule{ID: "EC051", Title: "Waits as long as its upstream does", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
-		Reason: "The client gives up first, and then nobody knows what was done. How long is too long nobody has said: the bound may come later than probe waits.",
+	{Rule: probe.Rule{ID: "EC051", Title: "Caller kept waiting for the upstream", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
+		Reason: "The client may give up first, and then nobody knows what was done. How long is too long nobody has said: the answer may come later than probe waits.",
 		Clause: "MCP 2025-11-25, Lifecycle, Timeouts: implementations SHOULD establish timeouts for all sent requests",
-		Fix:    "Bound every request to the upstream, well below what clients wait for."},
+		Fix:    "Bound every request to the upstream and all attempts together, well below what clients wait for."},
 		each: func(s *sight) (string, bool) {
-			return "does not answer while its upstream does not", s.label() == LabelHang && s.Case.Name == probe.CaseUpstreamSlow
+			return "keeps its caller waiting at " + s.Case.Name, s.label() == LabelHang && s.Case.Group == probe.GroupUpstream
 		}},
 }
 

@@ -52,14 +52,15 @@ func parties(run *probe.Run, set string) []*party {
 	return out
 }
 
-// leaveOut forgets how the upstream failed if the tool never asks it: its answers then say nothing about that. Recorded runs do not know
-// which fault it was, nor who asked.
+// leaveOut forgets the answers that were given while the upstream failed and was not asked: they say nothing about how it failed. A tool with
+// a database behind it meets a port where nobody listens, and no 401. Recorded runs do not know which fault it was, nor who asked.
 func (p *party) leaveOut() {
 	asks := slices.ContainsFunc(p.sights, func(s *sight) bool { return s.Case.Fault != "" && s.Hits > 0 })
-	kept := slices.DeleteFunc(slices.Clone(p.sights), func(s *sight) bool { return s.Case.Fault != "" })
-	if p.idle = !asks && len(kept) < len(p.sights); p.idle {
-		p.sights = kept
-	}
+	kept := slices.DeleteFunc(slices.Clone(p.sights), func(s *sight) bool {
+		return s.Case.Fault != "" && s.Hits == 0 && s.Outcome == probe.OutcomeAnswered
+	})
+	p.idle = !asks && len(kept) < len(p.sights)
+	p.sights = kept
 }
 
 // compare lets every case know how the tool answered sound arguments.
