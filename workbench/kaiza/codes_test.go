@@ -158,8 +158,8 @@ var triggers = map[string]func(p *place) answer{
 	},
 }
 
-// TestEveryCodeIsEmitted makes the running server emit each of the 35 codes over its transport, and names none that is not registered.
-func TestEveryCodeIsEmitted(t *testing.T) {
+// TestK4EveryCodeIsEmitted makes the running server emit each of the 35 codes over its transport, and names none that is not registered.
+func TestK4EveryCodeIsEmitted(t *testing.T) {
 	registered := 0
 	for c := range candor.Codes() {
 		if c.Domain() != "kaiza" {

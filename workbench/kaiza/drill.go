@@ -37,7 +37,8 @@ var drills = map[string]func() error{
 	"foreign_rule": func() error {
 		return candor.New(candor.CodeBlockersInvariantViolation, "", candor.WithCause(errors.New("the drill")))
 	},
-	"silent": func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
+	"uncoded": func() error { return candor.New(candor.Code{}, "") },
+	"silent":  func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
 	"cyclic": func() error {
 		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},

@@ -77,7 +77,17 @@ func TestK3AnUnregisteredCodeCannotBeWrittenDown(t *testing.T) {
 	}
 }
 
-// TestK4EveryCodeHasATriggerAndNoneIsReserved: that each trigger works is shown by TestEveryCodeIsEmitted.
+// TestK3AnErrorWithoutACodeBecomesNoOther has a tool of the shipped program fail without one: it is told as what it is, also in another dialect.
+func TestK3AnErrorWithoutACodeBecomesNoOther(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []string{"system-error", "candor", "tool-error"} {
+		c := newPlace(t).executor("--drill", "--dialect", dialect)
+		c.drill("uncoded").is("UNCODED_ERROR")
+		c.call("no_such_tool", args{}).is("TOOL_NOT_FOUND") // a code of another domain stays it, too
+	}
+}
+
+// TestK4EveryCodeHasATriggerAndNoneIsReserved: that each trigger works is shown by TestK4EveryCodeIsEmitted.
 func TestK4EveryCodeHasATriggerAndNoneIsReserved(t *testing.T) {
 	t.Parallel()
 	known := registered()

@@ -18,6 +18,7 @@ var thrown = map[string]struct{ code, cause string }{
 	"legacy":          {"HASH_MISMATCH", `{"message":"a legacy error","code":"HASH_MISMATCH","name":"legacyError"}`},
 	"foreign_rule":    {"INVARIANT_VIOLATION", `{"message":"the drill","code":null,"name":"Error"}`},
 	"silent":          {"UNKNOWN_TOOL_FAILURE", `null`},
+	"uncoded":         {"UNCODED_ERROR", `null`},
 	"panic":           {"INTERNAL_ERROR", `{"message":"the drill panicked with an error","code":null,"name":"Error"}`},
 	"panic_text":      {"INTERNAL_ERROR", `"the drill panicked with a text"`},
 	"panic_nil":       {"INTERNAL_ERROR", `{"message":"panic called with nil argument","code":null,"name":"PanicNilError"}`},
