@@ -175,6 +175,8 @@ func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
 		t.Errorf("%d letters wait", len(letters))
 	}
 	s.balanced(0)
+	s.send(http.MethodDelete, "", sessionHeader, c.id)
+	eventually(t, "the log says how many were dropped", func() bool { return strings.Contains(s.log.String(), "messages=49744") })
 }
 
 func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {

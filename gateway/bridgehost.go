@@ -3,8 +3,10 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -23,6 +25,7 @@ type bridgeHost struct {
 	only   *bridgeSession     // whose server it is; nil if several share it
 	hello  []byte             // what it answered to the first of several; set before others know of it
 	cut    []byte             // what is not yet a line; only the pump's writer touches it
+	missed atomic.Int64       // messages that no client took while there was room for them
 
 	mu       sync.Mutex // guards all below
 	calls    map[string]*bridgeCall
@@ -98,6 +101,9 @@ func (h *bridgeHost) over() {
 	h.busy.Unlock()
 	for _, c := range calls {
 		c.inbox.close()
+	}
+	if missed := h.missed.Load(); missed > 0 {
+		h.b.up.o.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.String("upstream", h.b.up.o.Name), slog.Int64("messages", missed))
 	}
 	for s := range sessions {
 		h.b.forget(s)

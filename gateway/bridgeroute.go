@@ -59,8 +59,15 @@ func (h *bridgeHost) tell(m *wire.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.sessions {
-		s.outbox.put(&letter{bytes: bytes.Clone(m.Bytes())})
+		h.keep(s.outbox, &letter{bytes: bytes.Clone(m.Bytes())})
 	}
+}
+
+// keep puts a letter into the mailbox of a session, the last place that it can wait in. Those that it returns are lost.
+func (h *bridgeHost) keep(outbox *mailbox, l *letter) (lost []*letter) {
+	lost = outbox.put(l)
+	h.missed.Add(int64(len(lost)))
+	return lost
 }
 
 // concerned returns the call that a notification names, and the words in which its client knows it. It is not ok if none is
@@ -120,7 +127,7 @@ func (h *bridgeHost) deliver(c *bridgeCall, l *letter) {
 	case h.only != nil:
 		h.store(l)
 	case c != nil && c.s != nil:
-		c.s.outbox.put(l)
+		h.keep(c.s.outbox, l)
 	}
 }
 
@@ -140,7 +147,7 @@ func (h *bridgeHost) ask(m *wire.Message) {
 
 // store puts a letter into the mailbox of the only session. A question does not wait there for ever.
 func (h *bridgeHost) store(l *letter) {
-	for _, lost := range h.only.outbox.put(l) {
+	for _, lost := range h.keep(h.only.outbox, l) {
 		if lost.asks != nil {
 			h.refuse(lost.asks, candor.CodeTimeout)
 		}
@@ -176,8 +183,12 @@ func (h *bridgeHost) await() {
 // it has the server for itself.
 func (h *bridgeHost) inherit(letters []*letter) {
 	for _, l := range letters {
-		if !l.last && h.only != nil {
+		switch {
+		case l.last: // its client has gone
+		case h.only != nil:
 			h.store(l)
+		default:
+			h.missed.Add(1)
 		}
 	}
 }
