@@ -70,7 +70,7 @@ It is safe by default: a tool that does not say that it only reads gets only cal
 name smells of execution gets none. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which
 every name leads to a service that answers 401, 404, 429 with Retry-After, 500, garbage or not at all.
 
-Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse than --baseline. 2: it could not be run.`,
+Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse than --baseline. 2: it could not be run, or not to its end.`,
 		Example: `  candor probe -- npx -y @modelcontextprotocol/server-everything
   candor probe --url http://127.0.0.1:8080/mcp --rules spec
   candor probe --fake-upstream --yes --format html --out report.html -- node server.js

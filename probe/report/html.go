@@ -79,7 +79,7 @@ type pageFinding struct {
 	Class, Severity, Rule, Place, Message, Reason, Fix string
 
 	ToolIndex    int
-	Count        int
+	Often        string // see [howOften]
 	Outside      bool
 	Evidence     []probe.Evidence
 	MoreEvidence int
@@ -113,9 +113,7 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 	for _, step := range r.Raise {
 		p.Raise = append(p.Raise, plain(step))
 	}
-	for _, s := range r.Skipped {
-		p.Skipped = append(p.Skipped, skipText(s))
-	}
+	p.Skipped = skipLines(r.Skipped)
 	for _, rule := range r.Applied {
 		p.Applied = append(p.Applied, pageRule{
 			ID: plain(rule.ID), Title: plain(rule.Title), Reason: plain(rule.Reason), Clause: plain(rule.Clause),
@@ -167,7 +165,7 @@ func (p *page) findings(r *probe.Report) {
 		}
 		out := pageFinding{
 			Class: severityClass(f.Severity), Severity: plain(string(f.Severity)), Rule: plain(f.Rule), Place: place(&f), Message: plain(f.Message),
-			Fix: plain(f.Fix), ToolIndex: number, Count: f.Count, Outside: f.Outside,
+			Fix: plain(f.Fix), ToolIndex: number, Often: howOften(&f), Outside: f.Outside,
 		}
 		if rule := known[f.Rule]; rule != nil {
 			out.Reason = plain(rule.Reason)

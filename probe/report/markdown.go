@@ -35,11 +35,7 @@ func writeMarkdown(w io.Writer, r *probe.Report, _ Options) error {
 	p.inventory(inventory(r))
 	p.findings(r)
 	p.list("What would raise the grade", "1.", r.Raise)
-	var skips []string
-	for _, s := range r.Skipped {
-		skips = append(skips, skipText(s))
-	}
-	p.list("Not done", "-", skips)
+	p.list("Not done", "-", skipLines(r.Skipped))
 	_, err := io.WriteString(w, p.String())
 	return err
 }

@@ -84,8 +84,8 @@ func (p *textPage) findings(r *probe.Report) {
 			p.hang(4, "sent:", shorten(plain(ends(e.Request)), 2*p.width))
 			p.hang(4, "got: ", shorten(plain(ends(orNothing(e.Response))), 3*p.width))
 		}
-		if f.Count > 1 {
-			p.para(4, fmt.Sprintf("(%s show it)", plural(f.Count, "case")))
+		if cases := howOften(&f); cases != "" {
+			p.para(4, "("+cases+")")
 		}
 		fix := plain(f.Fix)
 		if f.Outside {
@@ -116,15 +116,7 @@ func (p *textPage) skips(skipped []probe.Skip) {
 		return
 	}
 	p.section("Not done")
-	for _, s := range skipped {
-		p.hang(2, "-", skipText(s))
+	for _, line := range skipLines(skipped) {
+		p.hang(2, "-", line)
 	}
-}
-
-func skipText(s probe.Skip) string {
-	where := ""
-	if s.Tool != "" {
-		where = plain(s.Tool) + ", "
-	}
-	return fmt.Sprintf("%s%s: %s", where, plain(s.What), plain(s.Reason))
 }
