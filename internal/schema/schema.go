@@ -37,7 +37,7 @@ type Schema struct {
 // reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep, or whose
 // references run in a circle without ever looking into the value. raw is not kept.
 //
-// A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could turn a valid value into an
+// What OpenAPI calls nullable may be null. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could turn a valid value into an
 // invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := readSchema(raw)
@@ -84,6 +84,7 @@ func readSchema(raw []byte) (any, error) {
 	case parts > maxSchemaParts:
 		return nil, fmt.Errorf("%d parts are more than %d", parts, maxSchemaParts)
 	}
+	openNullable(doc)
 	return doc, nil
 }
 
