@@ -58,16 +58,16 @@ func (b *budget) earn() {
 }
 
 // spend takes a retry from the budget and returns how long to wait first: what the error asks for, and at random up to half as
-// much again. A pause longer than the policy waits for is no retry: the client may wait itself.
+// much again. If more is asked for than the policy waits there is no retry: the client may wait itself.
 func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
 	if wait == 0 {
 		wait = minRest << min(c.attempt-1, 10)
 	}
-	wait += rand.N(wait/2 + 1) //nolint:gosec // spreads retries, guards nothing
 	if wait > b.policy.MaxWait {
 		return 0, false
 	}
+	wait = min(wait+rand.N(wait/2+1), b.policy.MaxWait) //nolint:gosec // spreads retries, guards nothing
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tokens < 1 {

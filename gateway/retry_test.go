@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"testing"
+	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -26,5 +28,20 @@ func TestNoAttemptIsMadeWhileTheServerRests(t *testing.T) {
 	}
 	if next := ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read","arguments":{}}}`); next != nil {
 		t.Error("the breaker did not count every attempt: the next call was let through")
+	}
+}
+
+// What is asked for counts, not what chance adds to it: or a service that asks for the longest pause would be waited for now and then.
+func TestAPauseOfTheLongestKindIsAlwaysWaitedFor(t *testing.T) {
+	policy := RetryPolicy{MaxWait: time.Second}
+	for range 50 {
+		b := newBudget(policy)
+		wait, ok := b.spend(&Call{attempt: 1}, candor.New(candor.CodeUpstreamUnavailable, "", candor.WithRetry(candor.RetryIn(policy.MaxWait))))
+		if !ok || wait != policy.MaxWait {
+			t.Fatalf("waits %v, %t", wait, ok)
+		}
+		if _, ok := b.spend(&Call{attempt: 1}, candor.New(candor.CodeUpstreamUnavailable, "", candor.WithRetry(candor.RetryIn(policy.MaxWait+time.Millisecond)))); ok {
+			t.Fatal("waits longer than it may")
+		}
 	}
 }
