@@ -28,6 +28,7 @@ type readArgs struct {
 	Path     string `json:"path"`
 	Line     whole  `json:"line"`
 	Lines    whole  `json:"lines"`
+	Offset   *whole `json:"offset"`
 	Encoding string `json:"encoding"`
 }
 
@@ -38,6 +39,7 @@ func (k *System) readFile() workbench.Tool {
 		Input: `{` + pathProperty + `,
 "line":{"type":"integer","minimum":1,"description":"First line to return. Default 1."},
 "lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: all that fit."},
+"offset":{"type":"integer","minimum":0,"description":"First byte to return, instead of a line: for base64 and for long lines. next_offset in an answer leads on."},
 "encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are no text. Default utf-8."}}`,
 		Required: []string{"path"},
 		Codes: append([]candor.Code{candor.CodeKaizaFileNotFound, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions},
@@ -51,9 +53,10 @@ type piece struct {
 	Path      string `json:"path"`
 	Hash      string `json:"hash"`
 	Bytes     int64  `json:"bytes"`
-	FirstLine int    `json:"first_line"`
+	FirstLine int    `json:"first_line,omitempty"`
 	Lines     int    `json:"lines"`
 	Truncated bool   `json:"truncated"`
+	Next      int    `json:"next_offset,omitempty"` // where the rest of a file begins that is read by bytes
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
@@ -79,11 +82,8 @@ func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbe
 // cut returns the part of a file that was asked for, as text.
 func cut(file workspace.File, in readArgs) (string, piece, error) {
 	about := piece{Path: file.Path.String(), Hash: file.Hash, Bytes: file.Size, FirstLine: int(max(in.Line, 1))}
-	if in.Encoding == "base64" {
-		if about.Truncated = len(file.Content) > maxReply; about.Truncated {
-			return "", about, tooLong(about.Path)
-		}
-		return base64.StdEncoding.EncodeToString(file.Content), about, nil
+	if in.Encoding == "base64" || in.Offset != nil {
+		return cutBytes(file.Content, in, about)
 	}
 	if !utf8.Valid(file.Content) {
 		return "", about, candor.New(candor.CodeKaizaFileReadFailed, about.Path+" is no text.", candor.WithSuggestion("Read it with encoding base64."))
@@ -113,8 +113,34 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 }
 
 func tooLong(path string) error {
-	return candor.New(candor.CodeKaizaFileReadFailed, fmt.Sprintf("%s is too long for one answer of %d bytes.", path, maxReply),
-		candor.WithSuggestion("Search in it with search_files."))
+	return candor.New(candor.CodeKaizaFileReadFailed, fmt.Sprintf("A line of %s is too long for one answer of %d bytes.", path, maxReply),
+		candor.WithSuggestion("Read the file in pieces, with offset 0 and then the next_offset of each answer, or search in it with search_files."))
+}
+
+// cutBytes returns a piece of a file by its place in bytes. A piece of text ends where a character does.
+func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
+	begin := 0
+	if in.Offset != nil {
+		begin = min(int(*in.Offset), len(content))
+	}
+	end := min(begin+maxReply, len(content))
+	about.FirstLine = 0
+	if in.Encoding != "base64" {
+		for back := 0; end < len(content) && back < utf8.UTFMax && !utf8.RuneStart(content[end]); back++ {
+			end--
+		}
+		if !utf8.Valid(content[begin:end]) {
+			return "", about, candor.New(candor.CodeKaizaFileReadFailed, about.Path+" is no text from there on.",
+				candor.WithSuggestion("Begin where a character does, at 0 or at the next_offset of an answer, or read it with encoding base64."))
+		}
+	}
+	if about.Truncated = end < len(content); about.Truncated {
+		about.Next = end
+	}
+	if in.Encoding == "base64" {
+		return base64.StdEncoding.EncodeToString(content[begin:end]), about, nil
+	}
+	return string(content[begin:end]), about, nil
 }
 
 // shown is a path in a line of its own: one that would break the line, hide or be obeyed by a terminal is quoted, as git does.

@@ -1,6 +1,8 @@
 package kaiza_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -100,4 +102,37 @@ func TestNamesOfFilesForgeNoLines(t *testing.T) {
 			t.Errorf("%s says %q", tool, text)
 		}
 	}
+}
+
+// TestAFileOfAnyLinesIsReadInPieces puts a file together again that has no lines, or is no text, and is longer than one answer.
+func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	line, binary := "x"+strings.Repeat("日本", 200<<10), strings.Repeat("\x00\xff\x80", 300<<10)
+	p.write("src/line.js", line)
+	p.write("src/binary", binary)
+	c := p.start()
+	c.begin("WINDSURF")
+	c.call("read_file", args{"path": "src/line.js"}).is("FILE_READ_FAILED")
+	for _, file := range []struct{ name, encoding, want string }{{"src/line.js", "utf-8", line}, {"src/binary", "base64", binary}} {
+		var got strings.Builder
+		for next, more := json.Number("0"), true; more; {
+			a := c.call("read_file", args{"path": file.name, "encoding": file.encoding, "offset": next})
+			a.fine()
+			text := a.text("content", 0, "text")
+			if file.encoding == "base64" {
+				bytes, _ := base64.StdEncoding.DecodeString(text)
+				text = string(bytes)
+			}
+			got.WriteString(text)
+			next = json.Number(a.m.Result().Path("structuredContent", "next_offset").Raw())
+			more, _ = a.m.Result().Path("structuredContent", "truncated").Bool()
+		}
+		if got.String() != file.want {
+			t.Errorf("%s: %d bytes of %d came together", file.name, got.Len(), len(file.want))
+		}
+	}
+	c.call("read_file", args{"path": "src/line.js", "offset": 2}).is("FILE_READ_FAILED")
+	c.call("read_file", args{"path": "src/line.js", "offset": -1}).is("INVALID_INPUT_VALUE")
+	c.call("read_file", args{"path": "src/line.js", "offset": 1 << 40}).fine()
 }
