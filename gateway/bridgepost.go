@@ -50,9 +50,7 @@ func (s *bridgeSession) notify(m *wire.Message) {
 
 // ask forwards a request and brings home its answer, with what the server has to say meanwhile.
 func (x *bridgeExchange) ask(h *bridgeHost, s *bridgeSession, m *wire.Message) {
-	if x.d.calls.Add(1); x.d.calls.Load() > int64(x.d.o.Calls) {
-		x.d.calls.Add(-1)
-		x.overrun(m, candor.CodeTooManyCalls)
+	if !x.counted(m) {
 		return
 	}
 	defer x.d.calls.Add(-1)

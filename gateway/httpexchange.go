@@ -79,9 +79,7 @@ func (x *httpExchange) notify(s *httpSession, m *wire.Message) {
 
 // ask forwards a request, if it may go, and sees to it that it is answered once.
 func (x *httpExchange) ask(m *wire.Message) {
-	if x.d.calls.Add(1); x.d.calls.Load() > int64(x.d.o.Calls) {
-		x.d.calls.Add(-1)
-		x.overrun(m, candor.CodeTooManyCalls)
+	if !x.counted(m) {
 		return
 	}
 	defer x.d.calls.Add(-1)
@@ -110,6 +108,16 @@ func (x *httpExchange) ask(m *wire.Message) {
 // anything else, with a number of its own; so we must not be quicker with another one.
 func (x *httpExchange) contradicted(m *wire.Message) bool {
 	return m.Params().Path("_meta", protocolVersionKey).Present() && mismatch(x.r.Header, m) != ""
+}
+
+// counted counts a call that begins, or refuses it because there are too many already. Who has had it counted takes it off at its end.
+func (x *httpExchange) counted(m *wire.Message) bool {
+	if x.d.calls.Add(1) <= int64(x.d.o.Calls) {
+		return true
+	}
+	x.d.calls.Add(-1)
+	x.overrun(m, candor.CodeTooManyCalls)
+	return false
 }
 
 // overrun refuses a call because there are too many already, and overrunning is the answer that says so.
