@@ -137,19 +137,28 @@ func (f *Folder) walk(p Path) (*os.Root, error) {
 // testHookSeen is called between the look at a name and its opening, which is where somebody would swap it.
 var testHookSeen = func(string) {}
 
-// enter opens the folder name in dir, if that name is a folder and not a link to one. Between the look and the opening the name may be
-// swapped, and os.Root would follow a link that stays inside; so what was opened must be what was seen.
-func enter(dir *os.Root, name string) (*os.Root, error) {
+// look returns what the name in dir is, if that is no link and of the kind that is wanted, and otherwise the error.
+func look(dir *os.Root, name string, wanted func(fs.FileMode) bool, otherwise error) (fs.FileInfo, error) {
 	seen, err := dir.Lstat(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case seen.Mode()&fs.ModeSymlink != 0:
 		return nil, errLink
-	case !seen.IsDir():
-		return nil, &fs.PathError{Op: "enter", Path: name, Err: notFolder}
+	case !wanted(seen.Mode()):
+		return nil, otherwise
 	}
 	testHookSeen(name)
+	return seen, nil
+}
+
+// enter opens the folder name in dir, if that name is a folder and not a link to one. Between the look and the opening the name may be
+// swapped, and os.Root would follow a link that stays inside; so what was opened must be what was seen.
+func enter(dir *os.Root, name string) (*os.Root, error) {
+	seen, err := look(dir, name, fs.FileMode.IsDir, &fs.PathError{Op: "enter", Path: name, Err: notFolder})
+	if err != nil {
+		return nil, err
+	}
 	child, err := dir.OpenRoot(name)
 	if err != nil {
 		return nil, err
@@ -162,16 +171,10 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 
 // openPlain opens the regular file name in dir for reading, following no link, by the same rule as [enter].
 func openPlain(dir *os.Root, name string) (*os.File, error) {
-	seen, err := dir.Lstat(name)
-	switch {
-	case err != nil:
+	seen, err := look(dir, name, fs.FileMode.IsRegular, errSpecial)
+	if err != nil {
 		return nil, err
-	case seen.Mode()&fs.ModeSymlink != 0:
-		return nil, errLink
-	case !seen.Mode().IsRegular():
-		return nil, errSpecial
 	}
-	testHookSeen(name)
 	file, err := dir.OpenFile(name, os.O_RDONLY|nonBlock, 0)
 	if err != nil {
 		return nil, err
