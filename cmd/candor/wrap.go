@@ -84,13 +84,7 @@ server could not be started or a flag is wrong.`,
 	return cmd
 }
 
-func modeNames() []string {
-	var names []string
-	for _, m := range gateway.Modes() {
-		names = append(names, string(m))
-	}
-	return names
-}
+func modeNames() []string { return spelt(gateway.Modes()) }
 
 func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkLine(cmd, args); err != nil {
