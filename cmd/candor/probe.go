@@ -271,7 +271,7 @@ func fromHere(args []string) []string {
 }
 
 func (c *probeCommand) driving() (o drive.Options, err error) {
-	o = drive.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes}
+	o = drive.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes, Guard: guardLine()}
 	if o.Deadline, err = positive("--timeout", c.timeout); err != nil {
 		return o, err
 	}

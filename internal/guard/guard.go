@@ -44,6 +44,14 @@ type End struct {
 	Signal syscall.Signal // that ended it, or 0
 }
 
+// String says it as [os.ProcessState] does.
+func (e End) String() string {
+	if e.Signal != 0 {
+		return "signal: " + e.Signal.String()
+	}
+	return "exit status " + strconv.Itoa(e.Code)
+}
+
 // Process is a command that was started. Its methods may be called at any time, side by side.
 type Process struct {
 	cmd  *exec.Cmd

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/guard"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -24,17 +25,21 @@ const (
 
 // child is a server that was started, in folders of its own.
 type child struct {
-	cmd     *exec.Cmd
+	runs    *guard.Process
 	scratch string // everything that belongs to this server knows its name, see [sweep]
 	in      *os.File
 	out     *os.File
-	ended   chan struct{} // closed when the process has been reaped
+	ended   chan struct{} // closed when the process has ended
 	heard   chan struct{} // closed when its standard error is over
 	said    tail
 }
 
-// start runs the command in a process group of its own, with an environment that holds nothing of ours.
-func start(t Target, up Upstream) (*child, error) {
+// Guard is what the program does whose command line is [Options.Guard], with the arguments that follow it there. It returns the exit code
+// for the process.
+func Guard(args []string) int { return guard.Main(args) }
+
+// start runs the command, with an environment that holds nothing of ours.
+func start(t Target, o *Options) (*child, error) {
 	line := t.Command
 	path, err := exec.LookPath(line[0])
 	if err != nil {
@@ -50,15 +55,15 @@ func start(t Target, up Upstream) (*child, error) {
 	}
 	environment, err := c.environment()
 	if err == nil {
-		if up != nil {
+		if up := o.Upstream; up != nil {
 			line, environment = up.Wrap(line), append(environment, up.Environ()...)
 		}
-		c.cmd = exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended by close, with all that it has started
-		c.cmd.Env, c.cmd.Dir, c.cmd.SysProcAttr = append(environment, t.Env...), t.Dir, attributes()
+		cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended by close, with all that it has started
+		cmd.Env, cmd.Dir = append(environment, t.Env...), t.Dir
 		if t.Dir == "" {
-			c.cmd.Dir = filepath.Join(c.scratch, "work")
+			cmd.Dir = filepath.Join(c.scratch, "work")
 		}
-		err = c.launch()
+		err = c.launch(cmd, o.Guard)
 	}
 	if err != nil {
 		_ = os.RemoveAll(c.scratch)
@@ -87,15 +92,15 @@ func (c *child) environment() ([]string, error) {
 }
 
 // launch starts the process. The pipes are files of our own, so that waiting for the process does not wait for whoever inherited them.
-func (c *child) launch() error {
+func (c *child) launch(cmd *exec.Cmd, line []string) error {
 	var files [6]*os.File
 	var err error
 	for i := 0; i < len(files) && err == nil; i += 2 {
 		files[i], files[i+1], err = os.Pipe()
 	}
 	if err == nil {
-		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = files[0], files[3], files[5]
-		err = c.cmd.Start()
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
+		c.runs, err = guard.Start(cmd, guard.Options{Self: line})
 	}
 	for _, theirs := range []int{0, 3, 5} {
 		_ = files[theirs].Close()
@@ -126,9 +131,9 @@ func (c *child) hear(stderr *os.File) {
 	}
 }
 
-// wait reaps the process, and gives the readers a little time for what it has left in its pipes.
+// wait waits for the end, and gives the readers a little time for what the process has left in its pipes.
 func (c *child) wait(stderr *os.File) {
-	_ = c.cmd.Wait() // how it ended is in its state
+	<-c.runs.Done()
 	soon := time.Now().Add(lastWords)
 	_, _ = c.out.SetReadDeadline(soon), stderr.SetReadDeadline(soon) // closed already is fine, too
 	close(c.ended)
@@ -140,17 +145,17 @@ func (c *child) epitaph() string {
 		return "it closed its standard output and went on"
 	}
 	_ = within(c.heard, time.Second)
-	return c.cmd.ProcessState.String()
+	return c.runs.End().String()
 }
 
 // close ends the process and everything that it has started, and removes its folders. A patient end lets it tidy up first.
 func (c *child) close(patient bool) {
 	_ = c.in.Close()
 	if patient && !within(c.ended, endByItself) {
-		c.terminate()
+		c.runs.Ask()
 		_ = within(c.ended, endBySignal)
 	}
-	c.kill()
+	c.runs.Kill()
 	_ = within(c.ended, endByForce)
 	c.sweep()
 	_ = c.out.Close()

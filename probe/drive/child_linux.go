@@ -9,20 +9,10 @@ import (
 	"time"
 )
 
-// attributes give a server a process group of its own, and tie its life to ours.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-func (c *child) terminate() { _ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGTERM) }
-
-func (c *child) kill() { _ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) }
-
-// sweep ends who has left the group. Whatever the server has started carries the name of the scratch folder in its environment or
+// sweep ends who has left the group and has no guard, or has killed it. Whatever the server has started carries the name of the scratch folder in its environment or
 // works there: the name is random, so nobody else does. It looks again until there is nobody, because one may start another meanwhile.
 func (c *child) sweep() {
 	for range sweepTries {
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 		if killed := killMarked([]byte(c.scratch)); killed == 0 {
 			return
 		}

@@ -59,6 +59,10 @@ type Options struct {
 	Allow []string // tools that may be called for real though they do not say that they are read-only
 	Yes   bool     // all of them may
 
+	// Guard is the command line that runs [Guard], without its arguments. With it nothing that the server has started outlives us, even if
+	// we are killed. Without it, and outside of Linux, that holds for the server alone, and for the rest only if we live to see to it.
+	Guard []string
+
 	Upstream Upstream // the fake service behind the server; nil is none, and cases with a fault are skipped
 
 	Resume   *probe.Run                         // observations of it are not made again; nil begins anew

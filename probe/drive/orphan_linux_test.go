@@ -1,21 +1,64 @@
 package drive_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestNobodyIsLeftBehind(t *testing.T) {
+	for _, guard := range [][]string{nil, {os.Args[0], "guard"}} {
+		t.Run(fmt.Sprintf("guarded=%v", guard != nil), func(t *testing.T) {
+			t.Parallel()
+			o := quick(missing)
+			o.Guard = guard
+			run := driven(t, server("forks"), o)
+			var pid int
+			_, told, _ := strings.Cut(run.Observations[0].Response, `"forked":`)
+			if _, err := fmt.Sscanf(told, "%d", &pid); err != nil || pid == 0 {
+				t.Fatalf("the server does not tell whom it has forked: %q", run.Observations[0].Response)
+			}
+			if runs(pid) {
+				t.Errorf("process %d has left the group, ignores SIGTERM, and is still there", pid)
+			}
+		})
+	}
+}
+
+// TestNobodyIsLeftBehindByAProbeThatIsKilled has nobody but the guard to end what the server has started.
+func TestNobodyIsLeftBehindByAProbeThatIsKilled(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("forks"), quick(missing))
-	var pid int
-	_, told, _ := strings.Cut(run.Observations[0].Response, `"forked":`)
-	if _, err := fmt.Sscanf(told, "%d", &pid); err != nil || pid == 0 {
-		t.Fatalf("the server does not tell whom it has forked: %q", run.Observations[0].Response)
+	file := filepath.Join(t.TempDir(), "forked")
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env, cmd.Stderr = append(os.Environ(), prober+"="+file, "TMPDIR="+t.TempDir()), os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil && !strings.Contains(string(status), "State:\tZ") {
-		t.Errorf("process %d has left the group, ignores SIGTERM, and is still there", pid)
+	var pids [2]int
+	for {
+		text, _ := os.ReadFile(file)
+		if n, _ := fmt.Sscanf(string(text), "%d %d\n", &pids[0], &pids[1]); n == 2 && bytes.HasSuffix(text, []byte("\n")) {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for try := 0; runs(pids[0]) || runs(pids[1]); try++ {
+		if try == 2000 {
+			_ = exec.Command("kill", "-9", fmt.Sprint(pids[0]), fmt.Sprint(pids[1])).Run()
+			t.Fatalf("one of %v is still there", pids)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func runs(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && !bytes.Contains(status, []byte("State:\tZ"))
 }

@@ -2,6 +2,7 @@ package drive_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/probe/drive"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -19,11 +21,33 @@ import (
 const personality = "DRIVE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		os.Exit(drive.Guard(os.Args[2:]))
+	}
+	if file := os.Getenv(prober); file != "" {
+		probeForks(file)
+	}
 	if who := os.Getenv(personality); who != "" {
 		os.Exit(serveStdio(who))
 	}
 	os.Exit(m.Run())
 }
+
+// prober makes the test binary a probe of the server that forks, and names the file for whom that has forked. It is there to be killed.
+const prober = "DRIVE_TEST_PROBER"
+
+func probeForks(file string) {
+	o := quick(missing)
+	o.Guard, o.Progress = []string{os.Args[0], "guard"}, func(int, int, string) { select {} }
+	to := server("forks")
+	to.Env = append(to.Env, forkedFile+"="+file)
+	_, err := drive.Drive(context.Background(), to, o)
+	fmt.Fprintln(os.Stderr, "the probe has ended:", err)
+	os.Exit(1)
+}
+
+// forkedFile names the file in which the server that forks writes the processes down, itself first.
+const forkedFile = "DRIVE_TEST_FORKED"
 
 // reply is what a good server says, "" if nothing.
 func reply(message []byte) string {
@@ -183,6 +207,9 @@ func fork() (pid int) {
 	again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := again.Start(); err != nil {
 		os.Exit(9)
+	}
+	if file := os.Getenv(forkedFile); file != "" {
+		_ = os.WriteFile(file, fmt.Appendf(nil, "%d %d\n", os.Getpid(), again.Process.Pid), 0o600)
 	}
 	return again.Process.Pid
 }

@@ -19,7 +19,7 @@ type stdio struct {
 }
 
 func openStdio(t Target, o *Options) (*stdio, error) {
-	c, err := start(t, o.Upstream)
+	c, err := start(t, o)
 	if err != nil {
 		return nil, err
 	}
