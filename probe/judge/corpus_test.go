@@ -72,8 +72,9 @@ func TestLabelsAgreeWithTheCorpus(t *testing.T) {
 	if os.Getenv("SHOW") != "" {
 		t.Logf("%s", strings.Join(missed, "\n"))
 	}
-	if total.percent() < 97 {
-		t.Errorf("labels agree for %.2f %%, want 97 %%", total.percent())
+	// 97 % is promised; what was reached is held, so that what was lost is seen.
+	if total.percent() < 99.5 {
+		t.Errorf("labels agree for %.2f %%, want 99.5 %%", total.percent())
 	}
 }
 

@@ -94,3 +94,34 @@ func TestShortAnswersToWhatHadToFailAreReadForIt(t *testing.T) {
 		t.Error("an exit code of 0 is no failure")
 	}
 }
+
+// TestAToolThatWaitsByItsNameMayLast unless there was something for it to refuse.
+func TestAToolThatWaitsByItsNameMayLast(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"wait_for_text": judge.LabelSlow, "poll-commands": judge.LabelSlow, "get_pollution": judge.LabelHang, "waitlist": judge.LabelHang} {
+		o := absent("")
+		o.Outcome, o.Response = probe.OutcomeHang, ""
+		if got := judge.Label(&o, &probe.Tool{Name: name}); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		o = missing("")
+		o.Outcome, o.Response = probe.OutcomeHang, ""
+		if got := judge.Label(&o, &probe.Tool{Name: name}); got != judge.LabelHang {
+			t.Errorf("%s, refusing: %s", name, got)
+		}
+	}
+}
+
+// TestAResultThatARecorderCutIsOne: of what is cut by probe itself nobody knows how it ends.
+func TestAResultThatARecorderCutIsOne(t *testing.T) {
+	t.Parallel()
+	o := absent(`"result":{"content":[{"type":"text","text":"page one, page t…[+900 chars]`)
+	o.Response = strings.TrimSuffix(o.Response, "}")
+	if got := judge.Label(&o, nil); got != judge.LabelOkOrEmpty {
+		t.Errorf("cut by a recorder: %s", got)
+	}
+	o.Size = 2000
+	if got := judge.Label(&o, nil); got != judge.LabelNoAnswer {
+		t.Errorf("cut by probe: %s", got)
+	}
+}

@@ -54,7 +54,7 @@ func (s *sight) findLabel() string {
 		return LabelSlow
 	case s.Outcome == probe.OutcomeHang:
 		return LabelHang
-	case !s.answered(), s.bare(), !s.message.Error().Present() && !s.message.Result().Present():
+	case !s.answered(), s.bare(), s.unreadable():
 		return LabelNoAnswer
 	case s.message.Error().Present():
 		return LabelProtocol
@@ -79,6 +79,17 @@ func (s *sight) answered() bool {
 func (s *sight) bare() bool {
 	return s.Status >= http.StatusBadRequest && s.Response != "" && s.Size == 0 && !s.message.Value().Path("jsonrpc").Present()
 }
+
+// unreadable reports what is neither an error nor a result. A result that a recorder cut, and said so, was one: whatever marks a failure comes
+// first.
+func (s *sight) unreadable() bool {
+	if s.message.Error().Present() || s.message.Result().Present() {
+		return false
+	}
+	return s.Size > 0 || !recorderCut.MatchString(s.Response)
+}
+
+var recorderCut = regexp.MustCompile(`(?s)^\{.{0,80}"result":.*…\[\+\d+ chars\]$`)
 
 func (s *sight) flagged() bool { return s.reading.Verdict == contract.VerdictTool }
 
@@ -149,9 +160,10 @@ func (s *sight) closed() bool {
 	return isBool && !more
 }
 
-// mayBeSlow reports a call that is allowed to last: the tool says that it takes long, and nothing in the call was for it to refuse.
+// mayBeSlow reports a call that is allowed to last: the tool says that it takes long, or that it waits, and nothing in the call was for it to refuse.
 func (s *sight) mayBeSlow() bool {
-	return s.tool != nil && s.Case.Expect != probe.ExpectRefusal && says(s.tool.Name+" "+s.tool.Description, "long running", "sleep", "delay")
+	return s.tool != nil && s.Case.Expect != probe.ExpectRefusal &&
+		(says(s.tool.Name+" "+s.tool.Description, "long running", "sleep", "delay") || says(" "+s.tool.Name+" ", " wait ", " poll "))
 }
 
 // isReport reports a tool whose job it is to tell how things stand, so that bad news is its result.
