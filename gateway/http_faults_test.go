@@ -30,7 +30,7 @@ var badAnswers = map[string]struct{ said, code string }{
 	"cut short":         {`{"jsonrpc":"2.0","id":7,"resu`, "UPSTREAM_MALFORMED"},
 	"no JSON":           {`<html>oops</html>`, "UPSTREAM_MALFORMED"},
 	"a name twice":      {`{"jsonrpc":"2.0","id":7,"id":7,"result":{}}`, "UPSTREAM_MALFORMED"},
-	"too large":         {`{"jsonrpc":"2.0","id":7,"result":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, "MESSAGE_TOO_LARGE"},
+	"too large":         {`{"jsonrpc":"2.0","id":7,"result":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, "TOO_LARGE"},
 }
 
 func TestABadAnswerOverHTTPIsToldAsOne(t *testing.T) {
@@ -269,7 +269,7 @@ func TestAnAnswerOf32MiBDoesNotFillTheMemory(t *testing.T) {
 		_, _ = io.WriteString(w, "\"}}\n\n")
 	}), gateway.Options{}, gateway.HTTPOptions{})
 	for _, kind := range []string{"application/json", "text/event-stream"} {
-		if m := g.post(t, toolCall, "X-Kind", kind).terminal(t, "7"); codeOf(m) != "MESSAGE_TOO_LARGE" {
+		if m := g.post(t, toolCall, "X-Kind", kind).terminal(t, "7"); codeOf(m) != "TOO_LARGE" {
 			t.Errorf("%s", m.Bytes())
 		}
 	}

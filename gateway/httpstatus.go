@@ -104,7 +104,11 @@ func errTimeout(c *Call) *candor.Error {
 	return fault(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
 }
 
-func errOversize(most int) *candor.Error { return fault(candor.CodeMessageTooLarge, "maxBytes", most) }
+// errOversize is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
+func errOversize(most int) *candor.Error {
+	return fault(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
+		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
+}
 
 func errEncoded(h http.Header) *candor.Error {
 	return fault(candor.CodeUpstreamBadResponse, "contentEncoding", contract.Bound(h.Get("Content-Encoding"), 32))

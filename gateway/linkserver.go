@@ -194,8 +194,7 @@ func (l *link) oversize(line wire.Line) {
 		return
 	}
 	if p := l.take(idKey(id)); p != nil {
-		l.fail(p, badAnswer(wire.FlawTooLarge).With(candor.WithDetails(map[string]any{
-			"flaw": wire.FlawTooLarge.String(), "bytes": line.Size, "limit": l.up.o.Limits.Message.MaxBytes})))
+		l.fail(p, errOversize(l.up.maxBytes()).With(candor.WithDetails(map[string]any{"maxBytes": l.up.maxBytes(), "bytes": line.Size})))
 	}
 }
 

@@ -22,7 +22,7 @@ var faultCodes = map[string]string{
 	"halfline": "UPSTREAM_MALFORMED",
 	"both":     "UPSTREAM_MALFORMED", "neither": "UPSTREAM_MALFORMED", "request": "UPSTREAM_MALFORMED", "version": "UPSTREAM_MALFORMED",
 	"twice": "UPSTREAM_MALFORMED", "batch": "UPSTREAM_MALFORMED", "deep": "UPSTREAM_MALFORMED", "utf8": "UPSTREAM_MALFORMED",
-	"control": "UPSTREAM_MALFORMED", "bom": "UPSTREAM_MALFORMED", "huge": "UPSTREAM_MALFORMED",
+	"control": "UPSTREAM_MALFORMED", "bom": "UPSTREAM_MALFORMED", "huge": "TOO_LARGE",
 }
 
 // elsewhere are the faults that have a test of their own.
@@ -104,6 +104,21 @@ func TestObserveReplacesOnlyWhatIsNoAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhoAsksForTooMuchGivesTheServerNoRest because the server works: it was asked for more than is passed on.
+func TestWhoAsksForTooMuchGivesTheServerNoRest(t *testing.T) {
+	s := wrapped(t, Options{Breaker: BreakerPolicy{Failures: 1}}, badChild())
+	s.greet()
+	s.call(1, "huge", `{}`)
+	if answer := s.answer("1"); codeOf(answer) != "TOO_LARGE" || !strings.Contains(answer, "ask for less") {
+		t.Errorf("%.600s", answer)
+	}
+	s.call(2, "echo", `{"text":"others live"}`)
+	if answer := s.answer("2"); codeOf(answer) != "" {
+		t.Errorf("%.300s", answer)
+	}
+	s.hangUp()
 }
 
 func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
