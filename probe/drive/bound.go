@@ -24,6 +24,8 @@ const (
 	triesApart  = 400 * time.Millisecond
 	cancelAfter = 100 * time.Millisecond // a call must have arrived before it is called off
 	onItsWay    = 250 * time.Millisecond // what comes so soon after a call was called off had been sent before
+	longCall    = 600 * time.Millisecond // a call that is called off must take so long that its answer cannot be on its way
+	measures    = 3
 )
 
 // The bounds of what is kept of a case.

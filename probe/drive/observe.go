@@ -62,31 +62,9 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 // perform makes the turn of a case. Where it is a call that is called off, it reports whether the server has kept on with it.
 func (d *driver) perform(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
 	if c.Name == probe.CaseCancel && c.Tool != "" && len(t.messages) == 2 && !d.link.exchanges() {
-		return d.callThenOff(ctx, t)
+		return d.callThenOff(ctx, c, t)
 	}
 	return d.converse(ctx, t), false
-}
-
-// callThenOff makes a call and calls it off. An answer that crosses the cancellation is nobody's fault: the server has kept on only if one
-// comes when it has read what came behind the cancellation, and long after.
-func (d *driver) callThenOff(ctx context.Context, t *turn) (s *seen, kept bool) {
-	listen := func(patience time.Duration, messages ...[]byte) *seen {
-		return d.converse(ctx, &turn{messages: messages, wanted: t.wanted, need: 1, patience: patience})
-	}
-	if s = listen(cancelAfter, t.messages[0]); s.end != endSilent {
-		return s, false
-	}
-	d.notify(ctx, string(t.messages[1]))
-	_, ping := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil)
-	if ping.end != endAnswered {
-		s.end = ping.end
-		return s, false
-	}
-	if crossed := listen(onItsWay); crossed.end != endSilent {
-		return crossed, false
-	}
-	late := listen(d.o.Quiet)
-	return late, late.end == endAnswered
 }
 
 // turn is what a case sends.

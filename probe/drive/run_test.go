@@ -181,11 +181,11 @@ func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
 	for who, want := range map[string]struct {
 		outcome probe.Outcome
 		kept    bool
-	}{"late": {probe.OutcomeAnswered, true}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
+	}{"late": {probe.OutcomeAnswered, true}, "middling": {probe.OutcomeAnswered, false}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
 			o := quick(off)
-			o.Quiet = 2 * time.Second
+			o.Deadline, o.Quiet = 2*time.Second, time.Second
 			if seen := driven(t, server(who), o).Observations[0]; seen.Outcome != want.outcome || seen.Kept != want.kept {
 				t.Errorf("%s, kept %t", seen.Outcome, seen.Kept)
 			}

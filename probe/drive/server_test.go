@@ -143,7 +143,9 @@ func serveStdio(who string) int {
 				time.Sleep(time.Hour)
 			}
 		case who == "late" && name == "read":
-			go func() { time.Sleep(700 * time.Millisecond); say(reply(line)) }()
+			go func() { time.Sleep(1500 * time.Millisecond); say(reply(line)) }()
+		case who == "middling" && name == "read": // near what can still be told from an answer that crosses
+			go func() { time.Sleep(400 * time.Millisecond); say(reply(line)) }()
 		case who == "forks" && name == "read":
 			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"forked":%d}}`, m.ID(), forked))
 		case who == "talks" && m.MethodIs("tools/call"):

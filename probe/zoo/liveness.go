@@ -39,7 +39,7 @@ func liveness() []cage {
 			on: whenMissing, show: held(func(ctx context.Context, _ *call) bool { <-ctx.Done(); return false })},
 		{Defect: defect("late", "an answer after the deadline", "A call for a missing record is answered when nobody waits any more.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline+c.zoo.deadline/4) })},
-		{Defect: keeps, on: whenAsked, lasts: true, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline/4) })},
+		{Defect: keeps, on: whenAsked, lasts: true, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline/2) })},
 		{Defect: defect("wrong-id", "an answer under another id", "A call for a missing record is answered under an id that nobody has sent.", "EC028"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"zoo-nobody"`, "id")) }},
 		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", "EC045"),
