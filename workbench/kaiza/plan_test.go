@@ -1,7 +1,12 @@
 package kaiza_test
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -127,4 +132,49 @@ func TestAnApprovalIsTakenBackWhateverBecameOfItsFile(t *testing.T) {
 	if out, code := p.candor("workbench", "revoke", hashOf("no plan"), "--root", p.work, "--state", p.state, "--yes"); code != 2 || !strings.Contains(out, "--root") {
 		t.Errorf("revoking no plan: %d %s", code, out)
 	}
+}
+
+// TestK13EveryFileOfAPatchMustBeInThePlan puts the file that the plan does not cover at each place of a patch.
+func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	c := p.executor()
+	piece := func(name string) string { return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n" }
+	inside := []string{piece("src/one.txt"), piece("src/two.txt"), piece("src/three.txt")}
+	before := tree(t, p.work)
+	for at := range len(inside) + 1 {
+		patch := strings.Join(slices.Insert(slices.Clone(inside), at, piece("outside.txt")), "")
+		c.call("apply_patch", args{"patch": patch, "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
+		if after := tree(t, p.work, "docs/reports"); !maps.Equal(before, after) {
+			t.Errorf("with the file at %d the workspace has changed: %v", at, after)
+		}
+		c.unlocked(fmt.Sprintf("patch-%d.md", at))
+	}
+	c.call("apply_patch", args{"patch": strings.Join(inside, ""), "plan_hash": plan}).fine()
+}
+
+// TestK13ARecordOfAnotherWorkspaceApprovesNothing copies the record itself to where that of this workspace would be.
+func TestK13ARecordOfAnotherWorkspaceApprovesNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	planner := p.start()
+	planner.begin("ANTIGRAVITY")
+	plan := planner.submit(planText("src/**"))
+	planner.stop()
+	text, _ := p.read("docs/plans/" + plan + ".md")
+	there := *p
+	there.work += "-sibling"
+	there.write("docs/plans/"+plan+".md", text)
+	there.approve(plan)
+	record, err := os.ReadFile(filepath.Join(p.state, "approvals", hashOf(there.work), plan+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := filepath.Join(p.state, "approvals", hashOf(p.work))
+	if err := errors.Join(os.MkdirAll(here, 0o700), os.WriteFile(filepath.Join(here, plan+".json"), record, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p.write("docs/plans/"+plan+".md", strings.Replace(text, "PROPOSED", "APPROVED", 1))
+	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("PLAN_NOT_APPROVED")
 }
