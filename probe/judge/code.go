@@ -11,7 +11,7 @@ import (
 var codeRules = []rule{
 	{Rule: probe.Rule{ID: "EC010", Title: "No machine code", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
 		Reason: "What is only told in prose is told apart by regular expressions, which break with the next wording.",
-		Clause: "AIP-193: the message is not a contract, the reason is; evidence: of 4,785 recorded failures 104 have a code in JSON and 14 a symbol in their text",
+		Clause: "AIP-193: the message is for people, ErrorInfo.reason is for programs; evidence: of 4,785 recorded failures 104 have a code in JSON and 14 a symbol in their text",
 		Fix:    "Put a stable code in a member of the error, or as the first token of its text."},
 		each: func(s *sight) (string, bool) {
 			_, has := s.facts().machineCode()

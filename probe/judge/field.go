@@ -16,7 +16,7 @@ import (
 var fieldRules = []rule{
 	{Rule: probe.Rule{ID: "EC014", Title: "Message that says nothing", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
 		Reason: "The model has nothing to go by, and tries at random.",
-		Clause: "JSON-RPC 2.0, 5.1: message SHOULD be a concise sentence; conformance: content[0].text is not empty",
+		Clause: "JSON-RPC 2.0, 5.1: message SHOULD be limited to a concise single sentence; conformance suite, tools-call-error: content[0].text is not empty",
 		Fix:    "Say in one sentence what failed and what to do next."},
 		each: func(s *sight) (string, bool) {
 			return "fails without saying what failed", s.told() && s.facts().own == nil && s.saysNothing()
@@ -30,7 +30,7 @@ var fieldRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC033", Title: "Not all issues at once", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "Each issue that is held back costs another call.",
-		Clause: "AIP-193: BadRequest lists all field violations",
+		Clause: "google.rpc.BadRequest, which AIP-193 asks for: describes all violations in a request",
 		Fix:    "Collect all issues before refusing."},
 		each: func(s *sight) (string, bool) {
 			return "names some of the missing arguments and not all", s.refusesArguments() && s.namedCulprits() > 0 && s.namedCulprits() < len(s.culprits())

@@ -22,7 +22,7 @@ const (
 var hygieneRules = []rule{
 	{Rule: probe.Rule{ID: "EC016", Title: "Secret in an answer", Severity: probe.SeverityCritical, Sets: agentSets, Outside: true,
 		Reason: "What the model sees goes to logs, to the provider and into the next prompt.",
-		Clause: "MCP 2025-11-25, Security Best Practices; evidence: 28 recorded answers carry the credential they were given",
+		Clause: "MCP 2025-11-25, Server Features, Tools, Security Considerations: servers MUST sanitize tool outputs; evidence: 28 recorded answers carry the credential they were given",
 		Fix:    "Redact credentials in every text that leaves the server."},
 		each: func(s *sight) (string, bool) {
 			return "shows a secret", s.answered() && s.leaksSecret()
@@ -34,7 +34,7 @@ var hygieneRules = []rule{
 		across: hidesError},
 	{Rule: probe.Rule{ID: "EC018", Title: "structuredContent of an error breaks outputSchema", Severity: probe.SeverityMajor, Sets: everySet,
 		Reason: "Clients that validate it throw the answer away, and the error with it.",
-		Clause: "MCP 2025-11-25, Server Features, Tools, Output Schema: servers MUST provide structured results that conform; errors are not exempt",
+		Clause: "MCP 2025-11-25, Server Features, Tools, Output Schema: servers MUST provide structured results that conform to the schema; errors are not exempted",
 		Fix:    "Leave structuredContent out of errors of a tool with an outputSchema."},
 		across: breaksOutput},
 	{Rule: probe.Rule{ID: "EC019", Title: "Unknown type of content", Severity: probe.SeverityMajor, Sets: everySet,
@@ -59,7 +59,7 @@ var hygieneRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC024", Title: "Input repeated without bound", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "A long argument comes back in full, and is paid for twice.",
-		Clause: "CWE-209; evidence: go-sdk and zod errors quote what they could not read",
+		Clause: "CWE-770; evidence: go-sdk and zod errors quote what they could not read",
 		Fix:    "Quote at most a few dozen characters of an argument."},
 		each: func(s *sight) (string, bool) {
 			return "repeats a long argument in full", s.told() && s.echoes()

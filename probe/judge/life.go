@@ -40,7 +40,7 @@ var lifeRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC050", Title: "Call that cannot be called off", Severity: probe.SeverityMinor, Sets: everySet, Outside: true,
 		Reason: "Work goes on for nobody, and its answer comes to a client that has forgotten the call.",
-		Clause: "MCP 2025-11-25, Utilities, Cancellation: receivers SHOULD stop processing the cancelled request and not send a response for it",
+		Clause: "MCP 2025-11-25, Utilities, Cancellation: receivers SHOULD stop processing the cancelled request and not send a response for it, and MAY ignore it if it cannot be cancelled",
 		Fix:    "End the work of a call when notifications/cancelled names its id, and send nothing then."},
 		each: func(s *sight) (string, bool) {
 			return "works on after a call was called off, and answers it", s.Kept

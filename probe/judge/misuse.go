@@ -26,7 +26,7 @@ var misuseRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC049", Title: "Batch answered in part", Severity: probe.SeverityMinor, Sets: everySet, Outside: true,
 		Reason: "Whoever sent the requests that were forgotten waits for ever.",
-		Clause: "JSON-RPC 2.0, 6: a response for each request of a batch; MCP since 2025-06-18 has no batches, so that one is refused as a whole",
+		Clause: "JSON-RPC 2.0, 6: a response SHOULD exist for each request of a batch; MCP since 2025-06-18 has no batches, so that one is refused as a whole",
 		Fix:    "Refuse a batch with -32600, or answer all of it."},
 		each: func(s *sight) (string, bool) {
 			return "answers some requests of a batch and forgets the others", s.Case.Name == probe.CaseBatch && s.answersInPart()

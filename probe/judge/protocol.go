@@ -22,7 +22,7 @@ var protocolRules = []rule{
 		across: wrongChannel},
 	{Rule: probe.Rule{ID: "EC005", Title: "Unknown tool is no protocol error -32602", Severity: probe.SeverityInfo, Sets: everySet, Outside: true,
 		Reason: "Clients that go by the number do not learn that their list of tools is old.",
-		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling, example: code -32602, Unknown tool",
+		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling: an unknown tool is a protocol error; its example has the code -32602",
 		Fix:    "Answer with the JSON-RPC error -32602."},
 		each: unknownTool},
 	{Rule: probe.Rule{ID: "EC006", Title: "Number 0, or none, in a JSON-RPC error", Severity: probe.SeverityMajor, Sets: everySet,
@@ -34,33 +34,33 @@ var protocolRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC007", Title: "Reserved number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "The number may come to mean something else.",
-		Clause: "JSON-RPC 2.0, 5.1: codes from -32768 to -32000 are reserved; MCP 2026-07-28 reserves -32099 to -32020",
+		Clause: "JSON-RPC 2.0, 5.1: codes from -32768 to -32000 are reserved, of which -32000 to -32099 are for the implementation; MCP 2026-07-28, Base Protocol, Error Codes, takes -32020 to -32099 for itself",
 		Fix:    "Use a number outside -32768 to -32000."},
 		each: func(s *sight) (string, bool) {
 			return "uses a number that is reserved", s.violates("reserved-number")
 		}},
 	{Rule: probe.Rule{ID: "EC008", Title: "Legacy number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "SDKs use these numbers for local errors such as a closed connection: a client cannot tell who speaks.",
-		Clause: "MCP 2026-07-28: new implementations SHOULD NOT use -32019 to -32000",
+		Clause: "MCP 2026-07-28, Base Protocol, Error Codes: new implementations SHOULD NOT use -32000 to -32019",
 		Fix:    "Use a number outside -32768 to -32000."},
 		each: func(s *sight) (string, bool) {
 			return "uses a number of the legacy range", s.since(allocated) && s.violates("legacy-number", "draft-number")
 		}},
 	{Rule: probe.Rule{ID: "EC009", Title: "Retired number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "Clients of this version do not know it any more.",
-		Clause: "MCP 2026-07-28: servers MUST NOT emit -32002 and -32042",
+		Clause: "MCP 2026-07-28, Base Protocol, Error Codes: implementations MUST NOT emit -32002 and -32042",
 		Fix:    "Use -32602 with data.uri for a resource, and input_required for what the user must do."},
 		each: func(s *sight) (string, bool) {
 			return "uses a number that is retired", s.since(allocated) && s.violates("retired-number")
 		}},
 	{Rule: probe.Rule{ID: "EC027", Title: "HTTP status and answer do not agree", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "A client reads one of the two, and ends the session or retries for nothing; plain text under an error status ends whole sessions.",
-		Clause: "MCP 2026-07-28, Streamable HTTP: 404 goes with -32601, 400 with -32020, -32021 and -32022; errors are JSON-RPC bodies",
+		Clause: "MCP 2026-07-28, Streamable HTTP: 404 goes with -32601, 400 with -32020, -32021 and -32022; a request is answered as application/json or text/event-stream",
 		Fix:    "Send the JSON-RPC error as the body, under the status that goes with its number."},
 		each: statusMismatch},
 	{Rule: probe.Rule{ID: "EC028", Title: "Answer under another id", Severity: probe.SeverityCritical, Sets: everySet, Outside: true,
 		Reason: "The client waits for an answer that never comes, or gives it to another call.",
-		Clause: "JSON-RPC 2.0, 5: id MUST be the same as the value of the id member in the request",
+		Clause: "JSON-RPC 2.0, 5: id MUST be the same as the value of the id member in the request; MCP, Base Protocol, Responses, says the same",
 		Fix:    "Answer under the very id of the request, also after a panic."},
 		each: func(s *sight) (string, bool) {
 			return "answers under an id that is not the call's", s.strayID()

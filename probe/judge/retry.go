@@ -26,7 +26,7 @@ var retryRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC025", Title: "May be retried, though it may have run", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "The call may have had its effect before it failed; a second one has it twice (two mails, two payments).",
-		Clause: "MCP 2025-11-25, ToolAnnotations: idempotentHint is false unless said otherwise",
+		Clause: "MCP 2025-11-25, schema, ToolAnnotations: idempotentHint is false by default, and means something only if the tool is not read-only",
 		Fix:    "Declare readOnlyHint or idempotentHint, or do not call the failure retryable."},
 		each: func(s *sight) (string, bool) {
 			return "calls a failure retryable that may have had its effect", s.doubtful() && s.told() && s.facts().again

@@ -56,7 +56,7 @@ var truthRules = []rule{
 		}},
 	{Rule: probe.Rule{ID: "EC036", Title: "Request accepted that had to be refused", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "An empty result for what does not exist cannot be told from an empty one for what does.",
-		Clause: "MCP 2025-11-25: servers SHOULD return -32602 for an invalid level, reference, prompt or cursor, and an error for a resource that does not exist",
+		Clause: "MCP 2025-11-25, Logging, Completion, Prompts, Pagination: servers SHOULD return -32602 for an invalid level, prompt or cursor; Resources: an error for one that is not found",
 		Fix:    "Answer with a JSON-RPC error."},
 		each: func(s *sight) (string, bool) {
 			return "answers " + s.Case.Name + " as if all were well", s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectRefusal && s.label() == LabelSilent
