@@ -352,6 +352,20 @@ func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
 	})
 }
 
+func TestAMistakeIsToldThoughTheServerIsGone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := newDesk(t, Options{})
+		d.client(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
+		d.server(`{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"moor","inputSchema":{"type":"object","required":["berth"]}}]}}`)
+		d.told()
+		d.pump.finish(candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+		d.client(toolCall(1, "moor", `{}`))
+		d.wantTold("INVALID_ARGUMENTS")
+		d.client(toolCall(2, "moor", `{"berth":1}`))
+		d.wantTold("UPSTREAM_GONE")
+	})
+}
+
 func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, Options{})

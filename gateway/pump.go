@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -86,7 +87,11 @@ func (p *pump) request(m *wire.Message, session string) {
 		e = l.objection(m)
 	}
 	if e != nil {
-		p.client.queue(p.up.newCall(m, session).Fail(p.ctx, e))
+		c := p.up.newCall(m, session)
+		if l == nil {
+			e = cmp.Or(c.objection(), e) // what no server would take: whoever only hears of the server never learns what to mend
+		}
+		p.client.queue(c.Fail(p.ctx, e))
 		return
 	}
 	p.learn(l, m)

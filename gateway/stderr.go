@@ -3,10 +3,12 @@ package gateway
 import (
 	"bytes"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // stderrTail passes on what a server writes to its standard error, and keeps the last of it to explain a death.
@@ -90,4 +92,19 @@ func (t *stderrTail) text() string {
 		clean = clean[bytes.IndexByte(clean, '\n')+1:]
 	}
 	return string(bytes.TrimSpace(clean))
+}
+
+// withoutFrames leaves the frames of stacks out of a text. What a server died of is worth telling, where in its source it did is not; who
+// looks after it finds that where its standard error goes.
+func withoutFrames(text string) string {
+	var kept []string
+	dump := false // of a Go program, whose frames are known by the line before them
+	for line := range strings.Lines(text) {
+		words, _ := redact.Stack(strings.TrimRight(line, "\r\n"))
+		dump = strings.HasPrefix(line, "goroutine ") || dump && (line[0] == '\t' || strings.Contains(line, "(") || strings.HasPrefix(line, "created by "))
+		if !dump && (words != "" || strings.TrimSpace(line) == "") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
 }

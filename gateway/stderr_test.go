@@ -63,3 +63,17 @@ func TestTheTailIsTheEnd(t *testing.T) {
 		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
 }
+
+// TestADeathIsToldWithoutItsStack: the last words of a server stay, whatever stands between them.
+func TestADeathIsToldWithoutItsStack(t *testing.T) {
+	for text, want := range map[string]string{
+		"the pier is closed\n": "the pier is closed",
+		"boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n    at moor (…/boat.js:3:40)\n    at process.tick (node:internal/queues:1:5)\n\nNode.js v22\n": "boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n\nNode.js v22",
+		"Traceback (most recent call last):\n  File \"boat.py\", line 3, in moor\n    rope()\nKeyError: 'rope'\nbye\n":                                  "rope()\nKeyError: 'rope'\nbye",
+		"panic: no rope\n\ngoroutine 1 [running]:\nmain.moor(0x1)\n\t/src/boat.go:3 +0x1d\nexit status 2\n":                                             "panic: no rope\n\nexit status 2",
+	} {
+		if got := withoutFrames(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

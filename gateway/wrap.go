@@ -241,12 +241,13 @@ func (u *Upstream) gone(server *process) *candor.Error {
 		details["exitCode"] = server.status.Code
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
-	switch tail := string(u.veil.Load().over([]byte(server.stderr.text()))); {
+	tail := string(u.veil.Load().over([]byte(server.stderr.text())))
+	switch {
 	case tail == "":
 	case u.o.Mode == ModeStrict:
 		options = append(options, candor.WithCauseText(candor.NewCause(tail, "", ""))) // for the ledger
 	default:
-		details["stderr"] = tail
+		details["stderr"] = withoutFrames(tail)
 	}
 	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
 }
