@@ -119,6 +119,9 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 	is := byKey(after.Findings)
 	for _, f := range inOrder(after.Findings) {
 		old, found := was[f.Key()]
+		if !found {
+			old, found = was[widened(f)]
+		}
 		switch {
 		case is[f.Key()].Severity != f.Severity: // the same key twice: the first and worst speaks for it
 		case !found:
@@ -131,11 +134,21 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 			d.Same++
 		}
 	}
+	left := map[string]bool{} // of what was about several fields, something is there still
+	for _, f := range after.Findings {
+		left[widened(f)] = true
+	}
 	for _, f := range inOrder(before.Findings) {
-		if _, found := is[f.Key()]; !found {
+		if _, found := is[f.Key()]; !found && (f.Field != "" || !left[f.Key()]) {
 			d.Gone = append(d.Gone, f)
 		}
 	}
+}
+
+// widened is the key of a finding that is about several fields of which this one is about one: mending the others makes nothing new.
+func widened(f probe.Finding) string {
+	f.Field = ""
+	return f.Key()
 }
 
 // byKey returns the worst finding of each key.

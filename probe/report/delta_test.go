@@ -121,3 +121,19 @@ func TestAToolThatIsGoneIsWorse(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestAFindingThatIsMendedInPartIsNotNew has a tool that names none of its fields, and then all but one.
+func TestAFindingThatIsMendedInPartIsNotNew(t *testing.T) {
+	t.Parallel()
+	about := func(field string) *probe.Report {
+		return &probe.Report{Findings: []probe.Finding{{Rule: "EC015", Severity: probe.SeverityMajor, Tool: "search", Field: field}}}
+	}
+	if d := report.Diff(about(""), about("/page")); d.Worse() || d.Same != 1 || len(d.Gone) > 0 {
+		t.Errorf("one field is left: %+v", d)
+	}
+	for _, fields := range [][2]string{{"/page", ""}, {"/page", "/query"}} {
+		if d := report.Diff(about(fields[0]), about(fields[1])); !d.Worse() {
+			t.Errorf("from %q to %q: %+v", fields[0], fields[1], d)
+		}
+	}
+}
