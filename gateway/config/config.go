@@ -153,11 +153,11 @@ func (d *draft) limitKeys() []key {
 	return []key{
 		{name: "message", value: parsed(&d.limits.Message.MaxBytes, "a size such as 16MiB", ParseSize), about: "bytes of one message; default 16MiB"},
 		{name: "depth", value: integer(&d.limits.Message.MaxDepth, 8, 10_000), about: "nesting of one message; default 128"},
-		{name: "calls", value: integer(&d.limits.Calls, 1, 1_000_000), about: "calls of one upstream open at a time; default 4096"},
+		{name: "calls", value: integer(&d.limits.Calls, 1, 1_000_000), about: "calls of one upstream open at a time; default 4096, of a server that is started 1024"},
 		{name: "late", value: integer(&d.limits.Late, 1, 1_000_000), about: "calls given up whose answers may still come; default 4096"},
-		{name: "sessions", value: integer(&d.door.Sessions, 1, 10_000_000), about: "sessions of one upstream known at a time; default 10000"},
+		{name: "sessions", value: integer(&d.door.Sessions, 1, 10_000_000), about: "sessions of one upstream known at a time; default 10000, of a server that is started 32: each may be a process"},
 		{name: "streams", value: integer(&d.door.Streams, 1, 1_000_000), about: "event streams of one upstream open at a time; default 4096"},
-		{name: "idle", value: parsed(&d.door.Rest, "a duration such as 1h", ParseDuration), about: "after which a session that nobody uses is forgotten; default 1h"},
+		{name: "idle", value: parsed(&d.door.Rest, "a duration such as 1h", ParseDuration), about: "after which a session that nobody uses is forgotten, and its server ended; default 1h, of a server that is started 30m"},
 		{name: "patience", value: parsed(&d.door.Patience, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
 	}
 }
