@@ -55,7 +55,7 @@ type Bench struct {
 const lockWait = 2 * time.Second
 
 // maxMessage is what a call may measure by whichever door: the largest file that a tool takes, with what JSON adds to it.
-const maxMessage = 16 << 20
+const maxMessage = 12 << 20
 
 // Open puts a system together and audits it. A fault that the audit finds does not end the program: every call is refused with
 // SELF_AUDIT_FAILURE, and [Bench.Findings] tells.
