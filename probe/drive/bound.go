@@ -26,6 +26,7 @@ const (
 	onItsWay    = 250 * time.Millisecond // what comes so soon after a call was called off had been sent before
 	longCall    = 600 * time.Millisecond // a call that is called off must take so long that its answer cannot be on its way
 	measures    = 3
+	longWait    = 5 * time.Second // for the answer of a call that was called off
 )
 
 // The bounds of what is kept of a case.

@@ -28,7 +28,7 @@ func (d *driver) callThenOff(ctx context.Context, c *probe.Case, t *turn) (s *se
 	if crossed := listen(onItsWay); crossed.end != endSilent {
 		return crossed, false
 	}
-	late := listen(takes + d.o.Quiet)
+	late := listen(min(takes, longWait) + d.o.Quiet)
 	return late, late.end == endAnswered && (takes >= longCall || takes >= d.o.Deadline)
 }
 
