@@ -230,6 +230,35 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	}
 }
 
+// TestK16TheTailOfAKilledServerIsMissedToo cuts off what a killed server wrote last: it has signed nothing about it, but the one that came
+// after it has seen it.
+func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
+	killed := p.trailFile()
+	s.kill()
+	p.executor().end()
+	p.verify()
+	data, err := os.ReadFile(killed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimRight(data, "\x00\n"), []byte("\n"))
+	if err := os.WriteFile(killed, bytes.Join(lines[:len(lines)-1], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, code := p.candor("ledger", "verify", p.ledgerDir(), "--json")
+	var report ledger.Report
+	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
+		t.Fatalf("%d %v %s", code, err, out)
+	}
+	if h := report.Harms[0]; h.Kind != ledger.HarmTruncated || h.Seq != uint64(len(lines)) {
+		t.Errorf("found is %s, not that entry %d is gone", h, len(lines))
+	}
+}
+
 // TestK17ATornLastLineStopsNobody kills a server, leaves half a line behind its last entry, and starts another.
 func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	t.Parallel()
