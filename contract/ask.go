@@ -93,7 +93,7 @@ func (a ask) given(endings []string) bool {
 var (
 	readingWords = wordSet("read cat open view load show content contents get fetch download tail head retrieve scrape crawl extract browse dump export")
 	recordWords  = wordSet("log logs logcat errors exceptions failures transcript lyrics article faq clause diff")
-	judgingWords = wordSet("validate check lint is has verify compare same explain translate summarize summarise describe review diagnose diagnostics" +
+	judgingWords = wordSet("validate check lint status health is has verify compare same explain translate summarize summarise describe review diagnose diagnostics" +
 		" analyze analyse detect classify reverse upper lower")
 	searchWords  = wordSet("search grep find query echo lookup recall greet say ask")
 	runningWords = wordSet("run exec execute command script shell start process terminal eval evaluate query sql psql")
@@ -138,6 +138,22 @@ func splitName(s string) nameWords {
 	}
 	flush()
 	return out
+}
+
+// doneBy reports a word that says that the tool did what it is there for: closed of close_issue, cancelled of cancelOrder. Of another tool the
+// same word may tell why it could not.
+func (a ask) doneBy(word []byte) bool {
+	stem, ok := strings.CutSuffix(string(word), "ed")
+	if !ok || len(stem) < 3 {
+		return false
+	}
+	for _, verb := range splitName(a.tool) {
+		switch verb {
+		case stem, stem + "e", strings.TrimSuffix(stem, "i") + "y", stem[:len(stem)-1]: // locked, closed, denied, cancelled and stopped
+			return true
+		}
+	}
+	return false
 }
 
 // maxEchoes bounds how many argument values are looked for.

@@ -262,7 +262,7 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 	inside := text.Raw()[1 : len(text.Raw())-1]
 	switch firstByte(inside) {
 	case '{', '[':
-		if len(inside) > maxPayload || !hasFailureNames(inside, true) {
+		if len(inside) > maxPayload || mayBeJSON(inside) && !hasFailureNames(inside, true) {
 			return "", false
 		}
 		plain, _ := text.StrBytes()
@@ -277,6 +277,20 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 		return "", false
 	}
 	return suspectText(text, askOf(x.Request))
+}
+
+// mayBeJSON tells a list and an object from a text in brackets, as in "[ERROR] no such page", by what stands behind the bracket.
+func mayBeJSON(inside []byte) bool {
+	_, rest, _ := bytes.Cut(inside[:min(len(inside), 256)], []byte{firstByte(inside)})
+	switch next := firstByte(rest); next {
+	case '\\', '"', '{', '[', ']', '}', '-', 0:
+		return true
+	case 't', 'f', 'n':
+		rest = rest[bytes.IndexByte(rest, next):]
+		return bytes.HasPrefix(rest, []byte("true")) || bytes.HasPrefix(rest, []byte("false")) || bytes.HasPrefix(rest, []byte("null"))
+	default:
+		return next >= '0' && next <= '9'
+	}
 }
 
 // blocked is the shape of a step that waits for something: an answer, with a way on.

@@ -8,11 +8,11 @@ func Tables() map[string]any {
 		"opening": opening.lines, "predicates": predicates.lines, "ownVoice": ownVoice.lines, "empty": empty.lines, "done": done.lines,
 		"denials": denials.lines, "strong": strong.lines, "mending": mending.lines, "elsewhere": elsewhere.lines,
 		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
-		"badCursor": badCursor.lines,
+		"badCursor": badCursor.lines, "judgement": judgement.lines,
 	}
 	words := map[string][]string{
 		"reading": sorted(readingWords), "record": sorted(recordWords), "judging": sorted(judgingWords), "search": sorted(searchWords),
-		"running": sorted(runningWords), "badStatus": sorted(badStatus),
+		"running": sorted(runningWords), "badStatus": sorted(badStatus), "subjects": sorted(subjects), "kept": sorted(kept),
 		"fileKeys": fileKeys, "pageKeys": pageKeys, "shellKeys": shellKeys, "codeKeys": codeKeys, "execKeys": execKeys,
 		"foreignOpenings": texts(foreignOpenings), "foreignPredicates": texts(foreignPredicates),
 	}

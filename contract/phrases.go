@@ -16,6 +16,15 @@ var opening = newPhrasebook(`
 	an|a|the? unexpected|internal|unknown|fatal|network|connection|validation|server|api|authentication|authorization error
 	an|a error|exception occurred|happened
 	something|oops went? wrong
+	oops
+	internal server|service error
+	there was an|a? error|problem|issue|failure|exception *
+	lost connection
+	connection|request|service|server|deadline|quota lost|aborted|unavailable|exceeded
+	service|server|api temporarily|currently unavailable|offline|down|overloaded
+	payment required
+	division by zero|0
+	not a git|directory|file|number|repository|recognised|recognized
 	unable to
 	could not
 	couldn't|cannot|can't|couldnt
@@ -25,7 +34,7 @@ var opening = newPhrasebook(`
 	not found|connected|allowed|authorized|authenticated|available|configured|supported|implemented|permitted|logged|ready|initialized|installed|enabled
 	not a? valid
 	invalid|missing|unsupported|unrecognized|unrecognised|unauthorized|unauthorised|forbidden|unauthenticated|unreachable|unavailable
-	unknown tool|command|action|operation|argument|parameter|method|resource|option|type|field|key|error
+	unknown tool|command|action|operation|argument|parameter|method|resource|option|type|field|key|error|project|user|timezone|zone|unit|currency|language|symbol|city|location|country|region|model|provider|host|device|table|column|database|collection|repository|branch|channel|id|name|identifier|format
 	bad request|gateway|credentials
 	too many|large|long
 	rate|request|usage limit
@@ -98,7 +107,12 @@ var predicates = newPhrasebook(`
 	unexpected token|end|response|error
 	enotfound|econnrefused|econnreset|etimedout|enoent|eacces|eperm|eexist|epipe|ehostunreach|enetunreach|eai_again
 	not a valid
-	not allowed|permitted|authorized|accepted|granted|set|started|opened|built|created|reachable|responding|whitelisted|defined
+	not allowed|permitted|authorized|accepted|granted|set|started|opened|built|created|reachable|responding|whitelisted|defined|sent|launched|saved|deleted|updated|added|removed|executed|delivered|loaded|processed|completed
+	something went wrong
+	data|temporarily|currently unavailable
+	is|are currently|temporarily unavailable|offline|down
+	user|client declined|rejected|denied|refused
+	no active|open|current session|connection|browser|page|project|workspace|document|transaction|tab|window
 	not in the whitelist|allowlist|list
 	already exists|exist|been|in|taken|registered|running|used
 	is|are already in
@@ -171,6 +185,7 @@ var ownVoice = newPhrasebook(`
 	unable to
 	request|api call? failed
 	… operation|request|call|command|query|execution failed:
+	translation|conversion|transcription|summarization|detection|generation|compilation failed:
 	security violation|error:
 	command … timed|failed|rejected|blocked|not
 	execution|script failed|timed
@@ -191,6 +206,7 @@ var empty = newPhrasebook(`
 	nothing found|to
 	found 0|no
 	none found
+	no failed|failing|broken|missing|invalid|failures|errors|exceptions|problems|warnings
 `)
 
 // done phrases tell of success.
@@ -205,7 +221,7 @@ var done = newPhrasebook(`
 
 // denials take a done word back: "not created", "was never saved".
 var denials = newPhrasebook(`
-	not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
+	no|not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
 `)
 
 // foreignOpenings begin error messages in scripts that do not separate words, and the marks people put in front of them.

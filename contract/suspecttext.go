@@ -135,6 +135,9 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	if v.text[0] != '#' || v.ask.source() != sourceOwn {
 		return "", false
 	}
+	if v.first.n <= 2 && v.lines <= 3 && strong.within(&v.first, 2) { // "# Error", and a line or two
+		return RuleHeadedText, short
+	}
 	// A heading that tells of the failure, and below it the failure.
 	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
 		return RuleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
@@ -145,7 +148,7 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 // judge weighs what the first line says against whose words these probably are.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
-	if v.isRecord() || v.tellsSuccess() || v.listsNone() || empty.begins(l) && !l.says(hidden) {
+	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
 	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
@@ -188,7 +191,7 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	case ownVoice.begins(l):
 		return RuleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
 	case from == sourceJudge:
-		return RuleErrorText, oneLine && begins && strong.begins(l)
+		return RuleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l)
 	case v.echoed && v.short() && !v.listsPaths() && from != sourceShell:
 		return RuleOwnVoiceText, true
 	case from == sourceSearch || from == sourcePage:
@@ -197,6 +200,11 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 		return RuleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
 	}
 }
+
+// judgement begins what somebody says who was asked to judge: of a validator, "Invalid date" is an answer.
+var judgement = newPhrasebook(`
+	invalid|missing|unknown
+`)
 
 // missingOnly begins the answer of a search that found nothing, in scripts that the table of empty answers cannot read.
 var missingOnly = newPhrasebook(`
@@ -215,6 +223,7 @@ var strong = newPhrasebook(`
 	rate limited|limit
 	too many requests
 	unauthorized|forbidden
+	unsupported *
 	an unexpected|unknown|internal? error|exception occurred|happened|has|while|when|during
 `)
 
@@ -298,6 +307,7 @@ func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= 
 // tellsSuccess reports a sentence about something done. What comes first counts: "not created" is none, and what follows
 // "successfully completed" is the name of the thing.
 func (v *textView) tellsSuccess() bool {
+	byName := false
 	for i := range min(v.first.n, 16) {
 		if denials.at(&v.first, i) {
 			return false
@@ -305,8 +315,9 @@ func (v *textView) tellsSuccess() bool {
 		if done.at(&v.first, i) {
 			return true
 		}
+		byName = byName || v.ask.doneBy(v.first.word(i))
 	}
-	return false
+	return byName
 }
 
 // listsNone reports the answer of a tool that lists things, when it is one sentence that says there are none of them: list_sources answers
@@ -324,8 +335,15 @@ func (v *textView) listsNone() bool {
 	return false
 }
 
+// repeatsName reports a text that begins with what the tool is about, as a title does: "Missing: two files" of find_missing_files.
+func (v *textView) repeatsName() bool {
+	first := string(v.first.word(0))
+	return subjects[first] && !ownVoice.begins(&v.first) && slices.Contains(splitName(v.ask.tool), first)
+}
+
 var (
 	listingWords = wordSet("list")
+	subjects     = wordSet("failed failure failures missing invalid unknown rate quota timeout expired denied rejected blocked unsupported")
 	kept         = wordSet("configured connected registered defined loaded set saved installed") // as things are that can be listed
 )
 
