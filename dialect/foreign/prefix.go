@@ -183,6 +183,9 @@ func (r *reader) peelValidation(s string) (string, bool) {
 		if rest == "" || !ok || !opensRest(rest) || strings.HasPrefix(rest, ": expected") { // zod 4's own sentence
 			continue
 		}
+		if strings.HasPrefix(strings.TrimLeft(rest, ":： "), "(") {
+			return s, false // a reason without a name would be all that is left
+		}
 		if word := strings.Trim(rest, ":： '\"`."); isPath(word) {
 			r.single(v, word)
 			return s, false

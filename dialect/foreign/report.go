@@ -18,6 +18,7 @@ var reports = []struct {
 	{ShapeJSONSchema, (*reader).jsonSchema},
 	{ShapeSerde, (*reader).serde},
 	{ShapeZodLines, (*reader).zodLines},
+	{ShapePathList, (*reader).bracketed},
 	{ShapePathList, (*reader).trailing},
 	{ShapePathList, (*reader).pathList},
 	{ShapePathList, (*reader).nameLines},

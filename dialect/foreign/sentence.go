@@ -156,6 +156,9 @@ func (r *reader) fields(s string) {
 	}
 	r.runtime(s, toks)
 	r.values(s, toks)
+	if len(r.said.Issues) == 0 {
+		r.alternatives(s, toks)
+	}
 }
 
 // within appends those of the phrases whose demands are met.
