@@ -185,6 +185,7 @@ func (c *Call) Cancelled(ctx context.Context) {
 
 // Late counts an answer that came after the call had ended. Nobody is told: the client has had its answer.
 func (c *Call) Late(ctx context.Context, answer []byte) {
+	c.up.late.Add(1)
 	c.up.o.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.o.Name),
 		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }

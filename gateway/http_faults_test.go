@@ -300,3 +300,12 @@ func TestProgressExtendsTheDeadlineOverHTTP(t *testing.T) {
 		t.Errorf("progress of another call: %s", m.Bytes())
 	}
 }
+
+func TestASecondAnswerOverHTTPIsDroppedAndCounted(t *testing.T) {
+	second := strings.Replace(good, `[]`, `[{"type":"text","text":"second"}]`, 1)
+	g := newGate(t, says(200, "text/event-stream", "data: "+good+"\n\ndata: "+second+"\n\n"), gateway.Options{}, gateway.HTTPOptions{})
+	m := g.post(t, toolCall).terminal(t, "7")
+	if string(m.Bytes()) != good || g.up.Late() != 1 {
+		t.Errorf("%s, %d late answers", m.Bytes(), g.up.Late())
+	}
+}

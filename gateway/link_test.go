@@ -114,6 +114,9 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 		d.server(okay)
 		d.wantTold()
 		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1}, 0)
+		if n := d.pump.up.Late(); n != 1 {
+			t.Errorf("%d late answers are counted", n)
+		}
 		d.server(okay) // late comes once
 		d.wantTold()
 		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1, "STRAY_ANSWER": 1}, 1)

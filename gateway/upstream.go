@@ -20,6 +20,7 @@ type Upstream struct {
 	ending atomic.Bool   // no call is admitted any more
 	calls  atomic.Uint64 // that were made so far
 	open   atomic.Int64  // of these, those that have no end yet
+	late   atomic.Uint64 // answers to calls that had ended
 }
 
 var native = dialect.Must("candor")
@@ -42,6 +43,9 @@ func (u *Upstream) Calls() uint64 { return u.calls.Load() }
 
 // Open returns how many of them have no end yet.
 func (u *Upstream) Open() int { return int(u.open.Load()) }
+
+// Late returns how many answers came after their call had ended, and were dropped.
+func (u *Upstream) Late() uint64 { return u.late.Load() }
 
 // timeout returns how long a call of a tool may take, 0 for ever.
 func (u *Upstream) timeout(tool string) time.Duration {

@@ -14,7 +14,6 @@ import (
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/gateway/config"
 	"github.com/candor-mcp/candor/internal/hostguard"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 // serving is a gateway that runs.
@@ -227,7 +226,7 @@ func (s *serving) adminPages() http.Handler {
 		}
 		_, _ = w.Write([]byte("ok\n")) // as above
 	})
-	mux.Handle("GET /metrics", prom.Handler(s.p.counts))
+	mux.HandleFunc("GET /metrics", s.metricsPage)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if guard := (hostguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this page is for this machine", http.StatusForbidden)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/meter/prom"
+)
+
+// traffic is what the gateway itself can tell of an upstream, beside its failures.
+var traffic = []struct {
+	name, kind, help string
+	of               func(*gateway.Upstream) uint64
+}{
+	{"candor_gateway_calls_total", "counter", "Calls that clients have made, refused ones included.", (*gateway.Upstream).Calls},
+	{"candor_gateway_open_calls", "gauge", "Calls that have no end yet.", func(u *gateway.Upstream) uint64 { return uint64(max(0, u.Open())) }},
+	{"candor_gateway_late_answers_total", "counter", "Answers that came after their call had ended, and were dropped.", (*gateway.Upstream).Late},
+}
+
+// metricsPage shows the failures, and then the traffic by upstream. The doors of an upstream before its settings changed count with it.
+func (s *serving) metricsPage(w http.ResponseWriter, _ *http.Request) {
+	text, err := prom.Text(s.p.counts)
+	if err != nil {
+		http.Error(w, "the metrics could not be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", prom.ContentType)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(text + s.trafficText())) // the scraper is gone; it will come again
+}
+
+func (s *serving) trafficText() string {
+	var text strings.Builder
+	doors := s.front.Load().all()
+	for _, row := range traffic {
+		sums := map[string]uint64{}
+		for _, d := range doors {
+			sums[d.settings.Name] += row.of(d.up)
+		}
+		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s %s\n", row.name, row.help, row.name, row.kind)
+		for _, name := range slices.Sorted(maps.Keys(sums)) {
+			fmt.Fprintf(&text, "%s{upstream=%q} %d\n", row.name, name, sums[name])
+		}
+	}
+	return text.String()
+}
