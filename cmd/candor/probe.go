@@ -101,7 +101,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringVar(&c.rules, "rules", judge.SetAgent, "the rule set: "+joinWords(judge.Sets()))
 	flags.StringVar(&c.format, "format", "text", "the form of the report: "+joinWords(report.Formats()))
 	flags.BoolVar(&c.json, "json", false, "the same as --format json")
-	flags.StringVar(&c.out, "out", "", "a file for the report; default standard output")
+	flags.StringVar(&c.out, "out", "", "a file for the report; default standard output, as is -")
 	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "the least severity that makes the exit code 1: "+joinWords(append(severities(), "never")))
 	flags.StringVar(&c.baseline, "baseline", "", "a report as JSON; the exit code is 1 for what got worse, and only for that")
 	flags.StringVar(&c.profile, "profile-out", "", "a file for what was learnt, as rules for candor wrap --profile")
@@ -124,6 +124,9 @@ func severities() []string {
 func (c *probeCommand) start(args []string) error {
 	if c.json {
 		c.format = "json"
+	}
+	if c.out == "-" { // as everywhere
+		c.out = ""
 	}
 	if err := c.check(args); err != nil {
 		return err
@@ -334,8 +337,12 @@ func writeRun(name string, run *probe.Run) error {
 	return writeWhole(name, append(data, '\n'))
 }
 
-// writeWhole replaces a file as a whole. What is there and is no file, such as a device or a pipe, is written to and stays what it is.
+// writeWhole replaces a file as a whole. What is there and is no file, such as a device or a pipe, is written to and stays what it is; a
+// link goes on leading where it leads.
 func writeWhole(name string, data []byte) error {
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		name = to
+	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(name, data, 0o644) //nolint:gosec // it is there, and its mode stays
 	}

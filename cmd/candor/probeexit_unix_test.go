@@ -69,3 +69,30 @@ func TestANameOfAllowThatNoToolHasIsTold(t *testing.T) {
 	}
 	t.Errorf("not told: %v", r.Skipped)
 }
+
+// TestAReportGoesWhereOutLeads has a link, which is followed and not replaced, and the usual name of standard output.
+func TestAReportGoesWhereOutLeads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run, file, link := filepath.Join(dir, "run"), filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	for name, text := range map[string]string{run: `{"version":1,"tools":[],"observations":[]}`, file: "before"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("file", link); err != nil {
+		t.Fatal(err)
+	}
+	if said, code := probeExit(t, "--run", run, "--out", link); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, said)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "file" {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "grade ?") {
+		t.Errorf("the file behind it holds %q, %v", text, err)
+	}
+	if said, code := probeExit(t, "--run", run, "--out", "-"); code != 0 || !strings.Contains(said, "grade ?") {
+		t.Errorf("- is no standard output: exit code %d\n%s", code, said)
+	}
+}
