@@ -61,9 +61,12 @@ func (p pattern) match(line []byte) (found, cut bool) {
 
 // steps is the size of an expression with its repetitions written out. It stops counting where it is too large anyway.
 func steps(re *syntax.Regexp) int {
-	size := 1 + len(re.Rune)/64 // a class of many ranges is large in memory
-	if re.Op == syntax.OpLiteral {
+	size := 0
+	switch {
+	case re.Op == syntax.OpLiteral:
 		size = len(re.Rune)
+	case len(re.Sub) == 0:
+		size = 1 + len(re.Rune)/64 // a class of many ranges is large in memory
 	}
 	for _, sub := range re.Sub {
 		if size += steps(sub); size > maxSteps {
