@@ -81,8 +81,14 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 // withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.
 // Found are details that are the gateway's own.
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
-	return candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
+	shown := candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
+	if e.Code() != candor.CodeUnknownToolFailure {
+		return shown
+	}
+	// The sentence of this code says that there were no words, and what to do is to read them. Neither is true here.
+	return shown.With(candor.WithMessage("The tool reported a failure, and its own words are withheld."),
+		candor.WithSuggestion("Report it with the reference, under which the operator finds the tool's own words."))
 }
 
 // withheldError is a JSON-RPC error without the upstream's words. Its number stays, and its data where the protocol itself says
