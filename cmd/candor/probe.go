@@ -92,7 +92,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringVar(&c.dir, "dir", "", "the server's working folder; default a fresh one")
 	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read")
 	flags.BoolVar(&c.yes, "yes", false, "all tools may be called for real")
-	flags.Uint64Var(&c.seed, "seed", 1, "the same seed repeats a run exactly")
+	flags.Uint64Var(&c.seed, "seed", 1, "the order in which the tools are tried, 1 is as they are listed; the same seed repeats a run exactly")
 	flags.StringVar(&c.startup, "startup", "60s", "how long the server may take until it answers the greeting")
 	flags.StringVar(&c.timeout, "timeout", "10s", "how long a call may take")
 	flags.StringVar(&c.total, "total", "10m", "how long the whole run may take, or none")
@@ -217,7 +217,7 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 		o.Upstream, faults = upstream, fake.Faults()
 	}
 	o.Cases = func(_ probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip) {
-		planned, skipped := cases.Plan(tools, cases.Options{Allow: c.allow, Yes: c.yes, Faults: faults, MaxCalls: c.maxCalls})
+		planned, skipped := cases.Plan(tools, cases.Options{Allow: c.allow, Yes: c.yes, Faults: faults, MaxCalls: c.maxCalls, Seed: c.seed})
 		return planned, append(skipped, c.notThere(tools)...)
 	}
 	return c.drive(ctx, target, o)

@@ -5,6 +5,7 @@ package cases
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/candor-mcp/candor/probe"
@@ -18,6 +19,9 @@ type Options struct {
 	Faults []string
 	// MaxCalls bounds the cases; 0 is 1,000. Those that say least are left out first, of all tools alike.
 	MaxCalls int
+	// Seed is the order in which the tools are tried: 0 and 1 are that of the list, any other is one of its own. A server that keeps
+	// something from one call to the next may fail in another way in another order.
+	Seed uint64
 	// NoProtocol leaves out what belongs to no tool.
 	NoProtocol bool
 
@@ -33,7 +37,7 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	if !o.NoProtocol {
 		planned = append(planned, protocol()...)
 	}
-	for i := range tools {
+	for _, i := range turns(len(tools), o.Seed) {
 		if len(o.slow) < slowTools && mayRun(&tools[i], o) {
 			o.slow = append(o.slow, tools[i].Name)
 		}
@@ -51,16 +55,25 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	return bound(planned, limit, skipped)
 }
 
+// turns are the places of so many tools, in the order in which they are tried.
+func turns(count int, seed uint64) []int {
+	places := make([]int, count)
+	for i := range places {
+		places[i] = i
+	}
+	if seed > 1 {
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(count, func(a, b int) { places[a], places[b] = places[b], places[a] }) //nolint:gosec // it must repeat
+	}
+	return places
+}
+
 // bound leaves out the cases that say least until there are few enough, of all tools alike. Where not all cases of a rank fit, the tools
 // that are listed first have theirs.
 func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case, []probe.Skip) {
 	if len(planned) <= limit {
 		return planned, skipped
 	}
-	places := make([]int, len(planned))
-	for i := range places {
-		places[i] = i
-	}
+	places := turns(len(planned), 0)
 	slices.SortStableFunc(places, func(a, b int) int { return rankOf(&planned[a]) - rankOf(&planned[b]) })
 	places = places[:limit]
 	slices.Sort(places)

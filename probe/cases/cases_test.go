@@ -138,6 +138,29 @@ func TestTheSameToolsGiveTheSameCases(t *testing.T) {
 	}
 }
 
+// TestTheSeedIsTheOrderOfTheTools: every seed makes the same cases, each in an order of its own.
+func TestTheSeedIsTheOrderOfTheTools(t *testing.T) {
+	t.Parallel()
+	var tools []probe.Tool
+	for _, name := range strings.Fields("a b c d e f g h") {
+		tools = append(tools, tool(name, searchSchema, true))
+	}
+	keys := func(seed uint64) (out []string) {
+		all, _ := cases.Plan(tools, cases.Options{Seed: seed})
+		for i := range all {
+			out = append(out, all[i].Key())
+		}
+		return out
+	}
+	listed, other := keys(1), keys(7)
+	if !slices.Equal(listed, keys(0)) || !slices.Equal(other, keys(7)) {
+		t.Error("a seed does not repeat")
+	}
+	if slices.Equal(listed, other) || !slices.Equal(slices.Sorted(slices.Values(listed)), slices.Sorted(slices.Values(other))) {
+		t.Error("another seed is no other order of the same cases")
+	}
+}
+
 func TestTooManyCasesAreCutFromAllToolsAlike(t *testing.T) {
 	t.Parallel()
 	var tools []probe.Tool
