@@ -216,7 +216,7 @@ func TestALockThatIsHeldOutlivesUs(t *testing.T) {
 
 // TestManyAreEnded has a command leave many behind, each with a session of its own.
 func TestManyAreEnded(t *testing.T) {
-	l := start(t, kinds(t)["guarded"], "for i in $(seq 100); do setsid sh -c 'echo stays $$; exec sleep 1000' & done; while [ $(grep -c stays out) -lt 100 ]; do sleep 0.01; done")
+	l := start(t, kinds(t)["guarded"], "for i in $(seq 100); do setsid sh -c 'echo stays $$; exec sleep 100' & done; while [ $(grep -c stays out) -lt 100 ]; do sleep 0.01; done")
 	if end := l.p.End(); end != (guard.End{}) {
 		t.Fatalf("%+v %q", end, l.said())
 	}
@@ -224,6 +224,31 @@ func TestManyAreEnded(t *testing.T) {
 		if pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(line, "stays "))); err != nil || runs(pid) {
 			t.Errorf("%d is still there: %v", pid, err)
 		}
+	}
+}
+
+// TestNobodyOutrunsAGuard has processes that are never there for long: each starts another, in a session of its own, and ends.
+func TestNobodyOutrunsAGuard(t *testing.T) {
+	l := start(t, kinds(t)["guarded"], `
+run='echo $1 >> runs; if [ $1 -lt 5000 ]; then setsid sh -c "$0" "$0" $(($1+1)) & fi'
+for i in 1 2 3 4; do setsid sh -c "$run" "$run" 1 & done
+while ! grep -q '^9$' runs; do sleep 0.01; done`)
+	if end := l.p.End(); end != (guard.End{}) {
+		t.Fatalf("%+v %q", end, l.said())
+	}
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(l.dir, "runs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	for range 50 { // somebody who runs would write meanwhile
+		time.Sleep(time.Millisecond)
+	}
+	if after := size(); after != before {
+		t.Error("one of them still runs")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -155,18 +156,34 @@ func (w *watchman) reap() (alone bool) {
 	}
 }
 
-// killChildren kills those that this process has at the moment. Theirs become its own, and are next. /proc is the only place that tells.
+// killChildren kills those that this process has at the moment. Theirs become its own, and are next.
 func killChildren() {
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return
+	for _, pid := range children("/proc/self/task") {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
+}
+
+// children are those that the kernel lists with the threads of this process. Where it keeps no such list, they are looked for among all
+// processes, which takes longer.
+func children(threads string) (pids []int) {
+	tasks, _ := os.ReadDir(threads)
+	listed := false
 	for _, task := range tasks {
-		text, _ := os.ReadFile("/proc/self/task/" + task.Name() + "/children") // a thread may just have ended
+		text, err := os.ReadFile(filepath.Join(threads, task.Name(), "children"))
+		listed = listed || err == nil // a thread may just have ended
 		for _, word := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+				pids = append(pids, pid)
 			}
 		}
 	}
+	if listed {
+		return pids
+	}
+	for pid, s := range snapshot() {
+		if s.parent == os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
