@@ -17,7 +17,7 @@ const thenPing = "_then_ping"
 // observation is that of the question whether it is alive.
 func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observation, alive bool) {
 	if d.o.Upstream != nil {
-		d.o.Upstream.Begin(c.Fault)
+		d.o.Upstream.Begin(faultOf(c))
 	}
 	began := time.Now()
 	t := d.turn(c)
@@ -57,6 +57,18 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 		return []probe.Observation{o}, alive
 	}
 	return []probe.Observation{o, *after}, false
+}
+
+// notFound is the fault of an upstream that has not what it is asked for.
+const notFound = "404"
+
+// faultOf is what the fake upstream does during a case. Asked for what does not exist it says so, as any service would: one that finds
+// everything would have the tool succeed.
+func faultOf(c *probe.Case) string {
+	if c.Fault == "" && c.Name == probe.CaseNonexistent && c.Expect == probe.ExpectFailure {
+		return notFound
+	}
+	return c.Fault
 }
 
 // perform makes the turn of a case. Where it is a call that is called off, it reports whether the server has kept on with it.

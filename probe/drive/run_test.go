@@ -146,10 +146,12 @@ func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
 		t.Errorf("without an upstream %q are made", story(run))
 	}
 	u := &upstream{}
-	o := quick(fault, missing)
+	absent := call(probe.CaseNonexistent, "read", probe.ExpectFailure)
+	absent.Group = probe.GroupDomain
+	o := quick(fault, missing, absent)
 	o.Upstream = u
 	run = driven(t, server("environment"), o)
-	if want := []string{"begin 429", "end", "begin ", "end"}; !slices.Equal(u.told, want) {
+	if want := []string{"begin 429", "end", "begin ", "end", "begin 404", "end"}; !slices.Equal(u.told, want) {
 		t.Errorf("the upstream was told %q, want %q", u.told, want)
 	}
 	if got := run.Observations[0]; got.Hits != 3 || !strings.Contains(got.Response, "UPSTREAM_HERE=yes") || !strings.Contains(got.Response, "WRAPPED=yes") {
