@@ -3,6 +3,7 @@ package contract_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/contract"
@@ -41,4 +42,16 @@ func failing(texts ...string) string {
 	}
 	content, _ := json.Marshal(blocks) // strings always can be
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":%s}}`, content)
+}
+
+// TestAdviceDoesNotPointToDetailsThatAreNotThere: who has said it all in a sentence has it read.
+func TestAdviceDoesNotPointToDetailsThatAreNotThere(t *testing.T) {
+	for text, listed := range map[string]bool{
+		"Invalid arguments for moor": false, "No active boat session": false, "Missing required argument: berth": true,
+	} {
+		got := contract.Read(&contract.Exchange{Response: wire.Parse([]byte(failing(text)), wire.Limits{})})
+		if points := strings.Contains(got.Error.Suggestion(), "details"); points != listed {
+			t.Errorf("%q: %q", text, got.Error.Suggestion())
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -100,8 +101,8 @@ func finish(x *Exchange, f Conclusion, s foreign.Said, i inference) *candor.Erro
 		candor.WithRef(refOf(x, &s)),
 		candor.WithTool(toolOf(x, &s)),
 	}
-	if s.Suggestion != "" {
-		set = append(set, candor.WithSuggestion(s.Suggestion))
+	if advice := cmp.Or(s.Suggestion, unlisted(&s, i.code)); advice != "" {
+		set = append(set, candor.WithSuggestion(advice))
 	}
 	if d := detailsOf(x, &s); !d.IsZero() {
 		set = append(set, candor.WithDetails(d))
@@ -110,6 +111,21 @@ func finish(x *Exchange, f Conclusion, s foreign.Said, i inference) *candor.Erro
 		set = append(set, candor.WithTime(x.At))
 	}
 	return candor.New(i.code, sentence(&s), set...)
+}
+
+// unlisted is the advice of a code that points to its details, for a peer that has put it all into its sentence; "" if there is no other.
+func unlisted(s *foreign.Said, code candor.Code) string {
+	if len(s.Issues) > 0 {
+		return ""
+	}
+	switch code {
+	case candor.CodeInvalidArguments:
+		return "Read the message, hold the arguments against the tool's input schema, and make a new call."
+	case candor.CodePreconditionFailed:
+		return "Do first what the message asks for, then make this call."
+	default:
+		return ""
+	}
 }
 
 // sentence is the peer's own, unless it says nothing: the catalogue's then says more.
