@@ -281,17 +281,19 @@ func TestAnAnswerOf32MiBDoesNotFillTheMemory(t *testing.T) {
 	}
 }
 
+const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}`
+
 func TestProgressExtendsTheDeadlineOverHTTP(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for i := range 10 {
-			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"p\",\"progress\":%d}}\n\n", i)
+		for range 8 {
+			_, _ = io.WriteString(w, "data: "+progress+"\n\n")
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond)
 		}
 		_, _ = io.WriteString(w, "data: "+good+"\n\n")
-	}), gateway.Options{Timeout: 700 * time.Millisecond}, gateway.HTTPOptions{})
+	}), gateway.Options{Timeout: 2 * time.Second}, gateway.HTTPOptions{}) // which a machine under load may use up
 	const asks = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":%s}}}`
 	if m := g.post(t, fmt.Sprintf(asks, `"p"`)).terminal(t, "7"); m.Kind() != wire.KindResult || codeOf(m) != "" {
 		t.Errorf("%s", m.Bytes())
@@ -299,6 +301,66 @@ func TestProgressExtendsTheDeadlineOverHTTP(t *testing.T) {
 	if m := g.post(t, fmt.Sprintf(asks, `"q"`)).terminal(t, "7"); codeOf(m) != "CALL_TIMEOUT" {
 		t.Errorf("progress of another call: %s", m.Bytes())
 	}
+}
+
+func TestProgressDoesNotExtendTheDeadlineForEverOverHTTP(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, "data: "+progress+"\n\n")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(5 * time.Millisecond)
+		}
+	}), gateway.Options{Timeout: 50 * time.Millisecond}, gateway.HTTPOptions{})
+	m := g.post(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}`).terminal(t, "7")
+	if codeOf(m) != "CALL_TIMEOUT" {
+		t.Errorf("%s", m.Bytes())
+	}
+}
+
+func TestProgressExtendsTheDeadlineOfALegacyCallButNotForEver(t *testing.T) {
+	t.Parallel()
+	messages, say := make(chan string, 4), make(chan string)
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: 2 * time.Second, Timeouts: map[string]time.Duration{"endless": 50 * time.Millisecond}}, gateway.HTTPOptions{})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	answer := func() wire.Message {
+		for {
+			if e := s.next(t); string(e.Data) != progress {
+				m := wire.Parse(e.Data, wire.Limits{})
+				return m.Clone()
+			}
+		}
+	}
+	const asks = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"_meta":{"progressToken":"p"}}}`
+	send(t, http.MethodPost, address, fmt.Sprintf(asks, "long"))
+	go func() {
+		for range 8 {
+			say <- progress
+			time.Sleep(300 * time.Millisecond)
+		}
+		say <- good
+	}()
+	if m := answer(); codeOf(m) != "" {
+		t.Errorf("%s", m.Bytes())
+	}
+	send(t, http.MethodPost, address, fmt.Sprintf(asks, "endless"))
+	over := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case say <- progress:
+				time.Sleep(5 * time.Millisecond)
+			case <-over:
+				return
+			}
+		}
+	}()
+	if m := answer(); codeOf(m) != "CALL_TIMEOUT" {
+		t.Errorf("%s", m.Bytes())
+	}
+	close(over)
 }
 
 func TestASecondAnswerOverHTTPIsDroppedAndCounted(t *testing.T) {
