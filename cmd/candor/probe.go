@@ -363,13 +363,17 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 		}
 		worse = delta.Worse()
 	}
+	partial := bad("--record FILE keeps what was seen, and --resume FILE goes on with it", "the run is incomplete: %s", run.Incomplete)
 	switch {
-	case worse:
-		return found()
-	case run.Incomplete != "":
-		return bad("--record FILE keeps what was seen, and --resume FILE goes on with it", "the run is incomplete: %s", run.Incomplete)
-	default:
+	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never": // a run that is only written down anew
 		return nil
+	case run.Incomplete == "":
+		return found()
+	case worse:
+		complain(c.w, c.cmd, partial)
+		return found()
+	default:
+		return partial
 	}
 }
 

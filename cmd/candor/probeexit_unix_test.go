@@ -33,6 +33,15 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	if code != exitBad || !strings.Contains(said, "incomplete") || !strings.Contains(said, "--resume") {
 		t.Errorf("out of time: exit code %d\n%s", code, said)
 	}
+	run := filepath.Join(t.TempDir(), "run")
+	if err := os.WriteFile(run, []byte(`{"version":1,"tools":[],"observations":[],"incomplete":"it was stopped"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for failOn, want := range map[string]int{"major": exitBad, "never": 0} { // to write it in another format is no verdict on it
+		if said, code := probeExit(t, "--run", run, "--fail-on", failOn); code != want {
+			t.Errorf("--fail-on %s: exit code %d\n%s", failOn, code, said)
+		}
+	}
 	if said, code := probeExit(t, "--total", "1s", "--", "sleep", "60"); code != exitBad || strings.Contains(said, "grade") {
 		t.Errorf("a server that says nothing: exit code %d\n%s", code, said)
 	}
