@@ -312,7 +312,7 @@ func TestProgressDoesNotExtendTheDeadlineForEverOverHTTP(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			time.Sleep(5 * time.Millisecond)
 		}
-	}), gateway.Options{Timeout: 50 * time.Millisecond}, gateway.HTTPOptions{})
+	}), gateway.Options{Timeout: 300 * time.Millisecond}, gateway.HTTPOptions{})
 	m := g.post(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}`).terminal(t, "7")
 	if codeOf(m) != "CALL_TIMEOUT" {
 		t.Errorf("%s", m.Bytes())
@@ -322,7 +322,7 @@ func TestProgressDoesNotExtendTheDeadlineForEverOverHTTP(t *testing.T) {
 func TestProgressExtendsTheDeadlineOfALegacyCallButNotForEver(t *testing.T) {
 	t.Parallel()
 	messages, say := make(chan string, 4), make(chan string)
-	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: 2 * time.Second, Timeouts: map[string]time.Duration{"endless": 50 * time.Millisecond}}, gateway.HTTPOptions{})
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: 2 * time.Second, Timeouts: map[string]time.Duration{"endless": 300 * time.Millisecond}}, gateway.HTTPOptions{})
 	s := open(t, http.MethodGet, g.URL, "")
 	address := g.URL + string(s.next(t).Data)
 	answer := func() wire.Message {
