@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/candor-mcp/candor/probe/fake"
+)
+
+// TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason runs where no further namespace may be made. Real calls were meant for the fake, so
+// with leave for them nothing is run at all.
+func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
+	t.Parallel()
+	if fake.Available() != nil {
+		return // that is where it runs already; the room of the fake upstream has a test that says why
+	}
+	for flag, want := range map[string]int{"--quiet": 0, "--yes": exitBad, "--allow=honest": exitBad} {
+		script := `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", shippedCandor(t), "probe", "--quiet", "--fake-upstream", "--fail-on", "never", flag, "--", shippedCandor(t), "zoo", "--defect", "masked-flag")
+		cmd.Dir = t.TempDir()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}
+		said, err := cmd.CombinedOutput()
+		code := 0
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+			code = failed.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(string(said)), " ")
+		if code != want || !strings.Contains(text, "namespaces") || (want == 0) != strings.Contains(text, "EC002 masked-flag") {
+			t.Errorf("%s: exit code %d\n%s", flag, code, said)
+		}
+	}
+}
