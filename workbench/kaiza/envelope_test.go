@@ -2,6 +2,7 @@ package kaiza_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -167,26 +168,39 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 		"silent":         {"drill", args{"kind": "silent"}},
 	}
 	first := map[string]string{}
-	for _, runs := range []int{2, 2, 1} {
-		c := p.executor("--drill")
-		for range runs {
+	decided := func(name string, a answer) {
+		e, decides := a.canonical(), ""
+		for _, member := range []string{"code", "domain", "number", "class", "retry", "origin"} {
+			decides += string(e.Path(member).Raw()) + " "
+		}
+		if first[name] == "" && e.Path("code").Present() {
+			first[name] = decides
+		}
+		if decides != first[name] {
+			t.Errorf("%s: %q, and before %q", name, decides, first[name])
+		}
+	}
+	write := func(path string) args { return args{"path": path, "content": "x", "plan_hash": plan} }
+	for life, runs := range []int{2, 2, 1} {
+		c := p.start("--drill")
+		for range 20 {
+			decided("before a session", c.call("read_file", args{"path": "src/hello.txt"}))
+			decided("no such workspace", c.call("begin_session", args{"workspace_root": p.work + "/none", "role": "WINDSURF"}))
+		}
+		c.begin("WINDSURF")
+		for run := range runs {
 			for name, condition := range conditions {
-				e := c.call(condition.tool, condition.in).canonical()
-				decides := ""
-				for _, member := range []string{"code", "domain", "number", "class", "retry", "origin"} {
-					decides += string(e.Path(member).Raw()) + " "
-				}
-				if first[name] == "" && e.Path("code").Present() {
-					first[name] = decides
-				}
-				if decides != first[name] {
-					t.Errorf("%s: %q, and before %q", name, decides, first[name])
-				}
+				decided(name, c.call(condition.tool, condition.in))
 			}
+			decided("outside the plan", c.call("write_file", write("outside.txt")))
+			for range 20 {
+				decided("locked", c.call("write_file", write("src/new.txt")))
+			}
+			c.unlocked(fmt.Sprintf("same-%d-%d.md", life, run))
 		}
 		c.kill()
 	}
-	if len(first) != len(conditions) {
-		t.Errorf("only %d of %d conditions have a code", len(first), len(conditions))
+	if len(first) != len(conditions)+4 {
+		t.Errorf("only %d of %d conditions have a code", len(first), len(conditions)+4)
 	}
 }
