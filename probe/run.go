@@ -69,6 +69,9 @@ type Run struct {
 	Incomplete   string        `json:"incomplete,omitempty"` // why it ended early
 }
 
+// GivenSecret stands in a run for a secret that the server was given, in a header or in its environment, wherever an answer holds it.
+const GivenSecret = "[redacted:given]"
+
 // RunVersion is the version of the form in which a run is kept.
 const RunVersion = 1
 

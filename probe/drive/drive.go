@@ -24,7 +24,7 @@ import (
 type Target struct {
 	Command []string // of a server on standard input and output
 	Dir     string   // its working folder; "" is a fresh one, removed at the end
-	Env     []string // NAME=value, in addition to PATH, LANG and the scratch folders, or in place of them
+	Env     []string // NAME=value, in addition to PATH, LANG and the scratch folders, or in place of them; secrets are kept out of the run as those of Headers are
 
 	URL       string            // of a server over HTTP
 	Transport Transport         // "" is [TransportAuto]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // keep notes an answer, which stands for so many of those that were waited for.
@@ -104,7 +105,7 @@ func span(text []byte) (keep, end int) {
 	return keep, end
 }
 
-// literal is a text as it came, but for two things: what the caller's headers hold, and the random part of the name of the scratch
+// literal is a text as it came, but for two things: the secrets that the server was given, and the random part of the name of the scratch
 // folder, without which the same server would not say the same twice.
 func (d *driver) literal(text string) string { return d.mask.Replace(text) }
 
@@ -116,14 +117,28 @@ func masks(t Target, scratch string) *strings.Replacer {
 		if _, bare, ok := strings.Cut(value, " "); ok { // as in Bearer …
 			value = bare
 		}
-		if redact.Key(name) && len(value) >= 6 {
-			pairs = append(pairs, value, redact.Placeholder)
-		}
+		pairs = hide(pairs, name, value)
+	}
+	for _, variable := range t.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		pairs = hide(pairs, name, value)
 	}
 	if name := filepath.Base(scratch); strings.HasPrefix(name, scratchPrefix) {
 		pairs = append(pairs, name, scratchPrefix+"0")
 	}
 	return strings.NewReplacer(pairs...)
+}
+
+// leastSecret is how long a secret is at least: what is shorter stands in many an answer by chance.
+const leastSecret = 6
+
+// hide adds a value whose name says that it is a secret, as it is and as JSON spells it.
+func hide(pairs []string, name, value string) []string {
+	if !redact.Key(name) || len(value) < leastSecret {
+		return pairs
+	}
+	spelt := wire.AppendString(nil, value)
+	return append(pairs, value, probe.GivenSecret, string(spelt[1:len(spelt)-1]), probe.GivenSecret)
 }
 
 // light is a case without what makes a run heavy: the request shows the beginning of it.

@@ -240,7 +240,18 @@ func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
 		old(w, r, message)
 	})
 	run := driven(t, drive.Target{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer swordfish"}}, quick(missing))
-	if got := run.Observations[0].Response; strings.Contains(got, "swordfish") || !strings.Contains(got, "Bearer [redacted:") {
+	if got := run.Observations[0].Response; strings.Contains(got, "swordfish") || !strings.Contains(got, "Bearer "+probe.GivenSecret) {
+		t.Errorf("kept as %s", got)
+	}
+}
+
+func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
+	t.Parallel()
+	to := server("environment")
+	to.Env = append(to.Env, `API_TOKEN=open"sesame`, "REGION=westernmost")
+	run := driven(t, to, quick(missing))
+	got := run.Observations[0].Response
+	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || !strings.Contains(got, "westernmost") {
 		t.Errorf("kept as %s", got)
 	}
 }

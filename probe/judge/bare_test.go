@@ -49,3 +49,13 @@ func TestTheEvidenceOfADeathHoldsItsReason(t *testing.T) {
 		}
 	}
 }
+
+// TestASecretThatTheServerWasGivenIsALeak: it is hidden in the run, and found by what hides it.
+func TestASecretThatTheServerWasGivenIsALeak(t *testing.T) {
+	t.Parallel()
+	o := missing(`"result":{"content":[{"type":"text","text":"BAD_KEY: query is refused for the key ` + probe.GivenSecret + `"}],"isError":true}`)
+	r := report(t, one(o))
+	if !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC016" }) {
+		t.Errorf("%+v", r.Findings)
+	}
+}

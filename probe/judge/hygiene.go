@@ -88,8 +88,10 @@ var hygieneRules = []rule{
 var contentTypes = []string{"text", "image", "audio", "resource_link", "resource"}
 
 func (s *sight) leaksSecret() bool {
-	if strings.Contains(s.Response, planted) && !strings.Contains(s.Request, planted) {
-		return true
+	for _, own := range []string{planted, probe.GivenSecret} {
+		if strings.Contains(s.Response, own) && !strings.Contains(s.Request, own) {
+			return true
+		}
 	}
 	const mark = "[redacted:"
 	return s.told() && !strings.Contains(s.Response, mark) && strings.Contains(contract.Redact(s.text()), mark) && !strings.Contains(contract.Redact(s.Request), mark)
