@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/candor-mcp/candor/wire"
@@ -153,12 +154,15 @@ func (w *web) header(m *wire.Message) http.Header {
 	return h
 }
 
-// printable writes a text as a header may hold it.
+// The marks of a text that a header cannot hold as it is.
+const encodedOpen, encodedClose = "=?base64?", "?="
+
+// printable writes a text as a header may hold it, so that the server reads the same: what is not printable, what a header would lose at
+// its ends, and what looks as if it were written so already.
 func printable(text string) string {
-	for _, b := range []byte(text) {
-		if b < ' ' || b >= 0x7f {
-			return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(text)) + "?="
-		}
+	odd := func(r rune) bool { return r < ' ' || r >= 0x7f }
+	if strings.ContainsFunc(text, odd) || strings.TrimSpace(text) != text || strings.HasPrefix(text, encodedOpen) && strings.HasSuffix(text, encodedClose) {
+		return encodedOpen + base64.StdEncoding.EncodeToString([]byte(text)) + encodedClose
 	}
 	return text
 }
