@@ -9,6 +9,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/candor-mcp/candor/internal/pointer"
 )
 
 // hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
@@ -16,6 +18,9 @@ func (t *teller) hint(f finding) string {
 	at, has := f.in.at(f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
+		if has && at == nil && t.isOptional(f) {
+			return "leave the key out where there is no value"
+		}
 		return retype(k.Want, at)
 	case *kind.Enum:
 		if text, ok := at.(string); ok {
@@ -27,6 +32,17 @@ func (t *teller) hint(f finding) string {
 		}
 	}
 	return ""
+}
+
+// isOptional reports a finding about a key that the schema of its object does not ask for. One that is described elsewhere is not known to be.
+func (t *teller) isOptional(f finding) bool {
+	if len(f.steps) == 0 {
+		return false
+	}
+	key := f.steps[len(f.steps)-1]
+	around, found := strings.CutSuffix(f.at, "/properties"+pointer.Of(key))
+	holder := t.parts[around]
+	return found && holder != nil && !slices.Contains(holder.Required, key)
 }
 
 // neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.

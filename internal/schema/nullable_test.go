@@ -36,3 +36,21 @@ func TestNullIsTakenWhereAServerSaysNullable(t *testing.T) {
 		}
 	}
 }
+
+// TestNullForWhatMayBeMissingIsToldToBeLeftOut: an example in its place would have a caller send a value that it does not mean.
+func TestNullForWhatMayBeMissingIsToldToBeLeftOut(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Compile([]byte(`{"type":"object","required":["berth"],"properties":{
+		"berth":{"type":"string"},"age":{"type":"integer"},"crew":{"type":"object","properties":{"size/max":{"type":"integer"}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hints := map[string]string{}
+	for _, issue := range s.Explain([]byte(`{"berth":null,"age":null,"crew":{"size/max":null}}`)).Issues {
+		hints[issue.Path] = issue.Hint
+	}
+	const want = "leave the key out where there is no value"
+	if len(hints) != 3 || hints["/berth"] != "" || hints["/age"] != want || hints["/crew/size~1max"] != want {
+		t.Errorf("hints %q", hints)
+	}
+}
