@@ -43,6 +43,7 @@ func (d *driver) begin(ctx context.Context) error {
 	}
 	d.findPing(ctx)
 	d.list(ctx)
+	d.mirror()
 	return nil
 }
 
@@ -89,6 +90,14 @@ func (d *driver) connect(ctx context.Context) (*hello, error) {
 
 func (d *driver) use(l link, transport Transport, stateless bool, scratch string) {
 	d.link, d.transport, d.stateless, d.obliged, d.mask = l, transport, stateless, 0, masks(d.t, scratch)
+	d.mirror()
+}
+
+// mirror tells a connection over HTTP which arguments the tools want in headers.
+func (d *driver) mirror() {
+	if w, ok := d.link.(*web); ok && d.stateless {
+		w.mirror(d.run.Tools)
+	}
 }
 
 func (d *driver) connectChild(ctx context.Context) (*hello, error) {

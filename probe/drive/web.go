@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -25,9 +26,10 @@ type web struct {
 	came chan arrival
 
 	mu       sync.Mutex
-	version  string // guarded by mu; "" until it is agreed on
-	session  string // guarded by mu
-	greeting []byte // guarded by mu; initialize as it was sent, to begin another session
+	version  string              // guarded by mu; "" until it is agreed on
+	session  string              // guarded by mu
+	greeting []byte              // guarded by mu; initialize as it was sent, to begin another session
+	mirrors  map[string][]mirror // guarded by mu; by tool
 }
 
 func openWeb(t Target, version string) (*web, error) {
@@ -151,7 +153,16 @@ func (w *web) header(m *wire.Message) http.Header {
 			h.Set("Mcp-Name", printable(text))
 		}
 	}
+	reflectInto(h, m, w.mirrors)
 	return h
+}
+
+// mirror has the arguments of calls stand in headers as well, where tools want that.
+func (w *web) mirror(tools []probe.Tool) {
+	wanted := mirrorsOf(tools)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mirrors = wanted
 }
 
 // The marks of a text that a header cannot hold as it is.
