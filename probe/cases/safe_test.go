@@ -16,6 +16,7 @@ func TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []probe.Tool{
 		tool("reset_database", `{"type":"object"}`, false), tool("anything", `true`, false), {Name: "without_schema"},
+		tool("wipe", `{"type":"object","properties":{"force":{"type":"boolean"}}}`, false),
 		tool("unusable", `{"type":"object","properties":{"a":{"type":"nonsense"}},"required":["a"]}`, false),
 	} {
 		all, skipped := cases.Plan([]probe.Tool{tool}, cases.Options{NoProtocol: true})
