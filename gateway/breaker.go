@@ -107,17 +107,21 @@ func (b *breakers) answered(c *Call, e *candor.Error) {
 	}
 }
 
-// lost ends a call without an answer: that says nothing of the tool.
+// lost ends a call without an answer: that says nothing of the tool. If it was called off, which is no error, it says nothing of the
+// server either: clients lose patience with one that hangs.
 func (b *breakers) lost(c *Call, e *candor.Error) {
 	if !c.leave() {
 		return
 	}
 	untried(b.of(c.tool))
-	if e != nil && isReliability(e) {
+	switch {
+	case e == nil:
+		untried(b.server)
+	case isReliability(e):
 		b.server.RecordFailure()
-		return
+	default:
+		b.server.RecordSuccess()
 	}
-	b.server.RecordSuccess()
 }
 
 // leave gives up what enter has given, and reports whether there was anything.
@@ -136,7 +140,7 @@ func (c *Call) isListed() bool {
 	return tool != nil
 }
 
-// untried says that a trial of a tool at rest has shown nothing: it rests on.
+// untried says that a trial of what is at rest has shown nothing: it rests on.
 func untried(own breaker) {
 	if own != nil && own.IsHalfOpen() {
 		own.RecordFailure()
