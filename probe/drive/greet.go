@@ -205,8 +205,11 @@ func (d *driver) hail(ctx context.Context, method, params string) (*hello, error
 		h.answer = wire.Parse(h.seen.raw, wire.Limits{MaxBytes: maxMessage})
 		return h, nil
 	case endGone:
-		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: run the command by hand and see what it needs)",
-			method, d.farewell(h.seen))}
+		hint := "is it an MCP server?"
+		if d.transport == transportStdio { // by hand it may well start
+			hint = "it gets almost no environment, and a folder of its own: --env NAME and --dir give it what it needs"
+		}
+		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: %s)", method, d.farewell(h.seen), hint)}
 	case endBroken:
 		return nil, d.unreached(errors.New(h.seen.broken))
 	default:

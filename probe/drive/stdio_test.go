@@ -278,7 +278,7 @@ func TestWhatCannotBeDrivenSaysWhatToDo(t *testing.T) {
 		"no server":       {drive.Target{}, quick(), "give a command or an address"},
 		"two servers":     {drive.Target{Command: []string{"x"}, URL: "http://x"}, quick(), "not both"},
 		"no such command": {drive.Target{Command: []string{"zz-no-such-command"}}, quick(), "install it"},
-		"dies at start":   {server("dies-at-start"), quick(), "no API key"},
+		"dies at start":   {server("dies-at-start"), quick(), "no API key (hint: it gets almost no environment"},
 		"never answers":   {server("mute"), mute, "did not answer initialize in time"},
 		"no address":      {drive.Target{URL: "ftp://x"}, quick(), "no address"},
 		"nobody listens":  {drive.Target{URL: "http://127.0.0.1:1/mcp"}, quick(), "connection refused"},
