@@ -208,3 +208,12 @@ func TestTheSentenceOfAReasonWithoutANameStays(t *testing.T) {
 		t.Errorf("%q", said.Text)
 	}
 }
+
+func TestTheReasonOfAnItemIsToldWithoutTheMarkOfItsList(t *testing.T) {
+	for _, mark := range []string{"•", "-", "*"} {
+		said := foreign.ReadText("moor: Validation failed:\n  "+mark+" berth: berth cannot be empty\n\nSee the pier.", wire.Value{})
+		if len(said.Issues) != 1 || said.Issues[0].Path != "/berth" || said.Issues[0].Message != "berth: berth cannot be empty" {
+			t.Errorf("%s: %+v", mark, said.Issues)
+		}
+	}
+}

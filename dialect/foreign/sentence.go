@@ -1,5 +1,7 @@
 package foreign
 
+import "strings"
+
 // sentences are the ways in which servers name a failing argument in prose. The first phrase that matches at
 // a token wins, so the more telling ones stand first.
 var sentences = phrasesOf(
@@ -197,7 +199,18 @@ func lineAt(s string, at int) string {
 	for end < len(s) && s[end] != '\n' && !(s[end] == '.' && (end+1 == len(s) || s[end+1] == ' ')) {
 		end++
 	}
-	return clip(s[begin:end], maxIssueText)
+	return clip(unlist(s[begin:end]), maxIssueText)
+}
+
+// unlist takes the mark of a list off an item.
+func unlist(item string) string {
+	item = strings.TrimSpace(item)
+	for _, mark := range []string{"• ", "- ", "* ", "– "} {
+		if rest, ok := strings.CutPrefix(item, mark); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return item
 }
 
 const maxIssueText = 256
