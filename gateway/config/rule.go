@@ -110,7 +110,7 @@ func checked(v value, check func() error) value {
 				err = inner // without the number of the rule: the place is told
 			}
 			all, _ := yamlfile.Pairs(n)
-			r.fail(first(all, n), mistake("candor help gateway, or docs/gateway.md, shows rules that work", "%s", err))
+			r.fail(first(all, n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
 		}
 	}
 	return v
