@@ -27,6 +27,8 @@ func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
 			one(absent(text(true, "Cannot connect to the daemon")), missing(text(true, "Cannot connect to the daemon"))), one(absent(text(true, "GONE: no such page")), missing(text(true, "Cannot connect to the daemon")))},
 		{"another argument that is wrong may be named first", "EC015",
 			one(absent(text(true, "GONE: no such page")), extra("INVALID: page must be a number")).change(asks("zz")), one(absent(text(true, "GONE: no such page")), extra("INVALID: that must be a number")).change(asks("zz"))},
+		{"a call that is counted elsewhere is not carried out there", "EC023",
+			one(asked(1, missing(text(true, "INVALID: query is required")))), one(asked(1, missing(text(true, "INVALID: page is required"))))},
 		{"a bug within an explanation is not all that is said", "EC014",
 			one(missing(text(true, "BAD: the service could not be asked.\n\nReport this to us: event 17.\n\nCannot read properties of undefined (reading 'length')"))),
 			one(missing(text(true, "BAD: Cannot read properties of undefined (reading 'length')")))},

@@ -61,7 +61,16 @@ func (s *sight) unheeded() bool {
 
 // wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
 func (s *sight) wentOn() bool {
-	return s.Hits > 0 || s.told() && s.reading.Error.Class() == candor.ClassUnavailable
+	return s.Hits > 0 && !s.refusedItself() || s.told() && s.reading.Error.Class() == candor.ClassUnavailable
+}
+
+// refusedItself reports a refusal that names what is wrong with the arguments. What the upstream got meanwhile was something else, such as a
+// count of calls.
+func (s *sight) refusedItself() bool {
+	if !s.told() || s.reading.Error.Class() != candor.ClassBadRequest {
+		return false
+	}
+	return s.namedCulprits() > 0 || len(s.culprits()) == 0 && len(s.facts().issues) > 0
 }
 
 // culprits are the arguments that are wrong in the case.
