@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor/probe"
 )
@@ -14,6 +15,10 @@ type Delta struct {
 	Before  Side     `json:"before"`
 	After   Side     `json:"after"`
 	Notes   []string `json:"notes"` // why the two may not be comparable: other server, rules or seed, or a run that is not complete
+
+	// NewRules are those that the report before did not know, though it was made by the same rule set. What only they find, the server may have
+	// done all along: it is among New, and makes nothing worse.
+	NewRules []string `json:"new_rules"`
 
 	New    []probe.Finding `json:"new"`    // findings that were not there before, by [probe.Finding.Key]
 	Gone   []probe.Finding `json:"gone"`   // findings that are not there any more
@@ -65,7 +70,7 @@ func Diff(before, after *probe.Report) *Delta {
 	}
 	d := &Delta{
 		Version: DeltaVersion, Before: sideOf(before), After: sideOf(after), Notes: []string{},
-		New: []probe.Finding{}, Gone: []probe.Finding{}, Harder: []Shift{}, Softer: []Shift{},
+		NewRules: []string{}, New: []probe.Finding{}, Gone: []probe.Finding{}, Harder: []Shift{}, Softer: []Shift{},
 		Fell: []Step{}, Rose: []Step{}, Added: []string{}, Lost: []string{},
 	}
 	d.compareRuns(before, after)
@@ -75,10 +80,21 @@ func Diff(before, after *probe.Report) *Delta {
 }
 
 // Worse reports whether something got worse: a finding is new or weighs more, a grade fell, or a tool is gone. Findings that are only worth
-// knowing do not count. It is what fails a build against a baseline.
+// knowing do not count, nor do those of [Delta.NewRules]. It is what fails a build against a baseline.
 func (d *Delta) Worse() bool {
-	weighs := func(f probe.Finding) bool { return f.Severity != probe.SeverityInfo }
-	return slices.ContainsFunc(d.New, weighs) || len(d.Harder) > 0 || len(d.Fell) > 0 || len(d.Lost) > 0
+	mild := map[string]bool{} // tools with findings of rules that are new
+	weighs := func(f probe.Finding) bool {
+		if slices.Contains(d.NewRules, f.Rule) {
+			mild[f.Tool], mild[""] = true, true
+			return false
+		}
+		return f.Severity != probe.SeverityInfo
+	}
+	worse := len(d.Harder) > 0 || len(d.Lost) > 0
+	for _, f := range d.New {
+		worse = weighs(f) || worse
+	}
+	return worse || slices.ContainsFunc(d.Fell, func(s Step) bool { return !mild[strings.TrimPrefix(s.Tool, protocolStep)] })
 }
 
 // Better reports whether something got better, and nothing worse.
@@ -112,6 +128,9 @@ func (d *Delta) compareRuns(before, after *probe.Report) {
 		}
 	}
 	note(len(only) > 0 && len(before.Applied) > 0, "rules that were not applied before: %s", list(only, ", "))
+	if len(before.Applied) > 0 && before.Rules == after.Rules {
+		d.NewRules = append(d.NewRules, only...)
+	}
 }
 
 func (d *Delta) compareFindings(before, after *probe.Report) {

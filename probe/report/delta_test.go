@@ -137,3 +137,31 @@ func TestAFindingThatIsMendedInPartIsNotNew(t *testing.T) {
 		}
 	}
 }
+
+// TestARuleThatIsNewMakesNothingWorse has a baseline of an older candor: the server is as it was.
+func TestARuleThatIsNewMakesNothingWorse(t *testing.T) {
+	t.Parallel()
+	seen := func(grade probe.Grade, applied []string, found ...probe.Finding) *probe.Report {
+		r := &probe.Report{Rules: "agent", Grade: grade, Tools: []probe.ToolReport{{Tool: "search", Grade: grade}}, Findings: found}
+		for _, id := range applied {
+			r.Applied = append(r.Applied, probe.Rule{ID: id})
+		}
+		return r
+	}
+	finding := func(rule string) probe.Finding {
+		return probe.Finding{Rule: rule, Severity: probe.SeverityMajor, Tool: "search"}
+	}
+	before := seen(probe.GradeA, []string{"EC001"})
+	if d := report.Diff(before, seen(probe.GradeC, []string{"EC001", "EC099"}, finding("EC099"))); d.Worse() || len(d.New) != 1 || len(d.NewRules) != 1 {
+		t.Errorf("a new rule: %+v", d)
+	}
+	for name, after := range map[string]*probe.Report{
+		"a rule that was known": seen(probe.GradeC, []string{"EC001", "EC099"}, finding("EC001")),
+		"both":                  seen(probe.GradeC, []string{"EC001", "EC099"}, finding("EC001"), finding("EC099")),
+		"a grade by itself":     seen(probe.GradeC, []string{"EC001", "EC099"}),
+	} {
+		if d := report.Diff(before, after); !d.Worse() {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
