@@ -279,11 +279,14 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	s := spanned(t, Options{Timeouts: short}, badChild(), BridgeOptions{HTTP: HTTPOptions{Sessions: 64}})
 	var failures atomic.Int64
 	var wait sync.WaitGroup
+	places := make(chan struct{}, 8) // each session starts a process, and thirty at once keep a busy machine from starting any
 	for fault, code := range faultCodes {
 		if fault == "halfline" { // only the next answer shows it
 			continue
 		}
 		wait.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
 			c := s.greet()
 			pause := `{"ms":5}`
 			if fault == "late" {
