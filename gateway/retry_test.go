@@ -45,3 +45,27 @@ func TestAPauseOfTheLongestKindIsAlwaysWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestRetriesAreAShareOfTheCalls(t *testing.T) {
+	b := newBudget(RetryPolicy{Budget: 0.5})
+	spend := func() bool {
+		_, ok := b.spend(&Call{attempt: 1}, candor.New(candor.CodeUpstreamUnavailable, ""))
+		return ok
+	}
+	for i := range maxTokens {
+		if !spend() {
+			t.Fatalf("what a quiet time has saved up is gone after %d", i)
+		}
+	}
+	if spend() {
+		t.Error("a retry that no call has earned")
+	}
+	b.earn()
+	if spend() {
+		t.Error("half a retry is one")
+	}
+	b.earn()
+	if !spend() || spend() {
+		t.Error("two calls do not earn one retry")
+	}
+}
