@@ -119,7 +119,7 @@ func TestToolsThatAreNotListedAreMissed(t *testing.T) {
 // TestALongAnswerIsKeptAsAMessage has an error whose end says that it is one.
 func TestALongAnswerIsKeptAsAMessage(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("long"), quick(missing))
+	run := driven(t, server("long"), patient(missing))
 	o := run.Observations[0]
 	m := wire.Parse([]byte(o.Response), wire.Limits{})
 	if failed, _ := m.Result().Path("isError").Bool(); !failed || len(o.Response) > 100<<10 || o.Size < 1<<20 {

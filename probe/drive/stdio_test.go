@@ -21,6 +21,13 @@ func quick(cases ...probe.Case) drive.Options {
 	}
 }
 
+// patient are options for servers that have much to read or to write, and do answer: nothing is waited for that does not come.
+func patient(cases ...probe.Case) drive.Options {
+	o := quick(cases...)
+	o.Deadline, o.Quiet = 20*time.Second, 10*time.Second
+	return o
+}
+
 func server(who string) drive.Target {
 	return drive.Target{Command: []string{os.Args[0]}, Env: []string{personality + "=" + who, "GORACE=atexit_sleep_ms=0"}}
 }
@@ -296,7 +303,7 @@ func TestLivenessCasesSendWhatTheySay(t *testing.T) {
 	again := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseDuplicateID, Method: "ping", Expect: probe.ExpectSilence}
 	off := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseCancel, Method: "ping", Expect: probe.ExpectSilence}
 	huge := raw(probe.CaseOversize, `{"jsonrpc":"2.0","id":9008,"method":"zz","params":{"x":"`+strings.Repeat("x", 4<<20)+`"}}`)
-	run := driven(t, server("good"), quick(again, off, huge))
+	run := driven(t, server("good"), patient(again, off, huge))
 	expect(t, run, "duplicate_id answered", "cancel answered", "oversize answered")
 	if o := run.Observations[0]; strings.Count(o.Response, "\n") != 1 || !strings.Contains(o.Request, "tools/list") {
 		t.Errorf("the same id twice is %s, answered by %s", o.Request, o.Response)
