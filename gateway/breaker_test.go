@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -39,5 +40,32 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 	trial.Cancelled(t.Context())
 	if knock(t, up) != nil {
 		t.Error("a trial that has shown nothing made the server well")
+	}
+}
+
+// The mistakes of a caller count neither for the tool that reports them nor for the server that rejects them.
+func TestMistakesOfTheCallerGiveNobodyARest(t *testing.T) {
+	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
+	list := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`), wire.Limits{})
+	listing, _ := up.Admit(t.Context(), &list, "s1")
+	listing.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"work"}]}}`))
+	mistakes := map[string]func(*Call){
+		"a result": func(c *Call) {
+			c.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Invalid argument: path is required"}],"isError":true}}`))
+		},
+		"a JSON-RPC error": func(c *Call) {
+			c.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params"}}`))
+		},
+		"a rejection": func(c *Call) { c.Lose(t.Context(), rejected(http.StatusBadRequest, http.Header{}, nil), nil, true) },
+		"a denial":    func(c *Call) { c.Lose(t.Context(), rejected(http.StatusForbidden, http.Header{}, nil), nil, true) },
+	}
+	for name, mistake := range mistakes {
+		for i := range 5 {
+			call := knock(t, up)
+			if call == nil {
+				t.Fatalf("%s: the way is closed after %d", name, i)
+			}
+			mistake(call)
+		}
 	}
 }
