@@ -44,7 +44,7 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	opened, err := ledger.Open(t.dir, t.o)
 	t.tried, t.err = t.now(), nil
 	if err != nil {
-		t.err = auditError(err)
+		t.err = auditError(context.Background(), err)
 		t.log.Error("the trail cannot be opened, and no call is served until it can", slog.Any("error", t.err), slog.Any("cause", errors.Unwrap(err)))
 		return nil, t.err
 	}
@@ -52,8 +52,11 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	return t.open, nil
 }
 
-// auditError is what a call is told: that nothing was done.
-func auditError(err error) *candor.Error {
+// auditError is what a call is told: that nothing was done. A call that was called off meanwhile says nothing about the trail.
+func auditError(ctx context.Context, err error) *candor.Error {
+	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+		return candor.From(ended)
+	}
 	e := candor.From(err)
 	if c := e.Code(); c != candor.CodeKaizaAuditLogFailed && c != candor.CodeKaizaAuditLockFailed {
 		e = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
@@ -68,7 +71,7 @@ func (t *trail) append(ctx context.Context, e ledger.Entry) error {
 		return err
 	}
 	if _, err := l.Append(ctx, e); err != nil {
-		return auditError(err)
+		return auditError(ctx, err)
 	}
 	return nil
 }
@@ -80,7 +83,7 @@ func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, er
 	}
 	opened, err := l.Reserve(ctx, e)
 	if err != nil {
-		return nil, auditError(err)
+		return nil, auditError(ctx, err)
 	}
 	return opened, nil
 }

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // TestK20WhetherTheTrailIsLockedOrBrokenIsTold takes the trail away from a session in both ways, and gives it back.
@@ -60,4 +64,37 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 			p.atRest(2) // what was refused was not done, not then and not now
 		})
 	}
+}
+
+// TestAServerThatIsStoppedCallsOffWhatIsUnderWay stops it while one change is being checked and another waits for it: neither has happened,
+// both are told the same, and the trail knows.
+func TestAServerThatIsStoppedCallsOffWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor("--policy", p.policyFile("preflight:\n  - name: slow\n    run: [sleep, '60']\n"))
+	for n, name := range []string{"src/first.txt", "src/second.txt"} {
+		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"x","plan_hash":%q}}}`, 100+n, name, plan))
+		for left := patience; p.recorded(ledger.KindEnter) < 4+n || p.recorded(ledger.KindReserve) < 3; left -= 10 * time.Millisecond {
+			if left < 0 {
+				t.Fatal("the change is not under way")
+			}
+			time.Sleep(10 * time.Millisecond) // what the planner, the person and begin_session have left is there already
+		}
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		answer{t, s.hear()}.is("CANCELLED")
+	}
+	if code := s.end(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	for _, name := range []string{"src/first.txt", "src/second.txt"} {
+		if _, there := p.read(name); there {
+			t.Errorf("%s is there", name)
+		}
+	}
+	p.verify()
 }

@@ -55,7 +55,7 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 		return nil, nil
 	}
 	if err != nil {
-		return nil, notSetUp(err)
+		return nil, setUpError(err)
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
 	return k.putRight(ctx, b, state)

@@ -15,7 +15,8 @@ const lockFile = "changes.lock"
 var errBusy = errors.New("another process holds the lock")
 
 // Lock takes the right to change the workspace that the state folder belongs to, from [Folder.Stage] to [Staged.Done], and for [Recover].
-// It waits at most for wait and not beyond ctx; then the answer is AUDIT_LOCK_FAILED, the code of KAIZA for a lock whose owner is alive.
+// It waits at most for wait; then the answer is AUDIT_LOCK_FAILED, the code of KAIZA for a lock whose owner is alive. If ctx ends before, the
+// answer is CANCELLED or TIMEOUT: there is nothing to try again.
 // The system takes the lock back when its owner dies. Two Locks in one process exclude each other too.
 func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func() error, err error) {
 	file, err := state.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
@@ -37,7 +38,11 @@ func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func
 		case <-time.After(min(pause, left)):
 		}
 	}
-	return nil, lockFailed("Another call is changing this workspace.", errors.Join(err, ctx.Err(), file.Close()))
+	err = errors.Join(err, file.Close())
+	if ctx.Err() != nil {
+		return nil, candor.From(ctx.Err())
+	}
+	return nil, lockFailed("Another call is changing this workspace.", err)
 }
 
 func lockFailed(message string, cause error) error {

@@ -19,7 +19,7 @@ func TestOnlyOneChangesTheWorkspaceAtATime(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = Lock(gone, b.state, time.Hour)
-	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	b.refuses(err, candor.CodeCancelled)
 	time.AfterFunc(10*time.Millisecond, func() { _ = release() })
 	second, err := Lock(context.Background(), b.state, time.Minute)
 	b.must(err)
