@@ -45,7 +45,13 @@ func newPattern(q Query) (pattern, error) {
 		return pattern{}, badQuery("pattern", "The pattern is too costly: it repeats too much, or has too many alternatives.", "")
 	}
 	re, err := regexp.Compile(q.Pattern)
-	return pattern{re: re, reach: maxWork / size}, err
+	if err != nil {
+		return pattern{}, err
+	}
+	if text, whole := re.LiteralPrefix(); whole { // no expression after all
+		return pattern{literal: []byte(text), reach: maxWork}, nil
+	}
+	return pattern{re: re, reach: maxWork / size}, nil
 }
 
 // match reports whether a line, as far as it is looked at, has the pattern in it; cut says that there was more of it.
