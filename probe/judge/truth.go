@@ -38,7 +38,11 @@ var truthRules = []rule{
 			if s.wentOn() {
 				return "turns to its upstream with arguments that its own schema refuses", true
 			}
-			return "accepts arguments that its own schema refuses", s.label() == LabelSilent || s.label() == LabelExtraAllowed
+			what := "accepts arguments that its own schema refuses"
+			if !s.fixable() && s.Case.Name != probe.CaseArgsAbsent {
+				what = "accepts arguments that are no object"
+			}
+			return what, s.label() == LabelSilent || s.label() == LabelExtraAllowed
 		}},
 	{Rule: probe.Rule{ID: "EC034", Title: "Failure of the upstream swallowed", Severity: probe.SeverityCritical, Sets: everySet,
 		Reason: "The service behind the tool refused or was down, and the tool reports success: what was not done looks done.",
