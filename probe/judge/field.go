@@ -53,7 +53,7 @@ func (s *sight) refusesArguments() bool {
 // unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about an argument that was added to them,
 // and not about any other unless it says that the call is wrong.
 func (s *sight) unheeded() bool {
-	if s.sound == nil || !s.sound.told() || s.text() != s.sound.text() {
+	if s.sound == nil || s.text() != s.sound.text() {
 		return false
 	}
 	return s.Case.Name == probe.CaseExtraProperty || s.reading.Error.Class() != candor.ClassBadRequest
