@@ -64,6 +64,12 @@ func (c *Call) misfit() *candor.Error {
 	}
 }
 
+// fits reports a call whose arguments were held against the tool's own schema before it was forwarded.
+func (c *Call) fits() bool {
+	tool, _ := c.up.tools.find(c.session, c.tool)
+	return c.isTool() && tool != nil && tool.input != nil && !c.up.o.NoValidation && c.up.o.Mode != ModeObserve
+}
+
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -84,7 +85,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
 		f.err, end = c.stamp(unreadable(x, found)), c.up.breakers.lost
 	default:
-		f.err = c.stamp(c.up.o.Rules.translate(c, contract.Read(x).Error))
+		f.err = c.stamp(c.up.o.Rules.translate(c, c.excuse(contract.Read(x).Error)))
 	}
 	f.err = c.refer(f.err, x.Ref)
 	if !f.suspected && c.mayRetry(f.err) {
@@ -106,6 +107,16 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		return Reply{Bytes: c.asItCame(ctx, f)}
 	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
+}
+
+// excuse takes the blame off a caller whose arguments fit the tool's own schema. A server that stumbles over a variable of its own sounds as
+// if an argument were missing, and often one is; here it was looked for.
+func (c *Call) excuse(e *candor.Error) *candor.Error {
+	if e == nil || e.Code() != candor.CodeInvalidArguments || !e.Origin().Inferred || len(e.Details().Issues()) > 0 || !strings.Contains(e.Message(), "Cannot read propert") || !c.fits() {
+		return e
+	}
+	return candor.New(candor.CodeInternalError, e.Message(), candor.WithOrigin(e.Origin().By, true), candor.WithDetails(e.Details()),
+		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithCauseText(e.Cause()))
 }
 
 // asFailure reads a success in the way it would be read if it said that it is none.

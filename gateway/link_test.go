@@ -369,6 +369,30 @@ func TestAMistakeIsToldThoughTheServerIsGone(t *testing.T) {
 	})
 }
 
+func TestACallerWhoseArgumentsFitIsNotBlamedForAServerThatStumbles(t *testing.T) {
+	const stumbles = `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"Cannot read properties of undefined (reading 'map')"}]}}`
+	for _, c := range []struct {
+		name, schema, code string
+		o                  Options
+	}{
+		{"held against the schema", `{"type":"object","required":["berth"]}`, "INTERNAL_ERROR", Options{}},
+		{"no schema to hold against", `"none"`, "INVALID_ARGUMENTS", Options{}},
+		{"not held against it", `{"type":"object"}`, "INVALID_ARGUMENTS", Options{NoValidation: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				d := newDesk(t, c.o)
+				d.client(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
+				d.server(`{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"moor","inputSchema":` + c.schema + `}]}}`)
+				d.told()
+				d.client(toolCall(1, "moor", `{"berth":"north"}`))
+				d.server(stumbles)
+				d.wantTold(c.code)
+			})
+		})
+	}
+}
+
 func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, Options{})
