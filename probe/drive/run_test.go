@@ -19,7 +19,7 @@ func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
 	disguised.Tool = ""
 	hidden := raw("batch", `[{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"write"}}]`)
 	refused := call("missing_required", "write", probe.ExpectRefusal)
-	run := driven(t, server("good"), quick(forReal, disguised, hidden, refused, extra))
+	run := driven(t, server("good"), patient(forReal, disguised, hidden, refused, extra))
 	expect(t, run, "missing_required answered", "extra_property answered")
 	if len(run.Skipped) != 3 || !strings.Contains(run.Skipped[0].Reason, "read-only") || run.Skipped[0].Tool != "write" {
 		t.Errorf("skipped %+v", run.Skipped)
@@ -108,7 +108,7 @@ func TestToolsThatAreNotListedAreMissed(t *testing.T) {
 	t.Parallel()
 	first := raw(probe.CaseNotJSONRPC, `{"id":9002,"method":"tools/call"}`)
 	for who, want := range map[string]string{"list-dies": "tools/list was not answered (exit status 4); it printed: the database is locked", "list-fails": "not answered with a list", "no-tools": ""} {
-		run := driven(t, server(who), quick(first))
+		run := driven(t, server(who), patient(first))
 		expect(t, run, "not_jsonrpc answered")
 		if len(run.Skipped) != 1 || !strings.Contains(run.Incomplete, want) || (run.Incomplete == "") != (want == "") {
 			t.Errorf("%s: incomplete %q, skipped %v", who, run.Incomplete, run.Skipped)
@@ -162,7 +162,7 @@ func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
 // TestWhatComesBehindAnAnswerBelongsToItsCase: the next case has nothing to do with it.
 func TestWhatComesBehindAnAnswerBelongsToItsCase(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("talks"), quick(missing, raw(probe.CaseNoMethod, `{"jsonrpc":"2.0","id":9003}`)))
+	run := driven(t, server("talks"), patient(missing, raw(probe.CaseNoMethod, `{"jsonrpc":"2.0","id":9003}`)))
 	expect(t, run, "missing_required answered", "no_method answered")
 	if o := run.Observations[0]; o.Extra != 1 || o.Notices != 3 || !slices.Equal(o.Noise, []string{"debug: done"}) {
 		t.Errorf("seen of the first: %+v", o)
@@ -171,7 +171,7 @@ func TestWhatComesBehindAnAnswerBelongsToItsCase(t *testing.T) {
 		t.Errorf("seen of the second: %+v", o)
 	}
 	twice := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseDuplicateID, Method: "ping", Expect: probe.ExpectSilence}
-	if o := driven(t, server("good"), quick(twice)).Observations[0]; o.Extra != 0 || strings.Count(o.Response, `"id":`) != 2 {
+	if o := driven(t, server("good"), patient(twice)).Observations[0]; o.Extra != 0 || strings.Count(o.Response, `"id":`) != 2 {
 		t.Errorf("two answers to two requests under one id: %+v", o)
 	}
 }

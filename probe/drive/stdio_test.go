@@ -21,7 +21,7 @@ func quick(cases ...probe.Case) drive.Options {
 	}
 }
 
-// patient are options for servers that have much to read or to write, and do answer: nothing is waited for that does not come.
+// patient are options for servers that answer or die, however busy the machine is: nothing is waited for that does not come.
 func patient(cases ...probe.Case) drive.Options {
 	o := quick(cases...)
 	o.Deadline, o.Quiet = 20*time.Second, 10*time.Second
@@ -75,7 +75,7 @@ func expect(t *testing.T, run *probe.Run, want ...string) {
 
 func TestAGoodServerIsKnownAndAnswersEveryCase(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("good"), quick(missing, malformed, raw(probe.CaseBatch, `[{"jsonrpc":"2.0","id":9004,"method":"ping"},{"jsonrpc":"2.0","id":9005,"method":"zz/none"}]`)))
+	run := driven(t, server("good"), patient(missing, malformed, raw(probe.CaseBatch, `[{"jsonrpc":"2.0","id":9004,"method":"ping"},{"jsonrpc":"2.0","id":9005,"method":"zz/none"}]`)))
 	expect(t, run, "missing_required answered", "malformed_json answered", "batch answered")
 	s := run.Server
 	if s.Name != "good" || s.Version != "1.2" || s.Protocol != "2025-11-25" || s.Transport != "stdio" || !s.Extension || !slices.Equal(s.Capabilities, []string{"extensions", "tools"}) {
@@ -99,7 +99,7 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	t.Parallel()
 	var runs [2]string
 	for i := range runs {
-		run := driven(t, server("noise"), quick(missing, malformed, extra))
+		run := driven(t, server("noise"), patient(missing, malformed, extra))
 		run.Begun, run.Greeting.Millis = time.Time{}, 0
 		for j := range run.Observations {
 			run.Observations[j].Millis = 0
@@ -118,7 +118,7 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 
 func TestADeadServerIsStartedAgain(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("crashes"), quick(malformed, missing))
+	run := driven(t, server("crashes"), patient(malformed, missing))
 	expect(t, run, "malformed_json crash", "missing_required answered")
 	o := run.Observations[0]
 	if o.Exit != "exit status 2" || !strings.Contains(o.Stderr, "panic:") || strings.Contains(o.Stderr, "zz9secretzz9") || run.Restarts != 1 {
@@ -128,7 +128,7 @@ func TestADeadServerIsStartedAgain(t *testing.T) {
 
 func TestADeathAfterTheAnswerBelongsToItsCase(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("dies-after"), quick(missing, raw("no_method", `{"jsonrpc":"2.0","id":9003}`)))
+	run := driven(t, server("dies-after"), patient(missing, raw("no_method", `{"jsonrpc":"2.0","id":9003}`)))
 	expect(t, run, "missing_required answered", "missing_required_then_ping crash", "no_method answered")
 	if got := run.Observations[1]; got.Exit != "exit status 5" || got.Case.Tool != "read" {
 		t.Errorf("the death is kept as %+v", got)
@@ -137,7 +137,7 @@ func TestADeathAfterTheAnswerBelongsToItsCase(t *testing.T) {
 
 func TestARestartHasABound(t *testing.T) {
 	t.Parallel()
-	o := quick(malformed, raw("no_method", `{"jsonrpc":"2.0","id":9003}`), raw("null_message", `null`), missing)
+	o := patient(malformed, raw("no_method", `{"jsonrpc":"2.0","id":9003}`), raw("null_message", `null`), missing)
 	o.MaxRestarts = 1
 	run := driven(t, server("crashes"), o)
 	expect(t, run, "malformed_json crash", "no_method crash")
@@ -175,7 +175,7 @@ func TestAServerThatStopsReadingIsNotWaitedForForever(t *testing.T) {
 func TestSilenceOfALiveServerIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	expect(t, driven(t, server("silent"), quick(malformed, missing)), "malformed_json no_answer", "missing_required answered")
-	expect(t, driven(t, server("no-ping"), quick(malformed, missing)), "malformed_json answered", "missing_required answered")
+	expect(t, driven(t, server("no-ping"), patient(malformed, missing)), "malformed_json answered", "missing_required answered")
 }
 
 func TestALateAnswerIsNotThatOfTheNextCase(t *testing.T) {
@@ -202,12 +202,12 @@ func TestAnAnswerAfterTheDeadlineIsNone(t *testing.T) {
 
 func TestNoiseIsKeptAndIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("noise"), quick(missing))
+	run := driven(t, server("noise"), patient(missing))
 	o := run.Observations[0]
 	if !slices.Equal(o.Noise, []string{"debug: called"}) || !strings.Contains(o.Response, "no such file") {
 		t.Errorf("kept as %+v", o)
 	}
-	run = driven(t, server("banner"), quick(missing))
+	run = driven(t, server("banner"), patient(missing))
 	if !slices.Equal(run.Greeting.Noise, []string{"Server listening on stdio"}) {
 		t.Errorf("the banner is kept as %+v", run.Greeting)
 	}
@@ -240,18 +240,18 @@ func TestAnAnswerOfAHundredMegabytesIsCutAndCounted(t *testing.T) {
 
 func TestAWrongIDIsAnAnswerThatShowsIt(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("wrong-ids"), quick(missing, extra))
+	run := driven(t, server("wrong-ids"), patient(missing, extra))
 	expect(t, run, "missing_required answered", "extra_property answered")
 	if !strings.Contains(run.Observations[0].Response, "777777") {
 		t.Errorf("kept as %s", run.Observations[0].Response)
 	}
-	run = driven(t, server("null-id"), quick(missing))
+	run = driven(t, server("null-id"), patient(missing))
 	expect(t, run, "missing_required answered")
 }
 
 func TestRequestsOfTheServerAreAnswered(t *testing.T) {
 	t.Parallel()
-	run := driven(t, server("asks"), quick(missing))
+	run := driven(t, server("asks"), patient(missing))
 	expect(t, run, "missing_required answered")
 	if got := run.Observations[0].Response; !strings.Contains(got, "-32601") || !strings.Contains(got, `"roots":[]`) {
 		t.Errorf("the server was told %s", got)
@@ -264,7 +264,7 @@ func TestAServerSeesNothingOfOurs(t *testing.T) {
 	t.Setenv("CANDOR_TEST_PRIVATE", "do not pass on")
 	to := server("environment")
 	to.Env = append(to.Env, "API_KEY=dummy")
-	got := driven(t, to, quick(missing)).Observations[0].Response
+	got := driven(t, to, patient(missing)).Observations[0].Response
 	if strings.Contains(got, "CANDOR_TEST_PRIVATE") || !strings.Contains(got, "API_KEY=dummy") || !strings.Contains(got, "candor-probe-0/home") || !strings.Contains(got, `candor-probe-0/work"`) {
 		t.Errorf("the environment of the server: %s", got)
 	}

@@ -65,7 +65,7 @@ func TestAStatelessServerIsCalledInItsOwnWay(t *testing.T) {
 	t.Parallel()
 	s := open(t, modern)
 	noParams := probe.Case{Group: probe.GroupProtocol, Name: probe.CaseToolsCallNoParams, Method: "tools/call", Expect: probe.ExpectRefusal}
-	run := driven(t, drive.Target{URL: s.URL}, quick(missing, malformed, noParams))
+	run := driven(t, drive.Target{URL: s.URL}, patient(missing, malformed, noParams))
 	expect(t, run, "missing_required answered", "malformed_json answered", "tools_call_no_params answered")
 	if run.Server.Transport != "http" || run.Server.Protocol != "2026-07-28" || run.Server.Name != "new" || len(run.Tools) != 2 {
 		t.Errorf("the server is %+v with %d tools", run.Server, len(run.Tools))
@@ -95,7 +95,7 @@ func TestTheStreamOfAnAnswerIsHeardOut(t *testing.T) {
 			fmt.Fprintf(w, "data: %s\n\n", data)
 		}
 	})
-	if o := driven(t, drive.Target{URL: s.URL}, quick(missing)).Observations[0]; o.Extra != 1 || o.Notices != 1 || o.Outcome != probe.OutcomeAnswered {
+	if o := driven(t, drive.Target{URL: s.URL}, patient(missing)).Observations[0]; o.Extra != 1 || o.Notices != 1 || o.Outcome != probe.OutcomeAnswered {
 		t.Errorf("seen %+v", o)
 	}
 }
@@ -146,7 +146,7 @@ func TestASessionIsKeptAndBegunAgainWhenForgotten(t *testing.T) {
 	t.Parallel()
 	for _, events := range []bool{false, true} {
 		s := open(t, stateful(events, func(calls int) bool { return calls == 2 }))
-		run := driven(t, drive.Target{URL: s.URL}, quick(missing, extra, malformed))
+		run := driven(t, drive.Target{URL: s.URL}, patient(missing, extra, malformed))
 		expect(t, run, "missing_required answered", "extra_property answered", "malformed_json answered")
 		if run.Server.Protocol != "2025-11-25" || run.Server.Transport != "http" || len(run.Tools) != 2 || run.Restarts != 0 {
 			t.Errorf("the run is about %+v with %d tools, %d restarts", run.Server, len(run.Tools), run.Restarts)
@@ -222,7 +222,7 @@ func TestAServerThatGoesAwayEndsTheRun(t *testing.T) {
 		}
 		old(w, r, message)
 	})
-	run := driven(t, drive.Target{URL: s.URL}, quick(missing, extra))
+	run := driven(t, drive.Target{URL: s.URL}, patient(missing, extra))
 	expect(t, run, "missing_required crash")
 	if !strings.Contains(run.Incomplete, "does not come back") {
 		t.Errorf("incomplete: %q", run.Incomplete)
@@ -239,7 +239,7 @@ func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
 		}
 		old(w, r, message)
 	})
-	run := driven(t, drive.Target{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer swordfish"}}, quick(missing))
+	run := driven(t, drive.Target{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer swordfish"}}, patient(missing))
 	if got := run.Observations[0].Response; strings.Contains(got, "swordfish") || !strings.Contains(got, "Bearer "+probe.GivenSecret) {
 		t.Errorf("kept as %s", got)
 	}
@@ -249,7 +249,7 @@ func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
 	t.Parallel()
 	to := server("environment")
 	to.Env = append(to.Env, `API_TOKEN=open"sesame`, "REGION=westernmost")
-	run := driven(t, to, quick(missing))
+	run := driven(t, to, patient(missing))
 	got := run.Observations[0].Response
 	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || !strings.Contains(got, "westernmost") {
 		t.Errorf("kept as %s", got)
@@ -292,7 +292,7 @@ func TestAnEventStreamOfOldIsUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []drive.Transport{drive.TransportAuto, drive.TransportSSE} {
 		s := legacy(t, "/message?session=1")
-		run := driven(t, drive.Target{URL: s.URL + "/sse", Transport: transport}, quick(missing, malformed))
+		run := driven(t, drive.Target{URL: s.URL + "/sse", Transport: transport}, patient(missing, malformed))
 		expect(t, run, "missing_required answered", "malformed_json answered")
 		if run.Server.Transport != "sse" || len(run.Tools) != 2 || run.Observations[1].Status != 400 {
 			t.Errorf("the server is %+v, and the malformed message %+v", run.Server, run.Observations[1])
