@@ -21,8 +21,16 @@ var flags = []Mask{
 	{Path: "/isError", Equals: "true"}, {Path: "/is_error", Equals: "true"}, {Path: "/error", Equals: "true"},
 	{Path: "/status", Equals: `"error"`}, {Path: "/status", Equals: `"failed"`}, {Path: "/status", Equals: `"failure"`}, {Path: "/type", Equals: `"error"`},
 	{Path: "/result/type", Equals: `"error"`},
+	// Of several things that were asked for at once, as long as none of them went well.
+	{Path: "/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
+	{Path: "/results/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/results/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
+	{Path: "/0/status", Equals: `"error"`, Except: `"status"\s*:\s*"[^ef]`}, {Path: "/0/status", Equals: `"failed"`, Except: `"status"\s*:\s*"[^ef]`},
+	{Path: "/0/error", Except: severalThings}, {Path: "/results/0/error", Except: severalThings},
 	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
 }
+
+// severalThings tells a list of objects that has more than one: the others may have gone well.
+const severalThings = `\}\s*,\s*\{`
 
 // marks are the rules that one masked answer suggests, the most telling first.
 func marks(s *sight) (out []Mask) {
@@ -44,12 +52,44 @@ func marks(s *sight) (out []Mask) {
 	if text := complaintAbout(s.text); text != "" {
 		out = append(out, Mask{Text: text})
 	}
+	if text := sentence(s.text); text != "" {
+		out = append(out, Mask{Text: text})
+	}
 	return out
 }
 
+// sentence is an expression for a whole text of a single line that complains without a word of complaint at its beginning, as in "You need to
+// register first". What may differ from call to call may be anything; enough words must be left to know it by.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	words := strings.Fields(text)
+	if strings.ContainsAny(text, "\r\n") || len(words) > mostSaid {
+		return ""
+	}
+	expression, fixed := `^\s*`, 0
+	for i, word := range words {
+		if i > 0 {
+			expression += `\s+`
+		}
+		if varies(word) {
+			expression += `\S+`
+			continue
+		}
+		expression += regexp.QuoteMeta(word)
+		fixed++
+	}
+	if fixed < leastSaid {
+		return ""
+	}
+	return expression + `\s*$`
+}
+
+// A sentence has so many words; with fewer that stay the same it might be any.
+const leastSaid, mostSaid = 4, 40
+
 // holds reports whether the gateway would apply the rule to an answer.
 func (m *Mask) holds(s *sight) bool {
-	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text}.Compile()
+	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
 	return err == nil && test.Holds(s.result)
 }
 

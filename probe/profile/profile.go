@@ -22,6 +22,7 @@ type Mask struct {
 	Path   string      // JSON Pointer
 	Equals string      // JSON; "" is any value that is there
 	Text   string      // regular expression
+	Except string      // regular expression that lifts the rule
 	Code   candor.Code // the zero Code leaves it to what the text says
 	Note   string
 }

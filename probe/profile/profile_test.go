@@ -8,8 +8,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/candor-mcp/candor/internal/mask"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/probe/profile"
+	"github.com/candor-mcp/candor/wire"
 )
 
 func seen(tool, name string, expect probe.Expect, response string) probe.Observation {
@@ -157,5 +159,44 @@ func TestHostileNamesDoNotBreakTheFile(t *testing.T) {
 	}
 	if back.Server != name || len(back.Masks) != 1 || !strings.Contains(back.Masks[0].Tool, `\[x]`) {
 		t.Errorf("%+v from\n%s", back, p.YAML())
+	}
+}
+
+// TestBatchesAndPlainSentencesAreLearntToo: a tool that was asked for several things fails if none of them went well, and a complaint need not
+// begin with one.
+func TestBatchesAndPlainSentencesAreLearntToo(t *testing.T) {
+	t.Parallel()
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("moor", probe.CaseNonexistent, probe.ExpectFailure, says(`[{"berth":"zz","success":false,"error":"No such berth"}]`)),
+		seen("read", probe.CaseNonexistent, probe.ExpectFailure, says(`[{"berth":"zz","error":"No such berth"}]`)),
+		seen("berths", probe.CaseNonexistent, probe.ExpectFailure, says("The name must be one of the berths of https://pier.example")),
+		seen("berths", probe.CaseNoArgsValid, probe.ExpectAnswer, says("The berths are north and south")),
+	}}
+	p := profile.Learn(run)
+	if len(p.Masks) != 3 || p.Masks[0].Path != "/0/success" || p.Masks[1].Path != "/0/error" || !strings.HasPrefix(p.Masks[2].Text, `^\s*The\s+name`) || !strings.HasSuffix(p.Masks[2].Text, `\S+\s*$`) {
+		t.Fatalf("learnt %+v", p.Masks)
+	}
+	for text, want := range map[string]bool{
+		`[{"berth":"a","success":false,"error":"No such berth"},{"berth":"b","success":false}]`: true,
+		`[{"berth":"a","success":false,"error":"No such berth"},{"berth":"b","success": true}]`: false,
+		`[{"berth":"a","error":"No such berth"}]`:                                               true,
+		`[{"berth":"a","error":"No such berth"},{"berth":"b","content":"free"}]`:                false,
+		`[]`: false,
+	} {
+		m := p.Masks[0]
+		if !strings.Contains(text, "success") {
+			m = p.Masks[1]
+		}
+		test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Except: m.Except}.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := wire.ParseValue([]byte(says(text)), wire.Limits{})
+		if err != nil || test.Holds(result) != want {
+			t.Errorf("%s is a failure: %v, want %v (%v)", text, !want, want, err)
+		}
+	}
+	if !strings.Contains(string(p.YAML()), `except: "\"success\"`) {
+		t.Errorf("%s", p.YAML())
 	}
 }

@@ -18,7 +18,7 @@ func (p *Profile) YAML() []byte {
 		b.WriteString("masks:\n")
 	}
 	for _, m := range p.Masks {
-		rule(&b, "tool", quote(pattern(m.Tool)), "path", optional(m.Path), "equals", m.Equals, "text", optional(m.Text), "code", m.Code.Symbol(), "note", optional(m.Note))
+		rule(&b, "tool", quote(pattern(m.Tool)), "path", optional(m.Path), "equals", m.Equals, "text", optional(m.Text), "except", optional(m.Except), "code", m.Code.Symbol(), "note", optional(m.Note))
 	}
 	if len(p.Codes) > 0 {
 		b.WriteString("codes:\n")
