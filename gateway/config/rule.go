@@ -43,7 +43,7 @@ func mask(add func(gateway.Mask)) value {
 		return []key{
 			{name: "tool", needed: true, value: text(&m.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
 			{name: "path", value: text(&m.Path, "a JSON Pointer such as /success"), about: "where to look, in structuredContent or in the JSON that the first text holds"},
-			{name: "equals", value: jsonValue(&m.Equals), about: "what stands there; without it, anything that is there"},
+			{name: "equals", value: jsonValue(&m.Equals), about: "what stands there; without it, anything that is there and is not null"},
 			{name: "text", value: text(&m.Text, "a regular expression"), about: "what the first text holds"},
 			{name: "except", value: text(&m.Except, "a regular expression"), about: "what lifts the rule if the first text holds it"},
 			{name: "code", value: code(&m.Code), about: "what to call the failure; default what its text says"},
