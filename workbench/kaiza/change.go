@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -53,11 +54,11 @@ func (ch *change) told() []told {
 // make makes a change: clear, judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
 // that no approval is taken back in between. What cannot be completed in the trail is undone.
 func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
-	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
+	lock, err := workspace.LockFile(ctx, d.state, k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = lock.Close() }() // the system takes it back anyway
 	if l := d.locked(); l != nil && !ch.report {
 		return lockedError(l) // by a call that ran beside this one
 	}
@@ -71,7 +72,7 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	if err != nil {
 		return err
 	}
-	staged, err := k.commit(ctx, c, d, ch)
+	staged, err := k.commit(ctx, c, d, ch, lock)
 	if err != nil {
 		return errors.Join(err, k.close(ctx, c, effect, err))
 	}
@@ -84,8 +85,9 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	return errors.Join(err, staged.Done())
 }
 
-// commit writes the files and runs the checks. If anything fails the files are as they were.
-func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *change) (*workspace.Staged, error) {
+// commit writes the files and runs the checks. If anything fails the files are as they were. The checks keep the lock: if we are killed,
+// nobody puts the files right while one of them may still write.
+func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *change, lock *os.File) (*workspace.Staged, error) {
 	about, err := json.Marshal(note{Tool: c.Name, Plan: ch.plan})
 	if err != nil {
 		return nil, err
@@ -97,7 +99,9 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 	if err := staged.Commit(ctx); err != nil {
 		return nil, errors.Join(err, staged.Done())
 	}
-	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, k.o.Preflight); err != nil {
+	checking := k.o.Preflight
+	checking.Hold = []*os.File{lock}
+	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, checking); err != nil {
 		_, _ = staged.Adopt() // it may have rewritten what it looked at; where even that cannot be seen, undoing says so
 		return nil, k.undo(staged, err)
 	}

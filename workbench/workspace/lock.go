@@ -19,6 +19,15 @@ var errBusy = errors.New("another process holds the lock")
 // answer is CANCELLED or TIMEOUT: there is nothing to try again.
 // The system takes the lock back when its owner dies. Two Locks in one process exclude each other too.
 func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func() error, err error) {
+	file, err := LockFile(ctx, state, wait)
+	if err != nil {
+		return nil, err
+	}
+	return file.Close, nil
+}
+
+// LockFile is [Lock] as the file that is locked until it is closed. A process that is given it, too, keeps the lock as long as it lives.
+func LockFile(ctx context.Context, state *os.Root, wait time.Duration) (*os.File, error) {
 	file, err := state.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, lockFailed("The lock of the workspace could not be opened.", err)
@@ -27,7 +36,7 @@ func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err = tryLock(file)
 		if err == nil {
-			return file.Close, nil
+			return file, nil
 		}
 		left := time.Until(deadline)
 		if !errors.Is(err, errBusy) || left <= 0 || ctx.Err() != nil {

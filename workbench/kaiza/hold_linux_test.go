@@ -1,0 +1,51 @@
+package kaiza_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone looks at who has the file of the lock while a check runs: the guard of the check, which ends
+// after all that the check has started, so that nobody puts right what those may still write; and not the check, which could keep it.
+func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := newMidway(p)
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(m.check) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	guard, err := strconv.Atoi(strings.Fields(rest)[1])
+	if err != nil || guard == m.cmd.Process.Pid {
+		t.Fatalf("the check has no guard: %v %s", err, stat)
+	}
+	if !slices.Contains(openFiles(t, guard), "changes.lock") {
+		t.Errorf("the guard holds %v", openFiles(t, guard))
+	}
+	if slices.Contains(openFiles(t, m.check), "changes.lock") {
+		t.Errorf("the check holds %v", openFiles(t, m.check))
+	}
+	m.kill()
+	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
+}
+
+// openFiles are the names of what a process has open.
+func openFiles(t *testing.T, pid int) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%v %v", all, err)
+	}
+	var names []string
+	for _, fd := range all {
+		if target, err := os.Readlink(fd); err == nil {
+			names = append(names, filepath.Base(target))
+		}
+	}
+	return names
+}
