@@ -86,3 +86,30 @@ func TestEventsAreSentWhenTheyComeAndNotLater(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatConcernsOneConnectionStaysOnIt as RFC 9110 has it, on the way there and back.
+func TestWhatConcernsOneConnectionStaysOnIt(t *testing.T) {
+	arrived := make(chan http.Header, 1)
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- r.Header.Clone()
+		says(200, "application/json", good, "Connection", "X-Hop", "X-Hop", "1", "Proxy-Authenticate", "Basic", "X-Kept", "1").ServeHTTP(w, r)
+	}), gateway.Options{}, gateway.HTTPOptions{})
+	conn := dialGate(t, g)
+	fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\n"+
+		"Te: trailers\r\nProxy-Authorization: Basic abc\r\nProxy-Connection: x\r\nX-Kept: 1\r\nContent-Length: %d\r\n\r\n%s", len(toolCall), toolCall)
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	for way, h := range map[string]http.Header{"there": <-arrived, "back": answer.Header} {
+		for _, name := range []string{"X-Hop", "Te", "Proxy-Authorization", "Proxy-Authenticate", "Proxy-Connection"} {
+			if h.Get(name) != "" {
+				t.Errorf("%s: %s has passed", way, name)
+			}
+		}
+		if h.Get("X-Kept") != "1" {
+			t.Errorf("%s: a header that concerns everybody is lost", way)
+		}
+	}
+}
