@@ -37,6 +37,7 @@ func (b *Boundary) layer(next http.Handler) *httpLayer {
 	if l.max <= 0 {
 		l.max = defaultMaxBody
 	}
+	l.room = newRoom(l.max)
 	return l
 }
 
@@ -49,6 +50,7 @@ type httpLayer struct {
 
 	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
 	replays  replays
+	room     room
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -62,6 +64,14 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var body []byte
 	if r.Method == http.MethodPost {
+		leave, no := l.room.take(r, l.max)
+		defer leave()
+		if no != nil {
+			l.discard(a)
+			w.Header().Set("Retry-After", "1")
+			a.turnAway(no, nil)
+			return
+		}
 		var ok bool
 		if body, ok = l.read(a); !ok {
 			return
@@ -95,11 +105,7 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 
 // readBody reads no more than is allowed, and sets no more memory aside than was really sent.
 func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
-	if l.patience > 0 {
-		rc := http.NewResponseController(a.ResponseWriter)
-		_ = rc.SetReadDeadline(time.Now().Add(l.patience))
-		defer func() { _ = rc.SetReadDeadline(time.Time{}) }() // or the stream that follows would end with it
-	}
+	defer l.hurry(a)()
 	want := min(max(a.r.ContentLength, 0), firstRead)
 	buf := bytes.NewBuffer(make([]byte, 0, want+bytes.MinRead))
 	limit := int64(l.max)
@@ -120,6 +126,22 @@ func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
 		return nil, &refusal{http.StatusRequestTimeout, candor.New(candor.CodeTimeout, "The request did not arrive in time.", server)}
 	}
 	return nil, &refusal{http.StatusBadRequest, candor.New(candor.CodeParseError, "", server, candor.WithCause(err))}
+}
+
+// discard reads a body that has no room: many clients hear of a refusal only when they have sent everything.
+func (l *httpLayer) discard(a *answer) {
+	defer l.hurry(a)()
+	_, _ = io.Copy(io.Discard, io.LimitReader(a.r.Body, int64(l.max))) // whatever becomes of it, it is refused
+}
+
+// hurry sets the time within which a body has to arrive. The caller takes it back, or the stream that follows would end with it.
+func (l *httpLayer) hurry(a *answer) (takeBack func()) {
+	if l.patience <= 0 {
+		return func() {}
+	}
+	rc := http.NewResponseController(a.ResponseWriter)
+	_ = rc.SetReadDeadline(time.Now().Add(l.patience))
+	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 
 // onward is the request that the handler gets: a copy, because what was received belongs to the caller. Its mark is

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/hostguard"
 )
 
@@ -13,6 +14,14 @@ import (
 type refusal struct {
 	status int
 	err    *candor.Error
+}
+
+// verdict is what it is counted as: that the server has no room is no fault of the message.
+func (no *refusal) verdict() contract.Verdict {
+	if no.status == http.StatusServiceUnavailable {
+		return contract.VerdictProtocol
+	}
+	return contract.VerdictMalformed
 }
 
 const allowedMethods = "GET, POST, DELETE"

@@ -235,13 +235,13 @@ func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire
 func (a *answer) turnAway(no *refusal, id wire.ID) {
 	b := a.l.b
 	if b.o.Dialect.Name() != "problem" {
-		a.refuse(no.status, no.err, contract.VerdictMalformed, id)
+		a.refuse(no.status, no.err, no.verdict(), id)
 		return
 	}
 	x := a.exchange()
 	e := b.stamp(b.refine(a.r.Context(), no.err, &x), &x)
 	document := b.document(e, no.status)
-	if audit := b.settle(a.r.Context(), e, contract.VerdictMalformed, &x, document); audit != nil {
+	if audit := b.settle(a.r.Context(), e, no.verdict(), &x, document); audit != nil {
 		document = b.document(audit, no.status)
 	}
 	a.send(no.status, "application/problem+json", document)

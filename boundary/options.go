@@ -37,6 +37,7 @@ type Options struct {
 	// Timeout bounds a tool call. A handler that ignores its context is answered for and left behind. 0 is no bound.
 	Timeout time.Duration
 	// MaxMessage bounds a message, in bytes: 0 stands for 16 MiB on a stream and 4 MiB over HTTP.
+	// Over HTTP the large ones share 32 MiB, or one of the largest; who finds no room is told UNAVAILABLE after a few seconds.
 	MaxMessage int
 
 	// Hosts are the names this server answers to over HTTP, besides loopback names, as in example.com or example.com:8080.
