@@ -440,7 +440,7 @@ var (
 	CodeUpstreamMalformed = Code{183}
 	// CodeCallTimeout is CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
 	CodeCallTimeout = Code{184}
-	// CodeCircuitOpen is CIRCUIT_OPEN, number 4068. The server failed too often and is being given a rest.
+	// CodeCircuitOpen is CIRCUIT_OPEN, number 4068. What was called failed too often and is being given a rest.
 	CodeCircuitOpen = Code{185}
 	// CodeRetryExhausted is RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
 	CodeRetryExhausted = Code{186}
@@ -1600,7 +1600,7 @@ var catalogue = [...]codeInfo{
 	{
 		symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
-		message: "The server failed too often and is being given a rest.",
+		message: "What was called failed too often and is being given a rest.",
 		action:  "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
 	},
 	{

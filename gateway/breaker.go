@@ -84,7 +84,7 @@ func (b *breakers) enter(c *Call) *candor.Error {
 	}
 	if !b.server.TryAcquirePermit() {
 		untried(own)
-		return resting(b.server, "")
+		return resting(b.server, "The server failed too often and is being given a rest.")
 	}
 	c.passes = true
 	return nil

@@ -1455,7 +1455,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "CIRCUIT_OPEN", "candor", 4068, 4068, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
-        "The server failed too often and is being given a rest.",
+        "What was called failed too often and is being given a rest.",
         "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
     ),
     Code(

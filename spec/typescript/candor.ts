@@ -1165,7 +1165,7 @@ export const codes = [
   {
     symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068, rpc: 4068, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The server failed too often and is being given a rest.",
+    message: "What was called failed too often and is being given a rest.",
     action: "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
   },
   {
