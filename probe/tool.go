@@ -22,7 +22,9 @@ type Annotations struct {
 }
 
 // IsReadOnly reports a tool that says that it changes nothing, and does not say in the same breath that it may destroy something.
-func (t *Tool) IsReadOnly() bool {
-	says := func(hint *bool) bool { return hint != nil && *hint }
-	return says(t.Annotations.ReadOnly) && !says(t.Annotations.Destructive)
-}
+func (t *Tool) IsReadOnly() bool { return says(t.Annotations.ReadOnly) && !t.MayDestroy() }
+
+// MayDestroy reports a tool that says itself that it may destroy something. One that says nothing is not one of them.
+func (t *Tool) MayDestroy() bool { return says(t.Annotations.Destructive) }
+
+func says(hint *bool) bool { return hint != nil && *hint }

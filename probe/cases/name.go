@@ -24,12 +24,15 @@ var smell = regexp.MustCompile(`(^|_)(exec|execute|run|shell|bash|sh|powershell|
 func executes(name string) bool { return smell.MatchString(words(name)) }
 
 var (
-	changing = regexp.MustCompile(`(^|_)(delete|remove|drop|destroy|purge|wipe|erase|truncate|reset|revoke|terminate|write|overwrite|create|insert|send|publish)(_|$)`)
-	reading  = regexp.MustCompile(`(^|_)(get|list|read|search|find|fetch|show|describe|count|check)(_|$)`)
+	changing = regexp.MustCompile(`(^|_)(delete|remove|drop|destroy|purge|wipe|erase|truncate|reset|revoke|terminate|write|overwrite|create|insert|send|publish|` +
+		`clear|cancel|stop|disable|archive|merge|update|set|add|post|submit|pay|transfer|flush|logout)(_|$)`)
+	reading = regexp.MustCompile(`(^|_)(get|list|read|search|find|fetch|show|describe|count|check)(_|$)`)
 )
 
-// changes reports a name that says that the tool changes something, as delete_file does and get_delete_marker does not.
+// changes reports a name that says that the tool changes something, as delete_list does and get_delete_marker does not: what comes first is
+// what it does.
 func changes(name string) bool {
 	cut := words(name)
-	return changing.MatchString(cut) && !reading.MatchString(cut)
+	does, looks := changing.FindStringIndex(cut), reading.FindStringIndex(cut)
+	return does != nil && (looks == nil || does[0] < looks[0])
 }

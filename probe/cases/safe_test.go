@@ -52,6 +52,9 @@ func TestAToolThatSaysThatItOnlyReadsIsBelievedUnlessItContradictsItself(t *test
 	t.Parallel()
 	for name, believed := range map[string]bool{
 		"delete_file": false, "dropTable": false, "mail-send": false, "HTTPWrite": false, "fs_write_file": false,
+		"remove_all_from_list": false, "delete_list": false, "purge_read_messages": false, "clear_cache": false, "cancel_all_orders": false,
+		"updateRecord": false, "slack_post_message": false, "set_list_title": false, "logout": false,
+		"get_set_members": true, "list_post_updates": true, "search_archive": true, "dataset_info": true, "settings": true,
 		"get_delete_marker": true, "listCreateEvents": true, "search": true, "get_commit": true, "undeleted": true,
 	} {
 		all, skipped := cases.Plan([]probe.Tool{tool(name, closedSchema, true)}, cases.Options{NoProtocol: true})
@@ -64,6 +67,20 @@ func TestAToolThatSaysThatItOnlyReadsIsBelievedUnlessItContradictsItself(t *test
 	all, _ := cases.Plan([]probe.Tool{both}, cases.Options{NoProtocol: true})
 	if named(all, probe.CaseNonexistent) != nil {
 		t.Error("a tool that may destroy something is called for real, because it says that it only reads")
+	}
+}
+
+// TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing has a wrong type that a lax server drops, and then carries out the rest.
+func TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for name, hint := range map[string]*bool{"tidy": &yes, "clear_cache": nil, "cancel_all_orders": nil} {
+		one := tool(name, `{"type":"object","properties":{"force":{"type":"boolean"}}}`, false)
+		one.Annotations.Destructive = hint
+		all, _ := cases.Plan([]probe.Tool{one}, cases.Options{NoProtocol: true})
+		for i := range all {
+			t.Errorf("%s is called with %s", name, all[i].Params)
+		}
 	}
 }
 

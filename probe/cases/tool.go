@@ -86,7 +86,7 @@ func (m *maker) risky(name string) bool {
 	case probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull:
 		return needsNothing
 	default:
-		return needsNothing && changes(m.tool.Name)
+		return needsNothing && (changes(m.tool.Name) || m.tool.MayDestroy())
 	}
 }
 
