@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -64,16 +65,10 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var body []byte
 	if r.Method == http.MethodPost {
-		leave, no := l.room.take(r, l.max)
-		defer leave()
-		if no != nil {
-			l.discard(a)
-			w.Header().Set("Retry-After", "1")
-			a.turnAway(no, nil)
-			return
-		}
 		var ok bool
-		if body, ok = l.read(a); !ok {
+		body, ok = l.read(a)
+		defer a.place.shrink(0)
+		if !ok {
 			return
 		}
 	}
@@ -84,11 +79,10 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	body, no := l.readBody(a)
 	if no != nil {
-		var id wire.ID
-		if no.err.Code() == candor.CodeMessageTooLarge {
-			id = wire.PeekID(body[:min(len(body), peekBytes)], nil)
+		if no.status == http.StatusServiceUnavailable {
+			a.Header().Set("Retry-After", "1")
 		}
-		a.turnAway(no, id)
+		a.turnAway(no, wire.PeekID(body[:min(len(body), peekBytes)], nil))
 		return nil, false
 	}
 	m := wire.Parse(body, wire.Limits{MaxBytes: l.max, AllowLoneSurrogates: true})
@@ -103,16 +97,24 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	return body, true
 }
 
-// readBody reads no more than is allowed, and sets no more memory aside than was really sent.
+// readBody reads no more than is allowed, and sets no more memory aside than was really sent. Of a body that is refused it returns the
+// beginning, which may hold an id.
 func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
-	defer l.hurry(a)()
+	defer hurry(a, l.patience)()
 	want := min(max(a.r.ContentLength, 0), firstRead)
 	buf := bytes.NewBuffer(make([]byte, 0, want+bytes.MinRead))
 	limit := int64(l.max)
 	if a.r.ContentLength > limit {
 		limit = peekBytes // enough for the id: the rest is refused unread
 	}
-	_, err := buf.ReadFrom(http.MaxBytesReader(a.ResponseWriter, a.r.Body, limit))
+	body := http.MaxBytesReader(a.ResponseWriter, a.r.Body, limit)
+	_, err := buf.ReadFrom(io.LimitReader(body, smallBody+1))
+	if err == nil && buf.Len() > smallBody {
+		var no *refusal
+		if no, err = l.readOn(a, buf, body); no != nil {
+			return buf.Bytes(), no
+		}
+	}
 	if err == nil {
 		return buf.Bytes(), nil
 	}
@@ -128,19 +130,30 @@ func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
 	return nil, &refusal{http.StatusBadRequest, candor.New(candor.CodeParseError, "", server, candor.WithCause(err))}
 }
 
-// discard reads a body that has no room: many clients hear of a refusal only when they have sent everything.
-func (l *httpLayer) discard(a *answer) {
-	defer l.hurry(a)()
-	_, _ = io.Copy(io.Discard, io.LimitReader(a.r.Body, int64(l.max))) // whatever becomes of it, it is refused
+// readOn reads the rest of a body that has proved to be large, if there is room for it. Nobody holds room longer than a body may take.
+func (l *httpLayer) readOn(a *answer, buf *bytes.Buffer, body io.Reader) (no *refusal, err error) {
+	size := a.r.ContentLength
+	if size < 0 {
+		size = int64(l.max) // it does not say, so it may be
+	}
+	defer hurry(a, cmp.Or(l.patience, bodyPatience))()
+	if a.place, no = l.room.take(a.r.Context(), size); no != nil {
+		_, _ = io.Copy(io.Discard, body) // many clients hear of a refusal only when they have sent everything
+		return no, nil
+	}
+	_, err = buf.ReadFrom(body)
+	a.place.shrink(int64(buf.Len()))
+	return nil, err
 }
 
-// hurry sets the time within which a body has to arrive. The caller takes it back, or the stream that follows would end with it.
-func (l *httpLayer) hurry(a *answer) (takeBack func()) {
-	if l.patience <= 0 {
+// hurry sets the time within which a body has to arrive; zero leaves it as it is. The caller takes it back, or the stream that follows
+// would end with it.
+func hurry(a *answer, patience time.Duration) (takeBack func()) {
+	if patience <= 0 {
 		return func() {}
 	}
 	rc := http.NewResponseController(a.ResponseWriter)
-	_ = rc.SetReadDeadline(time.Now().Add(l.patience))
+	_ = rc.SetReadDeadline(time.Now().Add(patience))
 	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 

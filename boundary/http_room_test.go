@@ -1,8 +1,11 @@
 package boundary
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // TestLargeRequestsHaveARoomThatIsBounded fills the room with calls that do not end. Another large one is told to come again, a small one
@@ -51,6 +55,9 @@ func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 	if entries, _, _ := r.totals(); entries != 1 {
 		t.Errorf("%d entries", entries)
 	}
+	if string(wire.PeekID(res.body, nil)) != "1" {
+		t.Errorf("the refusal does not say whose it is: %s", res.body)
+	}
 	if got := r.do(t, "POST", small).status; got != http.StatusOK {
 		t.Errorf("a small one was answered with %d", got)
 	}
@@ -58,5 +65,41 @@ func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 	under.Wait()
 	if got := r.do(t, "POST", large).status; got != http.StatusOK {
 		t.Errorf("with room again it was answered with %d", got)
+	}
+}
+
+// TestWhatIsOnlyAnnouncedTakesNoRoom has clients that announce more than there is room for and send little or nothing of it, and one whose body
+// does not say how long it is. Nobody waits for them.
+func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
+	b := Install(demoServer(), Options{Logger: quiet})
+	l := b.layer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("Wait") != "" {
+			<-q.Context().Done()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+	}))
+	l.room.wait = 10 * time.Millisecond
+	r := &rig{tally: new(tally), Server: httptest.NewServer(l)}
+	t.Cleanup(r.Close)
+	small := request("1", "ping", "")
+	head := "POST / HTTP/1.1\r\nHost: " + r.Listener.Addr().String() + "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+	for _, kind := range []string{
+		head + "Content-Length: 4194304\r\n\r\n" + small[:10],
+		head + "Wait: 1\r\nTransfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(small)), 16) + "\r\n" + small + "\r\n0\r\n\r\n",
+	} {
+		for range 2 * bodyRoom / defaultMaxBody {
+			conn, err := net.Dial("tcp", r.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+			if _, err := io.WriteString(conn, kind); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.do(t, "POST", small+strings.Repeat(" ", defaultMaxBody-len(small))).status; got != http.StatusOK {
+			t.Errorf("beside %.200q a large call was answered with %d", kind, got)
+		}
 	}
 }

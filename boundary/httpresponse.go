@@ -23,6 +23,7 @@ type answer struct {
 	asked *wire.Message // the message of a POST, nil for other methods
 	// hidden says that an id was replaced on the way in.
 	hidden bool
+	place  place // what a large body has of the room
 
 	mode   answerMode
 	status int

@@ -16,8 +16,7 @@ const (
 	roomWait  = 5 * time.Second
 )
 
-// room is what large bodies have together, from before the first byte is read until the call is over. Who finds none waits for a while,
-// unread, and small calls pass by.
+// room is what large bodies have together until their calls are over. Who finds none waits for a while, and small calls pass by.
 type room struct {
 	size int64
 	free *semaphore.Weighted
@@ -29,20 +28,27 @@ func newRoom(largest int) room {
 	return room{size: size, free: semaphore.NewWeighted(size), wait: roomWait}
 }
 
-// take takes the room that a request needs. The caller gives it back by calling leave, which is never nil.
-func (r *room) take(q *http.Request, largest int) (leave func(), no *refusal) {
-	need := q.ContentLength
-	if need < 0 {
-		need = int64(largest) // it does not say, so it may be
-	}
-	if need <= smallBody || need > int64(largest) { // the latter is refused unread
-		return func() {}, nil
-	}
-	ctx, cancel := context.WithTimeout(q.Context(), r.wait)
+// place is what one request has of a room; the zero value is nothing.
+type place struct {
+	r    *room
+	size int64
+}
+
+// take takes so much, or says why not.
+func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
+	ctx, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
-	if r.free.Acquire(ctx, need) != nil {
-		return func() {}, &refusal{http.StatusServiceUnavailable, candor.New(candor.CodeUnavailable, "Too many large requests are under way.",
+	if r.free.Acquire(ctx, size) != nil {
+		return place{}, &refusal{http.StatusServiceUnavailable, candor.New(candor.CodeUnavailable, "Too many large requests are under way.",
 			candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"bytesAtOnce": r.size}))}
 	}
-	return func() { r.free.Release(need) }, nil
+	return place{r, size}, nil
+}
+
+// shrink gives back what is more than is needed.
+func (p *place) shrink(need int64) {
+	if need < p.size {
+		p.r.free.Release(p.size - need)
+		p.size = need
+	}
 }
