@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -20,7 +21,8 @@ const (
 type pattern struct {
 	literal []byte // nil for an expression
 	re      *regexp.Regexp
-	reach   int // how much of a line is looked at
+	ahead   bool // the expression asks what follows, as $ and \b do
+	reach   int  // how much of a line is looked at
 }
 
 // newPattern reads the pattern of a query. The error is INVALID_INPUT_VALUE with the place.
@@ -48,13 +50,14 @@ func newPattern(q Query) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	if text, whole := re.LiteralPrefix(); whole { // no expression after all
-		return pattern{literal: []byte(text), reach: maxWork}, nil
+	if parsed.Op == syntax.OpLiteral && parsed.Flags&syntax.FoldCase == 0 { // no expression after all
+		return pattern{literal: []byte(string(parsed.Rune)), reach: maxWork}, nil
 	}
-	return pattern{re: re, reach: maxWork / size}, nil
+	return pattern{re: re, ahead: looksAhead(parsed), reach: maxWork / size}, nil
 }
 
-// match reports whether a line, as far as it is looked at, has the pattern in it; cut says that there was more of it.
+// match reports whether a line, as far as it is looked at, has the pattern in it; cut says that there was more of it. What could be a match
+// only because the line was cut is none.
 func (p pattern) match(line []byte) (found, cut bool) {
 	if cut = len(line) > p.reach; cut {
 		line = line[:p.reach]
@@ -62,7 +65,21 @@ func (p pattern) match(line []byte) (found, cut bool) {
 	if p.literal != nil {
 		return bytes.Contains(line, p.literal), cut
 	}
-	return p.re.Match(line), cut
+	if !cut || !p.ahead {
+		return p.re.Match(line), cut
+	}
+	at := p.re.FindIndex(line)
+	return at != nil && at[1] < len(line), cut // at the cut nobody knows what follows
+}
+
+// looksAhead reports an expression that may match otherwise if more follows.
+func looksAhead(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	default:
+		return slices.ContainsFunc(re.Sub, looksAhead)
+	}
 }
 
 // steps is the size of an expression with its repetitions written out. It stops counting where it is too large anyway.

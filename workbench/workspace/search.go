@@ -114,7 +114,7 @@ func anywhere(glob string) string {
 	case strings.HasSuffix(glob, "/"):
 		glob += "**"
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(glob, "."), "/") // ./src and /src are src
+	return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") // ./src and /src are src
 }
 
 // baseOf returns the folders that a glob begins with.
@@ -235,6 +235,7 @@ func (s *search) file(dir *os.Root, p Path, name string) {
 		number++
 		if s.work += len(line); s.work > s.pattern.reach {
 			if s.work = 0; s.ctx.Err() != nil {
+				s.matches.Stopped = "time"
 				return
 			}
 		}

@@ -114,3 +114,81 @@ func TestASearchEndsWithItsTime(t *testing.T) {
 	_, err = b.folder.Search(gone, Query{Pattern: "x"})
 	b.refuses(err, candor.CodeCancelled)
 }
+
+// TestAnExpressionWithAnchorsIsNotTakenForText: it has a text in it, and more than that.
+func TestAnExpressionWithAnchorsIsNotTakenForText(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("a", "abc\nxabc\nabcx\nABC\na.c\n")
+	for pattern, want := range map[string]string{
+		"^abc$": "[a:1:abc]", "^abc": "[a:1:abc a:3:abcx]", "abc$": "[a:1:abc a:2:xabc]", `\babc\b`: "[a:1:abc]",
+		"abc": "[a:1:abc a:2:xabc a:3:abcx]", "(?i)^abc$": "[a:1:abc a:4:ABC]", "(?i)ABCX": "[a:3:abcx]", `a\.c`: "[a:5:a.c]",
+	} {
+		if got, _ := b.search(Query{Pattern: pattern}); fmt.Sprint(got) != want {
+			t.Errorf("%s finds %q, not %s", pattern, got, want)
+		}
+	}
+}
+
+// TestAGlobMayBeginWithADot: a folder whose name begins so is a folder, and only ./ is none.
+func TestAGlobMayBeginWithADot(t *testing.T) {
+	b := newBench(t, Options{})
+	for _, name := range []string{".github/workflows/ci.yml", "github/workflows/ci.yml", ".env", "src/.env", "src/a.yml"} {
+		b.put(name, "needle")
+	}
+	for glob, want := range map[string]string{
+		".github/**/*.yml": "[.github/workflows/ci.yml:1:needle]",
+		".*/**":            "[.env:1:needle .github/workflows/ci.yml:1:needle]",
+		"./src/*.yml":      "[src/a.yml:1:needle]",
+		"./.env":           "[.env:1:needle]",
+		".env":             "[.env:1:needle src/.env:1:needle]",
+		"./":               "[.env:1:needle .github/workflows/ci.yml:1:needle github/workflows/ci.yml:1:needle src/.env:1:needle src/a.yml:1:needle]",
+	} {
+		if got, _ := b.search(Query{Pattern: "needle", Glob: glob}); fmt.Sprint(got) != want {
+			t.Errorf("%s finds %q, not %s", glob, got, want)
+		}
+	}
+}
+
+// shortly is a context whose time is up when it has been asked so many times.
+type shortly struct {
+	context.Context
+	left int
+}
+
+func (s *shortly) Err() error {
+	if s.left--; s.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestATimeThatIsUpInTheLastFileIsTold(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("a", strings.Repeat(strings.Repeat("x", 1<<10)+"\n", 1<<10)+"needle")
+	q := Query{Pattern: "needle|y{900}z{900}"}
+	if got, m := b.search(q); len(got) != 1 || m.Stopped != "" {
+		t.Fatalf("with time enough %q, %+v", got, m)
+	}
+	m, err := b.folder.Search(&shortly{context.Background(), 1}, q)
+	if err != nil || m.Stopped != "time" || len(m.Found) != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// TestTheEndOfACutLineIsNotItsEnd: a line that is too long for the pattern is searched in part, and nobody knows what follows there.
+func TestTheEndOfACutLineIsNotItsEnd(t *testing.T) {
+	b := newBench(t, Options{})
+	b.put("a", "x "+strings.Repeat("x", 1<<20)+"END")
+	for pattern, want := range map[string]int{
+		`x$|y{900}$`:        0,
+		`x\b$|y{900}`:       0,
+		`xx\b|y{900}`:       0,
+		`(x(x\z|q)|y{900})`: 0,
+		`^x\b|y{900}`:       1,
+		`^x x+|y{900}`:      1, // what is found without looking ahead is there, whatever follows
+	} {
+		if got, m := b.search(Query{Pattern: pattern}); len(got) != want || m.Cut != 1 {
+			t.Errorf("%s finds %d lines, %d of them cut", pattern, len(got), m.Cut)
+		}
+	}
+}
