@@ -201,7 +201,7 @@ func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	if err != nil {
 		return planFault(err)
 	}
-	files, more, err := r.Files()
+	files, more, err := r.Files(orBackground(c.cmd.Context()))
 	if err != nil {
 		return planFault(err)
 	}

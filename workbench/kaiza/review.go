@@ -40,12 +40,14 @@ func (r *Review) Root() string { return r.d.folder.Root() }
 // Plans returns the plans.
 func (r *Review) Plans() *plan.Store { return r.d.plans }
 
-// maxFiles is how many files a person's look at a workspace counts.
+// maxFiles is how many names a person's look at a workspace counts.
 const maxFiles = 200_000
 
 // Files returns the files that exist, wherever in the workspace, so that the person sees what a scope touches; more says that there are
 // others.
-func (r *Review) Files() (files []string, more bool, err error) { return r.d.folder.Files(maxFiles) }
+func (r *Review) Files(ctx context.Context) (files []string, more bool, err error) {
+	return r.d.folder.Files(ctx, maxFiles)
+}
 
 // Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
 func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored plan.Stored, err error) {

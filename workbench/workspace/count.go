@@ -1,31 +1,38 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/candor-mcp/candor"
 )
 
-// Files names the files of the whole workspace, links left out, ordered by folder and name; more says that there are more than were asked
-// for, or deeper ones than anybody looks for.
-func (f *Folder) Files(most int) (names []string, more bool, err error) {
+// Files names the files of the whole workspace, links left out, ordered by folder and name, with .git behind all else of its folder: what
+// git keeps must not use up the bound. most is how many names are looked at, those of folders and links too; more says that there are
+// others, or deeper ones than anybody looks for. A ctx that is done ends the walk with CANCELLED.
+func (f *Folder) Files(ctx context.Context, most int) (names []string, more bool, err error) {
 	dir, err := f.folder(Path{})
 	if err != nil {
 		return nil, false, err
 	}
 	defer dir.Close() //nolint:errcheck // it was only read
-	c := counting{most: most}
+	c := counting{ctx: ctx, left: most}
 	if err := c.add(dir, Path{}, maxFolderDepth); err != nil {
 		return nil, false, f.access(Path{}, err, candor.CodeKaizaFileReadFailed)
+	}
+	if ctx.Err() != nil {
+		return nil, false, candor.New(candor.CodeCancelled, "", candor.WithCause(ctx.Err()))
 	}
 	return c.names, c.more, nil
 }
 
 // counting is a walk under way.
 type counting struct {
+	ctx   context.Context
 	names []string
-	most  int
+	left  int // names that may still be looked at
 	more  bool
 }
 
@@ -35,17 +42,21 @@ func (c *counting) add(dir *os.Root, at Path, depth int) error {
 		return err
 	}
 	c.more = c.more || more
+	if i := slices.Index(names, ".git"); i >= 0 {
+		names = append(slices.Delete(names, i, i+1), ".git")
+	}
 	for _, name := range names {
+		if c.left == 0 || c.ctx.Err() != nil {
+			c.more = true
+			return nil
+		}
+		c.left--
 		info, err := dir.Lstat(name)
 		if err != nil {
 			continue // it went away meanwhile
 		}
 		switch kindOf(info) {
 		case KindFile:
-			if len(c.names) == c.most {
-				c.more = true
-				return nil
-			}
 			c.names = append(c.names, at.join(name).String())
 		case KindFolder:
 			c.below(dir, at, name, depth)
