@@ -37,6 +37,70 @@ func TestNullIsTakenWhereAServerSaysNullable(t *testing.T) {
 	}
 }
 
+// TestNullIsTakenHoweverWhatIsNullableIsDescribed has the ways of servers that know both OpenAPI and JSON Schema, in an old draft and the new.
+func TestNullIsTakenHoweverWhatIsNullableIsDescribed(t *testing.T) {
+	t.Parallel()
+	const defs = `"$defs":{"berth":{"type":"string"},"default":{"type":"integer","nullable":true}}`
+	for _, c := range []struct{ described, good, bad string }{
+		{`{"$ref":"#/$defs/berth","nullable":true,"description":"where"}`, `"north"`, `5`},
+		{`{"allOf":[{"$ref":"#/$defs/berth"}],"nullable":true}`, `"north"`, `5`},
+		{`{"allOf":[{"type":"string"},{"minLength":3},{"enum":["north","up"]}],"nullable":true}`, `"north"`, `"up"`},
+		{`{"anyOf":[{"type":"string"},{"type":"integer"}],"nullable":true}`, `5`, `true`},
+		{`{"enum":["north",5],"nullable":true}`, `5`, `"south"`},
+		{`{"type":["string","integer"],"nullable":true}`, `5`, `true`},
+		{`{"$ref":"#/$defs/default"}`, `5`, `"north"`},
+	} {
+		for _, draft := range []string{"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"} {
+			s, err := schema.Compile([]byte(`{"$schema":"` + draft + `","type":"object",` + defs + `,"properties":{"x":` + c.described + `}}`))
+			if err != nil {
+				t.Fatalf("%s: %v", c.described, err)
+			}
+			for value, want := range map[string]bool{"null": true, c.good: true, c.bad: false} {
+				arguments := []byte(`{"x":` + value + `}`)
+				if report := s.Explain(arguments); report.OK() != want || s.Accepts(arguments) && !want {
+					t.Errorf("%s in %s, %s: accepted %v, want %v: %v", c.described, draft, value, report.OK(), want, report.Issues)
+				}
+			}
+		}
+	}
+}
+
+// TestNullIsRefusedWhereNullableIsNotForUs: what is passed over changes nothing, and no reference is broken by it.
+func TestNullIsRefusedWhereNullableIsNotForUs(t *testing.T) {
+	t.Parallel()
+	for _, described := range []string{
+		`{"oneOf":[{"type":"string"},{"type":"integer"}],"nullable":true}`, `{"const":5,"nullable":true}`,
+		`{"$ref":"#/properties/y","type":"string","nullable":true}`,
+	} {
+		s, err := schema.Compile([]byte(`{"type":"object","properties":{"y":{"type":"string"},"x":` + described + `}}`))
+		if err != nil {
+			t.Fatalf("%s: %v", described, err)
+		}
+		if s.Explain([]byte(`{"x":null}`)).OK() {
+			t.Errorf("%s takes null", described)
+		}
+	}
+}
+
+// TestAPropertyMayBeCalledAsAKeyword: below properties every name is the author's own.
+func TestAPropertyMayBeCalledAsAKeyword(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"default", "example", "examples", "const", "enum", "properties", "type"} {
+		s, err := schema.Compile([]byte(`{"type":"object","properties":{"nullable":true,"` + name + `":{"type":"object","nullable":true,
+			"properties":{"` + name + `":{"type":"string","nullable":true}}}}}`))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for arguments, want := range map[string]bool{
+			`{"` + name + `":null}`: true, `{"` + name + `":{"` + name + `":null}}`: true, `{"` + name + `":{"` + name + `":5}}`: false,
+		} {
+			if report := s.Explain([]byte(arguments)); report.OK() != want {
+				t.Errorf("%s: accepted %v, want %v: %v", arguments, report.OK(), want, report.Issues)
+			}
+		}
+	}
+}
+
 // TestNullForWhatMayBeMissingIsToldToBeLeftOut: an example in its place would have a caller send a value that it does not mean.
 func TestNullForWhatMayBeMissingIsToldToBeLeftOut(t *testing.T) {
 	t.Parallel()

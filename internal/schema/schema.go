@@ -37,8 +37,9 @@ type Schema struct {
 // reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep, or whose
 // references run in a circle without ever looking into the value. raw is not kept.
 //
-// What OpenAPI calls nullable may be null. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could turn a valid value into an
-// invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
+// What OpenAPI calls nullable may be null, by its type or types, enum, anyOf, allOf, or a $ref that only descriptions stand beside; nullable
+// beside oneOf, not, if or const is passed over. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could
+// turn a valid value into an invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := readSchema(raw)
 	if err != nil {
