@@ -86,7 +86,7 @@ func (b *breakers) enter(c *Call) *candor.Error {
 		untried(own)
 		return resting(b.server, "The server failed too often and is being given a rest.")
 	}
-	c.passes = true
+	c.passes, c.trial = true, b.server.IsHalfOpen() || own != nil && own.IsHalfOpen()
 	return nil
 }
 
@@ -113,10 +113,13 @@ func (b *breakers) lost(c *Call, e *candor.Error) {
 	if !c.leave() {
 		return
 	}
-	untried(b.of(c.tool))
+	if c.trial { // one that was let through before says nothing of the trial
+		untried(b.of(c.tool))
+	}
 	switch {
-	case e == nil:
+	case e == nil && c.trial:
 		untried(b.server)
+	case e == nil:
 	case isReliability(e):
 		b.server.RecordFailure()
 	default:

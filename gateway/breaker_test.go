@@ -43,6 +43,20 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 	}
 }
 
+// A call of before the rest, which its client calls off during the trial, says nothing of the trial.
+func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
+	old := knock(t, up)
+	knock(t, up).Fail(t.Context(), candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false)))
+	up.breakers.server.HalfOpen() // as if it had rested long enough
+	trial := knock(t, up)
+	old.Cancelled(t.Context())
+	trial.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
+	if knock(t, up) == nil {
+		t.Error("the server that is well is still at rest")
+	}
+}
+
 // The mistakes of a caller count neither for the tool that reports them nor for the server that rejects them.
 func TestMistakesOfTheCallerGiveNobodyARest(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})

@@ -24,6 +24,7 @@ type Call struct {
 	attempt  int       // from 1
 	over     ended
 	passes   bool        // the breakers have let it through, and wait for its end
+	trial    bool        // and it is the one by which they see whether the rest was long enough
 	learning bool        // its answer lists tools
 	final    bool        // the client has seen some of the answer, so that there is no other attempt
 	unheard  atomic.Bool // the client has gone and will not read the answer

@@ -104,7 +104,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		f.err = c.up.repeats.note(c, f.err)
 	}
 	if c.mayPass(&x.Response) {
-		return Reply{Bytes: c.asItCame(ctx, f)}
+		return Reply{Bytes: c.asItCame(ctx, f, answer)}
 	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
 }
@@ -137,6 +137,7 @@ func asFailure(x *contract.Exchange) *candor.Error {
 func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 	reason := "the answer has another id than the call"
 	switch {
+	case found.Verdict == contract.VerdictStray:
 	case isHollow(&x.Response):
 		reason = "the result is not an object"
 	case found.Verdict == contract.VerdictMalformed:

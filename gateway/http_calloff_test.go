@@ -85,6 +85,28 @@ func TestACallThatTheClientCallsOffOverHTTPIsNoFailureOfTheServer(t *testing.T) 
 	}
 }
 
+// TestAStrangerWhoGuessesASessionCallsNothingOff: only the server knows whose a session is, and it has not been asked.
+func TestAStrangerWhoGuessesASessionCallsNothingOff(t *testing.T) {
+	arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
+	g := newGate(t, obedient(false, arrived, relayed), gateway.Options{Timeout: time.Hour}, gateway.HTTPOptions{})
+	owner := []string{"Mcp-Session-Id", "s", "Authorization", "Bearer owner"}
+	g.post(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, owner...)
+	answered := make(chan reply, 1)
+	go func() { answered <- g.post(t, toolCall, owner...) }()
+	<-arrived
+	const word = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`
+	for _, stranger := range [][]string{{"Mcp-Session-Id", "s"}, {"Mcp-Session-Id", "s", "Authorization", "Bearer stranger"}} {
+		g.post(t, word, stranger...)
+		<-relayed
+		if got := g.codes(); len(got) > 0 {
+			t.Errorf("%v called it off: %v", stranger, got)
+		}
+	}
+	g.post(t, word, owner...)
+	<-relayed
+	<-answered
+}
+
 func TestOnlyACallOfTheSameSessionIsCalledOff(t *testing.T) {
 	arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
 	g := newGate(t, obedient(false, arrived, relayed), gateway.Options{Timeout: time.Hour}, gateway.HTTPOptions{})

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"net/http"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -43,15 +44,23 @@ func (x *httpExchange) heedClient(s *httpSession, m *wire.Message) {
 		return
 	}
 	s.mu.Lock()
-	open := s.asked[idKey(id)]
+	open, parked := s.asked[idKey(id)], s.calls[idKey(id)]
 	s.mu.Unlock()
-	if open != nil {
+	if open != nil && sameCaller(x.r, open.r) {
 		open.giveUp(errCalledOff)
+	}
+	if parked == nil || !sameCaller(x.r, parked.aside.r) {
 		return
 	}
 	if call := s.take(id); call != nil {
 		call.Cancelled(x.ctx)
 	}
+}
+
+// sameCaller reports that two requests bear the same credentials: a session may be guessed, and the upstream, which knows whose it is, has
+// not been asked yet.
+func sameCaller(a, b *http.Request) bool {
+	return a.Header.Get("Authorization") == b.Header.Get("Authorization") && a.Header.Get("Cookie") == b.Header.Get("Cookie")
 }
 
 // calledOff ends the call in silence. A client that still waits for a status gets a stream on which nothing is said.

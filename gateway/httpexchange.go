@@ -248,8 +248,11 @@ func (x *httpExchange) end() {
 	defer cancel()
 	x.ctx = ctx
 	res, err := x.send(http.MethodDelete, nil) //nolint:bodyclose // pass closes it
-	if err == nil && res.StatusCode < 300 {
+	if s := x.d.sessions.get(x.session); s != nil && err == nil && res.StatusCode < 300 {
 		x.d.sessions.forget(x.session)
+		for _, call := range s.takeAll() { // nobody can take them up again
+			call.Cancelled(x.ctx)
+		}
 	}
 	x.pass(res, err)
 }

@@ -243,7 +243,8 @@ func (x *httpExchange) postLegacy(key string) {
 
 // askLegacy forwards a request of a legacy client. Whatever becomes of it is told on the stream.
 func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
-	if x.d.calls.Load() >= int64(x.d.o.Calls) {
+	defer x.d.calls.Add(-1) // from here on the parked call is counted
+	if x.d.calls.Add(1) > int64(x.d.o.Calls) {
 		x.accepted(s, x.overrunning(m, candor.CodeTooManyCalls))
 		return
 	}

@@ -18,9 +18,9 @@ func (c *Call) mayPass(m *wire.Message) bool {
 }
 
 // asItCame settles a failing answer and passes it on as it is.
-func (c *Call) asItCame(ctx context.Context, f failure) []byte {
-	if audit := c.settle(ctx, f, f.said); audit != nil {
+func (c *Call) asItCame(ctx context.Context, f failure, answer []byte) []byte {
+	if audit := c.settle(ctx, f, answer); audit != nil {
 		return c.made(audit)
 	}
-	return f.said
+	return answer
 }

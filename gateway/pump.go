@@ -89,7 +89,7 @@ func (p *pump) request(m *wire.Message, session string) {
 	if e != nil {
 		c := p.up.newCall(m, session)
 		if l == nil {
-			e = cmp.Or(c.objection(), e) // what no server would take: whoever only hears of the server never learns what to mend
+			e = cmp.Or(p.objection(c), e) // what no server would take: whoever only hears of the server never learns what to mend
 		}
 		p.client.queue(c.Fail(p.ctx, e))
 		return
@@ -104,15 +104,30 @@ func (p *pump) request(m *wire.Message, session string) {
 	l.forward(c)
 }
 
+// objection is [Call.objection], and nothing if a mistake of ours would lose the request.
+func (p *pump) objection(c *Call) (e *candor.Error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.panicked(r)
+			e = nil
+		}
+	}()
+	return c.objection()
+}
+
 // admit is [Upstream.Admit], and an answer in its place if a mistake of ours would lose the request.
 func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
+			p.panicked(r)
 			c, refusal = nil, p.up.newCall(m, session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
 		}
 	}()
 	return p.up.Admit(p.ctx, m, session)
+}
+
+func (p *pump) panicked(r any) {
+	p.up.o.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
 }
 
 // response passes on what the client answers to a question of the server, but only to the server that has asked.

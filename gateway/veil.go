@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/url"
 	"os"
+	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,7 +15,7 @@ import (
 
 // veil hides the secrets that a server was started with. Those are known to the letter, whatever the server calls them when it tells
 // the address that it could not reach: no list of names has them all.
-type veil struct{ secrets [][]byte } // as they are written in JSON
+type veil struct{ secrets [][]byte } // in every form in which they may be written, the longest first
 
 var veiled = []byte("[redacted]")
 
@@ -29,42 +31,63 @@ func veilFor(c *Child) *veil {
 	}
 	for i, arg := range c.Args {
 		name, value, joined := strings.Cut(arg, "=")
-		if !strings.HasPrefix(name, "-") {
-			continue
+		if !joined && strings.HasPrefix(name, "-") && i+1 < len(c.Args) && !strings.HasPrefix(c.Args[i+1], "-") {
+			value, joined = c.Args[i+1], true
 		}
-		if !joined && i+1 < len(c.Args) {
-			value = c.Args[i+1]
+		v.take(name, value, joined)                   // --token=VALUE, --token VALUE, and API_KEY=VALUE behind -e
+		v.take(strings.Cut(value, "="))               // --env=API_KEY=VALUE
+		for _, header := range []string{arg, value} { // Authorization: Bearer VALUE
+			name, value, named := strings.Cut(header, ":")
+			if words := strings.Fields(value); named && len(words) > 0 {
+				v.take(name, words[len(words)-1], true)
+			}
 		}
-		v.take(name, value, true)
 	}
 	if len(v.secrets) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(v.secrets, func(a, b []byte) int { return len(b) - len(a) }) // or of one that another begins with the rest would be told
 	return v
 }
 
 // maxVeiled bounds how many secrets are looked for; a server is given a few.
-const maxVeiled = 64
+const maxVeiled = 256
+
+var forPages = strings.NewReplacer("&", `\u0026`, "<", `\u003c`, ">", `\u003e`)
 
 func (v *veil) take(name, value string, named bool) {
 	if !named || !contract.SecretName(name) || !isUnguessable(value) || len(v.secrets) >= maxVeiled {
 		return
 	}
-	for _, form := range []string{value, url.QueryEscape(value)} {
-		quoted := wire.AppendString(nil, form)
-		if secret := quoted[1 : len(quoted)-1]; len(v.secrets) == 0 || !bytes.Equal(secret, v.secrets[len(v.secrets)-1]) {
-			v.secrets = append(v.secrets, secret)
+	quoted := wire.AppendString(nil, value)
+	inJSON := string(quoted[1 : len(quoted)-1])
+	// as it is for standard error, and as the encoders of JSON and of addresses write it
+	for _, form := range []string{value, inJSON, strings.ReplaceAll(inJSON, "/", `\/`), forPages.Replace(inJSON), url.QueryEscape(value), url.PathEscape(value)} {
+		if !slices.ContainsFunc(v.secrets, func(known []byte) bool { return string(known) == form }) {
+			v.secrets = append(v.secrets, []byte(form))
 		}
 	}
 }
 
-// isUnguessable tells a secret from a word that may stand in any sentence, and from the path or name of a file that holds one.
+// isUnguessable tells a secret from a word that may stand in any sentence, and from the path of a file that holds one.
 func isUnguessable(value string) bool {
-	if len(value) < 8 || len(value) > 4096 || strings.ContainsAny(value[:1], "/.~") || strings.Contains(value, "://") {
+	if len(value) < 8 || len(value) > 4096 || isPath(value) || strings.Contains(value, "://") {
 		return false
 	}
 	return len(value) >= 16 && !strings.Contains(value, " ") ||
 		strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsFunc(value, unicode.IsDigit)
+}
+
+// isPath reports what looks like a file. A long random text may begin with a slash, too.
+func isPath(value string) bool {
+	if strings.ContainsAny(value[:1], "/.~") && (len(value) < 40 || strings.Contains(value[1:], "/")) {
+		return true
+	}
+	switch path.Ext(value) {
+	case ".json", ".pem", ".key", ".p12", ".crt", ".txt":
+		return true
+	}
+	return false
 }
 
 // over returns the text with the secrets hidden: the same bytes if it holds none.
@@ -80,10 +103,10 @@ func (v *veil) over(text []byte) []byte {
 	return text
 }
 
-// veil takes the secrets of its server out of a failing answer, and reads it again if it held one. Mode observe touches nothing.
+// veil takes the secrets of its server out of a failing answer, and reads it again if it held one.
 func (c *Call) veil(answer []byte, m *wire.Message) []byte {
 	said := c.up.veil.Load().over(answer)
-	if c.up.o.Mode == ModeObserve || bytes.Equal(said, answer) {
+	if bytes.Equal(said, answer) {
 		return answer
 	}
 	*m = wire.Parse(said, c.up.o.Limits.Message)

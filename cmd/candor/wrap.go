@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -206,8 +207,15 @@ func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
 	return child
 }
 
-// guardLine is the command line of a guard, which stands between this program and a command that it has started.
-func guardLine() []string { return selfLine(early.Word) }
+// guardLine is the command line of a guard, which stands between this program and a command that it has started. On Linux it is this very
+// program, also when a newer one has taken its place on the disk.
+func guardLine() []string {
+	const running = "/proc/self/exe"
+	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
+		return []string{running, early.Word}
+	}
+	return selfLine(early.Word)
+}
 
 // selfLine is the command line of one of our own hidden commands; nil if this program does not know where it is.
 func selfLine(word string) []string {

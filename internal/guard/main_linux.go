@@ -75,7 +75,10 @@ func watch(command []string) int {
 		_, _ = io.Copy(io.Discard, os.NewFile(ordersFD, "orders"))
 		close(w.ordered)
 	}()
-	end := w.keep()
+	end, all := w.keep()
+	if !all {
+		return end.Code // without a word, so that whoever has started us looks for himself
+	}
 	if end.Signal != 0 {
 		w.tell(toldSignal, int(end.Signal))
 	} else {
@@ -108,9 +111,9 @@ type watchman struct {
 
 func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // nobody may listen any more
 
-// keep waits for the end of the command, then of all the rest, which it brings about. Killing and reaping are done by one goroutine:
+// keep waits for the end of the command, then of all the rest, which it brings about, and reports whether it did. Killing and reaping are done by one goroutine:
 // so the number of a child that is about to be killed cannot have become that of another process.
-func (w *watchman) keep() End {
+func (w *watchman) keep() (end End, all bool) {
 	var again <-chan time.Time // runs while everything is being ended
 	var late <-chan time.Time  // who is still there then is held by the kernel itself, and dies when it lets go
 	ordered := w.ordered
@@ -125,16 +128,19 @@ func (w *watchman) keep() End {
 		case <-ordered:
 			again, ordered = time.Tick(pace), nil
 		case <-late:
-			return w.end
+			return w.end, false
 		}
 		if w.reap() {
-			return w.end
+			return w.end, true
 		}
 		if w.pid == 0 && late == nil {
 			again, late = time.Tick(pace), time.After(patience/2)
 		}
 		if again != nil {
 			killChildren()
+			if w.pid != 0 { // also where nobody can say who the children are
+				_ = syscall.Kill(-w.pid, syscall.SIGKILL)
+			}
 		}
 	}
 }
