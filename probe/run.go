@@ -70,6 +70,7 @@ type Run struct {
 }
 
 // GivenSecret stands in a run for a secret that the server was given, in a header or in its environment, wherever an answer holds it.
+// A value that is there by chance, because it is a short or ordinary word, is no such secret.
 const GivenSecret = "[redacted:given]"
 
 // RunVersion is the version of the form in which a run is kept.

@@ -190,13 +190,15 @@ func (t *tail) add(piece []byte) {
 	}
 }
 
-// take returns the end of what was added since the last call, without secrets.
-func (t *tail) take() string {
+// take returns the end of what was added since the last call, without secrets. Of a secret that has only come in part that part waits for
+// the rest.
+func (t *tail) take(m *mask) string {
 	t.mu.Lock()
 	held, cut := string(t.held), t.cut
-	t.held, t.cut = t.held[:0], false
+	held = held[:len(held)-m.begun(held)]
+	t.held, t.cut = append(t.held[:0], t.held[len(held):]...), false
 	t.mu.Unlock()
-	text := redact.Policy{KeepPaths: true}.Text(held)
+	text := m.over(redact.Policy{KeepPaths: true}.Text(held))
 	if over := len(text) - keptStderr; over > 0 {
 		text, cut = text[over:], true
 	}

@@ -21,7 +21,7 @@ type driver struct {
 	transport Transport
 	stateless bool   // every request says who asks, and there is no session
 	ping      string // the method that shows that the server is alive
-	mask      *strings.Replacer
+	mask      *mask
 	obliged   int // requests of the server that were answered in this connection
 
 	id     int // of the last request

@@ -89,7 +89,7 @@ func (d *driver) connect(ctx context.Context) (*hello, error) {
 }
 
 func (d *driver) use(l link, transport Transport, stateless bool, scratch string) {
-	d.link, d.transport, d.stateless, d.obliged, d.mask = l, transport, stateless, 0, masks(d.t, scratch)
+	d.link, d.transport, d.stateless, d.obliged, d.mask = l, transport, stateless, 0, newMask(d.t, scratch)
 	d.mirror()
 }
 
@@ -214,7 +214,7 @@ func (d *driver) hail(ctx context.Context, method, params string) (*hello, error
 		return nil, d.unreached(errors.New(h.seen.broken))
 	default:
 		return nil, silenceError{text: fmt.Sprintf("the server did not answer %s in time%s (hint: is it an MCP server? One that starts slowly needs a longer --startup than %v)",
-			method, printed(d.literal(d.link.stderr())), patience)}
+			method, printed(d.link.stderr(d.mask)), patience)}
 	}
 }
 

@@ -2,15 +2,11 @@ package drive
 
 import (
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // keep notes an answer, which stands for so many of those that were waited for.
@@ -26,14 +22,18 @@ func (d *driver) keep(s *seen, a *arrival, count int) {
 	for _, kept := range s.answers {
 		room -= len(kept)
 	}
-	message, size := a.message, a.size
-	if a.tail == nil && len(message) > room {
+	if len(a.message) == 0 {
+		return
+	}
+	if a.tail != nil {
+		s.answers = append(s.answers, shorten([]byte(d.mask.overCut(string(a.message))), a.size, room))
+		return
+	}
+	message := []byte(d.literal(string(a.message)))
+	if len(message) > room {
 		message = abridge(message)
-		size = int64(len(message))
 	}
-	if len(message) > 0 {
-		s.answers = append(s.answers, d.literal(shorten(message, size, room)))
-	}
+	s.answers = append(s.answers, shorten(message, int64(len(message)), room))
 }
 
 // response returns all answers as one text, each on a line of its own, and its true size if that is larger. They are sorted, because
@@ -46,9 +46,9 @@ func (s *seen) response() (text string, size int64) {
 }
 
 // hear notes a line that is no message.
-func (s *seen) hear(line []byte) {
+func (s *seen) hear(line string) {
 	if len(s.noise) < keptNoise {
-		s.noise = append(s.noise, shorten(line, int64(len(line)), keptNoiseLine))
+		s.noise = append(s.noise, shorten([]byte(line), int64(len(line)), keptNoiseLine))
 	}
 }
 
@@ -105,41 +105,8 @@ func span(text []byte) (keep, end int) {
 	return keep, end
 }
 
-// literal is a text as it came, but for two things: the secrets that the server was given, and the random part of the name of the scratch
-// folder, without which the same server would not say the same twice.
-func (d *driver) literal(text string) string { return d.mask.Replace(text) }
-
-// masks returns what has to be replaced for this target and this child.
-func masks(t Target, scratch string) *strings.Replacer {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
-		value := t.Headers[name]
-		if _, bare, ok := strings.Cut(value, " "); ok { // as in Bearer …
-			value = bare
-		}
-		pairs = hide(pairs, name, value)
-	}
-	for _, variable := range t.Env {
-		name, value, _ := strings.Cut(variable, "=")
-		pairs = hide(pairs, name, value)
-	}
-	if name := filepath.Base(scratch); strings.HasPrefix(name, scratchPrefix) {
-		pairs = append(pairs, name, scratchPrefix+"0")
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// leastSecret is how long a secret is at least: what is shorter stands in many an answer by chance.
-const leastSecret = 6
-
-// hide adds a value whose name says that it is a secret, as it is and as JSON spells it.
-func hide(pairs []string, name, value string) []string {
-	if !redact.Key(name) || len(value) < leastSecret {
-		return pairs
-	}
-	spelt := wire.AppendString(nil, value)
-	return append(pairs, value, probe.GivenSecret, string(spelt[1:len(spelt)-1]), probe.GivenSecret)
-}
+// literal is a text as it came, but for what the [mask] hides. It comes before any cut, which would leave half of a secret.
+func (d *driver) literal(text string) string { return d.mask.over(text) }
 
 // light is a case without what makes a run heavy: the request shows the beginning of it.
 func light(c probe.Case) probe.Case {

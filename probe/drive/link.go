@@ -12,8 +12,8 @@ type link interface {
 	exchanges() bool
 	// agreed is told the version of the protocol once it is known.
 	agreed(version string)
-	// stderr returns what the server has printed since the last call, cut and without secrets.
-	stderr() string
+	// stderr returns what the server has printed since the last call, without secrets, and then cut.
+	stderr(m *mask) string
 	// epitaph returns how the server ended. It may wait a little, because the end of a process is told late.
 	epitaph() string
 	// close ends the connection, and with it the server if it was started for it. It returns when both are gone. A patient end lets

@@ -74,7 +74,7 @@ func (d *driver) farewell(s *seen) string {
 		return ""
 	}
 	how := d.link.epitaph()
-	return in(how) + printed(d.literal(d.link.stderr()))
+	return in(how) + printed(d.link.stderr(d.mask))
 }
 
 // tool reads a tool from a list. What is of the wrong type is left out, not the tool: how it fails is what we are here for.

@@ -22,7 +22,7 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 	began := time.Now()
 	t := d.turn(c)
 	s, kept := d.perform(ctx, c, t)
-	o := probe.Observation{Case: light(*c), Request: d.literal(joined(t.messages)), Millis: time.Since(began).Milliseconds(), Kept: kept}
+	o := probe.Observation{Case: light(*c), Request: d.joined(t.messages), Millis: time.Since(began).Milliseconds(), Kept: kept}
 	if d.o.Upstream != nil {
 		o.Hits = d.o.Upstream.End()
 	}
@@ -131,13 +131,14 @@ func cancelled(id string) []byte {
 	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"nobody waits for it any more"}}`)
 }
 
-func joined(messages [][]byte) string {
+func (d *driver) joined(messages [][]byte) string {
 	text := ""
 	for i, m := range messages {
 		if i > 0 {
 			text += "\n"
 		}
-		text += shorten(m, int64(len(m)), keptRequest)
+		shown := d.literal(string(m))
+		text += shorten([]byte(shown), int64(len(shown)), keptRequest)
 	}
 	return text
 }
@@ -198,10 +199,8 @@ func (d *driver) fill(o *probe.Observation, s *seen) {
 	if d.transport == transportStdio {
 		o.Broken = ""
 	}
-	for _, line := range s.noise {
-		o.Noise = append(o.Noise, d.literal(line))
-	}
+	o.Noise = s.noise
 	if d.link != nil {
-		o.Stderr = d.literal(d.link.stderr())
+		o.Stderr = d.link.stderr(d.mask)
 	}
 }

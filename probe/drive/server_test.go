@@ -177,6 +177,14 @@ func serveStdio(who string) int {
 				fmt.Print(piece)
 			}
 			fmt.Println(`"}}`)
+		case strings.HasPrefix(who, "repeats") && m.MethodIs("tools/call"):
+			token, times := os.Getenv("API_TOKEN")+",", 60_000
+			if who == "repeats-endlessly" {
+				times *= 15
+			}
+			fmt.Println("tokens: " + strings.Repeat(token, 100))
+			fmt.Fprintln(os.Stderr, strings.Repeat(token, 500))
+			say(`{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"result":{"text":"` + strings.Repeat(token, times) + `"}}`)
 		case who == "asks" && m.MethodIs("tools/call"):
 			say(`{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}`)
 			said, _ := lines.ReadString('\n')

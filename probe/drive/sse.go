@@ -142,7 +142,7 @@ func (s *sse) send(ctx context.Context, turn int, message []byte) error {
 func (s *sse) arrivals() <-chan arrival { return s.came }
 func (s *sse) exchanges() bool          { return false }
 func (s *sse) agreed(string)            {}
-func (s *sse) stderr() string           { return "" }
+func (s *sse) stderr(*mask) string      { return "" }
 func (s *sse) epitaph() string          { return "" }
 
 func (s *sse) close(bool) {

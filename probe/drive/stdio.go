@@ -61,7 +61,7 @@ func (s *stdio) read() {
 func (s *stdio) arrivals() <-chan arrival { return s.came }
 func (s *stdio) exchanges() bool          { return false }
 func (s *stdio) agreed(string)            {}
-func (s *stdio) stderr() string           { return s.said.take() }
+func (s *stdio) stderr(m *mask) string    { return s.said.take(m) }
 
 func (s *stdio) close(patient bool) {
 	close(s.done)

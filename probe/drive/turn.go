@@ -214,7 +214,7 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 		}
 	}
 	if !sound {
-		about.hear(a.message)
+		about.hear(d.literal(string(a.message)))
 		return false
 	}
 	return d.file(t, s, a, answered)

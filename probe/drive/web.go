@@ -180,7 +180,7 @@ func printable(text string) string {
 
 func (w *web) arrivals() <-chan arrival { return w.came }
 func (w *web) exchanges() bool          { return true }
-func (w *web) stderr() string           { return "" }
+func (w *web) stderr(*mask) string      { return "" }
 func (w *web) epitaph() string          { return "" }
 
 func (w *web) agreed(version string) {

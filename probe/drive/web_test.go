@@ -239,7 +239,7 @@ func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
 		}
 		old(w, r, message)
 	})
-	run := driven(t, drive.Target{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer swordfish"}}, patient(missing))
+	run := driven(t, drive.Target{URL: s.URL, Headers: map[string]string{"Authorization": "Bearer swordfish42"}}, patient(missing))
 	if got := run.Observations[0].Response; strings.Contains(got, "swordfish") || !strings.Contains(got, "Bearer "+probe.GivenSecret) {
 		t.Errorf("kept as %s", got)
 	}
@@ -248,11 +248,43 @@ func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
 func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
 	t.Parallel()
 	to := server("environment")
-	to.Env = append(to.Env, `API_TOKEN=open"sesame`, "REGION=westernmost")
+	to.Env = append(to.Env, `API_TOKEN=open"sesame7`, "REGION=westernmost", `DB_PASSWORD=sea"shell`)
 	run := driven(t, to, patient(missing))
 	got := run.Observations[0].Response
-	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || !strings.Contains(got, "westernmost") {
+	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || strings.Contains(got, "shell") || !strings.Contains(got, "westernmost") {
 		t.Errorf("kept as %s", got)
+	}
+}
+
+// TestAnOrdinaryWordIsHiddenOnlyBesideItsName has the passwords of a test database: what they spell stands in many an answer.
+func TestAnOrdinaryWordIsHiddenOnlyBesideItsName(t *testing.T) {
+	t.Parallel()
+	to := server("environment")
+	to.Env = append(to.Env, "POSTGRES_PASSWORD=postgres", "API_KEY=invalid", "OTHER_TOKEN=123456", "NOTE=invalid arguments for postgres at 1234567")
+	got := driven(t, to, patient(missing)).Observations[0].Response
+	for _, want := range []string{`"POSTGRES_PASSWORD=[hidden]"`, `"API_KEY=[hidden]"`, `"OTHER_TOKEN=[hidden]"`, "invalid arguments for postgres at 1234567"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+	if strings.Contains(got, probe.GivenSecret) {
+		t.Errorf("a word that anybody may say is called a secret: %s", got)
+	}
+}
+
+// TestNoHalfOfASecretIsLeftAtACut has a server that prints its token so often that every cut goes through one.
+func TestNoHalfOfASecretIsLeftAtACut(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"repeats", "repeats-endlessly"} {
+		to := server(who)
+		to.Env = append(to.Env, "API_TOKEN=k3yOfTheCastleByTheSea")
+		o := driven(t, to, patient(missing)).Observations[0]
+		for what, text := range map[string]string{"answer": o.Response, "noise": strings.Join(o.Noise, "\n"), "standard error": o.Stderr} {
+			if what != "standard error" && !strings.Contains(text, probe.GivenSecret) || // which may not have come yet
+				strings.Contains(text, "k3y") || strings.Contains(text, "Sea") {
+				t.Errorf("%s: the %s is kept as %.40s … %s", who, what, text, text[max(0, len(text)-100):])
+			}
+		}
 	}
 }
 
