@@ -255,6 +255,27 @@ func TestACallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
 	waitFor(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(heardOf) == 1 && heardOf[0] == "s7" })
 }
 
+// Nobody can take up a call of a session that was deleted, so it has no end to wait for and no place to take.
+func TestADeletedSessionTakesItsCallsAlong(t *testing.T) {
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Mcp-Session-Id", "s1")
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "id: e1\ndata: \n\n")
+	}), gateway.Options{Timeout: -1}, gateway.HTTPOptions{})
+	g.post(t, toolCall, "Mcp-Session-Id", "s1")
+	if open := g.up.Open(); open != 1 {
+		t.Fatalf("%d calls are open", open)
+	}
+	send(t, http.MethodDelete, g.URL, "", "Mcp-Session-Id", "s1")
+	if open := g.up.Open(); open != 0 {
+		t.Errorf("%d calls are open still", open)
+	}
+}
+
 // A call that waits for a stream of its session has no connection of its own whose end could tell the server.
 func TestAParkedCallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
 	called := make(chan string, 8)
