@@ -24,13 +24,19 @@ var flags = []Mask{
 	// Of several things that were asked for at once, as long as none of them went well.
 	{Path: "/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
 	{Path: "/results/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/results/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
-	{Path: "/0/status", Equals: `"error"`, Except: `"status"\s*:\s*"[^ef]`}, {Path: "/0/status", Equals: `"failed"`, Except: `"status"\s*:\s*"[^ef]`},
+	{Path: "/0/status", Equals: `"error"`, Except: otherStatus}, {Path: "/0/status", Equals: `"failed"`, Except: otherStatus},
 	{Path: "/0/error", Except: severalThings}, {Path: "/results/0/error", Except: severalThings},
 	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
 }
 
-// severalThings tells a list of objects that has more than one: the others may have gone well.
-const severalThings = `\}\s*,\s*\{`
+const (
+	// severalThings tells a list of objects that has more than one: the others may have gone well.
+	severalThings = `\}\s*,\s*\{`
+	// otherStatus tells a status that is neither error nor failed nor failure.
+	otherStatus = `"status"\s*:\s*"([^ef]|e[^r]|f[^a])`
+	// inText tells a text that is JSON. What lifts a rule is looked for in the first text only, and not in structuredContent.
+	inText = `^\s*[\[{]`
+)
 
 // marks are the rules that one masked answer suggests, the most telling first.
 func marks(s *sight) (out []Mask) {
@@ -42,6 +48,9 @@ func marks(s *sight) (out []Mask) {
 		}
 	}
 	for _, f := range flags {
+		if f.Except != "" {
+			f.Text = inText
+		}
 		if f.holds(s) {
 			out = append(out, f)
 		}

@@ -200,3 +200,43 @@ func TestBatchesAndPlainSentencesAreLearntToo(t *testing.T) {
 		t.Errorf("%s", p.YAML())
 	}
 }
+
+// TestABatchThatPartlyWentWellIsNoFailure has statuses that begin like a failure, and answers whose text does not show what went well.
+func TestABatchThatPartlyWentWellIsNoFailure(t *testing.T) {
+	t.Parallel()
+	told := func(structured, text string) string {
+		return strings.TrimSuffix(says(text), "}") + `,"structuredContent":` + structured + `}`
+	}
+	run := &probe.Run{Observations: []probe.Observation{
+		seen("moor", probe.CaseNonexistent, probe.ExpectFailure, says(`[{"berth":"zz","status":"error","error":"No such berth"}]`)),
+		seen("read", probe.CaseNonexistent, probe.ExpectFailure, says(`[{"berth":"zz","success":false,"error":"No such berth"}]`)),
+	}}
+	p := profile.Learn(run)
+	if len(p.Masks) != 2 || p.Masks[0].Path != "/0/status" || p.Masks[1].Path != "/0/success" {
+		t.Fatalf("learnt %+v", p.Masks)
+	}
+	const mixed = `[{"berth":"a","success":false},{"berth":"b","success":true}]`
+	for i, answers := range []map[string]bool{
+		{
+			says(`[{"status":"error"},{"status":"failed"},{"status":"failure"}]`): true,
+			says(`[{"status":"error"},{"status":"finished"}]`):                    false,
+			says(`[{"status":"error"},{"status":"found"}]`):                       false,
+			says(`[{"status":"error"},{"status":"enabled"}]`):                     false,
+			says(`[{"status":"error"},{"status":"executed"}]`):                    false,
+			says(`[{"status":"error"},{"status":"ok"}]`):                          false,
+		},
+		{told(mixed, mixed): false, told(mixed, "1 of 2 done"): false},
+	} {
+		m := p.Masks[i]
+		test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for answer, want := range answers {
+			result, err := wire.ParseValue([]byte(answer), wire.Limits{})
+			if err != nil || test.Holds(result) != want {
+				t.Errorf("%s is a failure: %v, want %v (%v)", answer, !want, want, err)
+			}
+		}
+	}
+}
