@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -266,8 +267,8 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 	}
 	for _, e := range c.env {
 		if !strings.Contains(e, "=") {
-			value := c.w.getenv(e)
-			if value == "" {
+			value, set := os.LookupEnv(e)
+			if !set {
 				return t, bad("set it, or give it as --env "+e+"=VALUE", "--env %s: it is not set here", e)
 			}
 			e += "=" + value
@@ -356,10 +357,19 @@ func writeRun(name string, run *probe.Run) error {
 }
 
 // writeWhole replaces a file as a whole. What is there and is no file, such as a device or a pipe, is written to and stays what it is; a
-// link goes on leading where it leads.
+// link goes on leading where it leads, also if nothing is there yet.
 func writeWhole(name string, data []byte) error {
-	if to, err := filepath.EvalSymlinks(name); err == nil {
+	to, err := filepath.EvalSymlinks(name)
+	if err == nil {
 		name = to
+	} else if to, isLink := os.Readlink(name); isLink == nil {
+		if !errors.Is(err, fs.ErrNotExist) { // such as one that leads to itself
+			return err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(name), to)
+		}
+		return writeWhole(to, data)
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(name, data, 0o644) //nolint:gosec // it is there, and its mode stays
@@ -383,7 +393,7 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 	}
 	partial := bad("--record FILE keeps what was seen, and --resume FILE goes on with it", "the run is incomplete: %s", run.Incomplete)
 	switch {
-	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never": // a run that is only written down anew
+	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never" && before == nil: // a run that is only written down anew
 		return nil
 	case run.Incomplete == "":
 		return found()

@@ -47,6 +47,36 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	}
 }
 
+// TestWhatGotWorseIsToldThoughNothingElseIs judges a run that was kept against a baseline that has a tool more.
+func TestWhatGotWorseIsToldThoughNothingElseIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old, now, baseline := filepath.Join(dir, "old"), filepath.Join(dir, "now"), filepath.Join(dir, "baseline")
+	for name, tools := range map[string]string{old: `[{"name":"berths"}]`, now: `[]`} {
+		if err := os.WriteFile(name, []byte(`{"version":1,"tools":`+tools+`,"observations":[]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said, code := probeExit(t, "--run", old, "--fail-on", "never", "--format", "json", "--out", baseline); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, said)
+	}
+	for run, want := range map[string]int{old: 0, now: exitFound} {
+		if said, code := probeExit(t, "--run", run, "--fail-on", "never", "--baseline", baseline); code != want {
+			t.Errorf("%s: exit code %d, want %d\n%s", filepath.Base(run), code, want, said)
+		}
+	}
+}
+
+// TestAVariableThatIsSetAndEmptyIsPassedOn: to some servers it says that there is no password.
+func TestAVariableThatIsSetAndEmptyIsPassedOn(t *testing.T) {
+	t.Setenv("CANDOR_TEST_IS_EMPTY", "")
+	mark := filepath.Join(t.TempDir(), "mark")
+	said, _ := probeExit(t, "--env", "CANDOR_TEST_IS_EMPTY", "--", "sh", "-c", `echo "${CANDOR_TEST_IS_EMPTY-unset}" > "$0"`, mark)
+	if got, err := os.ReadFile(mark); err != nil || string(got) != "\n" {
+		t.Errorf("the server got %q, %v\n%s", got, err, said)
+	}
+}
+
 // TestFilesAreLookedAtBeforeTheServerIsStarted: a run takes minutes, and must not be lost for a typing error.
 func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,32 @@ import (
 	"testing"
 )
 
+// TestALinkThatLeadsNowhereYetStaysALink has one by way of another, and one that leads to itself.
+func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link, loop := filepath.Join(dir, "link"), filepath.Join(dir, "loop")
+	for from, to := range map[string]string{link: "second", filepath.Join(dir, "second"): filepath.Join(dir, "file"), loop: "loop"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writeWhole(link, []byte("report")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(text) != "report" {
+		t.Errorf("where it leads there is %q, %v", text, err)
+	}
+	if err := writeWhole(loop, []byte("report")); err == nil {
+		t.Error("a link that leads to itself was written to")
+	}
+	for _, name := range []string{link, loop} {
+		if _, err := os.Readlink(name); err != nil {
+			t.Errorf("%s is no link any more: %v", filepath.Base(name), err)
+		}
+	}
+}
+
 // TestADeviceIsWrittenToAndNotReplaced gives a pipe as the file of a report: renaming a file over it would take it away from whoever reads.
 func TestADeviceIsWrittenToAndNotReplaced(t *testing.T) {
 	t.Parallel()
