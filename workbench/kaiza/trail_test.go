@@ -402,33 +402,3 @@ func (s *stdio) flood(n int, params func(i int) string) []answer {
 	}
 	return answers
 }
-
-// TestTheTrailCanBeReadPageByPage goes back through it from the newest entry, by the time of the first one on each page.
-func TestTheTrailCanBeReadPageByPage(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	c := p.executor()
-	for range 8 {
-		c.call("read_file", args{"path": "src/none"}).is("FILE_NOT_FOUND")
-	}
-	seen, until := map[string]bool{}, ""
-	for range 30 {
-		query := args{"last": 4, "tool": "read_file"}
-		if until != "" {
-			query["until"] = until
-		}
-		a := c.call("read_audit_log", query)
-		a.fine()
-		before := len(seen)
-		for e := range a.m.Result().Path("structuredContent", "entries").Elements() {
-			seen[string(e.Path("hash").Raw())] = true
-		}
-		if until = a.text("structuredContent", "entries", 0, "time"); len(seen) == before {
-			break
-		}
-	}
-	if len(seen) != 24 { // enter, failure and exit of each
-		t.Errorf("%d entries were seen, and there are 24", len(seen))
-	}
-	c.call("read_audit_log", args{"until": "2026-13-45T99:99:99Z"}).is("INVALID_INPUT_VALUE")
-}
