@@ -21,8 +21,11 @@ type front struct {
 	doors map[string]*door // by name
 	// retired are doors of earlier fronts, by name: calls and legacy sessions that began there go on there.
 	retired map[string][]*door
-	gone    uint64 // calls of doors that were retired long ago
+	gone    map[string]counted // of doors that were retired long ago, by name
 }
+
+// counted is what a door had counted when it was given up.
+type counted struct{ calls, late uint64 }
 
 // door is the door to one upstream, with the settings it was made from.
 type door struct {
@@ -42,7 +45,7 @@ const maxRetired = 8
 
 // newFront opens the doors of a file. One whose settings are as before is the same as before, with all that it has learnt.
 func newFront(p *plugs, file *config.File, before *front) *front {
-	f := &front{file: file, doors: map[string]*door{}, retired: map[string][]*door{}}
+	f := &front{file: file, doors: map[string]*door{}, retired: map[string][]*door{}, gone: map[string]counted{}}
 	for _, u := range file.Upstreams {
 		if before != nil && before.doors[u.Name] != nil && reflect.DeepEqual(before.doors[u.Name].settings, u) {
 			f.doors[u.Name] = before.doors[u.Name]
@@ -90,7 +93,7 @@ func (d *door) close(ctx context.Context) error {
 
 // retire keeps the doors of the front before that are not in this one, but not for ever.
 func (f *front) retire(before *front) {
-	f.gone = before.gone
+	f.gone = maps.Clone(before.gone)
 	for name, old := range before.retired {
 		f.retired[name] = slices.Clone(old)
 	}
@@ -100,7 +103,8 @@ func (f *front) retire(before *front) {
 		}
 		f.retired[name] = append(f.retired[name], d)
 		if old := f.retired[name]; len(old) > maxRetired {
-			f.gone += old[0].up.Calls()
+			had := f.gone[name]
+			f.gone[name] = counted{calls: had.calls + old[0].up.Calls(), late: had.late + old[0].up.Late()}
 			f.retired[name] = old[1:]
 			go old[0].close(context.Background()) //nolint:errcheck // it ends by itself, and nobody is left to be told
 		}

@@ -15,10 +15,11 @@ import (
 var traffic = []struct {
 	name, kind, help string
 	of               func(*gateway.Upstream) uint64
+	gone             func(counted) uint64 // what doors had counted that are no more: a counter never goes back
 }{
-	{"candor_gateway_calls_total", "counter", "Calls that clients have made, refused ones included.", (*gateway.Upstream).Calls},
-	{"candor_gateway_open_calls", "gauge", "Calls that have no end yet.", func(u *gateway.Upstream) uint64 { return uint64(max(0, u.Open())) }},
-	{"candor_gateway_late_answers_total", "counter", "Answers that came after their call had ended, and were dropped.", (*gateway.Upstream).Late},
+	{"candor_gateway_calls_total", "counter", "Calls that clients have made, refused ones included.", (*gateway.Upstream).Calls, func(t counted) uint64 { return t.calls }},
+	{"candor_gateway_open_calls", "gauge", "Calls that have no end yet.", func(u *gateway.Upstream) uint64 { return uint64(max(0, u.Open())) }, func(counted) uint64 { return 0 }},
+	{"candor_gateway_late_answers_total", "counter", "Answers that came after their call had ended, and were dropped.", (*gateway.Upstream).Late, func(t counted) uint64 { return t.late }},
 }
 
 // metricsPage shows the failures, and then the traffic by upstream. The doors of an upstream before its settings changed count with it.
@@ -35,9 +36,13 @@ func (s *serving) metricsPage(w http.ResponseWriter, _ *http.Request) {
 
 func (s *serving) trafficText() string {
 	var text strings.Builder
-	doors := s.front.Load().all()
+	f := s.front.Load()
+	doors := f.all()
 	for _, row := range traffic {
 		sums := map[string]uint64{}
+		for name, had := range f.gone {
+			sums[name] += row.gone(had)
+		}
 		for _, d := range doors {
 			sums[d.settings.Name] += row.of(d.up)
 		}

@@ -104,7 +104,10 @@ func (s *serving) replace(file *config.File) {
 // calls returns how many calls were made, by all doors there were.
 func (s *serving) calls() uint64 {
 	f := s.front.Load()
-	n := f.gone
+	n := uint64(0)
+	for _, had := range f.gone {
+		n += had.calls
+	}
 	for _, d := range f.all() {
 		n += d.up.Calls()
 	}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestGatewayCountersNeverGoBack reads so many new files that the first doors are given up, with a call through each of them.
+func TestGatewayCountersNeverGoBack(t *testing.T) {
+	t.Parallel()
+	web := newWebServer(t)
+	g := newGate(t, configText(web.URL, ""))
+	const reloads = maxRetired + 3
+	for i := range reloads {
+		g.mustCall(t, i+1, "echo")
+		g.write(t, configText(web.URL, fmt.Sprintf("    timeout: %ds\n", 31+i)))
+		g.signal(syscall.SIGHUP)
+		g.said.await("was read again: 1 upstream", i+1)
+	}
+	if page := g.look(t, "/metrics"); !strings.Contains(page, fmt.Sprintf("candor_gateway_calls_total{upstream=\"it\"} %d\n", reloads)) {
+		t.Errorf("after %d calls:\n%s", reloads, page)
+	}
+	g.signal(syscall.SIGTERM)
+	if code := g.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, g.said)
+	}
+}
