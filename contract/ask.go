@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strings"
 
@@ -93,7 +94,7 @@ func (a ask) given(endings []string) bool {
 var (
 	readingWords = wordSet("read cat open view load show content contents get fetch download tail head retrieve scrape crawl extract browse dump export")
 	recordWords  = wordSet("log logs logcat errors exceptions failures transcript lyrics article faq clause diff")
-	judgingWords = wordSet("validate check lint status health is has verify compare same explain translate summarize summarise describe review diagnose diagnostics" +
+	judgingWords = wordSet("validate check lint is has verify compare same explain translate summarize summarise describe review diagnose diagnostics" +
 		" analyze analyse detect classify reverse upper lower")
 	searchWords  = wordSet("search grep find query echo lookup recall greet say ask")
 	runningWords = wordSet("run exec execute command script shell start process terminal eval evaluate query sql psql")
@@ -140,20 +141,29 @@ func splitName(s string) nameWords {
 	return out
 }
 
-// doneBy reports a word that says that the tool did what it is there for: closed of close_issue, cancelled of cancelOrder. Of another tool the
-// same word may tell why it could not.
-func (a ask) doneBy(word []byte) bool {
-	stem, ok := strings.CutSuffix(string(word), "ed")
+// doneBy returns the verb of the tool's name that a word says is done: close for closed of close_issue, cancel for cancelled of cancelOrder.
+func (a ask) doneBy(word string) string {
+	stem, ok := strings.CutSuffix(word, "ed")
 	if !ok || len(stem) < 3 {
-		return false
+		return ""
 	}
 	for _, verb := range splitName(a.tool) {
 		switch verb {
 		case stem, stem + "e", strings.TrimSuffix(stem, "i") + "y", stem[:len(stem)-1]: // locked, closed, denied, cancelled and stopped
-			return true
+			return verb
 		}
 	}
-	return false
+	return ""
+}
+
+// about reports whether a word is what the tool is about: one of its name, beside the verb, or one of the arguments.
+func (a ask) about(word, verb string) bool {
+	if word == string(echoWord) {
+		return true
+	}
+	return slices.ContainsFunc(splitName(a.tool), func(part string) bool {
+		return part != verb && (part == word || sameStem(part, word))
+	})
 }
 
 // maxEchoes bounds how many argument values are looked for.
@@ -187,6 +197,23 @@ func collectTexts(v wire.Value, depth int, out *[][]byte) {
 		}
 	case wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber:
 	}
+}
+
+// listed returns the texts of the lists among the arguments.
+func (a ask) listed() [][]byte {
+	var out [][]byte
+	for _, v := range a.args.Members() {
+		if v.Type() == wire.TypeArray {
+			collectTexts(v, 0, &out)
+		}
+	}
+	return out
+}
+
+// judges reports a tool that tells of the faults of something else.
+func (a ask) judges() bool {
+	name := splitName(a.tool)
+	return name.any(judgingWords) || name.any(recordWords)
 }
 
 // hide replaces what the answer merely repeats from the arguments by a mark, so that a word of the caller's does not

@@ -17,7 +17,7 @@ type card struct {
 	judged           bool // the payload is a judgement, such as valid: false
 	plainOnly        bool // it has only members that a bare error message has
 
-	mute    bool       // an error member that is an empty text or object
+	mute    bool       // an error member that is an empty object, as an exception is that could not be written
 	fault   wire.Value // an error member that says something
 	faults  wire.Value // a list of errors
 	data    wire.Value // a payload that says something
@@ -123,7 +123,7 @@ func (c *card) note(key string, v wire.Value) {
 	case markFault:
 		yes, _ := v.Bool()
 		c.flagged = c.flagged || yes && key == "error"
-		c.mute = c.mute || string(v.Raw()) == `""` || string(v.Raw()) == "{}"
+		c.mute = c.mute || string(v.Raw()) == "{}"
 		c.noteFault(v)
 	case markDetail:
 		c.noteDetail(v)

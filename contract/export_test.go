@@ -8,11 +8,11 @@ func Tables() map[string]any {
 		"opening": opening.lines, "predicates": predicates.lines, "ownVoice": ownVoice.lines, "empty": empty.lines, "done": done.lines,
 		"denials": denials.lines, "strong": strong.lines, "mending": mending.lines, "elsewhere": elsewhere.lines,
 		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
-		"badCursor": badCursor.lines, "judgement": judgement.lines,
+		"badCursor": badCursor.lines, "judgement": judgement.lines, "hindered": hindered.lines, "states": states.lines,
 	}
 	words := map[string][]string{
 		"reading": sorted(readingWords), "record": sorted(recordWords), "judging": sorted(judgingWords), "search": sorted(searchWords),
-		"running": sorted(runningWords), "badStatus": sorted(badStatus), "subjects": sorted(subjects), "kept": sorted(kept),
+		"running": sorted(runningWords), "badStatus": sorted(badStatus), "subjects": sorted(subjects), "kept": sorted(kept), "state": sorted(stateWords), "changing": sorted(changingWords), "report": sorted(reportWords),
 		"fileKeys": fileKeys, "pageKeys": pageKeys, "shellKeys": shellKeys, "codeKeys": codeKeys, "execKeys": execKeys,
 		"foreignOpenings": texts(foreignOpenings), "foreignPredicates": texts(foreignPredicates),
 	}
@@ -27,7 +27,7 @@ func Tables() map[string]any {
 }
 
 const aboutTables = "The words and phrases of spec/contract.md 7 and 8. A phrase is words with spaces between them, matched on whole words " +
-	"without regard to case; a|b is a choice, a trailing ? makes a word optional, a trailing : asks for : - ( [ or ! behind the word, … stands for up to six " +
+	"without regard to case; a|b is a choice, a trailing ? makes a word optional, a trailing : asks for : - ( [ or ! behind the word, a trailing . for the end of the line, … stands for up to six " +
 	"words, *x for any word that ends in x. Words of scripts without spaces are looked for as parts. Meanings are tried from top to bottom. Symbols of other systems are cut into " +
 	"words at capitals, hyphens and underscores first, tried against symbols, then against meanings."
 

@@ -7,8 +7,8 @@ import (
 )
 
 // phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
-// trailing "?" makes a word optional, "…" stands for up to six words, "*ing" for any word with that ending, and a
-// trailing ":" asks for punctuation behind the word.
+// trailing "?" makes a word optional, "…" stands for up to six words, "*ing" for any word with that ending, a
+// trailing ":" asks for punctuation behind the word, and a trailing "." for the end of the line.
 type phrase []element
 
 type element struct {
@@ -16,6 +16,7 @@ type element struct {
 	optional bool
 	gap      bool
 	marked   bool
+	last     bool
 }
 
 const maxGap = 6
@@ -30,6 +31,7 @@ func parsePhrase(s string) phrase {
 		}
 		part, e.optional = strings.CutSuffix(part, "?")
 		part, e.marked = strings.CutSuffix(part, ":")
+		part, e.last = strings.CutSuffix(part, ".")
 		e.words = strings.Split(part, "|")
 		p = append(p, e)
 	}
@@ -57,7 +59,7 @@ func (p phrase) matchAt(l *line, i int) bool {
 }
 
 func (e *element) matches(l *line, i int) bool {
-	if e.marked && strings.IndexByte(":-([!", l.words[i].mark) < 0 {
+	if e.marked && strings.IndexByte(":-([!", l.words[i].mark) < 0 || e.last && i+1 < l.n {
 		return false
 	}
 	w := l.word(i)

@@ -16,15 +16,18 @@ var opening = newPhrasebook(`
 	an|a|the? unexpected|internal|unknown|fatal|network|connection|validation|server|api|authentication|authorization error
 	an|a error|exception occurred|happened
 	something|oops went? wrong
-	oops
-	internal server|service error
-	there was an|a? error|problem|issue|failure|exception *
-	lost connection
-	connection|request|service|server|deadline|quota lost|aborted|unavailable|exceeded
-	service|server|api temporarily|currently unavailable|offline|down|overloaded
-	payment required
-	division by zero|0
-	not a git|directory|file|number|repository|recognised|recognized
+	oops|sorry something went wrong
+	oops an error
+	internal server|service error.
+	there was an|a error|problem|issue with your
+	there was an|a error|problem|issue processing|loading|fetching|creating|connecting|reading|writing|saving|sending|getting|retrieving|updating|deleting|executing|opening|parsing|handling|performing|calling|completing
+	lost connection to the? server|database|mysql|host|upstream|browser|peer
+	connection lost|aborted.
+	request aborted.
+	service|api temporarily|currently? unavailable|overloaded.
+	deadline exceeded.
+	division by zero|0.
+	not a git repository:
 	unable to
 	could not
 	couldn't|cannot|can't|couldnt
@@ -34,7 +37,8 @@ var opening = newPhrasebook(`
 	not found|connected|allowed|authorized|authenticated|available|configured|supported|implemented|permitted|logged|ready|initialized|installed|enabled
 	not a? valid
 	invalid|missing|unsupported|unrecognized|unrecognised|unauthorized|unauthorised|forbidden|unauthenticated|unreachable|unavailable
-	unknown tool|command|action|operation|argument|parameter|method|resource|option|type|field|key|error|project|user|timezone|zone|unit|currency|language|symbol|city|location|country|region|model|provider|host|device|table|column|database|collection|repository|branch|channel|id|name|identifier|format
+	unknown tool|command|action|operation|argument|parameter|method|resource|option|type|field|key|error
+	unknown project|timezone|unit|currency|symbol|provider|table|column|database|collection|repository|branch|channel|id|identifier:
 	bad request|gateway|credentials
 	too many|large|long
 	rate|request|usage limit
@@ -60,6 +64,7 @@ var opening = newPhrasebook(`
 	no space|permission|permissions|access|api|credentials|authorization|authentication|token|license
 	canceling|cancelling statement
 	exit|exited with? code|status
+	command|script|program exited with code|status
 	sql syntax|state|error
 	usage:
 	warning|error: error
@@ -107,12 +112,9 @@ var predicates = newPhrasebook(`
 	unexpected token|end|response|error
 	enotfound|econnrefused|econnreset|etimedout|enoent|eacces|eperm|eexist|epipe|ehostunreach|enetunreach|eai_again
 	not a valid
-	not allowed|permitted|authorized|accepted|granted|set|started|opened|built|created|reachable|responding|whitelisted|defined|sent|launched|saved|deleted|updated|added|removed|executed|delivered|loaded|processed|completed
-	something went wrong
-	data|temporarily|currently unavailable
-	is|are currently|temporarily unavailable|offline|down
-	user|client declined|rejected|denied|refused
-	no active|open|current session|connection|browser|page|project|workspace|document|transaction|tab|window
+	not allowed|permitted|authorized|accepted|granted|set|started|opened|built|created|reachable|responding|whitelisted|defined
+	service|server|api|endpoint is currently|temporarily unavailable|overloaded
+	user declined|rejected|refused the? permission|authorization|consent
 	not in the whitelist|allowlist|list
 	already exists|exist|been|in|taken|registered|running|used
 	is|are already in
@@ -155,11 +157,11 @@ var predicates = newPhrasebook(`
 	was|were not *
 	null pointer
 	panicked at
-	exited with code|status *
 	mailbox full
 	file exists
 	not provided|selected|initialised|logged|signed|supplied
 	no account|authorization|permission|access *
+	no active|open|current session|connection|browser|page|project|workspace|document|transaction|tab|window … first
 	no active|open|running … found|connected|selected|available
 	no route to
 	authentication required
@@ -216,12 +218,12 @@ var done = newPhrasebook(`
 	results|files|matches for|in|found
 	directory listing|tree
 	contents of
-	exit|exited with? code|status 0
+	exit|exited with? code|status 0|zero
 `)
 
 // denials take a done word back: "not created", "was never saved".
 var denials = newPhrasebook(`
-	no|not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
+	not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
 `)
 
 // foreignOpenings begin error messages in scripts that do not separate words, and the marks people put in front of them.

@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +33,7 @@ func flaggedWithReason(v wire.Value) bool {
 func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
 	switch v.Type() {
 	case wire.TypeArray:
-		return RuleAllRejected, allRejected(v)
+		return RuleAllRejected, allRejected(v) && !a.judges()
 	case wire.TypeObject:
 		return suspectObject(v, a, depth)
 	case wire.TypeString:
@@ -165,7 +167,7 @@ func (c *card) messageOnly(a ask) bool {
 	hidden, _ := a.hide(text)
 	var l line
 	l.read(hidden, false)
-	view := textView{first: l}
+	view := textView{first: l, ask: a}
 	return (opening.begins(&l) || predicates.within(&l, 30)) && !view.tellsSuccess() && !empty.begins(&l)
 }
 
@@ -186,15 +188,24 @@ func allRejected(v wire.Value) bool {
 	return n > 0
 }
 
-// listRejected is such a list in an object of its own, about what was asked for: one that repeats none of the arguments may be a report
-// of failed tests or payments.
+// listRejected is such a list in an object of its own, in which each item is about another of the things that the call lists. What a tool
+// reports that was asked for tests or payments may well be nothing but failures.
 func (c *card) listRejected(a ask) bool {
-	if c.size > 5 || c.data.Type() != wire.TypeArray || !allRejected(c.data) {
+	if c.size > 5 || c.data.Type() != wire.TypeArray || splitName(a.tool).any(reportWords) || !allRejected(c.data) {
 		return false
 	}
-	_, echoed := a.hide(c.data.Raw()[:min(len(c.data.Raw()), considered)])
-	return echoed
+	things := a.listed()
+	for item := range c.data.Elements() {
+		i := slices.IndexFunc(things, func(thing []byte) bool { return bytes.Contains(item.Raw(), thing) })
+		if i < 0 {
+			return false
+		}
+		things = slices.Delete(things, i, i+1)
+	}
+	return true
 }
+
+var reportWords = wordSet("get list query run search find show fetch status report history test tests")
 
 func ownVoiceIn(text []byte) bool {
 	for len(text) > 0 {

@@ -15,7 +15,7 @@ func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 		name, tool, arguments, text string
 		failed                      bool
 	}{
-		{"an error whose text was lost", "list_tasks", `{}`, `{"error":""}`, true},
+		{"an error that is an empty text", "list_tasks", `{}`, `{"error":""}`, false},
 		{"an error object that could not be written", "list_tasks", `{}`, `{"error":{}}`, true},
 		{"an empty error beside data", "list_tasks", `{}`, `{"tasks":["one"],"error":""}`, false},
 		{"an empty error beside a message", "list_tasks", `{}`, `{"error":"","message":"two tasks"}`, false},
@@ -24,6 +24,16 @@ func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 		{"one file of two is refused", "read_files", `{"paths":["a/one.txt","a/two.txt"]}`, `[{"path":"a/one.txt","error":"outside of the folder"},{"path":"a/two.txt","content":"two"}]`, false},
 		{"the content of a file is a list of errors", "read_file", `{"path":"log.json"}`, `[{"step":"build","error":"no compiler"}]`, false},
 		{"all refused, under a title", "replace_text", `{"paths":["a/one.txt"]}`, `{"message":"Operations completed.","results":[{"file":"a/one.txt","error":"outside of the folder"}]}`, true},
+		{"all refused, each about another of those asked for", "move_files", `{"paths":["one.txt","two.txt"]}`, `{"results":[{"file":"two.txt","error":"not there"},{"file":"one.txt","error":"not there"}]}`, true},
+		{"all refused, twice about the same", "move_files", `{"paths":["one.txt","two.txt"]}`, `{"results":[{"file":"one.txt","error":"first try"},{"file":"one.txt","error":"second try"}]}`, false},
+		{"payments that failed, of the one asked for", "get_payments", `{"customer":"alice"}`, `{"data":[{"customer":"alice","status":"failed","error":"card declined"}]}`, false},
+		{"payments that failed, below a filter", "payments", `{"customer":"alice"}`, `{"data":[{"customer":"alice","status":"failed","error":"card declined"}]}`, false},
+		{"jobs that failed, of those asked for", "get_jobs", `{"ids":["job-1"]}`, `{"items":[{"id":"job-1","status":"failed","error":"no memory"}]}`, false},
+		{"tests that failed, as they were run", "run_tests", `{"suites":["login"]}`, `{"results":[{"suite":"login","success":false,"error":"3 is not 4"}]}`, false},
+		{"what a linter found", "lint_file", `{"file":"one.go"}`, `[{"error":"not used: x"}]`, false},
+		{"a message that the task is done", "close_issue", `{}`, `{"message":"Issue 12 has been closed."}`, false},
+		{"a message that it is done to what was asked for", "archive_project", `{"name":"Moon base"}`, `{"message":"Moon base is archived"}`, false},
+		{"the same message of another tool", "comment_issue", `{}`, `{"message":"Issue 12 has been closed."}`, true},
 		{"a report of failed tests", "list_tests", `{"suite":"unit"}`, `{"results":[{"test":"adds","status":"failed","message":"3 is not 4"}],"total":1}`, false},
 	} {
 		if got := contract.Classify(answered(t, tc.tool, tc.arguments, tc.text)); got.Verdict.Failure() != tc.failed {

@@ -54,7 +54,7 @@ func beginsAsError(head []byte) bool {
 
 // errorLetters are the letters that strong openings and own voices begin with; errorWord is the ending of the others.
 var (
-	errorLetters = lettersOf("error failed unable could cannot invalid missing unknown access permission rate too unauthorized exception request api command execution script spawn ssh no impossible não не")
+	errorLetters = lettersOf("error failed detection generation unable could cannot invalid missing unknown access permission rate too unauthorized exception request api command execution script spawn ssh no impossible não не")
 	errorWord    = []byte("rror")
 )
 
@@ -135,9 +135,6 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	if v.text[0] != '#' || v.ask.source() != sourceOwn {
 		return "", false
 	}
-	if v.first.n <= 2 && v.lines <= 3 && strong.within(&v.first, 2) { // "# Error", and a line or two
-		return RuleHeadedText, short
-	}
 	// A heading that tells of the failure, and below it the failure.
 	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
 		return RuleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
@@ -148,7 +145,7 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 // judge weighs what the first line says against whose words these probably are.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
-	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || empty.begins(l) && !l.says(hidden) {
+	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || v.tellsState() || empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
 	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
@@ -223,7 +220,7 @@ var strong = newPhrasebook(`
 	rate limited|limit
 	too many requests
 	unauthorized|forbidden
-	unsupported *
+	unsupported target|source? language|format|type:
 	an unexpected|unknown|internal? error|exception occurred|happened|has|while|when|during
 `)
 
@@ -307,18 +304,57 @@ func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= 
 // tellsSuccess reports a sentence about something done. What comes first counts: "not created" is none, and what follows
 // "successfully completed" is the name of the thing.
 func (v *textView) tellsSuccess() bool {
-	byName := false
-	for i := range min(v.first.n, 16) {
+	for i := range min(v.first.n, successWords) {
 		if denials.at(&v.first, i) {
 			return false
 		}
 		if done.at(&v.first, i) {
 			return true
 		}
-		byName = byName || v.ask.doneBy(v.first.word(i))
 	}
-	return byName
+	return v.didItsTask()
 }
+
+// successWords is how early in a sentence a success shows.
+const successWords = 16
+
+// didItsTask reports that what the tool is there for is done to what the tool is about: "Issue 12 has been closed" of close_issue. Of another tool
+// the same words may tell why it could not, and so may "Database is locked" of lock_file.
+func (v *textView) didItsTask() bool {
+	l := &v.first
+	if opening.begins(l) || hindered.within(l, l.n) {
+		return false
+	}
+	for i := range min(l.n, successWords) {
+		verb := v.ask.doneBy(string(l.word(i)))
+		if verb == "" {
+			continue
+		}
+		for k := range i {
+			if v.ask.about(string(l.word(k)), verb) {
+				return !l.failsFrom(i + 1)
+			}
+		}
+	}
+	return false
+}
+
+// failsFrom reports a failure in the words from i on.
+func (l *line) failsFrom(i int) bool {
+	for ; i < l.n; i++ {
+		if predicates.at(l, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// hindered phrases say that it was somebody else who did it, or that it was not come to.
+var hindered = newPhrasebook(`
+	by|unexpectedly|already|elsewhere
+	timed out
+	access|permission|connection denied|refused|reset|lost
+`)
 
 // listsNone reports the answer of a tool that lists things, when it is one sentence that says there are none of them: list_sources answers
 // "No sources configured." What it lists is in its name; "No browser connected." is another matter.
@@ -335,16 +371,36 @@ func (v *textView) listsNone() bool {
 	return false
 }
 
-// repeatsName reports a text that begins with what the tool is about, as a title does: "Missing: two files" of find_missing_files.
+// repeatsName reports a text that begins with what the tool is about, as a title does: "Missing: two files" of find_missing_files, "Failed jobs"
+// of list_failed_jobs.
 func (v *textView) repeatsName() bool {
-	first := string(v.first.word(0))
-	return subjects[first] && !ownVoice.begins(&v.first) && slices.Contains(splitName(v.ask.tool), first)
+	l := &v.first
+	first := string(l.word(0))
+	if !subjects[first] || ownVoice.begins(l) || !slices.Contains(splitName(v.ask.tool), first) {
+		return false
+	}
+	return l.words[0].mark == ':' || l.n > 1 && v.ask.about(string(l.word(1)), first)
 }
 
+// tellsState reports the answer of a tool that was asked for a state: to server_status, "The server is down" is one.
+func (v *textView) tellsState() bool {
+	name := splitName(v.ask.tool)
+	return name.any(stateWords) && !name.any(changingWords) && states.within(&v.first, predicateWords) && !opening.begins(&v.first)
+}
+
+// states are what things can be in that are there.
+var states = newPhrasebook(`
+	is|are|was|were currently|now? down|offline|inactive|disabled|suspended|locked|stopped|paused|closed|archived|unavailable|unreachable|full|busy|dead|expired|blocked|rejected|refused|denied|cancelled
+	healthy|unhealthy|degraded
+	is|are|was|were not|currently not? running|connected|available|enabled|reachable|loaded|open|installed
+`)
+
 var (
-	listingWords = wordSet("list")
-	subjects     = wordSet("failed failure failures missing invalid unknown rate quota timeout expired denied rejected blocked unsupported")
-	kept         = wordSet("configured connected registered defined loaded set saved installed") // as things are that can be listed
+	listingWords  = wordSet("list")
+	stateWords    = wordSet("status state health")
+	changingWords = wordSet("set update change edit put")
+	subjects      = wordSet("failed failure failures missing invalid unknown rate quota timeout expired denied rejected blocked unsupported")
+	kept          = wordSet("configured connected registered defined loaded set saved installed") // as things are that can be listed
 )
 
 // sameStem tells devices from device no more than specs from specifications.

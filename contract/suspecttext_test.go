@@ -1,6 +1,7 @@
 package contract_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/contract"
@@ -9,20 +10,13 @@ import (
 // TestAListOfNothingIsAnAnswer has tools that say what there is not: some were asked for exactly that, others needed it.
 func TestAListOfNothingIsAnAnswer(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
-		tool, text string
-		failed     bool
-	}{
+	said(t, []saying{
 		{"list_spec_sources", "No OpenAPI specifications configured.", false},
 		{"listDevices", "No devices connected", false},
 		{"list_tabs", "No browser connected.", true},
 		{"get_spec", "No specifications configured.", true},
 		{"list_devices", "No devices connected. Please start one first.", true},
-	} {
-		if got := contract.Classify(answered(t, tc.tool, `{}`, tc.text)); got.Verdict.Failure() != tc.failed {
-			t.Errorf("%s says %q: %s by %s", tc.tool, tc.text, got.Verdict, got.Rule)
-		}
-	}
+	})
 }
 
 // TestALongFailureIsOneByItsFirstWords has a text of many lines, as of a tool that adds all it knows.
@@ -40,26 +34,28 @@ func TestALongFailureIsOneByItsFirstWords(t *testing.T) {
 	}
 }
 
-// TestTheNumberOfAnExitCounts: a command that ended well may say so.
+// TestTheNumberOfAnExitCounts: a command that ended well may say so, and a process that was to be stopped has another number.
 func TestTheNumberOfAnExitCounts(t *testing.T) {
 	t.Parallel()
-	for text, failed := range map[string]bool{"Exit code: 0": false, "Process exited with code 0": false, "Exit code: 2": true, "Process exited with code 10": true} {
-		if got := contract.Classify(answered(t, "build", `{}`, text)); got.Verdict.Failure() != failed {
-			t.Errorf("%q: %s by %s", text, got.Verdict, got.Rule)
-		}
-	}
+	said(t, []saying{
+		{"build", "Exit code: 0", false},
+		{"build", "Command exited with code 0", false},
+		{"build", "Script exited with status zero", false},
+		{"build", "Exit code: 2", true},
+		{"build", "Command exited with code 10", true},
+		{"kill_process", "Process 44 exited with code 137", false},
+		{"stop_container", "Container web exited with code 143", false},
+	})
 }
 
 // TestWhoseWordsCountsAsWellAsWhich has short answers that one tool gives when it fails, and another when it does what it is there for.
 func TestWhoseWordsCountsAsWellAsWhich(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
-		tool, text string
-		failed     bool
-	}{
+	said(t, []saying{
 		{"close_issue", "Issue 12 has been closed.", false},
 		{"cancelOrder", "The order was cancelled", false},
 		{"deny_request", "Request 5 is denied", false},
+		{"lock_door", "The door is locked", false},
 		{"comment_issue", "Issue 12 has been closed.", true},
 		{"request_page", "The requested page was not found", true},
 		{"validate_email", "Invalid email address", false},
@@ -67,38 +63,110 @@ func TestWhoseWordsCountsAsWellAsWhich(t *testing.T) {
 		{"send_email", "Invalid email address", true},
 		{"server_status", "The server is down", false},
 		{"server_status", "Error: the agent is away", true},
+		{"order_status", "Order 5 was not found", true},
+		{"set_order_status", "Order 5 is locked", true},
 		{"restart_job", "The server is down", true},
 		{"find_missing_files", "Missing: two files", false},
+		{"list_failed_jobs", "Failed jobs of today: 2", false},
 		{"list_failed_jobs", "No failed jobs.", false},
 		{"create_job", "Missing: name", true},
-	} {
-		if got := contract.Classify(answered(t, tc.tool, `{}`, tc.text)); got.Verdict.Failure() != tc.failed {
-			t.Errorf("%s says %q: %s by %s", tc.tool, tc.text, got.Verdict, got.Rule)
-		}
-	}
+	})
+}
+
+// TestAVerbOfTheNameExcusesNoFailure has failures that happen to hold a word of the tool's name.
+func TestAVerbOfTheNameExcusesNoFailure(t *testing.T) {
+	t.Parallel()
+	said(t, []saying{
+		{"convert_time", "Request timed out", true},
+		{"get_current_time", "Connection timed out", true},
+		{"time_operation", "The operation timed out after 30 seconds", true},
+		{"connect_db", "Connection refused: already connected elsewhere", true},
+		{"deny_list_add", "Access denied", true},
+		{"deny_access", "Access denied", true},
+		{"lock_file", "Database is locked", true},
+		{"lock_file", "Lock: the database is locked", true},
+		{"lock_record", "Record is locked by bob", true},
+		{"expire_session", "Session expired, please log in", true},
+		{"refuse_invite", "Connection refused", true},
+		{"require_auth", "Authentication required", true},
+		{"close_connection", "Connection closed unexpectedly", true},
+		{"close_issue", "The call timed out before the issue was closed", true},
+		{"need_approval", "Approval needed: permission denied", true},
+		{"rate_movie", "Rate limit reached: try later", true},
+	})
+}
+
+// TestOrdinaryAnswersAreNotSuspected has sentences that hold what failures are told with, and are none.
+func TestOrdinaryAnswersAreNotSuspected(t *testing.T) {
+	t.Parallel()
+	said(t, []saying{
+		{"get_quote", "TSLA is currently down 4.5%", false},
+		{"draft_email", "Draft ready; not sent yet.", false},
+		{"devices", "Unknown device at 10.0.0.4 (Apple)", false},
+		{"movie", "Unknown Country (1936)", false},
+		{"booking", "Payment required at check-in. Your booking is confirmed.", false},
+		{"invite", "User declined the invitation on 3 May", false},
+		{"generate_name", "Oops! All Berries", false},
+		{"user", "Bob is currently offline, last seen 10:00", false},
+		{"get_current_project", "No current project", false},
+		{"session", "No active session", false},
+		{"history", "There was a problem with the bridge in 1912; it was rebuilt in 1914.", false},
+		{"story", "The night something went wrong, a short story", false},
+		{"sla", "Service unavailable: 0.02% of the time last month", false},
+		{"stats", "Request aborted count: 2", false},
+		{"lesson", "Division by zero: a short history", false},
+		{"repo_info", "Not a git repository", false},
+		{"docs", "# Error\n\nErrors are values in Go.", false},
+		{"film", "# Missing\n\nA film of 1982.", false},
+		{"deploy", "No errors. Deployment completed.", false},
+	})
 }
 
 // TestFailuresAreKnownByHowTheyAreTold has wordings that no table of recorded answers held.
 func TestFailuresAreKnownByHowTheyAreTold(t *testing.T) {
 	t.Parallel()
-	for text, failed := range map[string]bool{
-		"[ERROR] no room for the page":                 true,
-		"[draft] a page about rooms":                   false,
-		"# Error\n\nThe page is torn.":                 true,
-		"# Errors\n\nThis page is about them.":         false,
-		"Oops! Something went wrong with the page.":    true,
-		"Internal server error":                        true,
-		"There was a problem with the page":            true,
-		"There was a page about problems":              false,
-		"Service temporarily unavailable":              true,
-		"No changes were made: the page is up to date": false,
-		"The message was saved, not sent.":             false,
-		"Message not sent: the book is full":           true,
-		"Unknown timezone: Moon/North":                 true,
-		"Unknown Pleasures is an album of 1979":        false,
-	} {
-		if got := contract.Classify(answered(t, "page", `{}`, text)); got.Verdict.Failure() != failed {
-			t.Errorf("%q: %s by %s", text, got.Verdict, got.Rule)
+	said(t, []saying{
+		{"page", "[ERROR] no room for the page", true},
+		{"page", "[draft] a page about rooms", false},
+		{"page", "# Error\n\nThe page is not available.", true},
+		{"page", "# Errors\n\nThis page is about them.", false},
+		{"page", "Oops! Something went wrong with the page.", true},
+		{"page", "Internal server error", true},
+		{"page", "There was a problem loading the page", true},
+		{"page", "There was a page about problems", false},
+		{"page", "Service temporarily unavailable", true},
+		{"page", "Division by zero", true},
+		{"page", "No active session. Call open_session first.", true},
+		{"page", "No changes were made: the page is up to date", false},
+		{"page", "The message was saved, not sent.", false},
+		{"page", "Unknown timezone: Moon/North", true},
+		{"page", "Unknown Pleasures is an album of 1979", false},
+		{"translate", "Unsupported target language: Moonish", true},
+	})
+}
+
+// TestALongFailureOfItsOwnTaskIsOne has what a tool says of its task in front of a long text, of a tool that returns others' words.
+func TestALongFailureOfItsOwnTaskIsOne(t *testing.T) {
+	t.Parallel()
+	rest := strings.Repeat(" and so on", 80)
+	said(t, []saying{
+		{"search_text", "Detection failed: no model" + rest, true},
+		{"search_text", "Generation failed: no model" + rest, true},
+		{"search_text", "Generations of models" + rest, false},
+	})
+}
+
+// saying is what a tool says, and whether it is a failure.
+type saying struct {
+	tool, text string
+	failed     bool
+}
+
+func said(t *testing.T, all []saying) {
+	t.Helper()
+	for _, s := range all {
+		if got := contract.Classify(answered(t, s.tool, `{}`, s.text)); got.Verdict.Failure() != s.failed {
+			t.Errorf("%s says %.80q: %s by %s", s.tool, s.text, got.Verdict, got.Rule)
 		}
 	}
 }
