@@ -122,35 +122,23 @@ func (s *Store) Revoke(hash string) (Stored, error) {
 }
 
 // Approvable returns the whole hash of a plan that is there or that was approved once, for which a record can stand. The errors are those of
-// [Store.Load] for what names no plan.
+// [Store.Load] for what names no plan, or several: one that is there does not hide one that is gone.
 func (s *Store) Approvable(hash string) (string, error) {
-	full, err := s.resolve(hash)
-	if err == nil {
-		_, err = s.file(full)
-	}
-	if full != "" && codeOf(err) != candor.CodeKaizaPlanNotFound {
-		return full, nil
-	}
-	if codeOf(err) != candor.CodeKaizaPlanNotFound {
+	hash = strings.ToLower(hash)
+	found, err := s.beginning(hash)
+	if err != nil {
 		return "", err
 	}
-	records, failed := s.approvals.List(s.root)
-	if failed != nil {
-		return "", otherwise(failed, candor.CodeKaizaFileReadFailed, "The approvals could not be listed.", "")
+	records, err := s.approvals.List(s.root)
+	if err != nil {
+		return "", otherwise(err, candor.CodeKaizaFileReadFailed, "The approvals could not be listed.", "")
 	}
-	found := ""
 	for _, record := range records {
-		if strings.HasPrefix(record.Plan, strings.ToLower(hash)) {
-			if found != "" {
-				return "", several([]string{found, record.Plan})
-			}
-			found = record.Plan
+		if strings.HasPrefix(record.Plan, hash) && !slices.Contains(found, record.Plan) {
+			found = append(found, record.Plan)
 		}
 	}
-	if found == "" {
-		return "", err
-	}
-	return found, nil
+	return only(hash, found)
 }
 
 // mark writes a status into the header.
@@ -180,39 +168,55 @@ func (s *Store) Previous(hash string) (*Stored, error) {
 	return nil, nil
 }
 
-// resolve returns the whole hash.
+// resolve returns the whole hash of what is there; whether a whole one is, its file tells.
 func (s *Store) resolve(hash string) (string, error) {
 	hash = strings.ToLower(hash)
 	if fullHash.MatchString(hash) {
 		return hash, nil
 	}
+	found, err := s.beginning(hash)
+	if err != nil {
+		return "", err
+	}
+	return only(hash, found)
+}
+
+// beginning returns the hashes of the files whose hash begins so.
+func (s *Store) beginning(hash string) (found []string, err error) {
+	if fullHash.MatchString(hash) { // the file itself tells, however many there are, and though the folder may not be listed
+		if _, err := s.file(hash); codeOf(err) != candor.CodeKaizaPlanNotFound {
+			found = []string{hash}
+		}
+		return found, nil
+	}
 	if len(hash) < MinPrefix || len(hash) > 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return "", candor.New(candor.CodeKaizaInvalidInputFormat, "This is not the hash of a plan.",
+		return nil, candor.New(candor.CodeKaizaInvalidInputFormat, "This is not the hash of a plan.",
 			candor.WithSuggestion(fmt.Sprintf("Give the 64 digits of the hash, or at least the first %d of them.", MinPrefix)))
 	}
 	names, err := s.names()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var found []string
 	for _, name := range names {
 		if full := hashOfName(name); full != "" && strings.HasPrefix(full, hash) {
 			found = append(found, full)
 		}
 	}
+	return found, nil
+}
+
+// only returns the one that was found for a hash or its beginning.
+func only(hash string, found []string) (string, error) {
 	switch len(found) {
 	case 0:
 		return "", candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithDetails(map[string]any{"plan": hash}))
 	case 1:
 		return found[0], nil
 	default:
-		return "", several(found)
+		slices.Sort(found)
+		return "", candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
+			candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
 	}
-}
-
-func several(found []string) error {
-	return candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
-		candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
 }
 
 // names are the names in the folder, sorted.

@@ -105,6 +105,38 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 	}
 }
 
+// TestPlanThatIsThereHidesNoneThatIsGone: a beginning that fits a file and the approval of another plan, whose file is away, means neither.
+func TestPlanThatIsThereHidesNoneThatIsGone(t *testing.T) {
+	s, files, a := desk(t)
+	hash := submit(t, s, greeting)
+	approve(t, s, hash, noon)
+	gone := hash[:60] + "1111"
+	if err := a.Approve(record(gone)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Revoke(hash[:8])
+	if e := told(t, err, candor.CodeKaizaInvalidInputValue); len(detail[[]string](t, e, "plans")) != 2 {
+		t.Errorf("details %s", e.Details())
+	}
+	for _, name := range []string{hash, hash[:61], gone, gone[:61], strings.ToUpper(gone)} {
+		if full, err := s.Approvable(name); err != nil || full[:60] != hash[:60] || !strings.HasPrefix(full, strings.ToLower(name)) {
+			t.Errorf("%s means %s, %v", name, full, err)
+		}
+	}
+	if stored, err := s.Load(hash[:8]); err != nil || stored.Hash != hash { // only what is there can be read
+		t.Errorf("%+v, %v", stored, err)
+	}
+	delete(files, plan.Name(hash))
+	_, err = s.Approvable(hash[:8])
+	refused(t, err, candor.CodeKaizaInvalidInputValue)
+	if _, err := s.Revoke(gone); err != nil {
+		t.Fatal(err)
+	}
+	if full, err := s.Approvable(hash[:8]); err != nil || full != hash {
+		t.Errorf("%s, %v", full, err)
+	}
+}
+
 func TestPlanIsHashedOnEveryUse(t *testing.T) {
 	s, files, _ := desk(t)
 	hash := submit(t, s, greeting)
