@@ -246,12 +246,16 @@ func (c *planCommand) asks(question string) error {
 }
 
 func (c *planCommand) say(done string, stored plan.Stored) error {
+	if c.json {
+		said := map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "by": c.person()}
+		if stored.Plan != nil {
+			said["title"] = stored.Plan.Title
+		}
+		return writeLine(c.w.out, said)
+	}
 	title := "its file is harmed, or gone"
 	if stored.Plan != nil {
 		title = stored.Plan.Title
-	}
-	if c.json {
-		return writeLine(c.w.out, map[string]any{"plan_hash": stored.Hash, "title": title, "approved": stored.Approved(), "by": c.person()})
 	}
 	fmt.Fprintf(c.w.out, "%s %s: %s\n", c.w.paint().good(done), stored.Hash, title)
 	return nil

@@ -134,6 +134,25 @@ func TestAnApprovalIsTakenBackWhateverBecameOfItsFile(t *testing.T) {
 	}
 }
 
+// TestAnAnswerForProgramsHasNoTitleThatIsNone revokes a plan that is there and one whose file is gone.
+func TestAnAnswerForProgramsHasNoTitleThatIsNone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	there, gone := p.approved("src/**"), p.approved("src/**", "lib/**")
+	if err := os.Remove(p.file("docs/plans/" + gone + ".md")); err != nil {
+		t.Fatal(err)
+	}
+	for hash, want := range map[string]string{
+		there: `{"approved":false,"by":"tester","plan_hash":"` + there + `","title":"A test"}`,
+		gone:  `{"approved":false,"by":"tester","plan_hash":"` + gone + `"}`,
+	} {
+		out, code := p.candor("workbench", "revoke", hash[:12], "--root", p.work, "--state", p.state, "--yes", "--json", "--by", "tester")
+		if code != 0 || strings.TrimSpace(out) != want {
+			t.Errorf("%d %s, not %s", code, out, want)
+		}
+	}
+}
+
 // TestK13EveryFileOfAPatchMustBeInThePlan puts the file that the plan does not cover at each place of a patch.
 func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 	t.Parallel()
