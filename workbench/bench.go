@@ -54,7 +54,8 @@ type Bench struct {
 
 const lockWait = 2 * time.Second
 
-// maxMessage is what a call may measure by whichever door: the largest file that a tool takes, with what JSON adds to it.
+// maxMessage is what a call may measure by whichever door: the largest file that a tool takes, as base64 or as text with some escapes. A
+// file that JSON would escape throughout, such as one of control characters, must be sent as base64.
 const maxMessage = 12 << 20
 
 // Open puts a system together and audits it. A fault that the audit finds does not end the program: every call is refused with

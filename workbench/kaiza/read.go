@@ -39,7 +39,7 @@ func (k *System) readFile() workbench.Tool {
 		Input: `{` + pathProperty + `,
 "line":{"type":"integer","minimum":1,"description":"First line to return. Default 1."},
 "lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: all that fit."},
-"offset":{"type":"integer","minimum":0,"description":"First byte to return, instead of a line: for base64 and for long lines. next_offset in an answer leads on."},
+"offset":{"type":"integer","minimum":0,"description":"First byte to return, instead of line and lines: for base64 and for long lines. next_offset in an answer leads on."},
 "encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are no text. Default utf-8."}}`,
 		Required: []string{"path"},
 		Codes: append([]candor.Code{candor.CodeKaizaFileNotFound, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions},
@@ -60,6 +60,9 @@ type piece struct {
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
+	if err := in.check(); err != nil {
+		return workbench.Reply{}, err
+	}
 	d, p, err := k.named(c, in.Path)
 	if err != nil {
 		return workbench.Reply{}, err
@@ -77,6 +80,18 @@ func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbe
 		return workbench.Reply{}, err
 	}
 	return workbench.Reply{Text: []string{shown, told.Text[0]}, Data: told.Data}, nil
+}
+
+// check refuses what would have to be passed over: a file is read by its lines or by its bytes.
+func (in *readArgs) check() error {
+	switch lines := in.Line > 0 || in.Lines > 0; {
+	case lines && in.Offset != nil:
+		return wrongValue("/offset", "give either line and lines, or offset")
+	case lines && in.Encoding == "base64":
+		return wrongValue("/encoding", "with base64 give offset, not line or lines")
+	default:
+		return nil
+	}
 }
 
 // cut returns the part of a file that was asked for, as text.

@@ -136,3 +136,33 @@ func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
 	c.call("read_file", args{"path": "src/line.js", "offset": -1}).is("INVALID_INPUT_VALUE")
 	c.call("read_file", args{"path": "src/line.js", "offset": 1 << 40}).fine()
 }
+
+// TestAFileIsReadByLinesOrByBytes: what is given for the other way is not passed over, but told.
+func TestAFileIsReadByLinesOrByBytes(t *testing.T) {
+	t.Parallel()
+	c := newPlace(t).start()
+	c.begin("WINDSURF")
+	for _, q := range []struct {
+		query args
+		told  []string
+	}{
+		{args{"line": 2, "offset": 0}, []string{"line", "offset"}},
+		{args{"lines": 1, "offset": 3}, []string{"lines", "offset"}},
+		{args{"line": 2, "encoding": "base64"}, []string{"line", "base64", "offset"}},
+	} {
+		q.query["path"] = "src/hello.txt"
+		a := c.call("read_file", q.query)
+		a.is("INVALID_INPUT_VALUE")
+		for _, word := range q.told {
+			if !strings.Contains(a.text("content", 0, "text"), word) {
+				t.Errorf("%v does not tell of %s: %.300s", q.query, word, a.m.Bytes())
+			}
+		}
+	}
+	for want, query := range map[string]args{"world\n": {"line": 2, "lines": 1}, "lo\nworld\n": {"offset": 3}, "d29ybGQK": {"offset": 6, "encoding": "base64"}} {
+		query["path"] = "src/hello.txt"
+		if got := c.call("read_file", query).text("content", 0, "text"); got != want {
+			t.Errorf("%v reads %q, not %q", query, got, want)
+		}
+	}
+}
