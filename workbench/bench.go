@@ -54,8 +54,8 @@ type Bench struct {
 
 const lockWait = 2 * time.Second
 
-// maxMessage is what a call may measure by whichever door: the largest file that a tool takes, as base64 or as text with some escapes. A
-// file that JSON would escape throughout, such as one of control characters, must be sent as base64.
+// maxMessage is what a call may measure by whichever door: the 8 MiB that a tool takes, with half as much for escapes. That is enough for
+// ordinary text, and not for one that JSON escapes throughout: of control characters, at six bytes each, 2 MiB fit.
 const maxMessage = 12 << 20
 
 // Open puts a system together and audits it. A fault that the audit finds does not end the program: every call is refused with
