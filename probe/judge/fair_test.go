@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
 			one(absent(text(false, "page one")), missing(text(false, "[stderr]\nCannot connect to it\n\nExit code: 1")))},
 		{"another argument that is wrong may be named first", "EC015",
 			one(absent(text(true, "GONE: no such page")), extra("INVALID: page must be a number")).change(asks("zz")), one(absent(text(true, "GONE: no such page")), extra("INVALID: that must be a number")).change(asks("zz"))},
+		{"a place in a list is no name", "EC015",
+			one(absent(text(true, "GONE: no such page")), extra("INVALID: pages must be numbers")).with(takesPages).change(asksForPages),
+			one(absent(text(true, "GONE: no such page")), extra("INVALID: 0 of 1 were sound")).with(takesPages).change(asksForPages)},
 		{"a call that is counted elsewhere is not carried out there", "EC023",
 			one(asked(1, missing(text(true, "INVALID: query is required")))), one(asked(1, missing(text(true, "INVALID: page is required"))))},
 		{"a bug within an explanation is not all that is said", "EC014",
@@ -50,6 +54,14 @@ func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
 			t.Errorf("%s, but here %s is to be found\n%s", tc.name, tc.rule, show(report))
 		}
 	}
+}
+
+func takesPages(t *probe.Tool) {
+	t.InputSchema = json.RawMessage(`{"type":"object","properties":{"pages":{"type":"array","items":{"type":"number"}}}}`)
+}
+
+func asksForPages(o *probe.Observation) {
+	o.Request = strings.Replace(o.Request, `"arguments":{}`, `"arguments":{"pages":["zz"]}`, 1)
 }
 
 // TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure labels one success, with and without a request to the upstream.

@@ -3,6 +3,7 @@ package judge
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -106,7 +107,7 @@ func (s *sight) namesAnother() bool {
 		return false
 	}
 	words := s.words()
-	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return wordIn(words, lastStep(i.Path)) })
+	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return wordIn(words, lastName(i.Path)) })
 }
 
 func (s *sight) hasIssue(field string) bool {
@@ -150,6 +151,17 @@ func nameByte(b byte) bool {
 // lastStep is the last name of a JSON Pointer.
 func lastStep(path string) string {
 	return pointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
+}
+
+// lastName is the last step of a path that is no place in a list: any number in an answer might be that, and it names nothing.
+func lastName(path string) string {
+	for {
+		name := lastStep(path)
+		if _, err := strconv.Atoi(name); err != nil {
+			return name
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
 }
 
 var (
