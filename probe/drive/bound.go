@@ -25,6 +25,7 @@ const (
 	cancelAfter = 100 * time.Millisecond // a call must have arrived before it is called off
 	onItsWay    = 250 * time.Millisecond // what comes so soon after a call was called off had been sent before
 	longCall    = 600 * time.Millisecond // a call that is called off must take so long that its answer cannot be on its way
+	surelyLong  = 3 * longCall           // what is not measured often enough must take so long that no busy machine explains it
 	measures    = 3
 	longWait    = 5 * time.Second // for the answer of a call that was called off
 )

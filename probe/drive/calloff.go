@@ -12,7 +12,7 @@ import (
 // cancellation, and long after: one that crosses the cancellation, or says that the call was called off, is nobody's fault. Only a call
 // that takes long can show that. A shorter one would show it or not as the machine is quick or slow, so nothing is made of it.
 func (d *driver) callThenOff(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
-	takes := d.lasts(ctx, c)
+	takes, long := d.lasts(ctx, c)
 	listen := func(patience time.Duration, messages ...[]byte) *seen {
 		return d.converse(ctx, &turn{messages: messages, wanted: t.wanted, need: 1, patience: patience})
 	}
@@ -29,43 +29,60 @@ func (d *driver) callThenOff(ctx context.Context, c *probe.Case, t *turn) (s *se
 		return crossed, false
 	}
 	late := listen(min(takes, longWait) + d.o.Quiet)
-	return late, late.end == endAnswered && (takes >= longCall || takes >= d.o.Deadline)
+	return late, late.end == endAnswered && long
 }
 
-// lasts is how long the call of a case takes if nobody calls it off, at most the deadline. Where that is near the limit it is measured
-// again: the least of several is what the server needs, and whatever is more is the machine's.
-func (d *driver) lasts(ctx context.Context, c *probe.Case) time.Duration {
-	takes := d.lasted(c)
-	for range measures {
-		if takes > 0 && (takes < longCall*3/4 || takes > longCall*3/2) {
+// lasts is how long the call of a case takes if nobody calls it off, at most the deadline, and whether that is long. Unless it is short
+// or hangs it is measured again: the least of several is what the server needs, and whatever is more is the machine's.
+func (d *driver) lasts(ctx context.Context, c *probe.Case) (takes time.Duration, long bool) {
+	takes, measured := d.lasted(c)
+	for ; measured < measures && d.mayMeasure(c); measured++ {
+		if measured > 0 && (takes < longCall*3/4 || takes >= d.o.Deadline) {
 			break
 		}
+		d.calls++
 		began := time.Now()
 		once := d.o.Deadline
 		if _, s := d.ask(ctx, c.Method, c.Params, d.o.Deadline, nil); s.end == endAnswered {
-			once = min(once, max(time.Since(began), 1))
+			once = min(once, time.Since(began))
 		}
-		if takes == 0 || once < takes {
+		if measured == 0 || once < takes {
 			takes = once
 		}
 	}
-	return takes
+	limit := longCall
+	if measured < measures {
+		limit = surelyLong
+	}
+	return takes, measured > 0 && takes >= min(limit, d.o.Deadline)
 }
 
-// lasted is how long the same call took when it was made before, 0 if it was not.
-func (d *driver) lasted(c *probe.Case) time.Duration {
+// mayMeasure reports that a call may be made once more only to see how long it takes: it changes nothing, and takes no room from the cases
+// that are left.
+func (d *driver) mayMeasure(c *probe.Case) bool {
+	tool := d.run.Tool(c.Tool)
+	return tool != nil && tool.IsReadOnly() && (d.o.MaxCalls <= 0 || d.calls+d.left < d.o.MaxCalls)
+}
+
+// lasted is the least that the same call took when it was made before, and how often it was.
+func (d *driver) lasted(c *probe.Case) (least time.Duration, times int) {
 	for i := range d.run.Observations {
 		o := &d.run.Observations[i]
 		if o.Case.Tool != c.Tool || o.Case.Fault != "" || !bytes.Equal(o.Case.Params, c.Params) {
 			continue
 		}
+		took := d.o.Deadline
 		switch o.Outcome {
 		case probe.OutcomeAnswered:
-			return max(time.Duration(o.Millis)*time.Millisecond, 1)
+			took = min(took, time.Duration(o.Millis)*time.Millisecond)
 		case probe.OutcomeHang:
-			return d.o.Deadline
 		case probe.OutcomeCrash, probe.OutcomeNoAnswer:
+			continue
 		}
+		if times == 0 || took < least {
+			least = took
+		}
+		times++
 	}
-	return 0
+	return least, times
 }

@@ -110,8 +110,10 @@ func brief(err error) string {
 		return "its certificate is not trusted here (SSL_CERT_FILE names one more to trust)"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS there (http in place of https?)"
-	case errors.As(err, &name):
+	case errors.As(err, &name) && name.IsNotFound:
 		return "there is no host of that name"
+	case errors.As(err, &name):
+		return "its name could not be looked up from here"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

@@ -27,7 +27,8 @@ type driver struct {
 	id     int // of the last request
 	turns  int
 	used   ids            // every id that was ever sent
-	calls  int            // cases that were made
+	calls  int            // that were made
+	left   int            // cases behind this one
 	hangs  map[string]int // cases that hung, by tool
 	unseen string         // why there are tools that could not be listed
 	saved  time.Time
@@ -38,6 +39,7 @@ type driver struct {
 func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]probe.Observation) (done int, incomplete string) {
 	for i := range cases {
 		c := &cases[i]
+		d.left = len(cases) - i - 1
 		if ctx.Err() != nil {
 			return i, stopped(i, len(cases))
 		}

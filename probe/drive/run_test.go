@@ -2,6 +2,7 @@ package drive_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -183,13 +184,39 @@ func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
 	for who, want := range map[string]struct {
 		outcome probe.Outcome
 		kept    bool
-	}{"late": {probe.OutcomeAnswered, true}, "middling": {probe.OutcomeAnswered, false}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
+	}{"late": {probe.OutcomeAnswered, true}, "middling": {probe.OutcomeAnswered, false}, "slow-at-first": {probe.OutcomeAnswered, false}, "crosses": {probe.OutcomeNoAnswer, false}, "hangs": {probe.OutcomeNoAnswer, false}, "good": {probe.OutcomeAnswered, false}} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
 			o := quick(off)
+			if who == "slow-at-first" {
+				o = quick(extra, off)
+			}
 			o.Deadline, o.Quiet = 2*time.Second, time.Second
-			if seen := driven(t, server(who), o).Observations[0]; seen.Outcome != want.outcome || seen.Kept != want.kept {
+			seen := driven(t, server(who), o).Observations
+			if seen := seen[len(seen)-1]; seen.Outcome != want.outcome || seen.Kept != want.kept {
 				t.Errorf("%s, kept %t", seen.Outcome, seen.Kept)
+			}
+		})
+	}
+}
+
+// TestACallIsMadeAgainOnlyToMeasureItWhereThatIsFree: not of a tool that may change something, and not beyond the calls that are allowed.
+func TestACallIsMadeAgainOnlyToMeasureItWhereThatIsFree(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		tool     string
+		maxCalls int
+		made     string
+	}{{"read", 0, "call 5"}, {"read", 3, "call 3"}, {"read", 2, "call 2"}, {"write", 0, "call 2"}} {
+		t.Run(fmt.Sprint(tc.tool, tc.maxCalls), func(t *testing.T) {
+			t.Parallel()
+			off := call(probe.CaseCancel, tc.tool, probe.ExpectSilence)
+			off.Group = probe.GroupLiveness
+			o := patient(off, call(probe.CaseExtraProperty, tc.tool, probe.ExpectAnswer))
+			o.Quiet, o.Yes, o.MaxCalls = time.Second, true, tc.maxCalls
+			run := driven(t, server("counts-slowly"), o)
+			if last := run.Observations[len(run.Observations)-1]; run.Incomplete != "" || !strings.Contains(last.Response, tc.made+`"`) {
+				t.Errorf("incomplete %q, the last call saw %s, want %s", run.Incomplete, last.Response, tc.made)
 			}
 		})
 	}

@@ -93,7 +93,7 @@ func serveStdio(who string) int {
 			fmt.Println(text)
 		}
 	}
-	forked, pending := 0, ""
+	forked, calls, pending := 0, 0, ""
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	switch who {
 	case "dies-at-start":
@@ -146,6 +146,16 @@ func serveStdio(who string) int {
 			go func() { time.Sleep(1500 * time.Millisecond); say(reply(line)) }()
 		case who == "middling" && name == "read": // near what can still be told from an answer that crosses
 			go func() { time.Sleep(400 * time.Millisecond); say(reply(line)) }()
+		case who == "slow-at-first" && name == "read", who == "counts-slowly" && m.MethodIs("tools/call"):
+			calls++
+			takes, answer := 400*time.Millisecond, strings.Replace(reply(line), "no such file", fmt.Sprint("call ", calls), 1)
+			switch {
+			case who == "counts-slowly": // so that it is worth to be measured again
+				takes = 500 * time.Millisecond
+			case calls == 1:
+				takes = 950 * time.Millisecond
+			}
+			go func() { time.Sleep(takes); say(answer) }()
 		case who == "forks" && name == "read":
 			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"forked":%d}}`, m.ID(), forked))
 		case who == "talks" && m.MethodIs("tools/call"):
