@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -46,6 +46,8 @@ func veilFor(c *Child) *veil {
 	if len(v.secrets) == 0 {
 		return nil
 	}
+	slices.SortFunc(v.secrets, bytes.Compare)
+	v.secrets = slices.CompactFunc(v.secrets, bytes.Equal)
 	slices.SortStableFunc(v.secrets, func(a, b []byte) int { return len(b) - len(a) }) // or of one that another begins with the rest would be told
 	return v
 }
@@ -53,19 +55,12 @@ func veilFor(c *Child) *veil {
 // maxVeiled bounds how many secrets are looked for; a server is given a few.
 const maxVeiled = 256
 
-var forPages = strings.NewReplacer("&", `\u0026`, "<", `\u003c`, ">", `\u003e`)
-
 func (v *veil) take(name, value string, named bool) {
 	if !named || !contract.SecretName(name) || !isUnguessable(value) || len(v.secrets) >= maxVeiled {
 		return
 	}
-	quoted := wire.AppendString(nil, value)
-	inJSON := string(quoted[1 : len(quoted)-1])
-	// as it is for standard error, and as the encoders of JSON and of addresses write it
-	for _, form := range []string{value, inJSON, strings.ReplaceAll(inJSON, "/", `\/`), forPages.Replace(inJSON), url.QueryEscape(value), url.PathEscape(value)} {
-		if !slices.ContainsFunc(v.secrets, func(known []byte) bool { return string(known) == form }) {
-			v.secrets = append(v.secrets, []byte(form))
-		}
+	for _, form := range redact.Spellings(value) {
+		v.secrets = append(v.secrets, []byte(form))
 	}
 }
 

@@ -10,16 +10,18 @@ import (
 
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // mask replaces what a run must not hold: the secrets that the server was given, and the random part of the name of the scratch folder,
 // without which the same server would not say the same twice.
 type mask struct {
-	pairs      []string // for everywhere
+	secrets    []hidden // for everywhere, the longest first: or of one that another begins with the rest would be told
 	everywhere *strings.Replacer
 	beside     []placed
 }
+
+// hidden is what is hidden, and what stands in its place.
+type hidden struct{ what, by string }
 
 // placed is a value that is hidden only where its name stands before it: it is an ordinary word, or a number.
 type placed struct {
@@ -53,13 +55,18 @@ func newMask(t Target, scratch string) *mask {
 		m.hide(name, name, value)
 	}
 	if name := filepath.Base(scratch); strings.HasPrefix(name, scratchPrefix) {
-		m.pairs = append(m.pairs, name, scratchPrefix+"0")
+		m.secrets = append(m.secrets, hidden{name, scratchPrefix + "0"})
 	}
-	m.everywhere = strings.NewReplacer(m.pairs...)
+	slices.SortStableFunc(m.secrets, func(a, b hidden) int { return len(b.what) - len(a.what) })
+	var pairs []string
+	for _, h := range m.secrets {
+		pairs = append(pairs, h.what, h.by)
+	}
+	m.everywhere = strings.NewReplacer(pairs...)
 	return m
 }
 
-// hide adds a value whose name says that it is a secret, as it is and as JSON spells it. A password such as postgres must not take that
+// hide adds a value whose name says that it is a secret, in each of its spellings. A password such as postgres must not take that
 // word out of every answer.
 func (m *mask) hide(name, scheme, value string) {
 	if !redact.Key(name) || len(value) < leastSecret {
@@ -75,8 +82,9 @@ func (m *mask) hide(name, scheme, value string) {
 			where: regexp.MustCompile(`((?i:` + regexp.QuoteMeta(name) + `|` + regexp.QuoteMeta(scheme) + `)[\s"'\\=:]{1,8})` + regexp.QuoteMeta(value))})
 		return
 	}
-	spelt := wire.AppendString(nil, value)
-	m.pairs = append(m.pairs, value, by, string(spelt[1:len(spelt)-1]), by)
+	for _, form := range redact.Spellings(value) {
+		m.secrets = append(m.secrets, hidden{form, by})
+	}
 }
 
 func ingredients(value string) (letters, digits, others bool) {
@@ -103,12 +111,12 @@ func (m *mask) overCut(text string) string { return m.over(text[:len(text)-m.beg
 
 // begun is the length of the beginning of a secret with which a text ends.
 func (m *mask) begun(text string) (length int) {
-	for i := 0; i < len(m.pairs); i += 2 {
-		if strings.HasSuffix(text, m.pairs[i]) {
+	for _, h := range m.secrets {
+		if strings.HasSuffix(text, h.what) {
 			continue // it is there as a whole
 		}
-		for n := len(m.pairs[i]) - 1; n > length; n-- {
-			if strings.HasSuffix(text, m.pairs[i][:n]) {
+		for n := len(h.what) - 1; n > length; n-- {
+			if strings.HasSuffix(text, h.what[:n]) {
 				length = n
 			}
 		}

@@ -248,10 +248,10 @@ func TestSecretsOfTheCallerStayOutOfTheRun(t *testing.T) {
 func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
 	t.Parallel()
 	to := server("environment")
-	to.Env = append(to.Env, `API_TOKEN=open"sesame7`, "REGION=westernmost", `DB_PASSWORD=sea"shell`)
+	to.Env = append(to.Env, `API_TOKEN=open"sesame7`, "REGION=westernmost", `DB_PASSWORD=sea"shell`, "A_TOKEN=hunter2024", "B_TOKEN=hunter2024prodXY")
 	run := driven(t, to, patient(missing))
 	got := run.Observations[0].Response
-	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || strings.Contains(got, "shell") || !strings.Contains(got, "westernmost") {
+	if strings.Contains(got, "sesame") || !strings.Contains(got, "API_TOKEN="+probe.GivenSecret) || strings.Contains(got, "shell") || strings.Contains(got, "prodXY") || !strings.Contains(got, "westernmost") {
 		t.Errorf("kept as %s", got)
 	}
 }
