@@ -80,7 +80,11 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	}))
 	l.room.wait = 10 * time.Millisecond
-	r := &rig{tally: new(tally), Server: httptest.NewServer(l)}
+	var arrived atomic.Int64
+	r := &rig{tally: new(tally), Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		arrived.Add(1)
+		l.ServeHTTP(w, q)
+	}))}
 	t.Cleanup(r.Close)
 	small := request("1", "ping", "")
 	head := "POST / HTTP/1.1\r\nHost: " + r.Listener.Addr().String() + "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
@@ -88,7 +92,9 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 		head + "Content-Length: 4194304\r\n\r\n" + small[:10],
 		head + "Wait: 1\r\nTransfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(small)), 16) + "\r\n" + small + "\r\n0\r\n\r\n",
 	} {
-		for range 2 * bodyRoom / defaultMaxBody {
+		const many = 2 * bodyRoom / defaultMaxBody
+		arrived.Store(0)
+		for range many {
 			conn, err := net.Dial("tcp", r.Listener.Addr().String())
 			if err != nil {
 				t.Fatal(err)
@@ -97,6 +103,9 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 			if _, err := io.WriteString(conn, kind); err != nil {
 				t.Fatal(err)
 			}
+		}
+		for arrived.Load() < many {
+			time.Sleep(time.Millisecond)
 		}
 		if got := r.do(t, "POST", small+strings.Repeat(" ", defaultMaxBody-len(small))).status; got != http.StatusOK {
 			t.Errorf("beside %.200q a large call was answered with %d", kind, got)
