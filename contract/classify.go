@@ -68,7 +68,8 @@ func (x *Exchange) shape() wire.Kind {
 	return m.Shape()
 }
 
-// strayID compares the ids as written. An error without a usable id answers no call in particular and is not held to one.
+// strayID reports an answer with another id than the call's, as [wire.ID.Equal] compares them. An error without a usable id answers
+// no call in particular and is not held to one.
 func strayID(x *Exchange) bool {
 	if x.Request == nil {
 		return false
@@ -77,7 +78,7 @@ func strayID(x *Exchange) bool {
 	if len(asked) == 0 || len(got) == 0 || string(got) == "null" {
 		return false
 	}
-	return !bytes.Equal(asked, got)
+	return !asked.Equal(got)
 }
 
 // answer holds the members of a result that matter to the rules, found in one pass.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -71,12 +72,27 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 		cursor, _ := c.request.Params().Path("cursor").Str()
 		c.up.tools.learn(c.session, x.Response.Result(), cursor)
 	}
-	return Reply{Bytes: answer}
+	return Reply{Bytes: c.withClientID(answer, &x.Response)}
+}
+
+// withClientID returns the answer m, whose bytes are given, with the id as the client wrote it. A server may escape the same string in
+// another way; nearly all do not, and then the bytes are returned as they are. Observe mode changes nothing.
+func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
+	id := m.ID()
+	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.o.Mode == ModeObserve {
+		return answer
+	}
+	out, err := m.Value().AppendSet(nil, []string{"id"}, c.id.Value())
+	if err != nil {
+		return answer
+	}
+	return out
 }
 
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
 	x.Ref = c.up.o.ref()
+	passed := c.withClientID(answer, &x.Response)
 	f := failure{verdict: found.Verdict, said: c.veil(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
 	end := c.up.breakers.answered
 	switch {
@@ -97,7 +113,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		return Reply{}
 	}
 	if f.suspected {
-		return c.suspect(ctx, f, answer)
+		return c.suspect(ctx, f, passed)
 	}
 	end(c, f.err)
 	if c.isTool() {
@@ -105,6 +121,9 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	}
 	if c.mayPass(&x.Response) {
 		return Reply{Bytes: c.asItCame(ctx, f, answer)}
+	}
+	if own := c.withClientID(x.Response.Bytes(), &x.Response); !same(own, x.Response.Bytes()) {
+		x.Response = wire.Parse(own, c.up.o.Limits.Message)
 	}
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
 }
