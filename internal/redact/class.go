@@ -28,6 +28,9 @@ const (
 	ident  = word | dash | dot
 )
 
+// fullWidthLead is the first byte of ： and ＝ in UTF-8.
+const fullWidthLead = 0xEF
+
 var classes = buildClasses()
 
 func buildClasses() (t [256]class) {
@@ -48,9 +51,10 @@ func buildClasses() (t [256]class) {
 	for _, c := range "\"'`" {
 		t[c] = quote
 	}
-	for _, c := range "/:=\\%-~[>," {
+	for _, c := range "/:=\\%-~[>,@" {
 		t[c] |= trigger
 	}
+	t[fullWidthLead] |= trigger
 	return t
 }
 

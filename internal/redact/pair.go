@@ -6,10 +6,13 @@ import "strings"
 func (x *scanner) pair(from, to int, sep byte) bool {
 	s := x.s
 	name := nameBefore(s, from)
-	if name.text == "" {
+	if name.text == "" || inARN(s, name.start) {
 		return false
 	}
 	m := meaningOf(name.text)
+	if name.foreign {
+		return x.foreignPair(to)
+	}
 	if m.level == none {
 		if m = meaningOf(siblingName(s, name)); m.level != strong {
 			return false
@@ -18,6 +21,9 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 	}
 	if m.kind == kindPassword && (name.text == "PWD" || name.text == "OLDPWD") && sep == '=' {
 		return false // the shell's working directory
+	}
+	if m.kind == kindPassword && (strings.HasSuffix(s[:name.start], "-passin ") || strings.HasSuffix(s[:name.start], "-passout ")) {
+		m.level = strong // openssl's pass:password
 	}
 	if m.level == weak || name.doubtful(m) {
 		return x.maybe(name, m, to, sep)
@@ -109,6 +115,8 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 		return false
 	case oneTime(name.text) && len(text) >= 4 && len(text) <= 10 && digit.run(text, 0, all) == len(text):
 		return true
+	case name.query && len(text) >= queryKeyLength && queryKeys[name.text]:
+		return true
 	case m.level == strong, name.query:
 		return opaque(text, 8)
 	case m.kind == kindToken && !v.quoted && sep != '=':
@@ -116,6 +124,13 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 	}
 	return opaque(text, 16)
 }
+
+// queryKeys are parameters of a URL that hold a credential although their names are ordinary words elsewhere.
+var queryKeys = set("key", "ak", "sk", "sig", "sign", "auth", "signature")
+
+// queryKeyLength is the length from which their values are taken for credentials that do not look opaque: sort keys and
+// directions are shorter.
+const queryKeyLength = 10
 
 // oneTime reports whether a name ends in otp or totp: its value is a short number, which nothing else gives away.
 func oneTime(name string) bool { return len(name) >= 3 && foldPrefix(name[len(name)-3:], "otp") }
@@ -177,6 +192,8 @@ type name struct {
 	query  bool   // it is a parameter of a URL
 	prose  bool   // words of a sentence stand in front of it
 	spaced bool   // white space stands between it and the separator
+
+	foreign bool // it is one of foreignWords
 }
 
 // doubtful reports whether the name may be a word of a sentence ("Unexpected token: …"), so that the
@@ -205,8 +222,15 @@ func nameBefore(s string, i int) (n name) {
 		n.quote = s[start:j]
 		j = start
 	}
+	if j == 0 {
+		return n
+	}
 	from := ident.back(s, j, nameLimit)
 	from = behindEscape(s, from, j)
+	if start := foreignName(s, j); start < j {
+		n.text, n.start, n.foreign = s[start:j], start, true
+		return n
+	}
 	n.text, n.start = s[from:j], from
 	if from == 0 {
 		return n

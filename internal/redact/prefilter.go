@@ -50,6 +50,10 @@ func mayTrigger(s string, i int) bool {
 		return mayBeNamed(s, i)
 	case ',': // 'name', 'value'
 		return i > 0 && quote.in(s[i-1]) && mayBeNamed(s, i)
+	case '@':
+		return mayBeDSN(s, i)
+	case fullWidthLead:
+		return fullWidth(s, i)
 	case '>': // name => value, name -> value, <name>value
 		return mayBeNamed(s, i) || i > 0 && (s[i-1] == '=' || s[i-1] == '-') && mayBeNamed(s, i-1)
 	}
@@ -63,7 +67,7 @@ func mayBeFlag(s string, i int) bool {
 	}
 	free := i == 0 || (space | quote).in(s[i-1])
 	switch s[i+1] {
-	case 'u', 'p':
+	case 'u', 'p', 'a', 'w', 'U', 'A':
 		return free
 	case '-':
 		return free || i+5 < len(s) && s[i+5] == pemBegin[5]
@@ -134,7 +138,7 @@ func mayBeNamed(s string, i int) bool {
 		return end > 0
 	}
 	if !(upper | lower).in(s[end-1]) {
-		return s[end-1] == '%' // %22
+		return s[end-1] == '%' || s[end-1] >= 0x80 // %22, or a word of another language
 	}
 	return mayMean(s, end) || s[end-2] == '\\' || ident.back(s, j, wordsLimit) == j-wordsLimit
 }
@@ -149,11 +153,20 @@ func mayMean(s string, end int) bool {
 	if lowerByte(c) == 'i' && lowerByte(d) == 'd' && ((digit | dash | under | dot).in(b) || lowerByte(b) == 't' || lowerByte(b) == 'y') {
 		return true // secret_id, keyId
 	}
+	if (!(upper | lower).in(b) || upper.in(c)) && isTwoLetterHead(c, d) {
+		return true
+	}
 	if !tailEnds.has(a, b, c, d) {
 		return false
 	}
 	start := lower.back(s, end, nameLimit)
 	return start > 0 && ident.in(s[start-1]) // alone, such a word is a name like any other
+}
+
+// isTwoLetterHead reports whether two letters are one of heads, in any case.
+func isTwoLetterHead(c, d byte) bool {
+	_, ok := heads[string([]byte{lowerByte(c), lowerByte(d)})]
+	return ok
 }
 
 // triples is a set of three bytes in a row, of which five bits count: they are the same for both cases of a letter.
@@ -192,6 +205,7 @@ func buildBeginnings() *triples {
 	for w := range nouns {
 		t.add(w[0], w[1], w[2])
 	}
+	t.add(identified[0], identified[1], identified[2])
 	for _, sc := range freeSchemes {
 		t.add(sc.word[0], sc.word[1], sc.word[2])
 	}
@@ -219,6 +233,9 @@ func buildEnds() (headEnds, tailEnds *quads, shortEnds *triples) {
 	headEnds, tailEnds, shortEnds = new(quads), new(quads), new(triples)
 	add := func(q *quads, w string) {
 		n := len(w)
+		if n == 2 {
+			return // see isTwoLetterHead
+		}
 		if n == 3 {
 			shortEnds.add(w[0], w[1], w[2])
 			return
@@ -234,6 +251,9 @@ func buildEnds() (headEnds, tailEnds *quads, shortEnds *triples) {
 	}
 	for _, f := range fused {
 		add(headEnds, f.ending)
+	}
+	for _, w := range foreignWords {
+		add(headEnds, w)
 	}
 	for _, w := range []string{"tokens", "string", "str", "uri"} { // see nameWords.other
 		add(headEnds, w)

@@ -38,6 +38,9 @@ func (x *scanner) noun() bool {
 	if !ok || end < len(s) && (alnum|under|dash).in(s[end]) {
 		return false
 	}
+	if inARN(s, i) {
+		return false
+	}
 	least := n.least
 	switch owner := ownerBefore(s, i); {
 	case n.kind == kindToken && tokenOthers[owner]:

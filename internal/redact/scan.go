@@ -44,7 +44,7 @@ func (x *scanner) cut(from, to int, with string) {
 
 // word tries the rules that begin at a word.
 func (x *scanner) word() bool {
-	return x.known() || !x.shapesOnly && (x.scheme() || x.noun())
+	return x.known() || !x.shapesOnly && (x.scheme() || x.noun() || x.identifiedBy())
 }
 
 // known cuts a secret that its shape gives away.
@@ -64,7 +64,11 @@ func (x *scanner) trigger() bool {
 	case '~':
 		return x.home(i)
 	case '-':
-		return x.pem(i) || x.flag(i) || x.userFlag(i) || x.gluedFlag(i)
+		return x.pem(i) || x.longUserFlag(i) || x.flag(i) || x.userFlag(i) || x.commandFlag(i) || x.gluedFlag(i)
+	case '@':
+		return x.dsn(i)
+	case fullWidthLead:
+		return fullWidth(x.s, i) && x.pair(i, i+len("："), ':')
 	case '=', ':':
 		return x.separator(i, i+1, x.s[i])
 	case ',':

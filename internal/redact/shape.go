@@ -139,6 +139,7 @@ func buildStarts() *pairs {
 	for w := range nouns {
 		p.addFold(w[0], w[1])
 	}
+	p.addFold(identified[0], identified[1])
 	for w := range schemes {
 		p.addFold(w[0], w[1])
 	}

@@ -6,6 +6,9 @@ import "strings"
 // be paths. Parameters are pairs like others.
 func (x *scanner) url(from, to int) bool {
 	s := x.s
+	if x.collapsedURL(from, to) {
+		return true
+	}
 	slashes := to
 	for range 2 {
 		if slashes >= len(s) {
@@ -28,6 +31,21 @@ func (x *scanner) url(from, to int) bool {
 	if at := userinfoEnd(s, slashes); at > slashes {
 		x.userinfo(slashes, at)
 	}
+	return true
+}
+
+// collapsedURL cuts the user information of a URL whose two slashes were made one, as happens when it is taken for a path:
+// https:/user:password@host. The colon is s[from:to].
+func (x *scanner) collapsedURL(from, to int) bool {
+	s := x.s
+	if to+1 >= len(s) || s[to] != '/' && s[to] != '\\' || s[to+1] == '/' || s[to+1] == '\\' || schemeStart(s, from)+2 > from {
+		return false
+	}
+	at := userinfoEnd(s, to+1)
+	if at == to+1 || strings.IndexByte(s[to+1:at], ':') < 0 {
+		return false
+	}
+	x.userinfo(to+1, at)
 	return true
 }
 

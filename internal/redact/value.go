@@ -29,6 +29,7 @@ func valueAt(s string, i, limit int) value {
 	if i < len(s) && s[i] == 'b' && i+1 < len(s) && s[i+1] == '\'' { // Python bytes
 		i++
 	}
+	i = insideConstructors(s, i)
 	if i >= len(s) {
 		return value{from: len(s), to: len(s)}
 	}
@@ -36,6 +37,29 @@ func valueAt(s string, i, limit int) value {
 		return quotedAt(s, i, n)
 	}
 	return value{from: i, to: bareEnd(s, i)}
+}
+
+// maxConstructors bounds the nesting that insideConstructors steps into, as in Some(SecretString("…")).
+const maxConstructors = 3
+
+// insideConstructors returns where the argument of a constructor at i begins, as debug prints of Rust, Swift, Java and Haskell
+// write it: Some("x"), Optional[x], Just "x". It returns i if none begins there.
+func insideConstructors(s string, i int) int {
+	for range maxConstructors {
+		if i >= len(s) || !upper.in(s[i]) {
+			return i
+		}
+		end := alnum.run(s, i, nounLimit+nounLimit)
+		switch {
+		case end+1 < len(s) && (s[end] == '(' || s[end] == '['):
+			i = end + 1
+		case s[i:end] == "Just" && end+1 < len(s) && s[end] == ' ' && quote.in(s[end+1]):
+			return end + 1
+		default:
+			return i
+		}
+	}
+	return i
 }
 
 // runeBorder is the last place at or before i that is not inside a character: what stands in front of a cut must stay text.
@@ -173,7 +197,7 @@ func variable(v string) bool {
 // variables begin values that stand for a value elsewhere.
 var variables = []string{
 	"${", "$(", "{{", "<", "%s", "%v", "%q", "%d", "process.env", "os.environ", "os.getenv", "env.", "env:", "your-", "your_",
-	"my-api", "[object", "[hidden", "[filtered", "[masked", "[redacted]", "[secret]", "(redacted", "(hidden", "{", "(", "http://", "https://",
+	"my-api", "[object", "[hidden", "[filtered", "[masked", "[redacted]", "[secret]", "(redacted", "(hidden", "{", "(", "http://", "https://", "opaquelocktoken:", "urn:uuid:",
 }
 
 // allMask reports whether v is made of mask characters only.

@@ -22,7 +22,9 @@ var heads = map[string]meaning{
 	"password": {kindPassword, strong}, "passwords": {kindPassword, strong}, "passwd": {kindPassword, strong},
 	"passphrase": {kindPassword, strong}, "passcode": {kindPassword, strong}, "pwd": {kindPassword, strong},
 	"passwort": {kindPassword, strong}, "kennwort": {kindPassword, strong}, "senha": {kindPassword, strong},
-	"contrasena": {kindPassword, strong}, "pgpassword": {kindPassword, strong}, "passwrd": {kindPassword, strong},
+	"contrasena": {kindPassword, strong}, "pgpassword": {kindPassword, strong}, "pw": {kindPassword, strong}, "parola": {kindPassword, strong},
+	"wachtwoord": {kindPassword, strong}, "heslo": {kindPassword, strong}, "lozinka": {kindPassword, strong}, "clave": {kindPassword, weak},
+	"ak": {kindKey, weak}, "sk": {kindKey, weak}, "sign": {kindSignature, weak}, "passwrd": {kindPassword, strong},
 	"secret": {kindSecret, strong}, "secrets": {kindSecret, strong}, "mnemonic": {kindSecret, strong},
 	"credential": {kindCredential, strong}, "credentials": {kindCredential, strong}, "creds": {kindCredential, strong},
 	"authorization": {kindAuth, strong}, "bearer": {kindAuth, strong}, "authentication": {kindAuth, weak},
@@ -81,7 +83,7 @@ var keyOthers = set("primary", "foreign", "public", "publishable", "partition", 
 // caller must be able to send back, or a piece of a text.
 var tokenOthers = set("page", "pagination", "next", "previous", "prev", "continuation", "continue", "cursor", "sync", "resume",
 	"resumption", "cancellation", "progress", "unexpected", "illegal", "stop", "eos", "bos", "pad", "special", "mask", "per", "max", "min", "num", "total",
-	"first", "last", "iterator", "scroll", "position", "delta", "change", "search", "fence", "fencing", "invalid_json")
+	"first", "last", "lock", "iterator", "scroll", "position", "delta", "change", "search", "fence", "fencing", "invalid_json")
 
 // tokenOwners make even the plural a secret; alone it is a number of pieces.
 var tokenOwners = set("access", "refresh", "auth", "api", "bearer", "session", "oauth", "device", "push", "bot", "user")
@@ -108,7 +110,8 @@ var harmlessWords = set("true", "false", "null", "nil", "none", "undefined", "na
 	"you", "your", "it", "that", "which", "we", "use", "using", "check", "see", "via", "by", "as", "but", "before", "after",
 	"could", "would", "will", "got", "found", "only", "too", "at least", "length", "minimum", "maximum", "property", "key",
 	"unsupported", "mismatch", "exceeded", "limit", "auth", "authentication", "authorization", "credentials", "header", "oauth",
-	"oauth2", "and/or", "i", "received", "str,", "input", "text", "example", "changeme", "xxx", "todo", "n/a", "na")
+	"oauth2", "and/or", "i", "received", "str,", "input", "text", "example", "changeme", "xxx", "todo", "n/a", "na",
+	"obligatoria", "obligatorio", "requerida", "requerido", "incorrecta", "incorrecto", "obligatoire", "requis", "incorrecte", "invalide")
 
 // proseWords betray a sentence about a value; two of them in a quoted value make it no secret.
 var proseWords = set("is", "are", "be", "must", "required", "should", "cannot", "can't", "invalid", "missing", "at", "least", "not",
