@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/redactjson"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // What the author of a tool wrote into a failure is kept, but not its secrets, nor the characters that hide or steer: an error is
@@ -37,7 +37,7 @@ func redactedBlock(block mcp.Content) mcp.Content {
 		if b == nil {
 			break
 		}
-		if clean := contract.Redact(b.Text); clean != b.Text {
+		if clean := redactedText(b.Text); clean != b.Text {
 			out := *b
 			out.Text = clean
 			return &out
@@ -47,7 +47,7 @@ func redactedBlock(block mcp.Content) mcp.Content {
 			break
 		}
 		out, resource := *b, *b.Resource
-		resource.URI, resource.Text = contract.Redact(resource.URI), contract.Redact(resource.Text)
+		resource.URI, resource.Text = contract.Redact(resource.URI), redactedText(resource.Text)
 		out.Resource = &resource
 		return &out
 	case *mcp.ResourceLink:
@@ -84,47 +84,37 @@ func redactedJSON(raw []byte) []byte {
 	if len(raw) == 0 {
 		return raw
 	}
-	var v any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if decoder.Decode(&v) != nil {
-		return raw // whoever reads it will find the same
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return redactedLoose(raw)
 	}
-	v, changed := redactedTree(v)
+	clean, changed := redactjson.Cleaner{}.Append(nil, v)
 	if !changed {
 		return raw
 	}
-	out, err := json.Marshal(v)
+	return clean
+}
+
+// redactedLoose is redactedJSON for JSON that wire refuses, such as an object with two members of one name: the last of them
+// counts, as it does for encoding/json.
+func redactedLoose(raw []byte) []byte {
+	var decoded any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if decoder.Decode(&decoded) != nil {
+		return raw // the reader of it will find the same
+	}
+	again, err := json.Marshal(decoded)
 	if err != nil {
 		return raw
 	}
-	return out
+	v, err := wire.ParseValue(again, wire.Limits{})
+	if err != nil {
+		return []byte("null") // deeper or longer than any message may be
+	}
+	clean, _ := redactjson.Cleaner{}.Append(nil, v)
+	return clean
 }
 
-// redactedTree cleans a decoded JSON value in place and reports whether anything had to be changed.
-func redactedTree(v any) (any, bool) {
-	changed := false
-	switch v := v.(type) {
-	case string:
-		clean := contract.Redact(v)
-		return clean, clean != v
-	case []any:
-		for i, item := range v {
-			clean, was := redactedTree(item)
-			v[i], changed = clean, changed || was
-		}
-	case map[string]any:
-		for _, name := range slices.Collect(maps.Keys(v)) {
-			clean, was := redactedTree(v[name])
-			if text, ok := clean.(string); ok && text != "" && text != redact.Placeholder && contract.SecretName(name) {
-				clean, was = redact.Placeholder, true
-			}
-			shown := contract.Redact(name)
-			if shown != name {
-				delete(v, name)
-			}
-			v[shown], changed = clean, changed || was || shown != name
-		}
-	}
-	return v, changed
-}
+// redactedText is contract.Redact for a text that may hold JSON.
+func redactedText(text string) string { return redactjson.Cleaner{}.Text(text) }

@@ -106,7 +106,7 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	case c.isMissingResource(data):
 	case data.Type() == wire.TypeObject && (n == -32042 || n <= -32020 && n >= -32022):
 		own, _ := wire.ParseValue(shown.AppendJSON(nil, candor.JSONOptions{}), wire.Limits{})
-		cleaned, _ := cleanValue(nil, data, false)
+		cleaned := cleanValue(data)
 		if kept, err := wire.SetMember(nil, cleaned, []string{dialect.MetaKey}, own.Raw()); err == nil {
 			return c.withData(out, kept)
 		}
@@ -114,7 +114,7 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	default:
 		return out
 	}
-	cleaned, _ := cleanValue(nil, data, false)
+	cleaned := cleanValue(data)
 	return c.withData(out, cleaned)
 }
 

@@ -122,7 +122,7 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 	case m.kind == kindToken && !v.quoted && sep != '=':
 		return false
 	}
-	return opaque(text, 16)
+	return opaque(text, opaqueLength)
 }
 
 // queryKeys are parameters of a URL that hold a credential although their names are ordinary words elsewhere.
