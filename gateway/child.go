@@ -86,7 +86,7 @@ func (c *Child) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr}, quiet: make(chan struct{}), done: make(chan struct{})}
+	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, veil: veilFor(c)}, quiet: make(chan struct{}), done: make(chan struct{})}
 	var pipes pipes
 	stdinR, stdinW := pipes.make()
 	stdoutR, stdoutW := pipes.make()

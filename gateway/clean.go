@@ -22,6 +22,20 @@ func clean(dst []byte, m *wire.Message) []byte {
 	return out
 }
 
+// maxCleanedAsValue bounds the words that are read as JSON to be recorded. Of longer ones the ledger keeps the beginning only, which
+// it cleans as text.
+const maxCleanedAsValue = 256 << 10
+
+// recordable returns the words of an upstream as the ledger may keep them: without the secrets that the server was started with, and
+// without values that only a name or a label beside them gives away.
+func (u *Upstream) recordable(said []byte) []byte {
+	said = u.veil.Load().over(said)
+	if len(said) == 0 || len(said) > maxCleanedAsValue {
+		return said
+	}
+	return cleanWords(said, u.o.Limits.Message)
+}
+
 // isFixed reports a member of a message by which it is known as the answer.
 func isFixed(name string) bool { return name == "id" || name == "jsonrpc" }
 

@@ -173,7 +173,7 @@ const maxStrayBytes = 1 << 10
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 	c := &Call{up: u, session: session, attempt: 1, began: u.o.now()}
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
-	said := []byte(excerpt(answer, true, maxStrayBytes))
+	said := []byte(excerpt(u.veil.Load().over(answer), true, maxStrayBytes))
 	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
 }
 

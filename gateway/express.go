@@ -183,6 +183,6 @@ func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error
 func (c *Call) entry(f failure, sent []byte) Entry {
 	return Entry{
 		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.o.Name, Arguments: c.arguments(),
-		Said: f.said, Sent: sent, Attempt: c.attempt, Latency: c.up.o.now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
+		Said: c.up.recordable(f.said), Sent: sent, Attempt: c.attempt, Latency: c.up.o.now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
 }

@@ -70,7 +70,7 @@ const (
 func (p *pump) newLink(server *outlet) *link {
 	u := p.up
 	return &link{
-		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name},
+		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name, veil: u.veil.Load()},
 		recording: make(chan struct{}, maxRecordings),
 		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]wire.ID{},
 	}

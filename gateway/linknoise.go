@@ -13,6 +13,7 @@ import (
 type noise struct {
 	log   *slog.Logger
 	name  string
+	veil  *veil // over the secrets that the server was started with
 	lines atomic.Int64
 }
 
@@ -28,7 +29,7 @@ func (n *noise) hear(ctx context.Context, line []byte, whole bool) {
 		return
 	}
 	n.log.WarnContext(ctx, "the server printed something that is no message",
-		slog.String("upstream", n.name), slog.String("noise", excerpt(line, whole, maxNoiseBytes)))
+		slog.String("upstream", n.name), slog.String("noise", excerpt(n.veil.over(line), whole, maxNoiseBytes)))
 }
 
 // excerpt is the beginning of what a server said, fit to be kept: short and without secrets.

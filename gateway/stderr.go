@@ -15,6 +15,7 @@ import (
 type stderrTail struct {
 	to     io.Writer // may be nil
 	redact bool      // what is passed on is redacted line by line
+	veil   *veil     // over the secrets that the server was started with
 
 	mu   sync.Mutex
 	kept []byte // the last bytes, as they came
@@ -71,7 +72,7 @@ func (t *stderrTail) pass(b []byte, clean bool) {
 		return
 	}
 	if clean {
-		b = contract.RedactBytes(b)
+		b = contract.RedactBytes(t.veil.over(b))
 	}
 	if _, err := t.to.Write(b); err != nil {
 		t.to = nil
@@ -86,7 +87,7 @@ func (t *stderrTail) text() string {
 	if len(kept) == keptBytes { // the first line has lost its beginning, and half a secret does not look like one
 		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
 	}
-	clean := contract.RedactBytes(kept)
+	clean := contract.RedactBytes(t.veil.over(kept))
 	if extra := len(clean) - shownBytes; extra > 0 {
 		clean = clean[extra:]
 		clean = clean[bytes.IndexByte(clean, '\n')+1:]

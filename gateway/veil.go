@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"bytes"
+	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -43,6 +45,29 @@ func veilFor(c *Child) *veil {
 			}
 		}
 	}
+	return v.sorted()
+}
+
+// veilForHTTP returns the veil over the secrets in the configured headers and address of an HTTP server, nil if they hold none.
+func veilForHTTP(header http.Header, target *url.URL) *veil {
+	v := &veil{}
+	for name, values := range header {
+		for _, value := range values {
+			if words := strings.Fields(value); len(words) > 0 {
+				v.take(name, words[len(words)-1], true)
+			}
+		}
+	}
+	for name, values := range target.Query() {
+		for _, value := range values {
+			v.take(name, value, true)
+		}
+	}
+	return v.sorted()
+}
+
+// sorted returns the veil ready for use, nil if it hides nothing.
+func (v *veil) sorted() *veil {
 	if len(v.secrets) == 0 {
 		return nil
 	}

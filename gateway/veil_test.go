@@ -87,3 +87,44 @@ func TestOnlyWhatNobodyWouldGuessIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays: a server prints the key it was started with on its standard error,
+// on its standard output, and in an answer to no call.
+func TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays(t *testing.T) {
+	const secret = "f00dbabe99"
+	script := `echo "boot zk=$PIER_API_KEY" >&2; echo "listening with $PIER_API_KEY"
+		printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{\"zk\":\"$PIER_API_KEY\"}}"
+		read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'; read -r line`
+	stderr := &lockedBuffer{}
+	child := Child{
+		Command: "sh", Args: []string{"-c", script}, Grace: time.Second, Stderr: stderr, RedactStderr: true,
+		Env: append(os.Environ(), "PIER_API_KEY="+secret),
+	}
+	s := wrapped(t, Options{}, child)
+	s.call(1, "moor", `{}`)
+	s.answer("1")
+	s.hangUp()
+	strays := strings.Join(s.books.strays, "\n")
+	for where, got := range map[string]string{"boot": stderr.String(), "listening with": s.log.String(), `"zk"`: strays} {
+		if !strings.Contains(got, where) {
+			t.Errorf("%q was not passed on: %s", where, got)
+		}
+		if strings.Contains(got, secret) {
+			t.Errorf("the secret is in %s", got)
+		}
+	}
+}
+
+// TestRecordedFailuresAreCleanedAsValues: what the upstream said goes into the ledger without a value that only its label gives away.
+func TestRecordedFailuresAreCleanedAsValues(t *testing.T) {
+	script := `read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[],"structuredContent":{"name":"password","value":"zebracrossing","n":{"token":48151623}}}}'; read -r line`
+	s := wrapped(t, Options{}, Child{Command: "sh", Args: []string{"-c", script}, Grace: time.Second})
+	s.call(1, "moor", `{}`)
+	answer := s.answer("1")
+	s.hangUp()
+	for where, got := range map[string]string{"answer": answer, "entry": s.books.said} {
+		if strings.Contains(got, "zebracrossing") || strings.Contains(got, "48151623") || !strings.Contains(got, "password") {
+			t.Errorf("%s: %s", where, got)
+		}
+	}
+}

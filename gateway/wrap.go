@@ -241,7 +241,7 @@ func (u *Upstream) gone(server *process) *candor.Error {
 		details["exitCode"] = server.status.Code
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
-	tail := string(u.veil.Load().over([]byte(server.stderr.text())))
+	tail := server.stderr.text()
 	switch {
 	case tail == "":
 	case u.o.Mode == ModeStrict:

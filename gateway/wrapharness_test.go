@@ -68,6 +68,7 @@ type books struct {
 	suppressed int
 	codes      map[string]int
 	strays     []string // what was kept of answers to nothing
+	said       string   // what the last entry keeps of the upstream's words
 }
 
 func (b *books) Record(_ context.Context, e Entry) error {
@@ -79,6 +80,7 @@ func (b *books) Record(_ context.Context, e Entry) error {
 		return nil
 	}
 	b.entries++
+	b.said = string(e.Said)
 	if b.codes == nil {
 		b.codes = map[string]int{}
 	}
