@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 
@@ -26,6 +27,9 @@ type change struct {
 type note struct {
 	Tool string `json:"tool"`
 	Plan string `json:"plan,omitempty"`
+	// Undoes is the change that this one puts back, and By the person who had it put back.
+	Undoes string `json:"undoes,omitempty"`
+	By     string `json:"by,omitempty"`
 }
 
 // told is what the trail and the caller are told of one file.
@@ -34,17 +38,30 @@ type told struct {
 	Before string `json:"before,omitempty"` // hash
 	After  string `json:"after,omitempty"`
 	Bytes  int    `json:"bytes"`
+
+	BytesBefore int    `json:"bytes_before,omitempty"`
+	Mode        string `json:"mode,omitempty"`   // permission bits, where the change sets them
+	Folder      string `json:"folder,omitempty"` // "made" or "removed"
 }
 
 func (ch *change) told() []told {
 	out := make([]told, 0, len(ch.files))
 	for _, f := range ch.files {
 		t := told{Path: f.Path.String()}
-		if f.Before != nil {
-			t.Before = f.Before.Hash
+		switch {
+		case f.Folder && f.Delete:
+			t.Folder = "removed"
+		case f.Folder:
+			t.Folder = "made"
 		}
-		if !f.Delete {
+		if f.Before != nil {
+			t.Before, t.BytesBefore = f.Before.Hash, len(f.Before.Content)
+		}
+		if !f.Delete && !f.Folder {
 			t.After, t.Bytes = workspace.Hash(f.After), len(f.After)
+		}
+		if f.Mode != nil && !f.Delete {
+			t.Mode = fmt.Sprintf("%04o", f.Mode.Perm())
 		}
 		out = append(out, t)
 	}
@@ -82,7 +99,7 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	if ch.report {
 		err = d.unlock(c.Session.ID)
 	}
-	return errors.Join(err, staged.Done())
+	return errors.Join(err, staged.Archive())
 }
 
 // commit writes the files and runs the checks. If anything fails the files are as they were. The checks keep the lock: if we are killed,
@@ -123,6 +140,9 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 	}
 	for i := range ch.files {
 		f := &ch.files[i]
+		if f.Folder {
+			continue
+		}
 		if f.Delete != (found[i] == nil) {
 			return candor.New(candor.CodeKaizaPreflightFailed, "The checks have made or removed a file of the change.",
 				candor.WithDetails(map[string]any{"file": f.Path.String()}))
@@ -182,7 +202,7 @@ func (k *System) judge(d *desk, ch *change) error {
 
 // allowed holds what a file gains against the policy.
 func (k *System) allowed(f *workspace.Change) error {
-	if f.Delete {
+	if f.Delete || f.Folder {
 		return nil
 	}
 	var before []byte

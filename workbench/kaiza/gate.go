@@ -44,7 +44,7 @@ func text(v any) string {
 
 // forbidden says which tools a role may not use.
 var forbidden = map[string][]string{
-	Planner:  {"write_file", "apply_patch"},
+	Planner:  {"write_file", "apply_patch", "move_file", "delete_file", "make_dir", "set_executable"},
 	Executor: {"submit_plan"},
 }
 

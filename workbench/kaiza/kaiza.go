@@ -79,7 +79,7 @@ func New(o Options) (*System, error) {
 
 const instructions = `A governed file workspace. Call begin_session first, with the absolute path of the workspace and your role.
 ANTIGRAVITY plans: submit_plan stores a plan with the files it may touch, and a person approves it with "candor workbench approve".
-WINDSURF executes: write_file and apply_patch need the hash of an approved plan that covers the files.
+WINDSURF executes: write_file, apply_patch, move_file, delete_file, make_dir and set_executable need the hash of an approved plan that covers the files.
 Every error has a code and says what to do next. If the session is locked, write a report below docs/reports/ with write_file.`
 
 // Describe returns what the workbench runs.
@@ -96,6 +96,7 @@ func (k *System) Start(ctx context.Context, b *workbench.Bench) { k.recoverAll(c
 func (k *System) tools() []workbench.Tool {
 	tools := []workbench.Tool{
 		k.beginSession(), k.sessionStatus(), k.readFile(), k.listDir(), k.searchFiles(), k.writeFile(), k.applyPatch(),
+		k.moveFile(), k.deleteFile(), k.makeDir(), k.setExecutable(),
 		k.submitPlan(), k.listPlans(), k.readPlan(), k.lintPlan(), k.readAuditLog(),
 	}
 	if k.o.Drill {

@@ -180,6 +180,9 @@ func TestK11ALockedSessionMayReadAndReport(t *testing.T) {
 	refused := map[string]args{
 		"write_file": {"path": "src/a.txt", "content": "x", "plan_hash": plan}, "submit_plan": {"content": planText("src/**")}, "drill": {"kind": "error"},
 		"apply_patch": {"patch": "--- /dev/null\n+++ b/src/b.txt\n@@ -0,0 +1 @@\n+x\n", "plan_hash": plan},
+		"move_file":   {"path": "src/hello.txt", "to": "src/b.txt", "plan_hash": plan}, "make_dir": {"path": "src/b", "plan_hash": plan},
+		"delete_file":    {"path": "src/hello.txt", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": plan},
+		"set_executable": {"path": "src/hello.txt", "executable": true, "plan_hash": plan},
 	}
 	m := c.ask("tools/list", `{}`)
 	for tool := range m.Result().Path("tools").Elements() {

@@ -70,6 +70,8 @@ func (k *System) putRight(ctx context.Context, b *workbench.Bench, state *os.Roo
 		case err != nil:
 			b.Logger().Error("the trail does not tell how an interrupted change ended", slog.String("call", j.ID), slog.Any("error", err))
 			return workspace.Wait
+		case done && undoable(j):
+			return workspace.Archive
 		case done:
 			return workspace.Keep
 		}

@@ -21,6 +21,7 @@ type writeArgs struct {
 	PreviousHash string  `json:"previous_hash"`
 	Plan         string  `json:"plan_hash"`
 	MakeDirs     bool    `json:"make_dirs"`
+	Executable   *bool   `json:"executable"`
 }
 
 const planProperty = `"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$","description":"The hash of an approved plan that covers the file. Not needed below docs/reports/."}`
@@ -44,7 +45,8 @@ func (k *System) writeFile() workbench.Tool {
 "encoding":{"type":"string","enum":["utf-8","base64"],"description":"How content is given. Default utf-8."},
 "previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned. Needed to replace a file."},
 ` + planProperty + `,
-"make_dirs":{"type":"boolean","description":"Make missing folders on the way."}}`,
+"make_dirs":{"type":"boolean","description":"Make missing folders on the way."},
+"executable":{"type":"boolean","description":"Set or clear the executable bit. Without it a file keeps its mode."}}`,
 		Required: []string{"path"},
 		Codes:    changeCodes,
 		Run:      workbench.Handle(k.write),
@@ -77,7 +79,10 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	if ch.report && before != nil && bytes.Equal(before.Content, after) && d.locked() != nil {
 		return workbench.Reply{}, wrongValue("/content", "this report was there before; say what has happened since")
 	}
-	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report}}
+	if ch.report && in.Executable != nil && *in.Executable {
+		return workbench.Reply{}, wrongValue("/executable", "a report is not executable")
+	}
+	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report, Mode: modeWith(before, in.Executable)}}
 	done, err := k.finish(ctx, c, d, ch)
 	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound && !ch.files[0].MakeDirs {
 		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))

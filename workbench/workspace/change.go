@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/candor-mcp/candor"
 )
@@ -26,6 +27,13 @@ type Change struct {
 	After    []byte // the new content, kept by reference until the change is done
 	Delete   bool   // remove the file; After is not looked at
 	MakeDirs bool   // make missing folders on the way
+
+	// Mode is the permission bits afterwards. nil keeps those of an old file and gives a new one 0644, less the umask.
+	Mode *fs.FileMode
+	// Folder makes the folder at Path or, with Delete, removes it, which must be empty by then. Before and After are not looked at.
+	Folder bool
+
+	owner *owner // of a file that is put back as it was
 }
 
 // Stage checks a set of changes against the disk and makes it durable in the state folder: the old contents, then the journal that
@@ -42,21 +50,9 @@ func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.Ra
 	if err := f.sensible(changes); err != nil {
 		return nil, err
 	}
-	s := &Staged{folder: f, journal: Journal{Version: journalVersion, ID: id, Root: f.path, Note: note}}
-	size := 0
-	for _, c := range changes {
-		m, err := f.plan(c)
-		if err != nil {
-			return nil, err
-		}
-		if size += len(m.from.bytes); size > maxChangeBytes {
-			return nil, tooMuch()
-		}
-		s.moves = append(s.moves, m)
-		s.journal.Files = append(s.journal.Files, m.entry())
-		if err := s.planFolders(c); err != nil {
-			return nil, err
-		}
+	s := &Staged{folder: f, journal: Journal{Version: journalVersion, ID: id, Root: f.path, At: time.Now().UTC(), Note: note}}
+	if err := s.planAll(changes); err != nil {
+		return nil, err
 	}
 	var err error
 	if s.vault, err = newVault(state, id); err != nil {
@@ -66,6 +62,36 @@ func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.Ra
 		return nil, stateFault(errors.Join(err, s.vault.remove()))
 	}
 	return s, nil
+}
+
+// planAll checks every change against the disk and enters it in the journal.
+func (s *Staged) planAll(changes []Change) error {
+	size := 0
+	for _, c := range changes {
+		if c.Folder {
+			s.order = append(s.order, -1)
+			if err := s.planFolder(c, changes); err != nil {
+				return err
+			}
+			continue
+		}
+		m, err := s.folder.plan(c)
+		if err != nil {
+			return err
+		}
+		if size += len(m.from.bytes); size > maxChangeBytes {
+			return tooMuch()
+		}
+		s.order = append(s.order, len(s.moves))
+		s.moves = append(s.moves, m)
+		s.journal.Files = append(s.journal.Files, m.entry())
+		if c.MakeDirs && c.Before == nil {
+			if err := s.planFolders(c.Path.parent()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func stateFault(cause error) error {
@@ -81,14 +107,15 @@ func (f *Folder) sensible(changes []Change) error {
 	if len(changes) == 0 || len(changes) > MaxChanges {
 		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
 	}
-	files, size := map[string]bool{}, 0
+	files, named, size := map[string]bool{}, map[string]bool{}, 0
 	for _, c := range changes {
 		size += len(c.After)
 		switch {
 		case c.Path.IsRoot():
 			return fault(candor.CodeKaizaFileWriteFailed, c.Path, "is a folder.", nil)
-		case files[c.Path.name]:
+		case named[c.Path.name]:
 			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "is named twice in one change.", nil)
+		case c.Folder:
 		case c.Delete && c.Before == nil:
 			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "cannot be deleted without its present hash.", nil)
 		case !c.Delete && int64(len(c.After)) > f.options.MaxFile:
@@ -96,9 +123,10 @@ func (f *Folder) sensible(changes []Change) error {
 		case size > maxChangeBytes:
 			return tooMuch()
 		}
-		files[c.Path.name] = true
+		named[c.Path.name] = true
+		files[c.Path.name] = !c.Folder
 	}
-	for name := range files {
+	for name := range named {
 		for at := (Path{name}).parent(); !at.IsRoot(); at = at.parent() {
 			if files[at.name] {
 				return fault(candor.CodeKaizaInvalidPath, at, "cannot be a file and a folder in one change.", nil)
@@ -113,6 +141,12 @@ func (f *Folder) plan(c Change) (move, error) {
 	m := move{path: c.Path, temp: newTempName(), from: absent(), to: absent()}
 	if !c.Delete {
 		m.to = content{hash: Hash(c.After), bytes: c.After, mode: 0o644, owner: owner{-1, -1}}
+		if c.owner != nil {
+			m.to.owner = *c.owner
+		}
+		if c.Mode != nil {
+			m.to.mode = c.Mode.Perm()
+		}
 	}
 	dir, err := f.walk(c.Path.parent())
 	if c.MakeDirs && c.Before == nil && candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
@@ -137,8 +171,11 @@ func (f *Folder) plan(c Change) (move, error) {
 		return m, changedMeanwhile(c.Path)
 	}
 	m.from = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
-	if !c.Delete {
-		m.to.mode, m.to.owner = m.from.mode, m.from.owner
+	if !c.Delete && c.owner == nil {
+		m.to.owner = m.from.owner
+	}
+	if !c.Delete && c.Mode == nil {
+		m.to.mode = m.from.mode
 	}
 	return m, nil
 }
@@ -174,7 +211,10 @@ type Staged struct {
 	vault   *vault
 	journal Journal
 	moves   []move
-	made    []Path // folders that Commit made, outermost first
+	order   []int                  // for each change its move, or -1 for a folder
+	made    []Path                 // folders that Commit made, outermost first
+	removed []JournalFolder        // folders that Commit removed, in this order
+	modes   map[string]fs.FileMode // of folders that are put back
 	started bool
 	stuck   bool // something could not be put back: the backups stay
 	found   bool // Adopt found what Commit has not written
@@ -183,52 +223,6 @@ type Staged struct {
 
 // Journal is what was written down, for the caller's own record.
 func (s *Staged) Journal() Journal { return s.journal }
-
-// planFolders notes which folders are missing, outermost first.
-func (s *Staged) planFolders(c Change) error {
-	if !c.MakeDirs || c.Before != nil {
-		return nil
-	}
-	at := Path{}
-	for _, segment := range split(c.Path.parent().name) {
-		at = at.join(segment)
-		if s.hasFolder(at) {
-			continue
-		}
-		dir, err := s.folder.walk(at)
-		switch {
-		case err == nil:
-			err = dir.Close()
-		case candor.CodeOf(err) == candor.CodeKaizaPathNotFound:
-			err = s.addFolder(at)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Staged) hasFolder(at Path) bool {
-	for _, name := range s.journal.Folders {
-		if name == at.name {
-			return true
-		}
-	}
-	return false
-}
-
-// addFolder refuses a folder where a file is in the way.
-func (s *Staged) addFolder(at Path) error {
-	if _, err := s.folder.root.Lstat(at.name); err == nil {
-		return fault(candor.CodeKaizaPathNotFound, at, "is not a folder.", nil)
-	}
-	if in, err := s.folder.root.Stat(at.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
-		return fault(candor.CodeKaizaInsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
-	}
-	s.journal.Folders = append(s.journal.Folders, at.name)
-	return nil
-}
 
 // Commit does all changes or none. Everything that needs space is written first, beside its target; then the names are turned over one
 // by one, each after a last look at the old content. If one fails, those before it are put back, and the error says why. HASH_MISMATCH
@@ -246,7 +240,11 @@ func (s *Staged) Commit(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	if undo := s.takeBack((*move).backHere); undo != nil {
+	back := (*move).backHere
+	if len(s.removed) > 0 { // the folders that the moves hold open are gone
+		back = (*move).back
+	}
+	if undo := s.takeBack(back); undo != nil {
 		e := candor.From(err)
 		return e.With(candor.WithDetails(e.Details().With("not_undone", candor.From(undo).Message())))
 	}
@@ -277,26 +275,12 @@ func (s *Staged) commit(ctx context.Context) error {
 		}
 		s.folder.testHook("turned")
 	}
+	for _, r := range s.journal.Removed {
+		if err := s.removeFolder(r); err != nil {
+			return err
+		}
+	}
 	return nil
-}
-
-// makeFolder makes one folder. One that somebody else made meanwhile is used and not taken away again.
-func (s *Staged) makeFolder(at Path) error {
-	dir, err := s.folder.walk(at.parent())
-	if err != nil {
-		return err
-	}
-	defer dir.Close() //nolint:errcheck // what counts was synced
-	err = dir.Mkdir(at.base(), 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		s.made = append(s.made, at)
-		err = syncFolder(dir)
-	}
-	s.folder.testHook("made a folder")
-	return writeFault(s.folder, at, err)
 }
 
 // Undo puts everything back as it was before Commit: old contents, modes, deleted files; new files and folders go. A file that somebody
@@ -310,22 +294,35 @@ func (s *Staged) Undo() error {
 // files that somebody was meant to work on after Commit: Undo goes back from there. What it found is kept with the backups, and if it is
 // undone Done sets it aside in the state folder: it may be the work of a person who came in between.
 func (s *Staged) Adopt() ([][]byte, error) {
-	found := make([][]byte, len(s.moves))
-	for i := range s.moves {
+	found := make([][]byte, len(s.order))
+	changed := false
+	for at, i := range s.order {
+		if i < 0 {
+			continue
+		}
 		m := &s.moves[i]
 		written := m.to.hash
 		if err := m.adopt(s.folder); err != nil {
 			return nil, err
 		}
+		if m.to.hash != written {
+			changed = true
+			s.journal.Files[i] = m.entry()
+		}
 		if m.to.hash == "" {
 			continue
 		}
-		found[i] = append([]byte{}, m.to.bytes...)
+		found[at] = append([]byte{}, m.to.bytes...)
 		if m.to.hash != written && m.done {
 			s.found = true
-			if err := s.vault.write(strconv.Itoa(i)+".found", found[i]); err != nil {
+			if err := s.vault.write(strconv.Itoa(i)+".found", found[at]); err != nil {
 				return nil, stateFault(err)
 			}
+		}
+	}
+	if changed { // so that after a crash, and for a later undo, the journal says what is there
+		if err := s.vault.note(s.journal); err != nil {
+			return nil, stateFault(err)
 		}
 	}
 	return found, nil
@@ -333,7 +330,7 @@ func (s *Staged) Adopt() ([][]byte, error) {
 
 // takeBack undoes the moves that were done, the last one first, and goes on where one fails.
 func (s *Staged) takeBack(back func(*move, *Folder) error) error {
-	var faults []error
+	faults := s.remakeFolders()
 	for i := len(s.moves) - 1; i >= 0; i-- {
 		m := &s.moves[i]
 		if !m.done {
@@ -368,20 +365,6 @@ func (s *Staged) Done() error {
 		return s.vault.setAside(setAsideFound)
 	}
 	return s.vault.remove()
-}
-
-// unmake removes folders that a change made, innermost first, as far as nobody put anything into them.
-func (f *Folder) unmake(made []Path) {
-	for i := len(made) - 1; i >= 0; i-- {
-		dir, err := f.walk(made[i].parent())
-		if err != nil {
-			continue
-		}
-		if info, err := dir.Lstat(made[i].base()); err == nil && info.IsDir() {
-			_ = errors.Join(dir.Remove(made[i].base()), syncFolder(dir)) // not empty: it is somebody else's now
-		}
-		_ = dir.Close()
-	}
 }
 
 // writeFault is access for a failing write.

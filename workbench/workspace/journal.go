@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The version of the journals this package writes, and the only one it reads.
@@ -29,9 +30,17 @@ type Journal struct {
 	Version int             `json:"version"`
 	ID      string          `json:"id"`
 	Root    string          `json:"root"`              // canonical path of the workspace
+	At      time.Time       `json:"at"`                // when it was staged
 	Note    json.RawMessage `json:"note,omitempty"`    // the caller's own
 	Folders []string        `json:"folders,omitempty"` // folders that the change makes, outermost first
+	Removed []JournalFolder `json:"removed,omitempty"` // folders that the change removes, in this order
 	Files   []JournalFile   `json:"files"`
+}
+
+// JournalFolder is a folder that a change removes.
+type JournalFolder struct {
+	Path string      `json:"path"`
+	Mode fs.FileMode `json:"mode"` // permission bits before
 }
 
 // JournalFile is one file of a change.
@@ -43,11 +52,20 @@ type JournalFile struct {
 	UID    int         `json:"uid"`              // owner before; -1 is not known
 	GID    int         `json:"gid"`
 	Temp   string      `json:"temp"` // temporary name beside the file
+
+	ModeAfter  *fs.FileMode `json:"mode_after,omitempty"` // permission bits afterwards, if a file that was there gets other ones
+	SizeBefore int          `json:"size_before"`
+	SizeAfter  int          `json:"size_after"`
 }
 
 func (m *move) entry() JournalFile {
-	return JournalFile{Path: m.path.name, Before: m.from.hash, After: m.to.hash, Mode: m.from.mode,
-		UID: m.from.owner.UID, GID: m.from.owner.GID, Temp: m.temp}
+	e := JournalFile{Path: m.path.name, Before: m.from.hash, After: m.to.hash, Mode: m.from.mode,
+		UID: m.from.owner.UID, GID: m.from.owner.GID, Temp: m.temp, SizeBefore: len(m.from.bytes), SizeAfter: len(m.to.bytes)}
+	if m.changesMode() {
+		mode := m.to.mode
+		e.ModeAfter = &mode
+	}
+	return e
 }
 
 var (
@@ -57,18 +75,23 @@ var (
 
 // check refuses a journal that could not have been written by this package: a damaged one must not name files to touch.
 func (j *Journal) check(f *Folder) error {
-	if len(j.Files) == 0 || len(j.Files) > MaxChanges {
+	if len(j.Files)+len(j.Folders)+len(j.Removed) == 0 || len(j.Files) > MaxChanges || len(j.Removed) > MaxChanges {
 		return fmt.Errorf("the journal names %d files", len(j.Files))
 	}
 	for _, e := range j.Files {
 		if p, err := f.Parse(e.Path); err != nil || p.name != e.Path || p.IsRoot() {
 			return errors.Join(fmt.Errorf("the journal names %q", e.Path), err)
 		}
-		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() {
+		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() ||
+			e.ModeAfter != nil && *e.ModeAfter != e.ModeAfter.Perm() {
 			return fmt.Errorf("the journal describes %q in a way nobody writes", e.Path)
 		}
 	}
-	for _, name := range j.Folders {
+	names := slices.Clone(j.Folders)
+	for _, r := range j.Removed {
+		names = append(names, r.Path)
+	}
+	for _, name := range names {
 		if p, err := f.Parse(name); err != nil || p.name != name || p.IsRoot() {
 			return errors.Join(fmt.Errorf("the journal names the folder %q", name), err)
 		}
@@ -79,9 +102,10 @@ func (j *Journal) check(f *Folder) error {
 // vault is the folder of one change in the state folder. It is there before the first byte of the workspace changes, and a vault without
 // a journal is one that was not finished, or whose change is over: nothing depends on it.
 type vault struct {
-	all *os.Root // the folder of all changes
-	dir *os.Root // the one of this
-	id  string
+	state *os.Root // the state folder, which is the caller's
+	all   *os.Root // the folder of all changes
+	dir   *os.Root // the one of this
+	id    string
 }
 
 // newVault makes the folder of a change.
@@ -100,16 +124,16 @@ func newVault(state *os.Root, id string) (*vault, error) {
 	if err := errors.Join(all.Mkdir(id, 0o700), syncFolder(state)); err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
-	return openVault(all, id)
+	return openVault(state, all, id)
 }
 
 // openVault opens the folder of a change. The vault owns all from here on.
-func openVault(all *os.Root, id string) (*vault, error) {
+func openVault(state, all *os.Root, id string) (*vault, error) {
 	dir, err := enter(all, id)
 	if err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
-	return &vault{all: all, dir: dir, id: id}, nil
+	return &vault{state: state, all: all, dir: dir, id: id}, nil
 }
 
 // fill writes the backups and then the journal. Once it returns, all of it survives a loss of power.
@@ -122,6 +146,14 @@ func (v *vault) fill(j Journal, moves []move) error {
 			return err
 		}
 	}
+	if err := v.note(j); err != nil {
+		return err
+	}
+	return syncFolder(v.all)
+}
+
+// note writes the journal, or replaces it.
+func (v *vault) note(j Journal) error {
 	text, err := json.Marshal(j)
 	if err == nil && len(text) > maxJournal {
 		err = errors.New("the journal is too long")
@@ -132,7 +164,7 @@ func (v *vault) fill(j Journal, moves []move) error {
 	if err := v.write(journalFile+".new", text); err != nil {
 		return err
 	}
-	return errors.Join(v.dir.Rename(journalFile+".new", journalFile), syncFolder(v.dir), syncFolder(v.all))
+	return errors.Join(v.dir.Rename(journalFile+".new", journalFile), syncFolder(v.dir))
 }
 
 func backupName(i int) string { return strconv.Itoa(i) + ".before" }

@@ -93,7 +93,31 @@ func (m *move) turn(f *Folder) error {
 	if err := syncFolder(m.dir); err != nil {
 		return writeFault(f, m.path, err)
 	}
-	return m.readBack(f)
+	if err := m.readBack(f); err != nil {
+		return err
+	}
+	return m.keepsMode(f)
+}
+
+// changesMode reports a move that gives a file that was there other permission bits.
+func (m *move) changesMode() bool {
+	return m.from.hash != "" && m.to.hash != "" && m.from.mode != m.to.mode
+}
+
+// keepsMode fails if the file system has dropped the executable bit, as some do without an error.
+func (m *move) keepsMode(f *Folder) error {
+	const executable = 0o100
+	if m.to.hash == "" || !m.changesMode() && m.to.mode&executable == 0 {
+		return nil
+	}
+	info, err := m.dir.Lstat(m.path.base())
+	if err != nil {
+		return f.access(m.path, err, candor.CodeKaizaFileWriteFailed)
+	}
+	if info.Mode().Perm()&executable != m.to.mode&executable {
+		return fault(candor.CodeKaizaFileWriteFailed, m.path, "cannot have this mode: the file system does not keep it.", nil)
+	}
+	return nil
 }
 
 // readBack looks at what the disk has now.
@@ -184,7 +208,7 @@ func (m *move) adopt(f *Folder) error {
 	case now.Hash != m.to.hash:
 		m.to = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
 	}
-	m.done = m.to.hash != m.from.hash // else it is back already
+	m.done = m.to.hash != m.from.hash || m.changesMode() && now.Mode.Perm() != m.from.mode // else it is back already
 	return nil
 }
 

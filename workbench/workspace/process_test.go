@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 var roles map[string]func(top string, step int) int
 
 func init() {
-	roles = map[string]func(string, int) int{"commit": commitRole, "undo": undoRole, "recover": recoverRole, "lock": lockRole, "full": fullRole}
+	roles = map[string]func(string, int) int{"commit": commitRole, "undo": undoRole, "recover": recoverRole, "lock": lockRole, "full": fullRole, "effect": effectRole}
 }
 
 // process starts the test binary in a role.

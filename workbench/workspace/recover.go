@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/candor-mcp/candor"
 )
@@ -13,9 +14,10 @@ type Verdict int
 
 // The verdicts. The zero one is the careful one.
 const (
-	Undo Verdict = iota // put everything back
-	Keep                // the change stands
-	Wait                // nobody can tell now: everything stays as it is, journal and all
+	Undo    Verdict = iota // put everything back
+	Keep                   // the change stands
+	Archive                // the change stands, and what was before is kept for a later undo
+	Wait                   // nobody can tell now: everything stays as it is, journal and all
 )
 
 // State is how a change was left by [Recover].
@@ -76,7 +78,7 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 		r.Err = err
 		return r, true
 	}
-	v, err := openVault(all, id)
+	v, err := openVault(state, all, id)
 	if err != nil {
 		r.Err = err
 		return r, true
@@ -121,7 +123,10 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 	for _, e := range c.report.Journal.Files {
 		m := move{path: Path{e.Path}, temp: e.Temp, from: absent(), to: absent()}
 		m.from = content{hash: e.Before, mode: e.Mode, owner: owner{e.UID, e.GID}}
-		m.to.hash = e.After
+		m.to.hash, m.to.mode = e.After, e.Mode
+		if e.ModeAfter != nil {
+			m.to.mode = *e.ModeAfter
+		}
 		m.sweep(c.folder)
 		switch at := m.stands(c.folder); {
 		case at == atBoth:
@@ -136,10 +141,12 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 		}
 		c.moves = append(c.moves, m)
 	}
+	foldersBefore, foldersAfter := c.folders()
+	all := len(c.moves) + foldersBefore + foldersAfter
 	switch {
-	case before == len(c.moves):
+	case before+foldersBefore == all:
 		c.end(NotDone)
-	case after == len(c.moves):
+	case after+foldersAfter == all:
 		c.obey(decide(c.report.Journal))
 	default:
 		c.undo()
@@ -150,6 +157,8 @@ func (c *recovery) obey(v Verdict) {
 	switch v {
 	case Keep:
 		c.report.State, c.report.Err = Kept, c.vault.remove()
+	case Archive:
+		c.report.State, c.report.Err = Kept, c.vault.archive(c.report.Journal)
 	case Wait:
 		c.report.State, c.report.Err = Waiting, c.vault.close()
 	default:
@@ -157,7 +166,39 @@ func (c *recovery) obey(v Verdict) {
 	}
 }
 
+// folders counts the folders that stand as before the change and as after it. Folders that were made for new files do not count: those
+// files do.
+func (c *recovery) folders() (before, after int) {
+	count := func(name string, removed bool) {
+		dir, err := c.folder.walk(Path{name})
+		if err == nil {
+			_ = dir.Close()
+		}
+		if (err == nil) == removed {
+			before++
+		} else {
+			after++
+		}
+	}
+	j := &c.report.Journal
+	for _, r := range j.Removed {
+		count(r.Path, true)
+	}
+	if len(j.Files) == 0 && len(j.Removed) == 0 {
+		for _, name := range j.Folders {
+			count(name, false)
+		}
+	}
+	return before, after
+}
+
 func (c *recovery) undo() {
+	for _, r := range slices.Backward(c.report.Journal.Removed) {
+		if err := c.folder.remake(r); err != nil {
+			c.report.State, c.report.Err = Waiting, errors.Join(coded(err), c.vault.close())
+			return
+		}
+	}
 	for i := len(c.moves) - 1; i >= 0; i-- {
 		m := &c.moves[i]
 		if !m.done {
@@ -210,22 +251,35 @@ const (
 
 // stands looks where a file is. A folder that is not there holds no file.
 func (m *move) stands(f *Folder) standing {
-	hash, err := "", error(nil)
+	hash, mode, err := "", fs.FileMode(0), error(nil)
 	if m.dir, err = f.walk(m.path.parent()); err == nil {
 		defer m.release()
 		var now File
 		now, err = f.readPlain(m.dir, m.path, m.path.base())
-		hash = now.Hash
+		hash, mode = now.Hash, now.Mode.Perm()
 	}
 	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == candor.CodeKaizaPathNotFound
 	switch {
 	case err != nil && !absent:
 		return atNeither
 	case hash == m.from.hash && hash == m.to.hash:
-		return atBoth
+		return m.standsByMode(mode)
 	case hash == m.from.hash:
 		return atBefore
 	case hash == m.to.hash:
+		return atAfter
+	}
+	return atNeither
+}
+
+// standsByMode tells the sides of a move apart that changes the mode alone.
+func (m *move) standsByMode(now fs.FileMode) standing {
+	switch {
+	case !m.changesMode():
+		return atBoth
+	case now == m.from.mode:
+		return atBefore
+	case now == m.to.mode:
 		return atAfter
 	}
 	return atNeither

@@ -24,3 +24,11 @@ func syncFolder(*os.Root) error { return nil }
 
 // tryLock refuses: without a lock two processes could undo each other's changes.
 func tryLock(*os.File) error { return errors.ErrUnsupported }
+
+// removeEmpty removes an empty folder, as good as a look and a removal can be.
+func removeEmpty(dir *os.Root, name string) error {
+	if info, err := dir.Lstat(name); err != nil || !info.IsDir() {
+		return errors.Join(err, errors.New("not a folder"))
+	}
+	return dir.Remove(name)
+}

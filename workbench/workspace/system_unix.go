@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonBlock keeps the opening of a FIFO from waiting for its other end.
@@ -51,4 +53,27 @@ func tryLock(file *os.File) error {
 			return err
 		}
 	}
+}
+
+// removeEmpty removes an empty folder and, whatever the name stands for by now, never a file.
+func removeEmpty(dir *os.Root, name string) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close() //nolint:errcheck // a folder opened for its descriptor
+	raw, err := d.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		for failed = unix.EINTR; errors.Is(failed, unix.EINTR); {
+			failed = unix.Unlinkat(int(fd), name, unix.AT_REMOVEDIR)
+		}
+	})
+	if failed != nil {
+		return &fs.PathError{Op: "rmdir", Path: name, Err: failed}
+	}
+	return err
 }

@@ -1,0 +1,190 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/candor-mcp/candor"
+)
+
+// planFolder checks a change that makes or removes a folder and enters it in the journal.
+func (s *Staged) planFolder(c Change, all []Change) error {
+	if c.Delete {
+		return s.planRemoval(c, all)
+	}
+	if !c.MakeDirs {
+		dir, err := s.folder.walk(c.Path.parent())
+		if err != nil {
+			return err
+		}
+		_ = dir.Close()
+	}
+	if _, err := s.folder.root.Lstat(c.Path.name); err == nil {
+		return fault(candor.CodeKaizaFileAlreadyExists, c.Path, "exists already.", nil)
+	}
+	if c.Mode != nil {
+		if s.modes == nil {
+			s.modes = map[string]fs.FileMode{}
+		}
+		s.modes[c.Path.name] = c.Mode.Perm()
+	}
+	return s.planFolders(c.Path)
+}
+
+// planRemoval checks that a folder is empty but for what the same change removes.
+func (s *Staged) planRemoval(c Change, all []Change) error {
+	dir, err := s.folder.walk(c.Path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // it was only looked at
+	info, err := dir.Stat(".")
+	if err != nil {
+		return s.folder.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+	}
+	names, more, err := readNames(dir)
+	if err != nil {
+		return s.folder.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+	}
+	for _, name := range names {
+		at := c.Path.join(name)
+		if more || !slices.ContainsFunc(all, func(other Change) bool { return other.Delete && other.Path == at }) {
+			return notEmpty(c.Path, nil)
+		}
+	}
+	if in, err := s.folder.root.Stat(c.Path.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
+		return fault(candor.CodeKaizaInsufficientPermissions, c.Path, "is in a folder that is read-only.", nil)
+	}
+	s.journal.Removed = append(s.journal.Removed, JournalFolder{Path: c.Path.name, Mode: info.Mode().Perm()})
+	return nil
+}
+
+func notEmpty(p Path, cause error) error {
+	return advised(fault(candor.CodeKaizaFileWriteFailed, p, "is a folder that is not empty.", cause), "Delete what is in the folder first.")
+}
+
+// planFolders notes which folders are missing on the way to one and at its end, outermost first.
+func (s *Staged) planFolders(to Path) error {
+	at := Path{}
+	for _, segment := range split(to.name) {
+		at = at.join(segment)
+		if slices.Contains(s.journal.Folders, at.name) {
+			continue
+		}
+		dir, err := s.folder.walk(at)
+		switch {
+		case err == nil:
+			err = dir.Close()
+		case candor.CodeOf(err) == candor.CodeKaizaPathNotFound:
+			err = s.addFolder(at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFolder refuses a folder where a file is in the way.
+func (s *Staged) addFolder(at Path) error {
+	if _, err := s.folder.root.Lstat(at.name); err == nil {
+		return fault(candor.CodeKaizaPathNotFound, at, "is not a folder.", nil)
+	}
+	if in, err := s.folder.root.Stat(at.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
+		return fault(candor.CodeKaizaInsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
+	}
+	s.journal.Folders = append(s.journal.Folders, at.name)
+	return nil
+}
+
+// makeFolder makes one folder. One that another process made meanwhile is used and not taken away again, unless making it was the change.
+func (s *Staged) makeFolder(at Path) error {
+	dir, err := s.folder.walk(at.parent())
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // what counts was synced
+	err = dir.Mkdir(at.base(), 0o755)
+	if errors.Is(err, fs.ErrExist) && len(s.moves) == 0 {
+		return fault(candor.CodeKaizaFileAlreadyExists, at, "exists already.", err)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		s.made = append(s.made, at)
+		if mode, ok := s.modes[at.name]; ok {
+			err = dir.Chmod(at.base(), mode)
+		}
+		err = errors.Join(err, syncFolder(dir))
+	}
+	s.folder.testHook("made a folder")
+	return writeFault(s.folder, at, err)
+}
+
+// removeFolder removes one empty folder, which is no link.
+func (s *Staged) removeFolder(r JournalFolder) error {
+	at := Path{r.Path}
+	dir, err := s.folder.walk(at.parent())
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // what counts was synced
+	info, err := dir.Lstat(at.base())
+	switch {
+	case err != nil:
+		return s.folder.access(at, err, candor.CodeKaizaFileWriteFailed)
+	case !info.IsDir():
+		return fault(candor.CodeKaizaFileWriteFailed, at, "was replaced while it was being removed.", nil)
+	}
+	if err := removeEmpty(dir, at.base()); err != nil {
+		return notEmpty(at, err)
+	}
+	s.removed = append(s.removed, r)
+	s.folder.testHook("removed a folder")
+	return writeFault(s.folder, at, syncFolder(dir))
+}
+
+// remakeFolders puts removed folders back, outermost first, and goes on where one fails.
+func (s *Staged) remakeFolders() (faults []error) {
+	for _, r := range slices.Backward(s.removed) {
+		if err := s.folder.remake(r); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	s.removed = nil
+	return faults
+}
+
+// remake makes a folder that a change has removed, with its mode. One that is there is left alone.
+func (f *Folder) remake(r JournalFolder) error {
+	at := Path{r.Path}
+	dir, err := f.walk(at.parent())
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // what counts was synced
+	err = dir.Mkdir(at.base(), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(dir.Chmod(at.base(), r.Mode.Perm()), syncFolder(dir))
+	}
+	return writeFault(f, at, err)
+}
+
+// unmake removes folders that a change made, innermost first, as far as they are still empty.
+func (f *Folder) unmake(made []Path) {
+	for i := len(made) - 1; i >= 0; i-- {
+		dir, err := f.walk(made[i].parent())
+		if err != nil {
+			continue
+		}
+		if info, err := dir.Lstat(made[i].base()); err == nil && info.IsDir() {
+			_ = errors.Join(removeEmpty(dir, made[i].base()), syncFolder(dir)) // not empty: another process uses it
+		}
+		_ = dir.Close()
+	}
+}
