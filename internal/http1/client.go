@@ -35,7 +35,8 @@ type Client struct {
 // RoundTrip sends a request and returns the answer as soon as its headers have come. The body of the request is read before
 // it returns, and its length must be known. The connection is used again only if the body of the answer was read to its end.
 //
-// A request is sent a second time only if nothing of it can have left: a connection that was kept and turns out to be dead.
+// A request is sent a second time, with its body, only if a kept connection turns out to be dead before it has taken a single byte.
+// A request that the server may have read is not sent again.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer closeBody(r)
 	ctx := r.Context()
@@ -43,6 +44,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	to := place{r.URL.Scheme, r.URL.Host}
+	var unsent []byte // the request as a dead connection left it: its body cannot be read twice
 	for {
 		nc := c.take(to)
 		fresh := nc == nil
@@ -52,8 +54,9 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 				return nil, err
 			}
 		}
-		res, err := nc.exchange(ctx, r)
+		res, err := nc.exchange(ctx, r, unsent)
 		if errors.Is(err, errUnsent) && !fresh {
+			unsent = nc.out
 			continue
 		}
 		return res, err

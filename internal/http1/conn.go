@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	readSize  = 8 << 10  // also the longest line that is read
+	readSize  = 8 << 10  // also the longest chunk size line, with its extension
 	oneWrite  = 64 << 10 // a larger body is sent by itself
 	maxInform = 8        // informational answers before the real one
 )
@@ -69,11 +69,12 @@ func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.quiet == nil || 
 
 var longAgo = time.Unix(1, 0)
 
-// exchange sends a request and reads the head of the answer. The connection is closed if that fails.
-func (n *conn) exchange(ctx context.Context, r *http.Request) (*http.Response, error) {
+// exchange sends a request and reads the head of the answer. The connection is closed if that fails. Prepared is the request as
+// another connection has written it without success, nil if there was no attempt before.
+func (n *conn) exchange(ctx context.Context, r *http.Request, prepared []byte) (*http.Response, error) {
 	// A context that ends makes every read and write on the connection fail.
 	calm := context.AfterFunc(ctx, n.hurry)
-	err := n.send(r)
+	err := n.send(r, prepared)
 	var res *http.Response
 	if err == nil {
 		res, err = n.receive(r, calm)
@@ -89,8 +90,16 @@ func (n *conn) exchange(ctx context.Context, r *http.Request) (*http.Response, e
 	return nil, err
 }
 
-// send writes a request: in one piece, unless its body is large.
-func (n *conn) send(r *http.Request) error {
+// send writes a request: in one piece, unless its body is large. Prepared is that piece if it exists already. For a large body it is
+// the head alone, and the body has not been read.
+func (n *conn) send(r *http.Request, prepared []byte) error {
+	if prepared != nil {
+		n.out = prepared
+		if r.ContentLength > oneWrite {
+			return n.sendLarge(r)
+		}
+		return n.write(n.out)
+	}
 	head, err := appendHead(n.out[:0], r)
 	if err != nil {
 		return err

@@ -92,7 +92,10 @@ func TestAnswersThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 		"HTTP/2":                 "HTTP/2.0 200 OK\r\n\r\n",
 		"a status of two digits": "HTTP/1.1 20 OK\r\n\r\n",
 		"a status of 999":        "HTTP/1.1 999 OK\r\n\r\n",
-		"a long line":            "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("a", 20_000) + "\r\n\r\n",
+		"a long line":            "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("a", 70_000) + "\r\n\r\n",
+		"a long status line":     "HTTP/1.1 200 " + strings.Repeat("a", 70_000) + "\r\n\r\n",
+		"a long trailer":         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + strings.Repeat("a", 70_000) + "\r\n\r\n",
+		"a long chunk size":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;" + strings.Repeat("a", 20_000) + "\r\nab\r\n0\r\n\r\n",
 		"many headers":           "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("a", 1000)+"\r\n", 100) + "\r\n",
 		"a switch":               "HTTP/1.1 101 Switching\r\n\r\n",
 		"endless hints":          strings.Repeat("HTTP/1.1 103 Early\r\n\r\n", 100),
@@ -136,6 +139,8 @@ func TestGoodAnswersAreReadAndTheConnectionIsUsedAgain(t *testing.T) {
 		"no content":     {"HTTP/1.1 204 No Content\r\n\r\n", "", true},
 		"a hint first":   {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", "a", true},
 		"it says close":  {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: x, Close\r\n\r\na", "a", false},
+		"a long header":  {"HTTP/1.1 200 OK\r\nX-A: " + strings.Repeat("a", 60_000) + "\r\nContent-Length: 1\r\n\r\na", "a", true},
+		"a long trailer": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-A: " + strings.Repeat("a", 60_000) + "\r\n\r\n", "a", true},
 		"something more": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "a", false},
 	} {
 		address, conns := server(t, row.answer, true)
@@ -232,7 +237,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, answer string) {
 		n := newConn(&Client{}, place{}, &readOnly{Reader: strings.NewReader(answer)}, nil)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", nil)
-		res, err := n.exchange(t.Context(), r)
+		res, err := n.exchange(t.Context(), r, nil)
 		if err != nil {
 			return
 		}
