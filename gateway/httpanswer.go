@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/candor-mcp/candor/internal/http1"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -121,6 +122,10 @@ func dropDigests(h http.Header) {
 // brokenReason names how a connection ended.
 func brokenReason(err error) string {
 	switch {
+	case errors.Is(err, http1.ErrHeaderTooLarge):
+		return "response headers larger than 64 KiB"
+	case errors.Is(err, http1.ErrMalformed):
+		return "response is not valid HTTP"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

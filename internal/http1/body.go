@@ -117,11 +117,11 @@ func (b *body) Read(p []byte) (int, error) {
 // nextChunk reads the size of the next chunk, and the end of the one before. It returns io.EOF after the last.
 func (b *body) nextChunk() error {
 	if b.within {
-		if line, err := readLine(b.n.in); err != nil || len(line) > 0 {
+		if line, err := readLine(b.n.in, readSize); err != nil || len(line) > 0 {
 			return orMalformed(err, "chunk without end")
 		}
 	}
-	line, err := readLine(b.n.in)
+	line, err := readLine(b.n.in, readSize)
 	if err != nil {
 		return unexpected(err)
 	}
@@ -134,14 +134,12 @@ func (b *body) nextChunk() error {
 		return nil
 	}
 	for left := maxHead; ; left -= len(line) + 2 { // trailers, which nobody asked for
-		line, err = readLine(b.n.in)
+		line, err = readLine(b.n.in, max(left, 0))
 		switch {
 		case err != nil:
 			return unexpected(err)
 		case len(line) == 0:
 			return io.EOF
-		case len(line) > left:
-			return malformed("trailers too large")
 		}
 		if _, _, err := parseField(line); err != nil {
 			return err

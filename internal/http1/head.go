@@ -9,6 +9,7 @@ import (
 	"strings"
 )
 
+// maxHead bounds the status line and the headers of an answer together, and its trailers. One line may take all of it.
 const maxHead = 64 << 10
 
 // ErrMalformed is wrapped by every error about an answer that is not HTTP, or can be read in two ways.
@@ -25,7 +26,7 @@ type head struct {
 
 // readHead reads the status line and the headers.
 func readHead(in *bufio.Reader) (head, error) {
-	line, err := readLine(in)
+	line, err := readLine(in, maxHead)
 	if err != nil {
 		return head{}, err
 	}
@@ -36,14 +37,14 @@ func readHead(in *bufio.Reader) (head, error) {
 	h.header = make(http.Header, 8)
 	values := make([]string, 0, 8)
 	for left := maxHead - len(line); ; left -= len(line) + 2 {
-		line, err = readLine(in)
+		line, err = readLine(in, max(left, 0))
 		switch {
+		case errors.Is(err, errLongLine):
+			return head{}, errors.Join(err, ErrHeaderTooLarge)
 		case err != nil:
 			return head{}, unexpected(err)
 		case len(line) == 0:
 			return h, nil
-		case len(line) > left:
-			return head{}, malformed("headers too large")
 		}
 		name, value, err := parseField(line)
 		if err != nil {
@@ -58,12 +59,20 @@ func readHead(in *bufio.Reader) (head, error) {
 	}
 }
 
-// readLine reads a line that ends in CRLF. It is good until the next read.
-func readLine(in *bufio.Reader) ([]byte, error) {
+// ErrHeaderTooLarge is wrapped by the error about an answer whose status line and headers exceed 64 KiB.
+var ErrHeaderTooLarge = errors.New("headers larger than 64 KiB")
+
+var errLongLine = errors.New("line too long")
+
+// readLine reads a line of at most limit bytes that ends in CRLF. It is good until the next read.
+func readLine(in *bufio.Reader, limit int) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = readLongLine(in, line, limit)
+	}
 	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, malformed("line too long")
+	case err == nil && len(line)-2 > limit:
+		return nil, errors.Join(ErrMalformed, errLongLine)
 	case errors.Is(err, io.EOF) && len(line) > 0:
 		return nil, io.ErrUnexpectedEOF
 	case err != nil:
@@ -76,6 +85,19 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		return nil, malformed("control character in a line")
 	}
 	return line, nil
+}
+
+// readLongLine goes on with a line that does not fit in the buffer of the reader.
+func readLongLine(in *bufio.Reader, start []byte, limit int) ([]byte, error) {
+	line := append(make([]byte, 0, 2*len(start)), start...)
+	for len(line) <= limit {
+		more, err := in.ReadSlice('\n')
+		line = append(line, more...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+	return nil, errors.Join(ErrMalformed, errLongLine)
 }
 
 // unexpected is what an end in the middle is called.
