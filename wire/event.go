@@ -12,9 +12,10 @@ import (
 // until the next call of [EventReader.Next].
 type Event struct {
 	// Raw is the event as it came, with comments, unknown fields and the blank line that ends it.
-	// Writing it back unchanged changes nothing. It is nil if the event is too large.
+	// Writing it back unchanged changes nothing. Comments and unknown fields of an event over 64 KiB
+	// are left out. It is nil if the event is too large.
 	Raw []byte
-	// Size is the length of Raw, also if it was not kept.
+	// Size is how many bytes of the stream the event took.
 	Size int64
 
 	// Data is what the data lines hold, joined by LF. HasData says that there was such a line: an

@@ -7,7 +7,9 @@ import (
 
 // EventReader cuts an event stream, as the WHATWG HTML standard defines it, into events. The Raw
 // parts of the events it returns are together exactly the stream, except for events that are too
-// large. It holds no more than one event of Limits.MaxBytes and what one read brought with it.
+// large, and except for comments and unknown fields of events over 64 KiB: those are left out, so
+// that a comment of any size is read past. It holds no more than one event of Limits.MaxBytes and
+// what one read brought with it.
 // Events do not depend on how the stream is cut into reads. It is not safe for concurrent use.
 type EventReader struct {
 	in     intake
@@ -18,6 +20,7 @@ type EventReader struct {
 	crlf   bool
 	state  frameState
 	over   overflow
+	ignore ignoredLines
 	join   []byte // holds the data of an event with several data lines
 	lastID []byte
 }
@@ -42,7 +45,7 @@ const eventStart = 4 << 10
 // bounds the Raw bytes of one event. It reads ahead, so r must not be read by anyone else.
 func NewEventReader(r io.Reader, lim Limits) *EventReader {
 	most := lim.maxBytes()
-	return &EventReader{in: intake{src: r, most: most + 1, from: eventStart, keep: eventStart}, max: most}
+	return &EventReader{in: intake{src: r, most: most + undecided, from: eventStart, keep: eventStart}, max: most}
 }
 
 // Next returns the next event: everything up to and with the next blank line, even if it is only
@@ -64,6 +67,7 @@ func (r *EventReader) Next() (Event, error) {
 		if r.in.err != nil {
 			return r.last()
 		}
+		r.dropIgnored()
 		r.drain()
 		r.in.fill()
 	}
@@ -72,6 +76,9 @@ func (r *EventReader) Next() (Event, error) {
 // LastEventID returns the id that a client would send to resume after the events returned so far.
 // It is good until the next call of Next.
 func (r *EventReader) LastEventID() []byte { return r.lastID }
+
+// Buffered returns how many bytes the reader holds that no returned event contains.
+func (r *EventReader) Buffered() int { return len(r.in.unread()) }
 
 // scan looks for the end of the event and returns the index behind it, or stop if the unread
 // bytes do not tell.
@@ -134,17 +141,23 @@ func (r *EventReader) readLead(b []byte) bool {
 // drain gives up what has been looked at if the event is too large for good.
 func (r *EventReader) drain() {
 	b := r.in.unread()
-	if !r.over.active && len(b) <= r.max {
+	if !r.over.active && len(b) < r.max+undecided {
 		return
 	}
-	r.over.absorb(b[:r.pos])
-	r.in.r += r.pos
-	if r.line == r.pos {
-		r.line = 0
-	} else {
-		r.line = inLine
+	end := r.pos
+	if r.line >= 0 && !isField(b[r.line:r.pos]) {
+		end = r.line // it may turn out to be a line that is dropped
 	}
-	r.pos = 0
+	r.over.absorb(b[:end])
+	r.in.r += end
+	switch {
+	case end < r.pos || r.line == r.pos:
+		r.line, r.ignore.midLine = 0, false
+	default:
+		r.line, r.ignore.midLine = inLine, true
+	}
+	r.pos -= end
+	r.ignore.checked = 0
 }
 
 // take makes an event of the unread bytes before end.
@@ -152,15 +165,19 @@ func (r *EventReader) take(end int) Event {
 	raw := r.in.unread()[:end:end]
 	lead := r.lead
 	r.in.r += end
-	r.pos, r.line, r.lead = 0, 0, 0
+	if r.over.active || r.ignore.dropped+int64(len(raw)) > r.keepIgnored() {
+		raw = raw[:r.compact(raw, len(raw))]
+	}
+	dropped := r.ignore.dropped
+	r.pos, r.line, r.lead, r.ignore = 0, 0, 0, ignoredLines{}
 	if !r.over.active && len(raw) <= r.max {
-		e := Event{Raw: raw, Size: int64(len(raw)), lead: lead}
+		e := Event{Raw: raw, Size: int64(len(raw)) + dropped, lead: lead}
 		r.join = e.parse(raw[lead:], r.join[:0])
 		return e
 	}
 	r.over.absorb(raw)
 	size, head, tail := r.over.take()
-	e := Event{Size: size, Flaw: FlawTooLarge, Tail: tail}
+	e := Event{Size: size + dropped, Flaw: FlawTooLarge, Tail: tail}
 	e.parse(head[min(lead, len(head)):], nil)
 	e.Head, e.Data = e.Data, nil
 	return e
