@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -74,6 +75,9 @@ func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
 		return e.Raw, Reply{}
 	case e.Unended && m.Kind() == wire.KindMalformed:
 		return nil, Reply{} // a piece of a death: the end of the stream says more about that
+	case isHeartbeat(&m):
+		x.noise = append(x.noise[:0], e.Data[:min(len(e.Data), peekBytes)]...)
+		return x.d.up.heartbeat(e), Reply{}
 	case m.Method() != nil, !x.isAnswer(&m):
 		if x.strays++; x.strays <= maxHTTPStrays {
 			x.d.up.Stray(x.ctx, e.Data, x.session)
@@ -86,8 +90,12 @@ func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
 // maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.
 const maxHTTPStrays = 16
 
-// hearAside handles an event that is no message: it passes as it is. An unended one that holds nothing is left out.
+// hearAside handles an event that is no message: it passes as it is. An unended one that holds nothing is left out, and one that is
+// too large.
 func hearAside(e *wire.Event) (out []byte, settled bool) {
+	if e.Flaw != wire.FlawNone && !isMessage(e.Type) {
+		return nil, true
+	}
 	if e.Flaw != wire.FlawNone || len(e.Data) > 0 && isMessage(e.Type) {
 		return nil, false
 	}
@@ -98,6 +106,26 @@ func hearAside(e *wire.Event) (out []byte, settled bool) {
 }
 
 func isMessage(kind []byte) bool { return len(kind) == 0 || string(kind) == "message" }
+
+// isHeartbeat reports an event that cannot have been meant as a JSON-RPC message, such as "ping". Some servers keep their connections
+// open by them.
+func isHeartbeat(m *wire.Message) bool {
+	return m.Kind() == wire.KindMalformed && m.Method() == nil && m.ID() == nil && !m.Result().Present() && !m.Error().Present() &&
+		!bytes.Contains(m.Bytes(), []byte(`"jsonrpc"`))
+}
+
+// heartbeat returns what the client gets in place of one: a comment, because some clients give up on an event that they cannot parse.
+// The fields by which a stream is resumed are kept. In observe mode it passes as it came.
+func (u *Upstream) heartbeat(e *wire.Event) []byte {
+	if u.o.Mode == ModeObserve {
+		return e.Raw
+	}
+	out, err := wire.AppendEvent([]byte(":\n"), wire.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, HasRetry: e.HasRetry})
+	if err != nil {
+		return nil
+	}
+	return out
+}
 
 // isAsked reports a message that is no answer: the server asks or tells the client something.
 func isAsked(m *wire.Message) bool {
@@ -162,6 +190,9 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again
 		}
 		return Reply{}
+	}
+	if errors.Is(err, io.EOF) && why == nil && x.noise != nil {
+		return x.say(x.call.Close(x.ctx, x.noise)) // there was nothing else that could be the answer
 	}
 	return x.lost(err)
 }

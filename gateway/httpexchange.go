@@ -35,6 +35,8 @@ type httpExchange struct {
 	patient bool // events are sent when the upstream has no more to say at the moment, not one by one
 	unsent  bool // some are written and not sent
 	strays  int  // answers to nothing that came
+
+	noise []byte // the start of the last event on the call's stream that is not a JSON-RPC message, nil if there was none
 }
 
 // errDeadline is why an exchange is given up when the call's time is over.

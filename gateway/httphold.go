@@ -113,10 +113,9 @@ func (x *httpExchange) shed() Reply {
 // heldEvents accounts for the buffer of a reader of events, which lies between it and the body.
 type heldEvents struct {
 	*wire.EventReader
-	x      *httpExchange
-	body   io.Reader
-	unread int64 // bytes that came and are of no event that has been returned
-	size   int64 // of the reader's buffer
+	x    *httpExchange
+	body io.Reader
+	size int64 // of the reader's buffer
 }
 
 func (x *httpExchange) heldEvents(body io.Reader) *heldEvents {
@@ -125,24 +124,15 @@ func (x *httpExchange) heldEvents(body io.Reader) *heldEvents {
 	return s
 }
 
-// Next returns the next event. The error is errNoRoom if there is none for it.
-func (s *heldEvents) Next() (wire.Event, error) {
-	e, err := s.EventReader.Next()
-	s.unread -= e.Size
-	return e, err
-}
-
-// Read is given all that is free of the buffer. An empty buffer is free from its start on, a larger one than before is full up to here.
+// Read is given all that is free of the buffer; the error is errNoRoom if there is no room for it. An empty buffer is free from its start on, a larger one than before is full up to here.
 func (s *heldEvents) Read(p []byte) (int, error) {
-	free := int64(len(p))
-	if s.unread == 0 {
+	unread, free := int64(s.Buffered()), int64(len(p))
+	if unread == 0 {
 		s.size = free
 	}
-	s.size = max(s.size, min(s.unread+free, int64(s.x.d.up.maxBytes())+1))
+	s.size = max(s.size, min(unread+free, int64(s.x.d.up.maxBytes())+1))
 	if err := s.x.d.answers.reserve(s.x.ctx, &s.x.held, s.size, s.x.flush); err != nil { // the client gets first what is written
 		return 0, err
 	}
-	n, err := s.body.Read(p)
-	s.unread += int64(n)
-	return n, err
+	return s.body.Read(p)
 }

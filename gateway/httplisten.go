@@ -147,6 +147,8 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 			o.s.extend(token)
 		}
 		return e.Raw
+	case isHeartbeat(&m) && !e.Unended:
+		return o.x.d.up.heartbeat(e)
 	case m.Kind() == wire.KindMalformed && (e.Unended || m.Method() != nil || m.ID() == nil):
 		o.stray(e.Data)
 		return nil
