@@ -8,15 +8,17 @@
 //
 // A text is plain until a rule has a reason to think otherwise. Words, UUIDs, git and sha256
 // digests, timestamps, versions, dotted names (foo.bar.baz), request ids, MIME types, package
-// names, JSON Pointers (/tags/1), routes (/v1/users), URL paths, base64 data and our own
+// names, ARNs, WebDAV lock tokens, JSON Pointers (/tags/1), routes (/v1/users), URL paths, base64 data and our own
 // placeholders match no rule.
 //
 // # Secrets
 //
 // A secret is known by its shape (a vendor's prefix and alphabet, three JSON web token segments, a
 // PEM private key), by its place (URL user information, a query parameter, an Authorization or
-// Cookie header), or by the name in front of it ([Key]: name=value, name: value, "name":"value",
-// --name value, <name>value</name>), in plain, JSON-escaped, percent-encoded or HTML-escaped form.
+// Cookie header, user:password@tcp(host), the password flag of a well-known command, IDENTIFIED BY),
+// or by the name in front of it ([Key]: name=value, name: value, "name":"value", --name value,
+// <name>value</name>, name: Some("value"), and the word for a password in twenty languages), in plain,
+// JSON-escaped, percent-encoded or HTML-escaped form.
 // In prose ("Invalid API key provided: …", "token … rejected") the value must also look opaque.
 // The secret becomes [redacted:kind], where kind is one of [Kinds]. A shape cut short by the end
 // of the text or by "…" counts as whole.
