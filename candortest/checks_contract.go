@@ -50,7 +50,7 @@ var contractChecks = []check{
 		"A reader that meets a class or a number other than the catalogue's refuses the whole error.",
 		"All members as the contract has them.",
 		soundEnvelope, func(f failure) string {
-			if _, err := dialect.ReadCandor(f.envelope()); err != nil {
+			if err := dialect.CheckCandor(f.envelope()); err != nil {
 				return err.Error()
 			}
 			return ""

@@ -47,7 +47,7 @@ func spoken(x *Exchange) *candor.Error {
 		return e
 	}
 	if d, ok := dialect.Detect(m.Value()); ok && plainly(d, m) {
-		if e, err := d.Read(m.Value()); err == nil && e.Details().Get("said").IsZero() {
+		if e, err := d.Read(m.Value()); err == nil && (d.Name() == "candor" || e.Details().Get("said").IsZero()) {
 			return e
 		}
 	}

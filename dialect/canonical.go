@@ -9,75 +9,167 @@ import (
 
 const canonicalHint = "the written form is spec/schema/error.schema.json"
 
-// ReadCandor reads the canonical JSON of an error, the value under [MetaKey]. It is strict in what it knows: a code that is not
-// registered, a class, domain or number other than the catalogue's and retry advice outside the closed set are
-// refused with an error that names them. Members that it does not know are ignored, so that a later contract may
-// add some. A missing ref is read as "".
+// ReadCandor reads the canonical JSON of an error, the value under [MetaKey].
+//
+// It accepts errors of a later contract. A code that is not registered gets the registered code of its class, provided that its
+// class and retry advice can be read; message, retry, ref and details stay, details.said keeps the code as it was written, and the
+// origin says that the code is inferred. Members that are not known are kept in details under their own names.
+//
+// It refuses, with an error that names it, a registered code with another class, domain or number than the catalogue's, and retry
+// advice outside the closed set. A missing ref is read as "". To ask whether an error keeps to this version, use [CheckCandor].
 //
 // For every error made by a constructor it returns the same error that was written, less what the writer chose not to show.
 func ReadCandor(v wire.Value) (*candor.Error, error) {
+	e, _, err := readCanonical(v)
+	return e, err
+}
+
+// readCanonical is [ReadCandor] that also returns the code as it was written if it is not registered, nil if it is.
+func readCanonical(v wire.Value) (*candor.Error, *foreignCode, error) {
+	r, err := newCanonicalReader(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := r.read()
+	return e, r.foreign, err
+}
+
+// CheckCandor returns nil if v is a canonical error as this version of the contract writes them: its code is registered and every
+// required member is there. The error names what is not.
+func CheckCandor(v wire.Value) error {
+	r, err := newCanonicalReader(v)
+	if err != nil {
+		return err
+	}
+	r.strict = true
+	_, err = r.read()
+	return err
+}
+
+func newCanonicalReader(v wire.Value) (*canonicalReader, error) {
 	if v.Type() != wire.TypeObject {
 		return nil, refuseCanonical("an object is wanted, this is of type %s", v.Type())
 	}
-	r := canonicalReader{values: make(map[string]wire.Value, len(canonicalReaders))}
+	r := &canonicalReader{values: make(map[string]wire.Value, len(canonicalReaders))}
 	for name, value := range v.Members() {
 		key, _ := name.Str()
-		r.values[key] = value
+		if canonicalMembers[key] {
+			r.values[key] = value
+		} else {
+			r.unknown = r.unknown.keep(name, value)
+		}
 	}
-	return r.read()
+	return r, nil
 }
 
 // canonicalReader turns members into options. The first thing that is wrong stays in err.
 type canonicalReader struct {
 	values  map[string]wire.Value
+	unknown object // members that this version does not have
+	strict  bool   // only what this version writes is accepted
 	code    candor.Code
+	foreign *foreignCode // nil if the code is registered
 	message string
+	by      candor.Origin
 	context candor.Context
 	options []candor.Option
 	err     error
 }
 
+// presence says whether a member has to be there.
+type presence uint8
+
+const (
+	optional  presence = iota
+	ofKnown            // required beside a registered code
+	mandatory          // required always
+)
+
 // canonicalReaders is the table of members, in the order they are judged.
 var canonicalReaders = []struct {
-	name     string
-	required bool
-	read     func(*canonicalReader, wire.Value)
+	name string
+	must presence
+	read func(*canonicalReader, wire.Value)
 }{
-	{"domain", true, func(*canonicalReader, wire.Value) {}}, // judged with code
-	{"code", true, (*canonicalReader).readCode},
-	{"class", true, (*canonicalReader).readClass},
-	{"number", true, (*canonicalReader).readNumber},
-	{"message", true, (*canonicalReader).readMessage},
-	{"retry", true, (*canonicalReader).readRetry},
-	{"suggestion", false, (*canonicalReader).readSuggestion},
-	{"details", false, (*canonicalReader).readDetails},
-	{"origin", true, (*canonicalReader).readOrigin},
-	{"ref", false, (*canonicalReader).readRef},
-	{"tool", false, context("tool", func(c *candor.Context) *string { return &c.Tool })},
-	{"role", false, context("role", func(c *candor.Context) *string { return &c.Role })},
-	{"session_id", false, context("session_id", func(c *candor.Context) *string { return &c.SessionID })},
-	{"workspace_root", false, context("workspace_root", func(c *candor.Context) *string { return &c.WorkspaceRoot })},
-	{"invariant_id", false, context("invariant_id", func(c *candor.Context) *string { return &c.InvariantID })},
-	{"phase_id", false, context("phase_id", func(c *candor.Context) *string { return &c.PhaseID })},
-	{"plan_hash", false, context("plan_hash", func(c *candor.Context) *string { return &c.PlanHash })},
-	{"cause", false, (*canonicalReader).readCause},
-	{"timestamp", false, (*canonicalReader).readTime},
-	{"stack", false, (*canonicalReader).readStack},
+	{"code", mandatory, (*canonicalReader).readCode},
+	{"domain", ofKnown, func(*canonicalReader, wire.Value) {}}, // judged with code
+	{"class", mandatory, (*canonicalReader).readClass},
+	{"number", ofKnown, (*canonicalReader).readNumber},
+	{"message", mandatory, (*canonicalReader).readMessage},
+	{"retry", mandatory, (*canonicalReader).readRetry},
+	{"suggestion", optional, (*canonicalReader).readSuggestion},
+	{"details", optional, func(*canonicalReader, wire.Value) {}}, // read last, with what joins them
+	{"origin", ofKnown, (*canonicalReader).readOrigin},
+	{"ref", optional, (*canonicalReader).readRef},
+	{"tool", optional, context("tool", func(c *candor.Context) *string { return &c.Tool })},
+	{"role", optional, context("role", func(c *candor.Context) *string { return &c.Role })},
+	{"session_id", optional, context("session_id", func(c *candor.Context) *string { return &c.SessionID })},
+	{"workspace_root", optional, context("workspace_root", func(c *candor.Context) *string { return &c.WorkspaceRoot })},
+	{"invariant_id", optional, context("invariant_id", func(c *candor.Context) *string { return &c.InvariantID })},
+	{"phase_id", optional, context("phase_id", func(c *candor.Context) *string { return &c.PhaseID })},
+	{"plan_hash", optional, context("plan_hash", func(c *candor.Context) *string { return &c.PlanHash })},
+	{"cause", optional, (*canonicalReader).readCause},
+	{"timestamp", optional, (*canonicalReader).readTime},
+	{"stack", optional, (*canonicalReader).readStack},
 }
 
+var canonicalMembers = func() map[string]bool {
+	names := make(map[string]bool, len(canonicalReaders))
+	for _, m := range canonicalReaders {
+		names[m.name] = true
+	}
+	return names
+}()
+
 func (r *canonicalReader) read() (*candor.Error, error) {
+	r.by = candor.Origin{By: candor.PartyTool}
 	for _, m := range canonicalReaders {
 		value, ok := r.values[m.name]
-		if ok {
+		switch {
+		case ok:
 			m.read(r, value)
-		} else if m.required {
+		case m.must == mandatory, m.must == ofKnown && r.foreign == nil:
 			r.fail("%s is missing", m.name)
 		}
 		if r.err != nil {
 			return nil, r.err
 		}
 	}
-	return candor.New(r.code, r.message, append(r.options, candor.WithContext(r.context))...), nil
+	if details := r.details(); details != nil {
+		r.add(candor.WithDetails(details))
+	}
+	inferred := r.by.Inferred || r.foreign != nil
+	return candor.New(r.code, r.message, append(r.options, candor.WithContext(r.context), candor.WithOrigin(r.by.By, inferred))...), nil
+}
+
+// details joins the details with what this version has no other place for: unknown members, and a code that is not registered.
+func (r *canonicalReader) details() json.RawMessage {
+	r.keepInner("origin", "by", "inferred")
+	r.keepInner("cause", "message", "code", "name")
+	details := r.values["details"]
+	if !r.unknown.empty() {
+		details = joined(details, r.unknown.value())
+	}
+	if r.foreign == nil {
+		return details.Raw()
+	}
+	if details.Present() && !details.IsNull() && details.Type() != wire.TypeObject {
+		details = object{}.raw(valueMember, details.Raw()).value()
+	}
+	out := object{}.raw("said", r.foreign.said(details.Path("said")))
+	for name, value := range details.Members() {
+		if !name.Is("said") {
+			out = out.keep(name, value)
+		}
+	}
+	return out.json()
+}
+
+// keepInner keeps what a member that is an object holds beside its own members.
+func (r *canonicalReader) keepInner(name string, own ...string) {
+	if more := without(r.values[name], own...); more.Len() > 0 {
+		r.unknown = r.unknown.raw(name, more.Raw())
+	}
 }
 
 func refuseCanonical(problem string, args ...any) error {
@@ -99,23 +191,52 @@ func (r *canonicalReader) text(name string, v wire.Value) string {
 	return s
 }
 
+// readCode finds the code. One that is not registered is left to its class, unless the reader is strict.
 func (r *canonicalReader) readCode(v wire.Value) {
-	symbol, domain := r.text("code", v), r.text("domain", r.values["domain"])
-	c, ok := candor.LookupCode(domain, symbol)
-	if r.err == nil && (!ok || c.Symbol() != symbol) {
-		r.fail("code %.64q is not registered in domain %.64q", symbol, domain)
+	symbol, domain := r.text("code", v), ""
+	if said, ok := r.values["domain"]; ok {
+		domain = r.text("domain", said)
 	}
-	r.code = c
+	if r.err != nil {
+		return
+	}
+	c, ok := candor.LookupCode(domain, symbol)
+	switch {
+	case ok && c.Symbol() == symbol:
+		r.code = c
+	case r.strict:
+		r.fail("code %.64q is not registered in domain %.64q", symbol, domain)
+	case !isSymbol(symbol), domain != "" && !isName(domain):
+		r.fail("code %.64q in domain %.64q is not a symbol in a domain", symbol, domain)
+	default:
+		r.foreign = &foreignCode{symbol: symbol, domain: domain}
+	}
 }
 
 func (r *canonicalReader) readClass(v wire.Value) {
-	if class := r.text("class", v); r.err == nil && candor.Class(class) != r.code.Class() {
+	class := r.text("class", v)
+	switch {
+	case r.err != nil:
+	case r.foreign != nil && !isName(class):
+		r.fail("class %.64q is not a word", class)
+	case r.foreign != nil:
+		r.code = classCode(candor.Class(class))
+		if !candor.Class(class).Valid() {
+			r.foreign.class = v
+		}
+	case candor.Class(class) != r.code.Class():
 		r.fail("class %.64q is not that of %s, which is %s", class, r.code, r.code.Class())
 	}
 }
 
 func (r *canonicalReader) readNumber(v wire.Value) {
-	if n, ok := v.Int64(); !ok || n != int64(r.code.Number()) {
+	n, ok := v.Int64()
+	switch {
+	case r.foreign != nil && !ok:
+		r.fail("number %.24s is not an integer", v.Raw())
+	case r.foreign != nil:
+		r.foreign.number = v
+	case !ok || n != int64(r.code.Number()):
 		r.fail("number %.24s is not that of %s, which is %d", v.Raw(), r.code, r.code.Number())
 	}
 }
@@ -138,15 +259,11 @@ func (r *canonicalReader) readSuggestion(v wire.Value) {
 	r.add(candor.WithSuggestion(r.text("suggestion", v)))
 }
 
-func (r *canonicalReader) readDetails(v wire.Value) {
-	r.add(candor.WithDetails(json.RawMessage(v.Raw())))
-}
-
 func (r *canonicalReader) readOrigin(v wire.Value) {
 	by, _ := v.Path("by").Str()
 	inferred, ok := v.Path("inferred").Bool()
 	if party := candor.Party(by); party.Valid() && ok {
-		r.add(candor.WithOrigin(party, inferred))
+		r.by = candor.Origin{By: party, Inferred: inferred}
 		return
 	}
 	r.fail("origin is not {by, inferred} with a known party")

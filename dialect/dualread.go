@@ -15,21 +15,23 @@ func dualVisible(v, beside wire.Value) visible {
 	message, _ := v.Path("message").Str()
 	details := v.Path("details")
 	code, known := symbolCode(symbol, dualDomain)
-	inferred := false
+	inferred, unknown := false, ""
 	if code == candor.CodeDualHandlerError {
 		if exact, ok := candor.LookupSymbol(scalarText(details.Path("code")), dualDomain); ok {
 			code, details = exact, without(details, "code")
 			message = strings.TrimPrefix(message, exactPrefix(v, code))
 		} else if raised, rest := prefixCode(message); raised.Valid() {
 			code, message, inferred = raised, rest, true
+		} else if exact := scalarText(details.Path("code")); isSymbol(exact) {
+			unknown = exact
 		}
 	}
 	details = canonicalDetails(joined(joined(details, without(v, "code", "message", "details")), beside))
 	e := candor.New(code, message, candor.WithOrigin(candor.PartyTool, inferred), candor.WithDetails(rawDetails(details)))
 	if !known {
-		e = withSaid(e, object{}.text("code", symbol))
+		e, unknown = withSaid(e, object{}.text("code", symbol)), symbol
 	}
-	return visible{err: e, noRetry: true, noDomain: true}
+	return visible{err: e, unknown: unknown, noRetry: true, noDomain: true}
 }
 
 // dualBeside is what an envelope of either pattern has beside its own members.

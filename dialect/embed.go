@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -77,9 +79,10 @@ func whole(e *candor.Error) *candor.Error {
 // visible is what the members of a shape say by themselves.
 type visible struct {
 	err       *candor.Error
-	noMessage bool // the shape has no place for a message
-	noRetry   bool // retry was not said
-	noDomain  bool // only the symbol was said, so that any domain that has it agrees
+	unknown   string // the symbol that was said, or else the number, if it is not registered
+	noMessage bool   // the shape has no place for a message
+	noRetry   bool   // retry was not said
+	noDomain  bool   // only the symbol was said, so that any domain that has it agrees
 }
 
 // reconcile joins what is visible with the canonical error beside it. The canonical error holds more and is taken if it is
@@ -89,12 +92,15 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 	if !embedded.Present() {
 		return s.err
 	}
-	own, err := ReadCandor(embedded)
+	own, foreign, err := readCanonical(embedded)
 	switch {
 	case err != nil:
 		return disagree(s.err, object{}.text("reason", err.Error()))
-	case !s.agreesInCode(own):
+	case !s.agreesInCode(own, foreign):
 		return disagree(s.err, object{}.text("code", own.Code().String()).text("message", own.Message()))
+	}
+	if foreign != nil { // the legacy form of dual has the code in front of its message
+		s.err = s.err.With(candor.WithMessage(strings.TrimPrefix(s.err.Message(), s.unknown+codeMark)))
 	}
 	var was object
 	if !s.noMessage && s.err.Message() != own.Message() {
@@ -111,11 +117,17 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 	return disagree(own, was)
 }
 
-func (s visible) agreesInCode(own *candor.Error) bool {
-	if s.noDomain {
+// agreesInCode compares the code that is visible with that of the canonical error, of which foreign is the code as written if it is
+// not registered.
+func (s visible) agreesInCode(own *candor.Error, foreign *foreignCode) bool {
+	switch {
+	case foreign != nil:
+		return s.unknown != "" && (s.unknown == foreign.symbol || s.unknown == string(foreign.number.Raw()))
+	case s.noDomain:
 		return s.err.Code().Symbol() == own.Code().Symbol()
+	default:
+		return s.err.Code() == own.Code()
 	}
-	return s.err.Code() == own.Code()
 }
 
 func disagree(e *candor.Error, was object) *candor.Error {

@@ -102,22 +102,28 @@ func (d problem) Read(v wire.Value) (*candor.Error, error) {
 var problemMembers = map[string]bool{"type": true, "title": true, "status": true, "detail": true, "instance": true}
 
 func readProblem(v wire.Value) (*candor.Error, error) {
-	r := canonicalReader{values: make(map[string]wire.Value, len(canonicalReaders))}
+	var own object
 	for name, value := range v.Members() {
-		if key, _ := name.Str(); !problemMembers[key] {
-			r.values[key] = value
+		if key, _ := name.Str(); !problemMembers[key] && key != "message" {
+			own = own.keep(name, value)
 		}
 	}
 	if detail, ok := v.Get("detail"); ok {
-		r.values["message"] = detail
+		own = own.raw("message", detail.Raw())
+	} else if message, ok := v.Get("message"); ok {
+		own = own.raw("message", message.Raw())
 	}
-	e, err := r.read()
+	e, foreign, err := readCanonical(own.value())
 	if err != nil {
 		return nil, err
 	}
-	if want := typePrefix + e.Code().Domain() + ":" + e.Code().Symbol(); !v.Path("type").Is(want) {
-		return nil, refuse("problem", "type and code name the same code", "type %.96q is not that of code %s",
-			scalarText(v.Path("type")), e.Code())
+	domain, symbol := e.Code().Domain(), e.Code().Symbol()
+	if foreign != nil {
+		domain, symbol = foreign.domain, foreign.symbol
+	}
+	if !v.Path("type").Is(typePrefix + domain + ":" + symbol) {
+		return nil, refuse("problem", "type and code name the same code", "type %.96q is not that of code %s/%s",
+			scalarText(v.Path("type")), domain, symbol)
 	}
 	return e, nil
 }

@@ -113,10 +113,11 @@ func rpcVisible(v wire.Value) visible {
 		options = append(options, candor.WithDetails(details))
 	}
 	e := candor.New(code, message, options...)
+	unknown := ""
 	if !known {
-		e = withSaid(e, said.said())
+		e, unknown = withSaid(e, said.said()), firstOf(said.symbol, string(said.number.Raw()))
 	}
-	return visible{err: e, noRetry: !advised}
+	return visible{err: e, unknown: unknown, noRetry: !advised}
 }
 
 func rpcRetry(data wire.Value) (retry candor.Retry, said bool) {

@@ -126,10 +126,11 @@ func failureVisible(v wire.Value, text string) visible {
 		options = append(options, candor.WithDetails(object{}.text("retryNotBefore", earliest).json()))
 	}
 	e := candor.New(code, text, options...)
+	unknown := ""
 	if !known {
-		e = withSaid(e, object{}.text("code", symbol).text("class", class))
+		e, unknown = withSaid(e, object{}.text("code", symbol).text("class", class)), symbol
 	}
-	return visible{err: e, noMessage: true, noRetry: true, noDomain: true}
+	return visible{err: e, unknown: unknown, noMessage: true, noRetry: true, noDomain: true}
 }
 
 func failureRetry(v wire.Value, code candor.Code, earliest string) candor.Retry {

@@ -118,7 +118,7 @@ func systemVisible(v wire.Value) visible {
 		candor.WithCauseText(anyCause(v.Path("cause"))), candor.WithTime(systemTime(v)),
 		candor.WithStack(scalarText(v.Path("stack_trace"))), candor.WithDetails(rawDetails(systemDetails(v))))
 	if !known {
-		e = withSaid(e, object{}.text("code", symbol))
+		return visible{err: withSaid(e, object{}.text("code", symbol)), unknown: symbol, noRetry: true, noDomain: true}
 	}
 	return visible{err: e, noRetry: true, noDomain: true}
 }

@@ -155,7 +155,7 @@ func toolVisible(v wire.Value) (visible, error) {
 	}
 	e := candor.New(code, message, append(options, candor.WithSuggestion(suggestion))...)
 	if !known {
-		e = withSaid(e, object{}.text("code", symbol))
+		return visible{err: withSaid(e, object{}.text("code", symbol)), unknown: symbol, noRetry: !said, noDomain: true}, nil
 	}
 	return visible{err: e, noRetry: !said, noDomain: true}, nil
 }

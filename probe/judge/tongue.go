@@ -65,8 +65,7 @@ var dialectRules = []rule{
 			if !attached {
 				return "", false
 			}
-			_, err := dialect.ReadCandor(own)
-			return "attaches a canonical error that cannot be read", err != nil
+			return "attaches a canonical error that cannot be read", dialect.CheckCandor(own) != nil
 		}},
 }
 

@@ -7,6 +7,7 @@ where you know it; never parse the message.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -1648,6 +1649,25 @@ def is_candor_error(value: object) -> TypeGuard[CandorError]:
         and value["origin"].get("by") in {p.value for p in Party}
         and isinstance(value["origin"].get("inferred"), bool)
     )
+
+
+def read_candor_error(value: object) -> Optional[dict[str, Any]]:
+    """Read a canonical error, also one of a later version of the contract.
+
+    A code that is not registered is kept as it is: its class and its retry advice are what to act on. A class that is not known is
+    read as "internal". Anything else is None, and so is a registered code with another class or number than the catalogue's.
+    """
+    if is_candor_error(value):
+        return dict(value)
+    if not isinstance(value, dict) or find_code(str(value.get("domain")), str(value.get("code"))) is not None:
+        return None
+    code, message, failure_class = value.get("code"), value.get("message"), value.get("class")
+    if not isinstance(code, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]{0,63}", code):
+        return None
+    if not isinstance(message, str) or not message or not isinstance(failure_class, str) or not is_retry(value.get("retry")):
+        return None
+    known = failure_class in {c.value for c in Class}
+    return {**value, "class": failure_class if known else Class.INTERNAL.value}
 
 
 def retry_delay(retry: Retry) -> Optional[float]:

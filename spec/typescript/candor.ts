@@ -1372,6 +1372,36 @@ export function isCandorError(value: unknown): value is CandorError {
   );
 }
 
+/** A canonical error as it was read. A later version of the contract may have given it a code and a domain that are not listed here. */
+export type ReadError = Omit<CandorError, "code" | "domain" | "number" | "origin" | "ref"> & {
+  readonly code: string;
+  readonly domain?: string;
+  readonly number?: number;
+  readonly origin?: CandorError["origin"];
+  readonly ref?: string;
+};
+
+const classNames: readonly unknown[] = ["bad_request", "not_found", "denied", "conflict", "precondition", "rate_limited", "unavailable", "timeout", "cancelled", "too_large", "unsupported", "corrupt", "internal"];
+
+/**
+ * Reads a canonical error, also one of a later version of the contract: a code that is not registered is kept as it is, and its class
+ * and retry advice are what to act on. A class that is not known is read as "internal". It is undefined for anything else, and for
+ * a registered code with another class or number than the catalogue's.
+ */
+export function readCandorError(value: unknown): ReadError | undefined {
+  if (isCandorError(value)) return value;
+  if (!isObject(value) || findCode(String(value.domain), String(value.code)) !== undefined) return undefined;
+  const sound =
+    typeof value.code === "string" &&
+    /^[A-Z][A-Z0-9_]{0,63}$/.test(value.code) &&
+    typeof value.class === "string" &&
+    typeof value.message === "string" &&
+    value.message !== "" &&
+    isRetry(value.retry);
+  if (!sound) return undefined;
+  return { ...value, class: classNames.includes(value.class) ? value.class : "internal" } as unknown as ReadError;
+}
+
 /** How long to wait before the same call may be sent again, in milliseconds; undefined if it may not. */
 export function retryDelay(retry: Retry): number | undefined {
   switch (retry.kind) {

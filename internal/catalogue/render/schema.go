@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// schemaNames are the JSON Schemas: the two of Candor itself, then one per dialect.
+// schemaNames are the JSON Schemas: three of Candor itself, then one per dialect.
 var schemaNames = []string{
-	"catalogue.schema.json", "error.schema.json",
+	"catalogue.schema.json", "error.schema.json", "error-read.schema.json",
 	"system-error.schema.json", "tool-error.schema.json", "rpc-error.schema.json",
 	"dual.schema.json", "sep3313.schema.json", "problem.schema.json",
 }
