@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/user"
@@ -22,6 +23,7 @@ type planCommand struct {
 	json bool
 	by   string
 	note string
+	as   string // the name of the command in the trail; "" is approve
 }
 
 const reviewRoot = "the workspace; default the working folder"
@@ -98,8 +100,9 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 		return nil, nil, errors.Join(err, state.Close())
 	}
 	var trail *ledger.Ledger
-	if dir := c.trailDir(c.w, state); deciding && dir != "" {
-		if trail, err = ledger.Open(dir, ledger.Options{Instance: "approve"}); err != nil {
+	dir := c.trailDir(c.w, state)
+	if deciding && dir != "" {
+		if trail, err = ledger.Open(dir, ledger.Options{Instance: cmp.Or(c.as, "approve")}); err != nil {
 			return nil, nil, errors.Join(bad("name the folder of the trail with --ledger", "the trail cannot be used: %s", behind(err)), state.Close())
 		}
 	}
@@ -112,6 +115,7 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 	if r, err = k.OpenReview(root, trail); err != nil {
 		return nil, nil, errors.Join(planFault(err), shut())
 	}
+	r.ReadTrail(dir)
 	return r, func() error { return errors.Join(r.Close(), shut()) }, nil
 }
 

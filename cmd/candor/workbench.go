@@ -27,13 +27,18 @@ The person who approves the plans of kaiza uses:
 
   candor workbench plans             list them
   candor workbench approve PLAN      see what a plan changes, and approve it
-  candor workbench revoke PLAN       take an approval back`,
+  candor workbench revoke PLAN       take an approval back
+
+What was changed is listed and undone with:
+
+  candor workbench changes           list the changes of files, the newest first
+  candor workbench undo [ID]         put the files of a change back as they were`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench approve 3f2a9c1d --root ~/projects/site`,
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKaiza(w), newPlans(w), newApprove(w), newRevoke(w))
+	cmd.AddCommand(newKaiza(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w))
 	return cmd
 }
 

@@ -32,8 +32,8 @@ type note struct {
 	By     string `json:"by,omitempty"`
 }
 
-// told is what the trail and the caller are told of one file.
-type told struct {
+// ChangedFile is one file of a change, as the trail and the caller learn of it.
+type ChangedFile struct {
 	Path   string `json:"path"`
 	Before string `json:"before,omitempty"` // hash
 	After  string `json:"after,omitempty"`
@@ -44,10 +44,12 @@ type told struct {
 	Folder      string `json:"folder,omitempty"` // "made" or "removed"
 }
 
-func (ch *change) told() []told {
-	out := make([]told, 0, len(ch.files))
-	for _, f := range ch.files {
-		t := told{Path: f.Path.String()}
+func (ch *change) told() []ChangedFile { return changed(ch.files) }
+
+func changed(files []workspace.Change) []ChangedFile {
+	out := make([]ChangedFile, 0, len(files))
+	for _, f := range files {
+		t := ChangedFile{Path: f.Path.String()}
 		switch {
 		case f.Folder && f.Delete:
 			t.Folder = "removed"
@@ -79,7 +81,7 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	if l := d.locked(); l != nil && !ch.report {
 		return lockedError(l) // by a call that ran beside this one
 	}
-	if err := k.clear(ctx, c, d); err != nil {
+	if err := k.clear(ctx, c.Bench(), d); err != nil {
 		return err
 	}
 	if err := k.judge(d, ch); err != nil {

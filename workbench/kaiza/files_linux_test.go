@@ -125,3 +125,22 @@ func (p *place) endsWith(tool string, want ledger.Outcome) {
 		p.t.Errorf("the trail tells of %v", got)
 	}
 }
+
+// TestUndoWaitsForTheCallThatChangesTheWorkspace and gives up after a while, with the reason.
+func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
+	s.end()
+	m := newMidway(p)
+	if out := p.undo(2); !strings.Contains(out, "AUDIT_LOCK_FAILED") || !strings.Contains(out, "try again") {
+		t.Errorf("it says %s", out)
+	}
+	p.holds("src/a.txt", "a\n")
+	m.kill()
+	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
+	p.undo(0) // and puts right what the dead server has left
+	m.undone()
+	p.holds("src/a.txt", "-")
+}

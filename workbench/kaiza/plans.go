@@ -99,7 +99,7 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 		return workbench.Reply{}, err
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
-	if err := k.clear(ctx, c, d); err != nil {
+	if err := k.clear(ctx, c.Bench(), d); err != nil {
 		return workbench.Reply{}, err
 	}
 	hash := plan.Hash([]byte(in.Content))

@@ -26,6 +26,13 @@ type recovered struct {
 // recoveryWait bounds the wait for a process that is changing the workspace: then it is alive, and there is nothing to put right.
 const recoveryWait = 500 * time.Millisecond
 
+// recorder is what a recovery needs of whoever runs it: a server, or a person's command.
+type recorder interface {
+	Ledger() string // the folder of the trail, "" for none
+	Logger() *slog.Logger
+	Record(ctx context.Context, e ledger.Entry) error
+}
+
 // recoverAll looks at every workspace that the state folder knows.
 func (k *System) recoverAll(ctx context.Context, b *workbench.Bench) {
 	names, err := fs.ReadDir(k.o.State.Root().FS(), "workspaces")
@@ -63,7 +70,7 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 
 // putRight undoes every change whose end the trail does not tell of: its caller was never answered. One that the trail does tell of
 // stands. What cannot be put right now waits for the next time. The caller holds the lock of the workspace.
-func (k *System) putRight(ctx context.Context, b *workbench.Bench, state *os.Root) ([]recovered, error) {
+func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
 		done, err := completed(ctx, b.Ledger(), j.ID)
 		switch {
@@ -89,8 +96,8 @@ func (k *System) putRight(ctx context.Context, b *workbench.Bench, state *os.Roo
 
 // clear puts right what a dead process has left in the workspace before anybody changes it again: on top of half a change nobody
 // could tell any more what was whose. The caller holds the lock of the workspace.
-func (k *System) clear(ctx context.Context, c *workbench.Call, d *desk) error {
-	found, err := k.putRight(ctx, c.Bench(), d.state)
+func (k *System) clear(ctx context.Context, b recorder, d *desk) error {
+	found, err := k.putRight(ctx, b, d.state)
 	if err != nil {
 		return err
 	}
@@ -105,7 +112,7 @@ func (k *System) clear(ctx context.Context, c *workbench.Call, d *desk) error {
 
 // tellRecovery ends the reservation that the crash has left open, and tells the operator. Where the change is kept the trail tells its
 // end already.
-func (k *System) tellRecovery(ctx context.Context, b *workbench.Bench, r *workspace.Recovered) recovered {
+func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Recovered) recovered {
 	var about note
 	_ = json.Unmarshal(r.Journal.Note, &about) // without it the entry says less
 	told := recovered{Call: r.ID, Tool: about.Tool, State: string(r.State)}

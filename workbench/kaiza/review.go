@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -19,7 +20,9 @@ const Operator = "OPERATOR"
 type Review struct {
 	k     *System
 	d     *desk
-	trail *ledger.Ledger // nil is none
+	trail *ledger.Ledger // nil is none, or a review that decides nothing
+
+	ledger string // the folder of the trail, "" is none
 }
 
 // OpenReview opens the workspace at root for its reviewer. trail may be nil.
@@ -29,6 +32,24 @@ func (k *System) OpenReview(root string, trail *ledger.Ledger) (*Review, error) 
 		return nil, err
 	}
 	return &Review{k: k, d: d, trail: trail}, nil
+}
+
+// ReadTrail says where the trail is, for what a review reads of it.
+func (r *Review) ReadTrail(dir string) { r.ledger = dir }
+
+// Ledger returns the folder of the trail, "" if there is none.
+func (r *Review) Ledger() string { return r.ledger }
+
+// Logger returns where the person learns of what happens besides.
+func (r *Review) Logger() *slog.Logger { return slog.Default() }
+
+// Record appends an entry to the trail.
+func (r *Review) Record(ctx context.Context, e ledger.Entry) error {
+	if r.trail == nil {
+		return nil
+	}
+	_, err := r.trail.Append(ctx, e)
+	return err
 }
 
 // Close gives the workspace back.

@@ -1,0 +1,277 @@
+package kaiza_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// pastChange is what `candor workbench changes --json` says of one change.
+type pastChange struct {
+	ID       string `json:"id"`
+	Tool     string `json:"tool"`
+	Plan     string `json:"plan_hash"`
+	Entry    string `json:"entry"`
+	Undoes   string `json:"undoes"`
+	UndoneBy string `json:"undone_by"`
+	CanUndo  bool   `json:"can_undo"`
+	WhyNot   string `json:"why_not"`
+	Files    []struct {
+		Path   string `json:"path"`
+		Before int    `json:"bytes_before"`
+		Bytes  int    `json:"bytes"`
+	} `json:"files"`
+}
+
+// onWork runs a command of the workbench on this workspace.
+func (p *place) onWork(command string, more ...string) (string, int) {
+	p.t.Helper()
+	return p.candor(append([]string{"workbench", command, "--root", p.work, "--state", p.state}, more...)...)
+}
+
+func (p *place) changes(more ...string) (list []pastChange, next string) {
+	p.t.Helper()
+	out, code := p.onWork("changes", append(more, "--json")...)
+	var page struct {
+		Changes []pastChange `json:"changes"`
+		Next    string       `json:"next"`
+	}
+	if err := json.Unmarshal([]byte(out), &page); err != nil || code != 0 {
+		p.t.Fatalf("changes: %d %v %s", code, err, out)
+	}
+	return page.Changes, page.Next
+}
+
+// undo demands an undo that works, or with a code one that does not, and returns what is said.
+func (p *place) undo(want int, more ...string) string {
+	p.t.Helper()
+	out, code := p.onWork("undo", append(more, "--yes", "--by", "tester")...)
+	if code != want {
+		p.t.Fatalf("undo %v: %d, want %d\n%s", more, code, want, out)
+	}
+	return out
+}
+
+// snapshot is everything in the folder of sources, with its mode.
+func (p *place) snapshot() map[string]string {
+	p.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(p.file("src"), func(name string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		text := ""
+		if err == nil && !d.IsDir() {
+			content, _ := os.ReadFile(name)
+			text = string(content)
+		}
+		all[name] = info.Mode().String() + " " + text
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return all
+}
+
+// TestUndoEveryEffect undoes each tool's change beside the running server, and that undo again.
+func TestUndoEveryEffect(t *testing.T) {
+	t.Parallel()
+	for tool, effect := range effects {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			if err := os.Chmod(p.file("src/hello.txt"), 0o640); err != nil {
+				t.Fatal(err)
+			}
+			before := p.snapshot()
+			call := maps.Clone(effect.call)
+			call["plan_hash"] = p.approved("src/**")
+			s := p.executor()
+			s.call(tool, call).fine()
+			after := p.snapshot()
+			list, _ := p.changes()
+			if len(list) != 1 || list[0].Tool != tool || !list[0].CanUndo || list[0].Plan != call["plan_hash"] || list[0].Entry == "" || len(list[0].Files) == 0 {
+				t.Fatalf("the changes are %+v", list)
+			}
+			p.undo(0, "--dry-run")
+			if !maps.Equal(p.snapshot(), after) {
+				t.Error("a dry run changed something")
+			}
+			p.undo(0, list[0].ID)
+			if got := p.snapshot(); !maps.Equal(got, before) {
+				t.Errorf("undone it is %v, and was %v", got, before)
+			}
+			list, _ = p.changes()
+			if len(list) != 2 || list[0].Tool != "workbench undo" || list[0].Undoes != list[1].ID || list[1].UndoneBy != list[0].ID || list[1].CanUndo || !list[0].CanUndo {
+				t.Errorf("the changes are %+v", list)
+			}
+			p.undo(2)             // there is nothing left but the undo itself,
+			p.undo(2, list[1].ID) // and twice is once
+			p.undo(0, list[0].ID)
+			if got := p.snapshot(); !maps.Equal(got, after) {
+				t.Errorf("made again it is %v, and was %v", got, after)
+			}
+			s.call("session_status", args{}).fine()
+			s.end()
+			p.atRest(-1)
+			p.verify()
+			p.undoRecorded(2)
+		})
+	}
+}
+
+// undoRecorded demands so many undos in the trail, each reserved and completed by the tester.
+func (p *place) undoRecorded(want int) {
+	p.t.Helper()
+	reserved, completed := 0, 0
+	for _, e := range p.entries() {
+		switch {
+		case e.Tool != "workbench undo" || e.Role != "OPERATOR":
+		case e.Kind == ledger.KindReserve:
+			reserved++
+		case e.Kind == ledger.KindComplete && e.Outcome == ledger.OutcomeOK && strings.Contains(string(e.Data), `"tester"`):
+			completed++
+		}
+	}
+	if reserved != want || completed != want {
+		p.t.Errorf("%d undos are reserved and %d completed", reserved, completed)
+	}
+}
+
+// TestUndoIsRefusedWhereAFileChangedSince names the difference, by exit code 1, and touches nothing.
+func TestUndoIsRefusedWhereAFileChangedSince(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor()
+	patch := "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n+moon\n--- /dev/null\n+++ b/src/new.txt\n@@ -0,0 +1 @@\n+new\n"
+	s.call("apply_patch", args{"patch": patch, "plan_hash": plan}).fine()
+	p.write("src/new.txt", "a person was here\n")
+	list, _ := p.changes()
+	if list[0].CanUndo || !strings.Contains(list[0].WhyNot, "src/new.txt") {
+		t.Errorf("it is listed as %+v", list[0])
+	}
+	if out := p.undo(1); !strings.Contains(out, "HASH_MISMATCH") || !strings.Contains(out, "src/new.txt  has changed since") || strings.Contains(out, "src/hello.txt  ") {
+		t.Errorf("it says %s", out)
+	}
+	out, code := p.onWork("undo", "--json", "--yes", "--dry-run")
+	var report struct {
+		OK          bool   `json:"ok"`
+		Code        string `json:"code"`
+		Differences []struct {
+			Path, After, Now string
+		} `json:"differences"`
+	}
+	line, _, _ := strings.Cut(out, "\n")
+	if err := json.Unmarshal([]byte(line), &report); err != nil || code != 1 || report.OK || report.Code != "HASH_MISMATCH" ||
+		len(report.Differences) != 1 || report.Differences[0].Now != hashOf("a person was here\n") || report.Differences[0].After != hashOf("new\n") {
+		t.Errorf("%d %v %s", code, err, out)
+	}
+	p.holds("src/hello.txt", "hello\nmoon\n")
+	p.holds("src/new.txt", "a person was here\n")
+	p.undoRecorded(0)
+	if err := os.Remove(p.file("src/new.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.undo(1); !strings.Contains(out, "src/new.txt  does not exist any more") {
+		t.Errorf("it says %s", out)
+	}
+	p.write("src/new.txt", "new\n")
+	p.undo(0)
+	p.holds("src/hello.txt", hello)
+	p.holds("src/new.txt", "-")
+}
+
+// TestUndoStepsBack undoes the newest change, then the one before it, and pages through what is listed.
+func TestUndoStepsBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor()
+	text := hello
+	for _, next := range []string{"one\n", "two\n", "three\n"} {
+		s.call("write_file", args{"path": "src/hello.txt", "content": next, "previous_hash": hashOf(text), "plan_hash": plan}).fine()
+		text = next
+	}
+	first, next := p.changes("--limit", "2")
+	rest, end := p.changes("--limit", "2", "--before", next)
+	if len(first) != 2 || len(rest) != 1 || end != "" || first[0].Files[0].Before != 4 || first[0].Files[0].Bytes != 6 || rest[0].Files[0].Before != len(hello) {
+		t.Errorf("paged they are %+v and %+v, %q %q", first, rest, next, end)
+	}
+	if !first[0].CanUndo || first[1].CanUndo {
+		t.Errorf("only the newest can be undone: %+v", first)
+	}
+	p.undo(1, rest[0].ID[:8])
+	for _, want := range []string{"two\n", "one\n", hello} {
+		p.undo(0)
+		p.holds("src/hello.txt", want)
+	}
+	p.undo(2)
+	p.undo(2, "ffffffffffff")
+	s.call("write_file", args{"path": "src/hello.txt", "content": "x", "previous_hash": hashOf("three\n"), "plan_hash": plan}).is("HASH_MISMATCH")
+	s.end()
+	p.verify()
+}
+
+// TestUndoAsksFirst: without a terminal and without --yes nothing happens.
+func TestUndoAsksFirst(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": plan}).fine()
+	if out, code := p.onWork("undo"); code != 2 || !strings.Contains(out, "--yes") {
+		t.Errorf("%d %s", code, out)
+	}
+	p.holds("src/a.txt", "a\n")
+}
+
+// TestUndoSaysWhatIsNotKept lists a change of the trail whose old contents are gone, and refuses it honestly.
+func TestUndoSaysWhatIsNotKept(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": plan}).fine()
+	kept, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "history"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("%v %v", kept, err)
+	}
+	if info, err := os.Stat(kept[0]); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the history has the mode %v: %v", info.Mode(), err)
+	}
+	if err := os.RemoveAll(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := p.changes()
+	if len(list) != 1 || list[0].CanUndo || !strings.Contains(list[0].WhyNot, "not kept") || list[0].Files[0].Path != "src/a.txt" {
+		t.Errorf("it is listed as %+v", list)
+	}
+	if out := p.undo(2); !strings.Contains(out, "not kept") {
+		t.Errorf("it says %s", out)
+	}
+	p.holds("src/a.txt", "a\n")
+}
+
+// TestUndoNeedsNoTrail works where nothing is recorded.
+func TestUndoNeedsNoTrail(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.env = []string{"CANDOR_LEDGER=none"}
+	plan := p.approved("src/**")
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": plan}).fine()
+	list, _ := p.changes()
+	if len(list) != 1 || list[0].Entry != "" || list[0].Tool != "write_file" {
+		t.Errorf("it is listed as %+v", list)
+	}
+	p.undo(0)
+	p.holds("src/a.txt", "-")
+}

@@ -1,0 +1,81 @@
+package kaiza_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// TestAKillInAnUndoLeavesTheChange kills the command when some of the files are back and others are not. The next start puts the change back as
+// it was and says so in the trail, and the change can be undone then.
+func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	before := p.snapshot()
+	s := p.executor()
+	var patch strings.Builder
+	const files = 60
+	for i := range files {
+		fmt.Fprintf(&patch, "--- /dev/null\n+++ b/src/made/%d.txt\n@@ -0,0 +1 @@\n+%d\n", i, i)
+	}
+	s.call("apply_patch", args{"patch": patch.String(), "plan_hash": plan}).fine()
+	s.end()
+	after := p.snapshot()
+	for range 20 {
+		if p.killedUndo(files) {
+			break
+		}
+		p.undo(0, p.newest()) // it was too fast: make the change again
+	}
+	if left, _ := os.ReadDir(p.file("src/made")); len(left) == 0 || len(left) == files {
+		t.Fatalf("%d files are left: it was never killed in the middle", len(left))
+	}
+	p.start().end()
+	if !maps.Equal(p.snapshot(), after) {
+		t.Error("the change is not whole again")
+	}
+	ends := 0
+	for _, e := range p.entries() {
+		if e.Kind == ledger.KindComplete && e.Tool == "workbench undo" && e.Outcome == ledger.OutcomeError && strings.Contains(string(e.Data), `"recovered"`) {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("the trail tells of %d undos that were put right", ends)
+	}
+	p.atRest(-1)
+	p.undo(0)
+	if !maps.Equal(p.snapshot(), before) {
+		t.Error("the change was not undone")
+	}
+	p.verify()
+}
+
+func (p *place) newest() string {
+	p.t.Helper()
+	list, _ := p.changes()
+	return list[0].ID
+}
+
+// killedUndo undoes the newest change, kills the command once the first file is gone, and reports whether it died before the last.
+func (p *place) killedUndo(files int) bool {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), binary, "workbench", "undo", "--root", p.work, "--state", p.state, "--yes")
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if left, _ := os.ReadDir(p.file("src/made")); len(left) < files {
+			break
+		}
+	}
+	_ = cmd.Process.Kill()
+	return cmd.Wait() != nil
+}
