@@ -3,6 +3,7 @@ package boundary
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -39,6 +40,7 @@ func (b *Boundary) layer(next http.Handler) *httpLayer {
 		l.max = defaultMaxBody
 	}
 	l.room = newRoom(l.max)
+	l.gate = newCallGate(b.o.MaxCalls)
 	return l
 }
 
@@ -52,6 +54,7 @@ type httpLayer struct {
 	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
 	replays  replays
 	room     room
+	gate     *callGate
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,11 +71,33 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var ok bool
 		body, ok = l.read(a)
 		defer a.place.shrink(0)
-		if !ok {
+		if !ok || !l.start(a) {
 			return
 		}
+		defer a.ticket.end()
 	}
 	l.pass(a, l.onward(r, body))
+}
+
+// start waits until the call may run. It answers one that gets no space in time, and reports false.
+func (l *httpLayer) start(a *answer) bool {
+	if a.asked.Shape() != wire.KindRequest || ungated(string(a.asked.Method())) {
+		return true
+	}
+	t, ok := l.gate.tryStart()
+	if !ok {
+		ctx, cancel := context.WithTimeout(a.r.Context(), callWait)
+		t, ok = l.gate.start(ctx)
+		cancel()
+	}
+	if !ok {
+		a.Header().Set("Retry-After", "1")
+		a.refuse(http.StatusServiceUnavailable, candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyServer, false),
+			candor.WithDetails(map[string]any{"limit": l.gate.max})), contract.VerdictProtocol, a.id())
+		return false
+	}
+	a.ticket = t
+	return true
 }
 
 // read reads the message of a POST and answers it if it is none. It returns the bytes to pass on.

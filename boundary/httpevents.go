@@ -26,7 +26,7 @@ func (a *answer) writeEvents(p []byte) (int, error) {
 	}
 	if len(a.held) > maxHeld {
 		a.mode = answerPassed // nothing that the SDK writes
-		_, err := a.ResponseWriter.Write(a.held)
+		_, err := a.write(a.held)
 		a.held = nil
 		return len(p), err
 	}
@@ -74,7 +74,7 @@ func (a *answer) writeEvent(raw []byte) error {
 	if touched || !isClean(raw) {
 		raw = a.mendEvent(raw)
 	}
-	_, err := a.ResponseWriter.Write(raw)
+	_, err := a.write(raw)
 	return err
 }
 

@@ -23,7 +23,8 @@ type answer struct {
 	asked *wire.Message // the message of a POST, nil for other methods
 	// hidden says that an id was replaced on the way in.
 	hidden bool
-	place  place // what a large body has of the room
+	place  place  // of a large body
+	ticket ticket // of a call that the gate has let in
 
 	mode   answerMode
 	status int
@@ -39,6 +40,11 @@ const (
 	answerPassed                   // sent as it is
 	answerHeld                     // kept until it is complete
 	answerEvents                   // sent event by event
+)
+
+const (
+	writePiece    = 256 << 10
+	writePatience = 30 * time.Second
 )
 
 // maxHeld bounds what is kept of an answer. What is longer passes as it is.
@@ -99,7 +105,31 @@ func (a *answer) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return a.ResponseWriter.Write(p)
+	return a.write(p)
+}
+
+// write sends bytes to the client. A large answer is sent in pieces, each of which has to make its way within writePatience, so that
+// a client that does not read loses its connection in the end.
+func (a *answer) write(p []byte) (int, error) {
+	if len(p) <= writePiece {
+		a.ticket.answering(len(p))
+		defer a.ticket.answered(len(p))
+		return a.ResponseWriter.Write(p)
+	}
+	a.ticket.answering(len(p))
+	defer a.ticket.answered(len(p))
+	rc := http.NewResponseController(a.ResponseWriter)
+	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
+	sent := 0
+	for sent < len(p) {
+		_ = rc.SetWriteDeadline(time.Now().Add(writePatience))
+		n, err := a.ResponseWriter.Write(p[sent:min(len(p), sent+writePiece)])
+		sent += n
+		if err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
 }
 
 // holds reports that more of the answer is to be kept: all of a rejection, and of a plain answer one that its first bytes do
@@ -120,7 +150,7 @@ func (a *answer) release() error {
 	if len(held) == 0 {
 		return nil
 	}
-	_, err := a.ResponseWriter.Write(held)
+	_, err := a.write(held)
 	return err
 }
 
@@ -142,7 +172,7 @@ func (a *answer) FlushError() error {
 func (a *answer) finish() {
 	switch {
 	case a.mode == answerEvents && len(a.held) > 0: // the stream broke off inside an event
-		_, _ = a.ResponseWriter.Write(a.held)
+		_, _ = a.write(a.held)
 	case a.mode != answerHeld:
 	case a.kind == "application/json":
 		body, _ := a.mend(a.held)
@@ -159,7 +189,7 @@ func (a *answer) send(status int, kind string, body []byte) {
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	a.ResponseWriter.WriteHeader(status)
-	_, _ = a.ResponseWriter.Write(body) // who does not listen any more cannot be told
+	_, _ = a.write(body) // who does not listen any more cannot be told
 }
 
 // isClean reports that a message is certainly no JSON-RPC error, by the first member that tells: whatever else it holds is

@@ -16,7 +16,8 @@ const (
 	roomWait  = 5 * time.Second
 )
 
-// room is what large bodies have together until their calls are over. Who finds none waits for a while, and small calls pass by.
+// room limits the bytes of requests that are held at the same time: of large bodies over HTTP, where small calls pass by, and of all
+// requests on a stream. A request that gets no space within the wait is refused with UNAVAILABLE.
 type room struct {
 	size int64
 	free *semaphore.Weighted
@@ -28,14 +29,17 @@ func newRoom(largest int) room {
 	return room{size: size, free: semaphore.NewWeighted(size), wait: roomWait}
 }
 
-// place is what one request has of a room; the zero value is nothing.
+// place is the share of one request. The zero place holds nothing.
 type place struct {
 	r    *room
 	size int64
 }
 
-// take takes so much, or says why not.
+// take reserves size bytes, or returns the refusal to send if none become free in time.
 func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
+	if r.free.TryAcquire(size) {
+		return place{r, size}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.wait)
 	defer cancel()
 	if r.free.Acquire(ctx, size) != nil {
@@ -45,7 +49,7 @@ func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
 	return place{r, size}, nil
 }
 
-// shrink gives back what is more than is needed.
+// shrink gives back all but need bytes.
 func (p *place) shrink(need int64) {
 	if need < p.size {
 		p.r.free.Release(p.size - need)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -14,16 +15,19 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxInFlight bounds the calls of one stream that wait for an answer. The SDK itself has no bound.
+// maxInFlight bounds the calls of one stream that wait for an answer, most of them in the queue. The SDK itself has no bound.
 const maxInFlight = 10_000
 
-// openCall is a request that the SDK has not answered yet. Only cancelled changes, under the lock of the table.
+// openCall is a request that has no answer yet. Only started and, under the lock of the table, cancelled change.
 type openCall struct {
 	id        wire.ID    // as the client wrote it
 	sdk       jsonrpc.ID // as the SDK knows it
 	method    string
 	params    json.RawMessage // the SDK holds them as long as we do
 	cancelled bool            // the client has called it off and must not be answered
+	started   atomic.Bool     // it was passed on to the SDK; until then it waits in the queue
+	ticket    ticket          // of the gate, from the start until the answer is written
+	place     place           // of its params
 }
 
 // endless reports a call that is answered only when somebody ends it.
@@ -73,6 +77,33 @@ func (t *inflight) open(o *openCall) *candor.Error {
 	t.calls[key] = o
 	t.owed++
 	return nil
+}
+
+// start marks a call as passed on to the SDK. It reports false if the call was cancelled while it waited.
+func (t *inflight) start(o *openCall) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.calls[keyOf(o.id)] != o {
+		return false
+	}
+	o.started.Store(true)
+	return true
+}
+
+// drop removes a call that waits in the queue. It reports false if the call has started, or was dropped before.
+func (t *inflight) drop(o *openCall) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := keyOf(o.id)
+	if o.started.Load() || t.calls[key] != o {
+		return false
+	}
+	delete(t.calls, key)
+	if !o.cancelled {
+		t.owed--
+	}
+	t.tell()
+	return true
 }
 
 // close removes the call that the SDK is about to answer, and returns it and whether it was cancelled.

@@ -36,6 +36,10 @@ type Options struct {
 
 	// Timeout bounds a tool call. A handler that ignores its context is answered for and left behind. 0 is no bound.
 	Timeout time.Duration
+	// MaxCalls bounds the calls that run at the same time, on each stream or over HTTP together; 0 stands for 1024. More calls wait:
+	// over HTTP for 5 seconds, on a stream for 30, and are then refused with TOO_MANY_CALLS. Fewer run while answers wait for
+	// a client that does not read them.
+	MaxCalls int
 	// MaxMessage bounds a message, in bytes: 0 stands for 16 MiB on a stream and 4 MiB over HTTP.
 	// Over HTTP the large ones share 32 MiB, or one of the largest; who finds no room is told UNAVAILABLE after a few seconds.
 	MaxMessage int
@@ -60,6 +64,8 @@ type Options struct {
 
 	// now and ref stand in for the clock and for chance in golden tests.
 	now func() time.Time
+	// foreignLimit stands in for [foreign.Limit] in tests.
+	foreignLimit time.Duration
 	ref func() string
 }
 

@@ -106,11 +106,21 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 		c.refuse(fault(candor.CodeInvalidRequest, "a notification has no id"), id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
+	place, no := c.room.take(c.life, int64(len(o.params)))
+	if no != nil {
+		c.refuse(no.err, id, o.exchange(), contract.VerdictProtocol)
+		return nil
+	}
+	o.place = place
 	if e := c.calls.open(o); e != nil {
+		o.place.shrink(0)
 		c.refuse(e, id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
-	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: throughStream}
+	if !c.startOrQueue(o) {
+		return nil
+	}
+	return o.request()
 }
 
 // takeNotification passes a notification on. What the SDK would drop without a word is recorded.
@@ -145,8 +155,10 @@ func (c *streamConn) takeCancel(params json.RawMessage) jsonrpc.Message {
 	if id == nil {
 		return nil
 	}
+	c.starting.Lock() // a call that is being passed on must reach the SDK before its cancellation
+	defer c.starting.Unlock()
 	o := c.calls.cancel(id)
-	if o == nil {
+	if o == nil || c.dropQueued(o) {
 		return nil
 	}
 	return cancellation(o, params)

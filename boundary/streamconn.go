@@ -28,12 +28,22 @@ const (
 	stopTime  = 5 * time.Second
 )
 
+const keptLine = 64 << 10 // capacity that is kept for the next line
+
 // streamConn is one connection over two streams of lines.
 type streamConn struct {
 	b      *Boundary
 	ctx    context.Context //nolint:containedctx // of the whole connection, for what is recorded of lines that are no call
 	limits wire.Limits
 	calls  *inflight
+	gate   *callGate
+	room   room
+	life   context.Context //nolint:containedctx // ends with the connection
+	die    context.CancelFunc
+
+	starting sync.Mutex // held while a call leaves the queue
+	queue    callQueue
+
 	asked  atomic.Int64 // the highest id of a request of the server to the client
 	hungUp atomic.Bool  // the client says nothing more, so nothing will be answered
 
@@ -49,18 +59,21 @@ type streamConn struct {
 
 	writing sync.Mutex
 	out     *wire.LineWriter // under writing
+	line    []byte           // under writing: the line that is being put together
 	broken  error            // under writing: a write has failed, and half a line may be out
 }
 
 func (t *streamTransport) open(ctx context.Context) *streamConn {
 	c := &streamConn{
-		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(),
+		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), gate: newCallGate(t.b.o.MaxCalls),
 		incoming: make(chan jsonrpc.Message), over: t.over, closed: make(chan struct{}),
 		r: t.r, w: t.w, out: wire.NewLineWriter(t.w),
 	}
 	if c.over == nil {
 		c.over = make(chan struct{})
 	}
+	c.room = newRoom(c.maxBytes())
+	c.life, c.die = context.WithCancel(ctx)
 	go c.pump()
 	if t.stop != nil {
 		go c.stopWith(t.stop)
@@ -124,6 +137,9 @@ func (c *streamConn) drain(all bool, cause error) {
 		limit = stopTime
 	}
 	for _, o := range c.calls.shutDown() {
+		if all && c.refuseQueued(o, candor.New(candor.CodeUnavailable, "The server is shutting down.", candor.WithOrigin(candor.PartyServer, false))) {
+			continue
+		}
 		if m := cancellation(o, nil); m != nil && (all || o.endless()) && !c.deliver(m) {
 			break
 		}
@@ -164,6 +180,7 @@ func (c *streamConn) end(cause error) {
 		}
 		c.err = cause
 		close(c.over)
+		c.die()
 	})
 }
 
@@ -210,24 +227,35 @@ func (c *streamConn) Write(ctx context.Context, m jsonrpc.Message) error {
 // answer writes the answer to a call, with the id as the client wrote it.
 func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	o, cancelled := c.calls.close(r.ID)
-	switch {
-	case o == nil:
+	if o == nil {
 		return nil // it was not asked through here
+	}
+	defer o.ticket.end()
+	defer o.place.shrink(0)
+	switch {
 	case cancelled:
 		c.withhold(ctx, o, r)
 		return nil
 	case r.Error != nil:
-		return c.send(c.b.seal(ctx, rpcErrorOf(r.Error), o.exchange()).append(nil, o.id))
+		return c.sendAnswer(o, c.b.seal(ctx, rpcErrorOf(r.Error), o.exchange()).append(nil, o.id))
 	}
 	forget(r.Result)
 	result := unhide(r.Result)
 	if len(result) == 0 {
 		result = []byte("null")
 	}
-	line := make([]byte, 0, len(result)+len(o.id)+40)
-	line = append(append(line, `{"jsonrpc":"2.0","id":`...), o.id...)
-	line = append(append(line, `,"result":`...), result...)
-	return c.send(append(line, '}'))
+	return c.sendAnswer(o, []byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
+}
+
+// sendAnswer writes the answer to a call, which is the parts in a row.
+func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	o.ticket.answering(size)
+	defer o.ticket.answered(size)
+	return c.send(parts...)
 }
 
 // withhold settles a call that was called off: it must not be answered. The end of a subscription is what was asked for.
@@ -317,8 +345,9 @@ func (c *streamConn) refuse(e *candor.Error, id wire.ID, x exchange, v contract.
 	}
 }
 
-// send writes one line. After a failure nothing is written any more, because half a line may be out.
-func (c *streamConn) send(line []byte) error {
+// send writes one line, which is the parts in a row. They are put together only when it is their turn, because many may wait. After a
+// failure nothing is written any more, because half a line may be out.
+func (c *streamConn) send(parts ...[]byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	select {
@@ -327,7 +356,15 @@ func (c *streamConn) send(line []byte) error {
 	default:
 	}
 	if c.broken == nil {
-		if err := c.out.WriteLine(line); err != nil {
+		c.line = c.line[:0]
+		for _, part := range parts {
+			c.line = append(c.line, part...)
+		}
+		err := c.out.WriteLine(c.line)
+		if cap(c.line) > keptLine {
+			c.line = nil
+		}
+		if err != nil {
 			// io.EOF tells the SDK that this is how sessions end.
 			c.broken = fmt.Errorf("writing to the client: %w: %w", err, io.EOF)
 		}
@@ -340,6 +377,7 @@ func (c *streamConn) Close() error {
 	var err error
 	c.closing.Do(func() {
 		close(c.closed)
+		c.die()
 		err = errors.Join(ignoreClosed(c.r.Close()), ignoreClosed(c.w.Close()))
 	})
 	return err

@@ -1,0 +1,213 @@
+package boundary
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	defaultMaxCalls = 1024      // calls that run at the same time
+	maxWindow       = 64        // calls that may be about to produce an answer
+	minWindow       = 4         // the same where answers are very large
+	firstAnswer     = 2 << 20   // assumed size of an answer until one was written
+	runningBudget   = 128 << 20 // bytes of the answers that running calls may come to produce
+	answerBudget    = 16 << 20  // bytes of answers that wait for their reader
+	gateInterval    = 25 * time.Millisecond
+	callWait        = 5 * time.Second  // for a call over HTTP
+	queueWait       = 30 * time.Second // for a call on a stream while too many are running
+)
+
+// callGate limits the calls in flight, so that a client that sends calls and does not read the answers cannot fill the memory.
+//
+// The size of an answer is known only when its handler has returned. So the gate lets a small number of calls start at once, its window,
+// and starts no more while answers of answerBudget bytes wait for their reader. A call that has run for gateInterval without an answer
+// does not count for the window any more, so slow handlers do not hold up quick ones; together they are at most max, or so many as
+// are expected to fit into runningBudget.
+type callGate struct {
+	max int
+
+	mu       sync.Mutex
+	turn     uint64 // the number of the current interval
+	running  int    // calls that have not ended
+	fresh    int    // calls that began in this interval and have not begun to answer
+	ended    int    // calls that ended in this interval
+	writing  int    // answers that are being written
+	bytes    int64  // their size
+	expected int64  // the size of recent answers
+	growth   int    // how many times the window is doubled, because the handlers are slow
+	waiting  []chan uint64
+	ticking  bool // nextTurn is scheduled
+}
+
+func newCallGate(limit int) *callGate {
+	if limit <= 0 {
+		limit = defaultMaxCalls
+	}
+	return &callGate{max: limit, expected: firstAnswer}
+}
+
+// ticket stands for one call that the gate has let in. The zero ticket is of no gate, and its methods do nothing.
+type ticket struct {
+	gate *callGate
+	turn uint64 // 0 when the answer has begun
+}
+
+// tryStart lets a call in if there is space for it and no other call waits.
+func (g *callGate) tryStart() (ticket, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) > 0 || !g.hasSpace() {
+		return ticket{}, false
+	}
+	return ticket{g, g.begin()}, true
+}
+
+// start waits until there is space for a call, or until ctx is done.
+func (g *callGate) start(ctx context.Context) (ticket, bool) {
+	g.mu.Lock()
+	if len(g.waiting) == 0 && g.hasSpace() {
+		defer g.mu.Unlock()
+		return ticket{g, g.begin()}, true
+	}
+	ready := make(chan uint64, 1)
+	g.waiting = append(g.waiting, ready)
+	g.schedule()
+	g.mu.Unlock()
+	select {
+	case turn := <-ready:
+		return ticket{g, turn}, true
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if i := slices.Index(g.waiting, ready); i >= 0 {
+		g.waiting = slices.Delete(g.waiting, i, i+1)
+		return ticket{}, false
+	}
+	return ticket{g, <-ready}, true // it was let in at the same moment
+}
+
+// full reports that calls wait because as many as allowed are running, and not because a client does not read.
+func (g *callGate) full() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running >= g.limit()
+}
+
+// hasSpace reports that one more call may begin. The caller holds the lock.
+func (g *callGate) hasSpace() bool {
+	return g.running < g.limit() && g.bytes < answerBudget && g.fresh < g.window()
+}
+
+// limit returns how many calls may run: max, or fewer if their answers can be expected to be large.
+func (g *callGate) limit() int {
+	return min(g.max, max(int(runningBudget/g.expected), minWindow))
+}
+
+// window returns how many calls may begin in one interval.
+func (g *callGate) window() int {
+	n := int(min(max(answerBudget*2/g.expected, minWindow), maxWindow))
+	return n << g.growth
+}
+
+// begin counts a call. The caller holds the lock.
+func (g *callGate) begin() uint64 {
+	if g.turn == 0 {
+		g.turn = 1
+	}
+	g.running++
+	g.fresh++
+	return g.turn
+}
+
+// admit lets in the calls that there is space for, the oldest first. The caller holds the lock.
+func (g *callGate) admit() {
+	for len(g.waiting) > 0 && g.hasSpace() {
+		g.waiting[0] <- g.begin()
+		g.waiting = slices.Delete(g.waiting, 0, 1)
+	}
+}
+
+// schedule ends the interval in a while. Without calls that wait the intervals have no end, and cost nothing.
+func (g *callGate) schedule() {
+	if len(g.waiting) == 0 || g.ticking {
+		return
+	}
+	g.ticking = true
+	time.AfterFunc(gateInterval, g.nextTurn)
+}
+
+// nextTurn begins an interval. The calls of the last one are slow, unless answers wait for their reader: then it is the client that is slow.
+func (g *callGate) nextTurn() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.writing > 0 && g.bytes >= answerBudget/16 || g.writing >= maxWindow:
+		g.growth = 0
+	case g.ended == 0 && g.window() < g.limit():
+		g.growth++
+		fallthrough
+	default:
+		if g.ended > 0 {
+			g.growth = 0
+		}
+		g.turn++
+		g.fresh = 0
+	}
+	g.ended, g.ticking = 0, false
+	g.admit()
+	g.schedule()
+}
+
+// answering says that n bytes of the call's answer are about to be written.
+func (t *ticket) answering(n int) {
+	if t.gate == nil {
+		return
+	}
+	g := t.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.leaveWindow()
+	g.writing++
+	g.bytes += int64(n)
+	g.expected = max(g.expected, int64(n))
+}
+
+// answered says that they were written.
+func (t *ticket) answered(n int) {
+	if t.gate == nil {
+		return
+	}
+	g := t.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.writing--
+	g.bytes -= int64(n)
+	g.expected = max(g.expected-g.expected/16, int64(n), 1)
+	g.admit()
+}
+
+// leaveWindow takes the call out of the window. The caller holds the lock.
+func (t *ticket) leaveWindow() {
+	if t.turn != 0 && t.turn == t.gate.turn {
+		t.gate.fresh--
+	}
+	t.turn = 0
+}
+
+// end says that the call is over.
+func (t *ticket) end() {
+	g := t.gate
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t.leaveWindow()
+	t.gate = nil
+	g.running--
+	g.ended++
+	g.admit()
+}

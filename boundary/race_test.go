@@ -1,0 +1,5 @@
+//go:build race
+
+package boundary
+
+func init() { raceEnabled = true }
