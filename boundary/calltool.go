@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
 )
@@ -17,6 +18,8 @@ type toolCall struct {
 	next mcp.MethodHandler
 	req  *mcp.CallToolRequest
 	tool *tool // nil if the server lists none of that name
+
+	claim *claim // taken before a failure is recorded; nil where nothing else could record it
 }
 
 // callTool handles tools/call. The successful way through it allocates nothing.
@@ -63,7 +66,30 @@ func (c toolCall) handle(ctx context.Context) leaving {
 			return c.returned(ctx, result)
 		}
 	}
-	return c.broken(ctx, out)
+	if trustedOutcome(out) {
+		return c.broken(ctx, out)
+	}
+	return c.brokenForeign(ctx, out)
+}
+
+// brokenForeign is broken for an outcome with foreign methods. It is a function of its own so that the successful way does not
+// allocate for its closure.
+func (c toolCall) brokenForeign(ctx context.Context, out outcome) leaving {
+	return c.boundedly(ctx, out.stack, func(c toolCall) leaving { return c.broken(ctx, out) })
+}
+
+// reportedForeign is reported for a result with foreign methods.
+func (c toolCall) reportedForeign(ctx context.Context, result *mcp.CallToolResult) leaving {
+	return c.boundedly(ctx, "", func(c toolCall) leaving { return c.reported(ctx, result) })
+}
+
+// boundedly runs what may call foreign methods. If that does not return, the call has failed for that reason.
+func (c toolCall) boundedly(ctx context.Context, stack string, handle func(toolCall) leaving) leaving {
+	return c.g.b.bounded(func(own *claim) leaving {
+		c := c
+		c.claim = own
+		return handle(c)
+	}, func(e *candor.Error) leaving { return c.fail(ctx, withFound(e, stack), nil) })
 }
 
 // broken handles a tool that returned no result.
@@ -76,6 +102,8 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 		return c.fail(ctx, c.g.lateError(out), nil)
 	case out.err == nil:
 		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
+	case !foreign.Finite(out.err):
+		return c.fail(ctx, candor.From(out.err, candor.WithOrigin(candor.PartyTool, false)), nil)
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
@@ -86,21 +114,32 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	if e.Code() == candor.CodeToolNotFound {
 		e = teach.UnknownTool(c.req.Params.Name, c.g.tools.names(), candor.PartyServer)
 	}
-	return c.g.protocolError(ctx, e.With(candor.WithCause(out.err)), &x, shown.improved(e), false)
+	e = e.With(candor.WithCause(out.err))
+	if !c.claim.take() {
+		return leaving{}
+	}
+	return c.g.protocolError(ctx, e, &x, shown.improved(e), false)
 }
 
 // returned handles a tool that returned a result.
 func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leaving {
 	if result.IsError {
-		return c.reported(ctx, result)
+		if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
+			return leaving{result: result, failure: done.err}
+		}
+		if trustedResult(result) {
+			return c.reported(ctx, result)
+		}
+		return c.reportedForeign(ctx, result)
+	}
+	result, err := c.g.b.encodableResult(result)
+	if err != nil {
+		return c.fail(ctx, notEncodable(err), nil)
 	}
 	if len(result.Meta) > 0 {
 		if e := attached(result); e != nil { // it says that it failed, where few clients look
 			return c.fail(ctx, ran(e), result)
 		}
-	}
-	if err := encodableResult(result); err != nil {
-		return c.fail(ctx, notEncodable(err), nil)
 	}
 	if e := c.tool.checkOutput(result); e != nil {
 		return c.fail(ctx, e, nil)
@@ -110,13 +149,19 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 
 // reported handles a result that says isError. One that holds an envelope already is only settled.
 func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leaving {
-	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
-		return leaving{result: result, failure: done.err}
+	if c.claim != nil {
+		var err error
+		if result, err = encodeOnce(result); err != nil {
+			return c.fail(ctx, notEncodable(err), nil)
+		}
 	}
 	if e := attached(result); e != nil {
 		return c.keep(ctx, ran(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
+		if !foreign.Finite(cause) {
+			return c.fail(ctx, candor.From(cause, candor.WithOrigin(candor.PartyTool, false)), nil)
+		}
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
@@ -168,9 +213,15 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}
 	if m.asRPC() {
 		shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+		if !c.claim.take() {
+			return leaving{}
+		}
 		return c.g.protocolError(ctx, e, &x, shown, false)
 	}
 	m.write(e)
+	if !c.claim.take() {
+		return leaving{}
+	}
 	if audit := c.g.b.settle(ctx, e, contract.VerdictTool, &x, m.envelope); audit != nil {
 		e, m.from = audit, nil
 		m.write(e)
@@ -188,6 +239,9 @@ func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToo
 	x := c.exchange()
 	c.declared(e)
 	result = redactedResult(result)
+	if !c.claim.take() {
+		return leaving{}
+	}
 	if audit := c.g.b.settle(ctx, c.g.b.stamp(e, &x), contract.VerdictTool, &x, envelopeOf(result)); audit != nil {
 		m := emission{b: c.g.b, tool: c.tool, complete: isNewEra(c.req)}
 		m.write(audit)

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -63,10 +64,20 @@ func (out outcome) lateIf(within, caller context.Context) outcome {
 	if r, ok := out.result.(*mcp.CallToolResult); ok && err == nil && r != nil {
 		err = r.GetError()
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return outcome{late: true, err: err}
+	if isDeadline(err) {
+		return outcome{late: true, err: context.DeadlineExceeded}
 	}
 	return out
+}
+
+// isDeadline reports an error that is a deadline, as far as it can be asked.
+func isDeadline(err error) bool {
+	is := func() bool { return foreign.Finite(err) && errors.Is(err, context.DeadlineExceeded) }
+	if foreign.Trusted(err) {
+		return is()
+	}
+	late, failed := foreign.Get(grace, is)
+	return late && failed == nil
 }
 
 // lateError is what the caller of a handler is told whose time was up, or who called it off.

@@ -3,13 +3,13 @@ package boundary
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -21,70 +21,94 @@ func notEncodable(err error) *candor.Error {
 	return candor.New(candor.CodeResultNotEncodable, "", candor.WithOrigin(candor.PartyTool, false), candor.WithCause(err))
 }
 
-// encodableResult returns why the result of a tool cannot be written, or nil.
-func encodableResult(r *mcp.CallToolResult) error {
+// encodableResult returns the result of a tool as it can be written, or why it cannot. That is the result itself if it is plain.
+func (b *Boundary) encodableResult(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent, 0) && r.InputRequests == nil {
-		return nil
+		return r, nil
 	}
-	for _, block := range r.Content {
-		if block == nil { // it would leave as null
-			return errors.New("a block of the content is nil")
+	return b.encodedOnce(r)
+}
+
+// encodedOnce is [encodeOnce] on a goroutine that can be given up.
+func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
+	type encoded struct {
+		result *mcp.CallToolResult
+		err    error
+	}
+	out, err := foreign.Get(b.foreignTime(), func() encoded {
+		result, err := encodeOnce(r)
+		if err != nil {
+			err = errors.New(err.Error()) // an error of the marshaller is foreign, too
 		}
+		return encoded{result, err}
+	})
+	if err != nil {
+		return nil, err
 	}
-	return tryEncode(r)
+	return out.result, out.err
 }
 
 // encodable returns why the result of any other method cannot be written, or nil.
-func encodable(method string, r mcp.Result) error {
+func (b *Boundary) encodable(method string, r mcp.Result) error {
+	if isPlainResult(method, r) {
+		return nil
+	}
+	failed, err := foreign.Get(b.foreignTime(), func() error {
+		if err := tryEncode(r); err != nil {
+			return errors.New(err.Error())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+// isPlainResult reports that the result of a method other than tools/call can certainly be encoded.
+func isPlainResult(method string, r mcp.Result) bool {
 	switch r := r.(type) {
 	case *statsResult:
-		return nil
+		return true
 	case *mcp.CompleteResult:
-		return plainOrTry(r.Meta, r)
+		return plainMeta(r.Meta)
 	case *mcp.GetPromptResult:
 		for _, m := range r.Messages {
 			if m == nil || !plainContent([]mcp.Content{m.Content}) {
-				return tryEncode(r)
+				return false
 			}
 		}
-		return plainOrTry(r.Meta, r)
+		return plainMeta(r.Meta)
 	case *mcp.ReadResourceResult:
 		for _, c := range r.Contents {
 			if c == nil || !plainMeta(c.Meta) {
-				return tryEncode(r)
+				return false
 			}
 		}
-		return plainOrTry(r.Meta, r)
+		return plainMeta(r.Meta)
 	default:
-		if method == "ping" {
-			return nil
-		}
-		return tryEncode(r)
+		return method == "ping"
 	}
 }
 
-func plainOrTry(meta mcp.Meta, r mcp.Result) error {
-	if plainMeta(meta) {
-		return nil
-	}
-	return tryEncode(r)
-}
-
-// tryEncode encodes for nothing but the error. A marshaller may panic, too.
-func tryEncode(v any) (err error) {
-	defer func() {
-		if thrown := recover(); thrown != nil {
-			err = fmt.Errorf("encoding the result panicked: %v", thrown)
-		}
-	}()
+// tryEncode encodes for nothing but the error. It runs foreign methods.
+func tryEncode(v any) error {
 	raw, err := json.Marshal(v)
-	if err == nil && string(raw) == "null" {
+	if err != nil {
+		return err
+	}
+	if string(raw) == "null" {
 		return errors.New("the result is null")
 	}
-	if err == nil && !utf8.Valid(raw) { // of a json.RawMessage the encoder looks at the syntax only
+	return validText(raw)
+}
+
+// validText returns an error for JSON that is not UTF-8: the encoder checks only the syntax of a json.RawMessage.
+func validText(raw []byte) error {
+	if !utf8.Valid(raw) {
 		return errors.New("the result is not UTF-8")
 	}
-	return err
+	return nil
 }
 
 func plainMeta(m mcp.Meta) bool {

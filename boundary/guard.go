@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"runtime"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -58,7 +58,7 @@ type outcome struct {
 	result mcp.Result
 	err    error
 	thrown any    // what it panicked with
-	stack  string // where, if anybody may see it
+	stack  string // where it panicked
 	late   bool   // it has not returned in time
 }
 
@@ -74,7 +74,7 @@ func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, 
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			out = outcome{thrown: v, stack: g.b.callers()}
+			out = outcome{thrown: v, stack: panicStack()}
 		} else if !returned {
 			g.deserted(ctx, method, req) // runtime.Goexit: this goroutine is going, and with it the way to answer
 		}
@@ -82,15 +82,6 @@ func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, 
 	out.result, out.err = next(ctx, method, req)
 	returned = true
 	return out
-}
-
-// callers returns the stack of a panic, if the policy shows it to anybody.
-func (b *Boundary) callers() string {
-	if !b.o.Stack.Wanted() {
-		return ""
-	}
-	var pcs [64]uintptr
-	return b.o.Stack.Frames(pcs[:runtime.Callers(3, pcs[:])])
 }
 
 // thrown turns a panic into an error. What was thrown is for the operator; an error that was meant for the peer stays what it is.
@@ -130,41 +121,67 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 	out := g.runFor(ctx, g.limit(method), next, method, req)
 	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
+	if !trustedOutcome(out) {
+		return g.failedForeign(ctx, out, x, req)
+	}
 	switch {
-	case out.thrown != nil:
-		return g.protocolError(ctx, thrownError(out), &x, rpcError{}, silent)
-	case out.late:
-		return g.protocolError(ctx, g.lateError(out), &x, rpcError{}, silent)
-	case out.err != nil:
-		return g.handlerError(ctx, out.err, &x, req, silent)
+	case out.thrown != nil, out.late, out.err != nil:
+		return g.failed(ctx, out, x, req, nil)
 	case silent:
 		return leaving{result: out.result}
 	case isNil(out.result):
 		e := candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, false))
 		return g.protocolError(ctx, e, &x, rpcError{}, silent)
 	}
-	if err := encodable(method, out.result); err != nil {
+	if err := g.b.encodable(method, out.result); err != nil {
 		return g.protocolError(ctx, notEncodable(err), &x, rpcError{}, silent)
 	}
 	g.announce(out.result)
 	return leaving{result: out.result}
 }
 
-func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+// failedForeign is failed for an outcome with foreign methods.
+func (g *guard) failedForeign(ctx context.Context, out outcome, x exchange, req mcp.Request) leaving {
+	return g.b.bounded(func(own *claim) leaving { return g.failed(ctx, out, x, req, own) },
+		func(e *candor.Error) leaving {
+			return g.protocolError(ctx, withFound(e, out.stack), &x, rpcError{}, isNotification(x.method))
+		})
+}
 
-// handlerError expresses the error of a handler. A JSON-RPC error keeps its number, message and data. The SDK replaces one that
-// says "method not found" by its own words, so the layer around it settles that one, where there is such a layer.
-func (g *guard) handlerError(ctx context.Context, err error, x *exchange, req mcp.Request, silent bool) leaving {
-	shown, said := saidRPC(err)
-	if !said {
-		return g.protocolError(ctx, g.b.understand(err, candor.PartyServer), x, rpcError{}, silent)
+// failed makes the failure of a handler a JSON-RPC error. It takes the claim before it records.
+func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Request, own *claim) leaving {
+	e, shown := g.failureOf(out, &x)
+	if !own.take() {
+		return leaving{}
 	}
-	if shown.code == -32601 && !silent && g.outside(req) {
-		return leaving{err: err, failure: read(shown, x)}
+	silent := isNotification(x.method)
+	// The SDK replaces an error that says "method not found" by its own words, so the layer around it records that one, where there is
+	// such a layer.
+	if shown.code == -32601 && shown.message != "" && !silent && g.outside(req) {
+		return leaving{err: out.err, failure: e}
+	}
+	return g.protocolError(ctx, e, &x, shown, silent)
+}
+
+// failureOf expresses the failure of a handler. A JSON-RPC error keeps its number, message and data.
+func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
+	switch {
+	case out.thrown != nil:
+		return thrownError(out), rpcError{}
+	case out.late:
+		return g.lateError(out), rpcError{}
+	case !foreign.Finite(out.err):
+		return candor.From(out.err), rpcError{}
+	}
+	shown, said := saidRPC(out.err)
+	if !said {
+		return g.b.understand(out.err, candor.PartyServer), rpcError{}
 	}
 	e := read(shown, x)
-	return g.protocolError(ctx, e.With(candor.WithCause(err)), x, shown.improved(e), silent)
+	return e.With(candor.WithCause(out.err)), shown.improved(e)
 }
+
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 // protocolError settles a failure and returns it as a JSON-RPC error; shown may be what the author wrote.
 func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) leaving {

@@ -217,7 +217,7 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(v) //nolint:forbidigo // the way net/http has to end a connection
 		}
-		a.thrown(outcome{thrown: v, stack: l.b.callers()})
+		a.thrown(outcome{thrown: v, stack: panicStack()})
 	}()
 	l.next.ServeHTTP(a, r)
 	a.finish()

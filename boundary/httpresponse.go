@@ -290,7 +290,7 @@ func (b *Boundary) document(e *candor.Error, status int) []byte {
 
 // thrown answers for a handler that panicked. If the answer has begun, the connection is all that can be ended.
 func (a *answer) thrown(out outcome) {
-	e := thrownError(out)
+	e := a.l.b.askThrown(out)
 	if a.mode == answerOpen || a.mode == answerHeld {
 		a.refuse(http.StatusInternalServerError, e, contract.VerdictProtocol, a.id())
 		return

@@ -3,10 +3,12 @@ package boundary
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/schema"
@@ -69,7 +71,7 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 // failureOf returns what went wrong, and whether the result says all of it already.
 func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolResult) (e *candor.Error, whole bool) {
 	if err != nil {
-		return ran(b.understand(err, candor.PartyTool)), false
+		return ran(b.askError(err, candor.PartyTool)), false
 	}
 	if from != nil {
 		if e := attached(from); e != nil {
@@ -121,7 +123,29 @@ func encoded(r *mcp.CallToolResult) json.RawMessage {
 
 // Recovered turns what a handler panicked with into an error. Call it in the deferred function that has recovered.
 func (b *Boundary) Recovered(thrown any) *candor.Error {
-	return thrownError(outcome{thrown: thrown, stack: b.callers()})
+	return b.askThrown(outcome{thrown: thrown, stack: panicStack()})
+}
+
+// Encode encodes the result of a handler, whose types may have methods of their own, and gives up after a while. It returns an error
+// for a value that cannot be encoded, or whose encoding is not UTF-8.
+func (b *Boundary) Encode(result any) (json.RawMessage, error) {
+	type encoding struct {
+		raw json.RawMessage
+		err error
+	}
+	out, err := foreign.Get(b.foreignTime(), func() encoding {
+		raw, err := json.Marshal(result)
+		if err == nil {
+			err = validText(raw)
+		} else {
+			err = errors.New(err.Error()) // an error of the marshaller is foreign, too
+		}
+		return encoding{raw, err}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.raw, out.err
 }
 
 // CheckArguments holds the arguments of a call against the input schema of its tool and returns INVALID_ARGUMENTS with all that

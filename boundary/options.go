@@ -66,7 +66,7 @@ type Options struct {
 	now func() time.Time
 	// foreignLimit stands in for [foreign.Limit] in tests.
 	foreignLimit time.Duration
-	ref func() string
+	ref          func() string
 }
 
 // Ledger is where failures are recorded. When RecordFailure returns nil the entry is durable.

@@ -33,6 +33,9 @@ func redactedResult(r *mcp.CallToolResult) *mcp.CallToolResult {
 // redactedBlock returns a content block whose texts are clean. Pictures and sounds pass.
 func redactedBlock(block mcp.Content) mcp.Content {
 	switch b := block.(type) {
+	case rawBlock:
+		b.raw = redactedJSON(b.raw)
+		return b
 	case *mcp.TextContent:
 		if b == nil {
 			break

@@ -27,14 +27,16 @@ func (b *Boundary) edge() tail.Edge {
 
 func (x *exchange) place() tail.Place { return tail.Place{Tool: x.tool, Session: x.session} }
 
-// stamp gives an error what only the edge knows: a ref, the time and the place. What the author said stays.
+// stamp gives an error what only the edge knows: a ref, the time and the place, and a stack if those are asked for. What the author
+// said stays.
 func (b *Boundary) stamp(e *candor.Error, x *exchange) *candor.Error {
-	return b.edge().Stamp(e, x.place())
+	return b.edge().Stamp(b.withStack(e), x.place())
 }
 
 // settle records a failure, then counts it. The envelope is what will be sent. It returns nil, or, if the ledger refused,
 // the error to send instead: then nothing about the failure may be claimed but that it could not be recorded.
 func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, envelope []byte) *candor.Error {
+	b.logStack(ctx, e)
 	var record func(context.Context) error
 	if b.o.Ledger != nil {
 		record = func(ctx context.Context) error { return b.record(ctx, e, v, x, envelope) }

@@ -13,15 +13,17 @@ import (
 // error, a MarshalJSON, an As. That is foreign code that runs after the handler has returned, and it is the handler's failure all
 // the same. What panicked is not asked a second time.
 
-func stumble(v any) *candor.Error {
-	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false),
-		candor.WithCauseText(candor.NewCause(fmt.Sprint(v), "", "panic")))
+func (b *Boundary) stumble(v any) *candor.Error {
+	return b.ask(func() *candor.Error {
+		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false),
+			candor.WithCauseText(candor.NewCause(fmt.Sprint(v), "", "panic")))
+	})
 }
 
 // stumbled answers for any method but tools/call.
 func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
 	x := g.exchangeOf(method, req)
-	out := g.protocolError(ctx, stumble(v), &x, rpcError{}, isNotification(method))
+	out := g.protocolError(ctx, g.b.stumble(v), &x, rpcError{}, isNotification(method))
 	return out.result, out.err
 }
 
@@ -31,7 +33,7 @@ func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallTool
 	if req.Params != nil {
 		asked.Params.Meta, asked.Params.Arguments = req.Params.Meta, req.Params.Arguments
 	}
-	out := toolCall{g: g, req: &asked}.fail(ctx, stumble(v), nil)
+	out := toolCall{g: g, req: &asked}.fail(ctx, g.b.stumble(v), nil)
 	return out.result, out.err
 }
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -18,7 +19,11 @@ func (l *Ledger) RecordFailure(ctx context.Context, err *candor.Error, verdict, 
 func SentEntry(err *candor.Error, verdict, method string, args, envelope []byte) Entry {
 	e := EntryOf(err)
 	e.Args, e.Envelope = args, envelope
-	e.Data = candor.DetailsOf(map[string]any{"method": method, "verdict": verdict})
+	data := map[string]any{"method": method, "verdict": verdict}
+	if stack := err.Stack(); stack != "" {
+		data["stack"] = strings.Split(stack, "\n") // one text would be cut sooner
+	}
+	e.Data = candor.DetailsOf(data)
 	if envelope == nil { // nobody was told
 		e.Outcome = OutcomeSuppressed
 	}

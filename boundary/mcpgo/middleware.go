@@ -4,17 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"reflect"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -71,7 +70,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 	}
 	result, err := c.run(ctx)
 	switch {
-	case err != nil && wantsURL(err):
+	case err != nil && c.wantsURL(err):
 		return nil, nil, err // not a failure: the protocol has a number of its own for it
 	case err != nil:
 		return c.fail(ctx, err, nil)
@@ -80,7 +79,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 	case !result.IsError && len(c.promised.output) == 0 && isPlain(result):
 		return result, nil, nil
 	}
-	raw, err := encode(result)
+	raw, err := c.encode(result)
 	if err != nil {
 		return c.fail(ctx, candor.New(candor.CodeResultNotEncodable, "",
 			candor.WithOrigin(candor.PartyTool, false), candor.WithCause(err)), nil)
@@ -140,7 +139,7 @@ func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 			out.err = context.Cause(within)
 		}
 	}
-	if errors.Is(out.err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if ctx.Err() == nil && c.asks(out.err, func() bool { return errors.Is(out.err, context.DeadlineExceeded) }) {
 		out.err = candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyServer, false),
 			candor.WithDetails(map[string]any{"limitMs": limit.Milliseconds()}))
 	}
@@ -171,12 +170,27 @@ func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
 }
 
 // wantsURL reports the error by which a handler asks the client to send its user somewhere.
-func wantsURL(err error) bool {
-	var (
-		value   mcp.URLElicitationRequiredError
-		pointer *mcp.URLElicitationRequiredError
-	)
-	return errors.As(err, &value) || errors.As(err, &pointer)
+func (c *toolCall) wantsURL(err error) bool {
+	return c.asks(err, func() bool {
+		var (
+			value   mcp.URLElicitationRequiredError
+			pointer *mcp.URLElicitationRequiredError
+		)
+		return errors.As(err, &value) || errors.As(err, &pointer)
+	})
+}
+
+// asks reports whether an error is one that is looked for. An error that cannot be asked, or not within its time, is not.
+func (c *toolCall) asks(err error, is func() bool) bool {
+	if foreign.Trusted(err) {
+		return is()
+	}
+	limit := foreign.Limit
+	if c.o.Timeout > 0 {
+		limit = min(limit, c.o.Timeout)
+	}
+	yes, failed := foreign.Get(limit, func() bool { return foreign.Finite(err) && is() })
+	return yes && failed == nil
 }
 
 // isPlain reports a result that can certainly be encoded.
@@ -192,24 +206,15 @@ func isPlain(r *mcp.CallToolResult) bool {
 	return true
 }
 
-// encode writes a result as mcp-go will, which sends nothing at all if it cannot. What no client could read is an error
-// here as well. A marshaller may panic, too.
-func encode(r *mcp.CallToolResult) (raw json.RawMessage, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("encoding the result panicked: %v", v)
-		}
-	}()
+// encode writes a result as mcp-go will, which sends nothing at all if it cannot. Content that no client could read is an error
+// here as well.
+func (c *toolCall) encode(r *mcp.CallToolResult) (json.RawMessage, error) {
 	for _, block := range r.Content {
 		if v := reflect.ValueOf(block); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 			return nil, errors.New("a block of the content is nil") // it would leave as null
 		}
 	}
-	raw, err = json.Marshal(r)
-	if err == nil && !utf8.Valid(raw) { // of a json.RawMessage the encoder looks at the syntax only
-		return nil, errors.New("the result is not UTF-8")
-	}
-	return raw, err
+	return c.b.Encode(r)
 }
 
 func structured(result json.RawMessage) json.RawMessage {

@@ -77,7 +77,7 @@ func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byt
 	if answer == nil {
 		return nil, nil
 	}
-	raw, err := json.Marshal(answer)
+	raw, err := s.b.Encode(answer)
 	if err != nil {
 		return nil, candor.New(candor.CodeResultNotEncodable, "", candor.WithOrigin(candor.PartyServer, false), candor.WithCause(err))
 	}
