@@ -141,6 +141,6 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	m.kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 	p.undo(0) // and puts right what the dead server has left
-	m.undone()
+	p.holds("src/hello.txt", hello)
 	p.holds("src/a.txt", "-")
 }

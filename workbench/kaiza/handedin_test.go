@@ -135,7 +135,7 @@ func hostilePatches(p *place) map[string]string {
 		"twice": changes(hello) + changes(hello), "twice in disguise": changes(hello) + changes("./"+hello), "twice by slashes": changes("src//hello.txt") + changes(hello),
 		"twice, absolute":  changes(hello) + "--- " + p.file(hello) + "\n+++ " + p.file(hello) + "\n@@ -1,2 +1,2 @@\n-hello\n+gone\n world\n",
 		"made and removed": create("new.txt") + remove("new.txt"), "file and folder": create("new") + create("new/x"), "good then bad": create("new.txt") + changes("src/none.txt"),
-		"CR LF": strings.ReplaceAll(changes(hello), "\n", "\r\n"), "CR": strings.ReplaceAll(changes(hello), "\n", "\r"), "NUL": "\x00" + changes(hello),
+		"CR LF in its headers alone": strings.Replace(changes(hello), "\n", "\r\n", 2), "CR": strings.ReplaceAll(changes(hello), "\n", "\r"), "NUL": "\x00" + changes(hello),
 		"counts": "--- a/" + hello + "\n+++ b/" + hello + "\n@@ -1,99999999 +1,99999999 @@\n-hello\n+x\n", "big numbers": "--- a/" + hello + "\n+++ b/" + hello + "\n@@ -99999999999999999999 +1 @@\n-hello\n+x\n",
 		"negative": "--- a/" + hello + "\n+++ b/" + hello + "\n@@ --1,2 +1,2 @@\n-hello\n+x\n", "far": "--- a/" + hello + "\n+++ b/" + hello + "\n@@ -90000000 +90000000 @@\n-hello\n+x\n",
 		"many hunks": "--- a/" + hello + "\n+++ b/" + hello + "\n" + strings.Repeat("@@ -1 +1 @@\n-hello\n+x\n", 40_000), "context bomb": "--- a/" + hello + "\n+++ b/" + hello + "\n@@ -1,500000 +1,500001 @@\n+x\n" + strings.Repeat(" \n", 500_000),

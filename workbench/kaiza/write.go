@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"fmt"
 	"unicode"
 
 	"github.com/candor-mcp/candor"
@@ -175,15 +174,11 @@ func (in *writeArgs) after(before *workspace.File) ([]byte, error) {
 
 // patched applies a patch of exactly one file, whatever name the patch gives it.
 func patched(text string, before *workspace.File) ([]byte, error) {
-	files, err := patch.Parse([]byte(text))
+	file, err := patch.ParseOne([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	if len(files) != 1 || files[0].Kind != patch.Change {
-		return nil, candor.New(candor.CodeKaizaPatchInvalid, fmt.Sprintf("The patch is of %d files, and must change exactly one.", len(files)),
-			candor.WithSuggestion("Use apply_patch for a patch that changes several files, creates or removes one."))
-	}
-	return files[0].Apply(before.Content)
+	return file.Apply(before.Content)
 }
 
 // wrongValue says in the sentence what is wrong: the envelope of this system has no place for issues.

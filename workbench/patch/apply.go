@@ -21,6 +21,9 @@ func (f File) Apply(old []byte) ([]byte, error) {
 	if f.Kind == Create && len(old) > 0 {
 		return nil, f.failed(nil, "the patch creates it, and it is there")
 	}
+	if f.crlf && bytes.Contains(old, []byte("\r\n")) {
+		f.hunks = withCRLF(f.hunks)
+	}
 	var out bytes.Buffer
 	applier := gitdiff.NewTextApplier(&out, bytes.NewReader(old))
 	for i, h := range f.hunks {
@@ -38,6 +41,23 @@ func (f File) Apply(old []byte) ([]byte, error) {
 		return nil, nil
 	}
 	return out.Bytes(), nil
+}
+
+// withCRLF returns the hunks with CR LF at the end of each line that has an end.
+func withCRLF(hunks []*gitdiff.TextFragment) []*gitdiff.TextFragment {
+	out := make([]*gitdiff.TextFragment, len(hunks))
+	for i, h := range hunks {
+		copied := *h
+		copied.Lines = make([]gitdiff.Line, len(h.Lines))
+		for j, l := range h.Lines {
+			if text, ended := strings.CutSuffix(l.Line, "\n"); ended {
+				l.Line = text + "\r\n"
+			}
+			copied.Lines[j] = l
+		}
+		out[i] = &copied
+	}
+	return out
 }
 
 // settled checks what can only be told of the result as a whole.

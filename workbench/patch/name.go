@@ -16,6 +16,7 @@ type header struct {
 	old, new string
 	created  bool // said by a mode or by the time of a file that is not there
 	deleted  bool
+	anyName  bool
 }
 
 // name reads the name behind "--- " or "+++ ". ok is false if there is none that can be read.
@@ -91,6 +92,9 @@ func (h *header) file() (File, error) {
 	if h.old == "" && first != second {
 		return File{}, invalid(h.line, adviceName, "the names of the file differ")
 	}
+	if h.git == "" {
+		first, second = sameButForCopy(first, second)
+	}
 	f := File{Old: first, New: second, Kind: Change}
 	switch {
 	case first == nowhere && second == nowhere:
@@ -101,6 +105,27 @@ func (h *header) file() (File, error) {
 		f.New, f.Kind = "", Delete
 	}
 	return f, h.check(first, second, f)
+}
+
+// copySuffixes mark the copy that people and editors make of a file before they change it, and newSuffixes the copy that they change.
+var (
+	copySuffixes = []string{".orig", ".old", ".bak", "~"}
+	newSuffixes  = []string{".new"}
+)
+
+// sameButForCopy returns the name of the file twice if one of the names is that of its copy, as in diff -u x.orig x.
+func sameButForCopy(first, second string) (string, string) {
+	for _, suffix := range copySuffixes {
+		if first == second+suffix {
+			return second, second
+		}
+	}
+	for _, suffix := range newSuffixes {
+		if second == first+suffix {
+			return first, first
+		}
+	}
+	return first, second
 }
 
 // prefixed reports whether the names in a line "diff --git" have the usual prefixes.
@@ -116,7 +141,7 @@ func (h *header) check(first, second string, f File) error {
 		return invalid(h.line, adviceName, "the file has no name")
 	case h.created && second == nowhere, h.deleted && first == nowhere, h.created && h.deleted:
 		return invalid(h.line, adviceName, "the header says that the file is created, and that it is deleted")
-	case first != second && first != nowhere && second != nowhere:
+	case first != second && first != nowhere && second != nowhere && !h.anyName:
 		return invalid(h.line, adviceName, "the two names differ, and a patch cannot rename a file here")
 	}
 	return nil

@@ -42,6 +42,8 @@ type File struct {
 	Added, Removed int // lines
 
 	hunks []*gitdiff.TextFragment
+	// crlf is true if every line of the patch ended in CR LF, its headers too: then the line ends of the file decide.
+	crlf bool
 	// ends is true if the new file has no line end at its end: then nothing may follow the last hunk.
 	ends bool
 }
@@ -56,7 +58,25 @@ func (f File) Name() string {
 
 // Parse reads a plain or a git diff of at least one file. The error is PATCH_INVALID and says in which line; its suggestion says
 // what to do about the usual slips. text is only read, and not kept.
-func Parse(text []byte) ([]File, error) {
+//
+// Where the two names of a file differ only because one is that of a copy, as in diff -u x.orig x, the file itself is meant. A patch whose
+// lines all end in CR LF, its headers too, came by a way that has changed them: it applies to the line ends that the file has.
+func Parse(text []byte) ([]File, error) { return parse(text, false) }
+
+// ParseOne reads a patch that changes exactly one file, whatever its names are.
+func ParseOne(text []byte) (File, error) {
+	files, err := parse(text, true)
+	if err != nil {
+		return File{}, err
+	}
+	if len(files) != 1 || files[0].Kind != Change {
+		return File{}, candor.New(candor.CodeKaizaPatchInvalid, fmt.Sprintf("The patch is of %d files, and must change exactly one.", len(files)),
+			candor.WithSuggestion("Use apply_patch for a patch that changes several files, creates or removes one."))
+	}
+	return files[0], nil
+}
+
+func parse(text []byte, anyName bool) ([]File, error) {
 	if len(text) > MaxBytes {
 		return nil, invalid(0, "Split the change into several smaller patches.", "it is larger than %d KiB", MaxBytes>>10)
 	}
@@ -64,11 +84,23 @@ func Parse(text []byte) ([]File, error) {
 		return nil, err
 	}
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		text = append(bytes.Clone(text), '\n') // a file without a last line end is marked otherwise: see the scanner
+		end := "\n"
+		if bytes.Contains(text, []byte("\r\n")) && bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n")) {
+			end = "\r\n"
+		}
+		text = append(bytes.Clone(text), end...) // a file without a last line end is marked otherwise: see the scanner
+	}
+	crlf := bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n"))
+	if crlf {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	}
 	s := newScanner(string(text))
+	s.anyName = anyName
 	if err := s.scan(); err != nil {
 		return nil, err
+	}
+	for i := range s.files {
+		s.files[i].crlf = crlf
 	}
 	return s.files, nil
 }

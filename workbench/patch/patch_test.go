@@ -82,7 +82,7 @@ func TestWhatIsNoPatchIsRefusedWithAdvice(t *testing.T) {
 		head + "@@ -5 +5 @@\n-a\n+b\n@@ -1 +1 @@\n-a\n+b\n": "hunk 2 begins at line 1",
 		head + "@@ -1 +1 @@\n-a\n+b\nthat was it\n":         "line 6: the line belongs to no file",
 		head + "@@ -1 +1,2 @@\n-a\n+b\n\\ No newline at end of file\n+c\n": "said to end the file",
-		strings.ReplaceAll(simple, "\n", "\r\n"):                           "CR LF",
+		strings.Replace(simple, "\n", "\r\n", 2):                           "CR LF",
 		simple + simple:                                                    "line 8: the same file is named twice",
 		"--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n":                          "the two names differ",
 		"--- foo\n+++ foobar\n@@ -1 +1 @@\n-a\n+b\n":                       "the two names differ",

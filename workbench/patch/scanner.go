@@ -15,6 +15,8 @@ type scanner struct {
 	hunks int
 	files []File
 	seen  map[string]bool
+	// anyName accepts two different names of a changed file: the caller knows which file is meant.
+	anyName bool
 }
 
 func newScanner(text string) *scanner {
@@ -98,7 +100,7 @@ func (s *scanner) file() error {
 
 // header reads what stands before the first hunk of a file.
 func (s *scanner) header() (*header, error) {
-	h := &header{line: s.at + 1}
+	h := &header{line: s.at + 1, anyName: s.anyName}
 	if s.begins("diff --git ") {
 		h.git = s.peek(0)[len("diff --git "):]
 		for s.at++; s.peek(0) != "" && !s.begins("--- ") && !s.begins("@@") && !s.begins("diff ") && !s.begins("\n"); s.at++ {
@@ -135,7 +137,7 @@ func (h *header) extended(line string, at int) error {
 	case strings.HasSuffix(line, "\r\n"):
 		return invalid(at, adviceCRLF, "its own lines end in CR LF")
 	case word("rename "), word("similarity index "), word("dissimilarity index "):
-		return invalid(at, "Create the new file and delete the old one, in one patch.", "a patch cannot rename a file here")
+		return invalid(at, "Rename the file with move_file, then patch it under its new name; or create the new file and delete the old one in one patch.", "a patch cannot rename a file here")
 	case word("copy "):
 		return invalid(at, "Create the new file with its whole content.", "a patch cannot copy a file here")
 	case word("GIT binary patch"), word("Binary files "):
@@ -144,8 +146,10 @@ func (h *header) extended(line string, at int) error {
 		return invalid(at, adviceText, "a patch cannot change a symbolic link here")
 	case mode == "160000":
 		return invalid(at, adviceText, "a patch cannot change a submodule here")
-	case word("old mode "), word("new mode "), word("new file mode ") && mode != "100644":
-		return invalid(at, adviceText, "a patch cannot set the mode of a file here")
+	case word("old mode "), word("new mode "):
+		return invalid(at, "Leave out the lines with modes, and use set_executable for the executable bit.", "a patch cannot set the mode of a file here")
+	case word("new file mode ") && mode != "100644":
+		return invalid(at, "Give the new file the mode 100644, and use set_executable for the executable bit.", "a patch cannot set the mode of a file here")
 	case word("new file mode "):
 		h.created = true
 	case word("deleted file mode "):
