@@ -59,6 +59,10 @@ func (x *httpExchange) beginStream(res *http.Response) {
 
 // hear returns what the client gets of an event: as it came, unless it is a failing answer to the call.
 func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
+	if isEndpoint(e) {
+		x.logEndpoint(e, "not on the stream of a legacy session")
+		return nil, Reply{}
+	}
 	if out, settled := hearAside(e); settled {
 		return out, Reply{}
 	}

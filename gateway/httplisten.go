@@ -5,12 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -19,6 +17,7 @@ type httpStream struct {
 	x      *httpExchange
 	s      *httpSession // nil if the session is not known
 	legacy string       // the key that was given out, of a legacy server
+	over   bool         // nothing that the server says is passed on any more
 
 	mu     sync.Mutex
 	closed bool // guarded by mu: the request is over
@@ -104,6 +103,9 @@ func (o *httpStream) follow(events *heldEvents) error {
 		if err := o.write(out); err != nil {
 			return err
 		}
+		if o.over {
+			return io.EOF
+		}
 	}
 }
 
@@ -129,8 +131,8 @@ func (o *httpStream) leave() {
 
 // hear returns what the client gets of an event.
 func (o *httpStream) hear(e *wire.Event) []byte {
-	if string(e.Type) == "endpoint" && o.s == nil && !e.Unended && e.Flaw == wire.FlawNone {
-		return o.beginLegacy(e)
+	if isEndpoint(e) {
+		return o.hearEndpoint(e)
 	}
 	if out, settled := hearAside(e); settled {
 		return out
@@ -195,35 +197,6 @@ func (o *httpStream) stray(answer []byte) {
 	if o.x.strays++; o.x.strays <= maxHTTPStrays {
 		o.x.d.up.Stray(o.x.ctx, answer, o.x.session)
 	}
-}
-
-// legacyKey is the parameter that names a legacy session in the address which we give out for messages.
-const legacyKey = "candor"
-
-// beginLegacy gives the client an address of ours for the one that a legacy server gave. It is relative, so that it leads
-// through this door wherever that is. An address at another host is refused: nothing a server says may send a client's
-// words to a third party.
-func (o *httpStream) beginLegacy(e *wire.Event) []byte {
-	d := o.x.d
-	endpoint, err := d.target.Parse(string(e.Data))
-	if err != nil || endpoint.Scheme != d.target.Scheme || endpoint.Host != d.target.Host {
-		o.stray(e.Data)
-		return nil
-	}
-	endpoint.User, endpoint.Fragment = d.target.User, ""
-	key := ref.New()
-	d.legacy.room(d.o.Rest)
-	o.s = d.legacy.note(key, func() *httpSession { return &httpSession{up: d.up, endpoint: endpoint} })
-	if o.s == nil {
-		return nil
-	}
-	o.legacy = key
-	o.s.attach(o)
-	out, err := e.AppendWithData(nil, []byte("?"+url.Values{legacyKey: {key}}.Encode()))
-	if err != nil {
-		return nil
-	}
-	return out
 }
 
 // postLegacy takes a message to a legacy server, whose answer will come on the stream.
