@@ -72,8 +72,10 @@ func newTransport() http.RoundTripper {
 // cleaned or withheld as the mode has it.
 func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
 	o.fill()
-	if v := veilForHTTP(o.Header, target); v != nil {
-		u.veil.Store(v)
+	if target != nil { // a bridge has none
+		if v := veilForHTTP(o.Header, target); v != nil {
+			u.veil.Store(v)
+		}
 	}
 	d := &httpDoor{up: u, o: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
 	d.requests, d.answers = newStorage(o.Hold/2, o.Patience), newStorage(o.Hold/2, o.Patience)
