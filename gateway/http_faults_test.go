@@ -106,7 +106,7 @@ var deaths = map[string]struct {
 	}, "UPSTREAM_BAD_RESPONSE"},
 	"packs a bomb": {func(w http.ResponseWriter, r *http.Request) {
 		says(200, "application/json", bomb, "Content-Encoding", "gzip").ServeHTTP(w, r)
-	}, "UPSTREAM_BAD_RESPONSE"},
+	}, "UPSTREAM_MALFORMED"},
 }
 
 // heard reads the request first: only then does net/http notice that the other side goes away.

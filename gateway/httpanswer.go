@@ -15,7 +15,7 @@ import (
 // whole brings home an answer that comes in one piece.
 func (x *httpExchange) whole(res *http.Response) Reply {
 	defer x.letGoAnswer()
-	body, err := x.hold(res.Body, res.ContentLength, int64(x.d.up.maxBytes()))
+	body, err := x.holdAnswer(res, int64(x.d.up.maxBytes()))
 	switch {
 	case x.untouchable(res.StatusCode):
 		x.call.passOn(x.ctx, rejected(res.StatusCode, res.Header, body), body)
@@ -23,6 +23,8 @@ func (x *httpExchange) whole(res *http.Response) Reply {
 		return Reply{}
 	case errors.Is(err, errNoRoom):
 		return x.shed()
+	case errors.Is(err, errDamaged) && res.StatusCode >= http.StatusBadRequest:
+		return x.rejection(res, nil)
 	case err != nil:
 		return x.lost(err)
 	}
@@ -105,6 +107,13 @@ func (x *httpExchange) deliver(res *http.Response, status int, body []byte, chan
 	if changed {
 		h.Set("Content-Type", "application/json")
 		dropDigests(h)
+	}
+	if x.coded != nil {
+		if original := x.coded.original(body); original != nil {
+			h["Content-Encoding"], body = x.coded.header, original
+		} else {
+			dropDigests(h) // they speak of the compressed bytes
+		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.begun = true

@@ -48,9 +48,12 @@ func (x *httpExchange) beginStream(res *http.Response) {
 	if x.call != nil {
 		x.call.commit()
 	}
+	if x.coded != nil {
+		dropDigests(res.Header)
+	}
 	x.begin(res, -1)
 	x.stream, x.unsent = true, true
-	if x.call == nil || !http1.BeforeWait(res.Body, x.flush) { // on other streams deadlines write too
+	if x.call == nil || !http1.BeforeWait(uncoded(res.Body), x.flush) { // on other streams deadlines write too
 		x.flush()
 		return
 	}

@@ -23,9 +23,10 @@ type httpExchange struct {
 	session string
 	target  *url.URL
 
-	call   *Call // nil if nothing is asked
-	asked  share // what is held of the request
-	held   share // and of the answer
+	call   *Call      // nil if nothing is asked
+	asked  share      // what is held of the request
+	held   share      // and of the answer
+	coded  *codedBody // the answer, if it is compressed
 	giveUp context.CancelCauseFunc
 	timer  *time.Timer // nil if the call has no deadline
 	last   time.Time   // when it ends in spite of all progress
@@ -141,12 +142,12 @@ func (x *httpExchange) attempt() Reply {
 	defer func() { _ = res.Body.Close() }()
 	x.noteSession(res)
 	switch {
-	case encoded(res.Header):
-		return x.say(x.call.Lose(x.ctx, errEncoded(res.Header), nil, true))
+	case isRedirect(res.StatusCode):
+		return x.say(x.call.Lose(x.ctx, x.errRedirect(res), nil, true))
+	case !x.decode(res):
+		return x.unreadable(res)
 	case res.StatusCode == http.StatusOK && mediaType(res.Header) == "text/event-stream":
 		return x.events(res)
-	case isRedirect(res.StatusCode):
-		return x.say(x.call.Lose(x.ctx, errRedirect(res.StatusCode), nil, true))
 	default:
 		return x.whole(res)
 	}
@@ -208,6 +209,8 @@ func (x *httpExchange) lost(err error) Reply {
 		return Reply{}
 	case errors.Is(err, errTooLarge):
 		return x.say(x.call.Lose(x.ctx, errOversize(x.d.up.maxBytes()), nil, true))
+	case errors.Is(err, errDamaged):
+		return x.say(x.call.Lose(x.ctx, errBadCoding(), nil, true))
 	default:
 		e, reached := errBroken(err)
 		return x.say(x.call.Lose(x.ctx, e, nil, reached))
@@ -270,14 +273,24 @@ func (x *httpExchange) pass(res *http.Response, err error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if isRedirect(res.StatusCode) {
-		x.turnAway(&httpRefusal{http.StatusBadGateway, errRedirect(res.StatusCode)})
+		x.turnAway(&httpRefusal{http.StatusBadGateway, x.errRedirect(res)})
 		return
 	}
-	if res.StatusCode >= http.StatusBadRequest && x.d.up.o.Mode != ModeObserve {
-		body, err := x.hold(res.Body, res.ContentLength, midsize)
-		x.reject(res, body, err)
+	if res.StatusCode < http.StatusBadRequest || x.d.up.o.Mode == ModeObserve {
+		x.copyBody(res)
 		return
 	}
+	if !x.decode(res) {
+		delete(res.Header, "Content-Encoding")
+		x.reject(res, nil, errDamaged)
+		return
+	}
+	body, err := x.holdAnswer(res, midsize)
+	x.reject(res, body, err)
+}
+
+// copyBody passes an answer on as it comes.
+func (x *httpExchange) copyBody(res *http.Response) {
 	x.begin(res, int(res.ContentLength))
 	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.d.o.Patience)) // or who does not read would stay for ever
 	if _, err := io.Copy(x.w, res.Body); err != nil {

@@ -15,8 +15,8 @@ func isHopByHop(name string) bool {
 	}
 }
 
-// notOnward are the headers of a request that are ours to set: its body has been read, and an answer that was packed could
-// not be looked at.
+// notOnward are the headers of a request that are ours to set: its body has been read, and answers are asked for without compression,
+// because they have to be read.
 var notOnward = [...]string{"Accept-Encoding", "Content-Length", "Expect", "Host"}
 
 // onward is what the upstream gets of the headers of a request.
@@ -55,14 +55,4 @@ func copyHeader(to, from http.Header) {
 func mediaType(h http.Header) string {
 	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
-}
-
-// encoded reports a body that is packed, though nobody asked for that. It may be a bomb, and is not opened.
-func encoded(h http.Header) bool {
-	coding := h.Get("Content-Encoding")
-	return coding != "" && !strings.EqualFold(coding, "identity")
-}
-
-func isRedirect(status int) bool {
-	return status >= 300 && status < 400 && status != http.StatusNotModified
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -56,6 +57,15 @@ func (x *httpExchange) hold(r io.Reader, said, limit int64) ([]byte, error) {
 	return x.read(r, said, limit, &x.d.answers, &x.held)
 }
 
+// holdAnswer is hold for the whole body of a response.
+func (x *httpExchange) holdAnswer(res *http.Response, limit int64) ([]byte, error) {
+	body, err := x.hold(res.Body, res.ContentLength, limit)
+	if x.coded != nil && err == nil {
+		x.coded.whole = body
+	}
+	return body, err
+}
+
 // read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
 // if there was more; then the bytes are the start.
 func (x *httpExchange) read(r io.Reader, said, limit int64, s *storage, of *share) ([]byte, error) {
@@ -63,7 +73,7 @@ func (x *httpExchange) read(r io.Reader, said, limit int64, s *storage, of *shar
 	for {
 		if len(buf) == cap(buf) {
 			size := nextSize(int64(cap(buf)), said, limit)
-			if err := s.reserve(x.ctx, of, size, x.flush); err != nil {
+			if err := s.reserve(x.ctx, of, x.coded.reserve(size), x.flush); err != nil {
 				return nil, err
 			}
 			buf = append(make([]byte, 0, size), buf...)

@@ -59,12 +59,16 @@ func (x *httpExchange) listen() {
 	}
 	defer x.d.streams.Add(-1)
 	res, err := x.send(http.MethodGet, nil)
-	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" || encoded(res.Header) {
+	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" {
 		x.unheard(err != nil || res.StatusCode >= http.StatusInternalServerError)
 		x.pass(res, err)
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
+	if !x.decode(res) {
+		x.turnAway(&httpRefusal{http.StatusBadGateway, errEncoded(res.Header)})
+		return
+	}
 	o := &httpStream{x: x, s: x.d.sessions.get(x.session)}
 	x.beginStream(res)
 	if o.s != nil {
@@ -245,15 +249,25 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 	if err != nil {
 		e, _ = errBroken(err)
 	} else {
-		said, _ = x.hold(res.Body, res.ContentLength, midsize)
-		_ = res.Body.Close()
-		e = rejected(res.StatusCode, res.Header, said)
+		e, said = x.rejectedLegacy(res)
 	}
 	if s.take(call.ID()) == nil {
 		x.accepted(s, nil)
 		return
 	}
 	x.accepted(s, call.Lose(context.WithoutCancel(x.ctx), e, said, true).Bytes)
+}
+
+// rejectedLegacy reads the rejection of a legacy POST, and what was said with it.
+func (x *httpExchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []byte) {
+	defer func() { _ = res.Body.Close() }()
+	if isRedirect(res.StatusCode) {
+		return x.errRedirect(res), nil
+	}
+	if x.decode(res) {
+		said, _ = x.hold(res.Body, res.ContentLength, midsize)
+	}
+	return rejected(res.StatusCode, res.Header, said), said
 }
 
 // accepted answers a legacy POST, and tells the client on its stream what became of the call.

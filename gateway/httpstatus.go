@@ -110,14 +110,6 @@ func errOversize(most int) *candor.Error {
 		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
 }
 
-func errEncoded(h http.Header) *candor.Error {
-	return fault(candor.CodeUpstreamBadResponse, "contentEncoding", contract.Bound(h.Get("Content-Encoding"), 32))
-}
-
-func errRedirect(status int) *candor.Error {
-	return fault(candor.CodeUpstreamBadResponse, "redirect", status)
-}
-
 func errFault() *candor.Error {
 	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
 }
