@@ -58,6 +58,9 @@ func veilForHTTP(header http.Header, target *url.URL) *veil {
 			}
 		}
 	}
+	if target == nil { // a bridge starts its server, which has no address
+		return v.sorted()
+	}
 	for name, values := range target.Query() {
 		for _, value := range values {
 			v.take(name, value, true)
