@@ -131,12 +131,16 @@ func classifyResult(x *Exchange) Conclusion {
 		return certain(VerdictTool, RuleCandorMeta)
 	case failed:
 		return certain(VerdictTool, RuleIsError)
-	case marked:
+	case marked && x.callsTool():
 		return certain(VerdictMasked, RuleCandorMeta)
 	default:
 		return classifySuccess(x, &a)
 	}
 }
+
+// callsTool reports a call that can fail by its result, and one of which nothing is known. The result of any other method has no place
+// for an envelope.
+func (x *Exchange) callsTool() bool { return x.Request == nil || x.Request.MethodIs("tools/call") }
 
 // readable reports whether a canonical error says what it must; anybody may write under our name.
 func readable(own wire.Value) bool {

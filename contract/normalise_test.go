@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// What cannot be added to without taking something away leaves as it came.
+// Whatever an upstream puts where the envelope belongs, it gets one, and what it said stays.
 func TestNormaliseOnlyAdds(t *testing.T) {
 	for _, tc := range []struct {
 		name, in string
@@ -18,14 +18,14 @@ func TestNormaliseOnlyAdds(t *testing.T) {
 		{"a tool's failure", `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no"}],"isError":true}}`, true},
 		{"without content", `{"jsonrpc":"2.0","id":1,"result":{"isError":true}}`, true},
 		{"_meta is null", `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"_meta":null}}`, true},
-		{"_meta is a number", `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":"x","_meta":5}}`, false},
+		{"_meta is a number", `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":"x","_meta":5}}`, true},
 		{"content is a text", `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":"x"}}`, true},
 		{"somebody else's mark", `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"_meta":{"dev.candor/error":{"code":"NOPE"}}}}`, true},
 		{"a protocol error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x"}}`, true},
 		{"with data", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x","data":{"a":1}}}`, true},
 		{"with empty data", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"x","data":""}}`, true},
-		{"data is a text", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x","data":"why"}}`, false},
-		{"data is a list", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x","data":[1]}}`, false},
+		{"data is a text", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x","data":"why"}}`, true},
+		{"data is a list", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"x","data":[1]}}`, true},
 		{"data is exactly a uri", `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"x","data":{"uri":"a"}}}`, false},
 		{"the error is a text", `{"jsonrpc":"2.0","id":1,"error":"boom"}`, false},
 	} {

@@ -10,9 +10,13 @@ import (
 // Embedded returns the canonical error that a carrier holds beside its envelope, unread: the member under [MetaKey] of
 // a result's _meta, of a JSON-RPC error's data, or of a document. v may be the carrier or a JSON-RPC response.
 //
-// It looks only where Candor writes it: the same member deeper in a payload is somebody's data.
+// It looks only where Candor writes it: the same member elsewhere, deeper in a payload or beside the result of a response, is data.
 func Embedded(v wire.Value) (wire.Value, bool) {
-	for _, holder := range []wire.Value{v.Path("_meta"), v.Path("result", "_meta"), v.Path("error", "data")} {
+	holders := []wire.Value{v.Path("result", "_meta"), v.Path("error", "data")}
+	if !v.Path("jsonrpc").Present() {
+		holders = append([]wire.Value{v.Path("_meta")}, holders...)
+	}
+	for _, holder := range holders {
 		if own, ok := holder.Get(MetaKey); ok {
 			return own, true
 		}

@@ -97,13 +97,12 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	end := c.up.breakers.answered
 	switch {
 	case ruled != nil:
-		f.err, f.verdict = c.stamp(ruled.error(asFailure(x))), contract.VerdictMasked
+		f.err, f.verdict = c.stamp(ruled.error(attribute(asFailure(x), x))), contract.VerdictMasked
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
 		f.err, end = c.stamp(unreadable(x, found)), c.up.breakers.lost
 	default:
-		f.err = c.stamp(c.up.o.Rules.translate(c, c.excuse(contract.Read(x).Error)))
+		f.err = c.stamp(c.up.o.Rules.translate(c, c.excuse(attribute(contract.Read(x).Error, x))))
 	}
-	f.err = c.refer(f.err, x.Ref)
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.afford(f.err, end); ok {
 			return c.again(ctx, f, wait)

@@ -33,14 +33,6 @@ func (c *Call) place() tail.Place { return tail.Place{Tool: c.tool, Session: c.s
 // stamp gives an error a ref, the time and the place.
 func (c *Call) stamp(e *candor.Error) *candor.Error { return c.edge().Stamp(e, c.place()) }
 
-// refer gives an error of the upstream our ref in strict mode: one that the upstream chose would be words of its own.
-func (c *Call) refer(e *candor.Error, ref string) *candor.Error {
-	if c.up.o.Mode != ModeStrict {
-		return e
-	}
-	return e.With(candor.WithRef(ref))
-}
-
 // express writes the answer of a failed call as the mode says, after it was settled.
 func (c *Call) express(ctx context.Context, f failure, m *wire.Message) []byte {
 	out := c.normalised(f, m)
@@ -81,7 +73,7 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 // withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.
 // Found are details that are the gateway's own.
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
-	shown := candor.New(e.Code(), "", candor.WithRetry(e.Retry()), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
+	shown := candor.New(e.Code(), "", candor.WithRetry(withheldRetry(e)), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
 	if e.Code() != candor.CodeUnknownToolFailure {
 		return shown
@@ -89,6 +81,15 @@ func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	// The sentence of this code says that there were no words, and what to do is to read them. Neither is true here.
 	return shown.With(candor.WithMessage("The tool reported a failure, and its own words are withheld."),
 		candor.WithSuggestion("Report it with the reference, under which the operator finds the tool's own words."))
+}
+
+// withheldRetry is the advice beside a sentence of the catalogue. An upstream may say how long to wait, or not to repeat the call; it may
+// not ask for a repetition that the sentence contradicts.
+func withheldRetry(e *candor.Error) candor.Retry {
+	if own := e.Code().Retry(); e.Retry().Retryable() && !own.Retryable() {
+		return own
+	}
+	return e.Retry()
 }
 
 // withheldError is a JSON-RPC error without the upstream's words. Its number stays, and its data where the protocol itself says

@@ -174,7 +174,7 @@ func (u *Upstream) resent(answer []byte, session string) []byte {
 	if m.Shape() == wire.KindResult {
 		c.method = "tools/call" // nothing else fails by a result
 	}
-	return c.normalised(failure{err: c.refer(c.stamp(read.Error), x.Ref), verdict: read.Verdict, said: answer}, &m)
+	return c.normalised(failure{err: c.stamp(attribute(read.Error, &x)), verdict: read.Verdict, said: answer}, &m)
 }
 
 // answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may

@@ -154,3 +154,17 @@ func envelopeIn(t *testing.T, answer string) wire.Value {
 	}
 	return e
 }
+
+// front returns the gate itself as an upstream of another.
+func (g *gate) front(t *testing.T) *httptest.Server {
+	t.Helper()
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got := g.post(t, string(body))
+		w.Header().Set("Content-Type", got.header.Get("Content-Type"))
+		w.WriteHeader(got.status)
+		_, _ = w.Write(got.body)
+	}))
+	t.Cleanup(relay.Close)
+	return relay
+}
