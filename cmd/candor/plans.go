@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +18,15 @@ import (
 // planCommand holds the flags of the commands for the person who approves.
 type planCommand struct {
 	benchFlags
-	w    *world
-	cmd  *cobra.Command
-	yes  bool
-	json bool
-	by   string
-	note string
-	as   string // the name of the command in the trail; "" is approve
+	w     *world
+	cmd   *cobra.Command
+	yes   bool
+	json  bool
+	by    string
+	note  string
+	lasts time.Duration
+	uses  int
+	as    string // the name of the command in the trail; "" is approve
 }
 
 const reviewRoot = "the workspace; default the working folder"
@@ -52,9 +55,13 @@ func newApprove(w *world) *cobra.Command {
 touches, and how it differs from the plan that was approved last. Then ask, and record the approval in the trail, in
 the state folder and in the header of the plan. PLAN is a hash, or its first eight digits or more.
 
+With --expires or --uses the approval ends by itself; a change after that is refused with PLAN_NOT_APPROVED until the plan
+is approved again. A change that fails or is put back after a crash does not count as a use.
+
 Nothing else approves a plan: what a file in the workspace says about itself is not believed. Exit code 1: it was not
 approved, because you said no. Exit code 2: it could not be.`,
 		Example: `  candor workbench approve 3f2a9c1d
+  candor workbench approve 3f2a9c1d --expires 2h --uses 1
   candor workbench approve 3f2a9c1d --root ~/projects/site --note "as discussed" --yes`,
 		Args: exactly("plan", "candor workbench approve 3f2a9c1d"),
 		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.approve(args[0]) },
@@ -62,6 +69,8 @@ approved, because you said no. Exit code 2: it could not be.`,
 	c.register(cmd, reviewRoot)
 	c.decides(cmd)
 	cmd.Flags().StringVar(&c.note, "note", "", "a remark that is kept with the approval")
+	cmd.Flags().DurationVar(&c.lasts, "expires", 0, "the approval ends after this time, such as 30m or 2h; default never")
+	cmd.Flags().IntVar(&c.uses, "uses", 0, "the approval is for so many changes, 1 to 100; default any number")
 	return cmd
 }
 
@@ -176,6 +185,9 @@ func (c *planCommand) list() (err error) {
 
 // approve shows a plan, asks, and approves exactly what was shown.
 func (c *planCommand) approve(name string) (err error) {
+	if err := c.checkLimits(); err != nil {
+		return err
+	}
 	r, closing, err := c.open(true)
 	if err != nil {
 		return err
@@ -193,11 +205,24 @@ func (c *planCommand) approve(name string) (err error) {
 	if err := c.asks("Approve this plan?"); err != nil {
 		return err
 	}
-	stored, err := r.Approve(orBackground(c.cmd.Context()), shown.Hash, c.person(), c.note)
+	stored, err := r.Approve(orBackground(c.cmd.Context()), shown.Hash, c.person(), c.note, plan.Limits{For: c.lasts, Uses: c.uses})
 	if err != nil {
 		return planFault(err)
 	}
 	return c.say("approved", stored)
+}
+
+// maxLasts is the longest time that an approval can be limited to.
+const maxLasts = 366 * 24 * time.Hour
+
+func (c *planCommand) checkLimits() error {
+	switch flags := c.cmd.Flags(); {
+	case flags.Changed("expires") && (c.lasts < time.Second || c.lasts > maxLasts):
+		return bad("such as --expires 2h", "--expires must be 1s to %s, not %s", maxLasts, c.lasts)
+	case flags.Changed("uses") && (c.uses < 1 || c.uses > plan.MaxUses):
+		return bad("such as --uses 1", "--uses must be 1 to %d, not %d", plan.MaxUses, c.uses)
+	}
+	return nil
 }
 
 func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
@@ -255,14 +280,31 @@ func (c *planCommand) say(done string, stored plan.Stored) error {
 		if stored.Plan != nil {
 			said["title"] = stored.Plan.Title
 		}
+		if a := stored.Approval; a != nil && a.Expires != nil {
+			said["expires"] = a.Expires
+		}
+		if a := stored.Approval; a != nil && a.Uses > 0 {
+			said["uses"] = a.Uses
+		}
 		return writeLine(c.w.out, said)
 	}
 	title := "its file is harmed, or gone"
 	if stored.Plan != nil {
 		title = stored.Plan.Title
 	}
-	fmt.Fprintf(c.w.out, "%s %s: %s\n", c.w.paint().good(done), stored.Hash, title)
+	fmt.Fprintf(c.w.out, "%s %s: %s%s\n", c.w.paint().good(done), stored.Hash, title, limitsOf(stored.Approval))
 	return nil
+}
+
+// limitsOf says how an approval ends by itself, or nothing.
+func limitsOf(a *plan.Approval) (text string) {
+	if a != nil && a.Expires != nil {
+		text += ", until " + a.Expires.UTC().Format(time.RFC3339)
+	}
+	if a != nil && a.Uses > 0 {
+		text += fmt.Sprintf(", for %d of %d changes", a.Uses-len(a.Used), a.Uses)
+	}
+	return text
 }
 
 // person names who decides.

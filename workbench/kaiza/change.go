@@ -93,10 +93,13 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 	}
 	staged, err := k.commit(ctx, c, d, ch, lock)
 	if err != nil {
+		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
 		return errors.Join(err, k.close(ctx, c, effect, err))
 	}
 	if err := effect.Complete(ctx, nil, map[string]any{"files": ch.told()}); err != nil {
-		return k.undo(staged, err)
+		err = k.undo(staged, err)
+		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
+		return err
 	}
 	if ch.report {
 		err = d.unlock(c.Session.ID)
@@ -114,6 +117,9 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 	staged, err := d.folder.Stage(d.state, c.ID, ch.files, about)
 	if err != nil {
 		return nil, err
+	}
+	if err := k.countUse(d.folder.Root(), ch.plan, c.ID); err != nil {
+		return nil, errors.Join(err, staged.Done())
 	}
 	if err := staged.Commit(ctx); err != nil {
 		return nil, errors.Join(err, staged.Done())

@@ -144,3 +144,20 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	p.holds("src/hello.txt", hello)
 	p.holds("src/a.txt", "-")
 }
+
+// TestAKillGivesTheUseOfAnApprovalBack: the change came to nothing, so the one that the approval is for is still to be made.
+func TestAKillGivesTheUseOfAnApprovalBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	p.approveWith(plan, "--uses", "1")
+	m := newMidwayUnder(p, plan)
+	m.kill()
+	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
+	s := p.executor()
+	write := func(name string) answer {
+		return s.call("write_file", args{"path": name, "content": "x\n", "plan_hash": m.plan})
+	}
+	write("src/a.txt").fine()
+	write("src/b.txt").refusedFor("used_up")
+}

@@ -128,6 +128,7 @@ func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Reco
 	case workspace.Unknown, workspace.Damaged:
 		e.Outcome = ledger.OutcomeUnknown
 	case workspace.NotDone, workspace.Undone:
+		k.releaseUse(b, r.Journal.Root, about.Plan, r.ID, nil)
 	}
 	if err := b.Record(ctx, e); err != nil {
 		b.Logger().Error("a recovery could not be recorded", slog.String("call", r.ID), slog.Any("error", err))

@@ -19,10 +19,13 @@ type midway struct {
 	check int // the process
 }
 
-func newMidway(p *place) *midway {
+func newMidway(p *place) *midway { return newMidwayUnder(p, p.approved("src/**")) }
+
+// newMidwayUnder is newMidway under a plan that is approved already.
+func newMidwayUnder(p *place, plan string) *midway {
 	p.t.Helper()
 	pid := filepath.Join(filepath.Dir(p.root), "pid")
-	m := &midway{plan: p.approved("src/**")}
+	m := &midway{plan: plan}
 	m.stdio = p.executor("--policy", p.checks("echo $$ > "+pid+"; exec sleep 1000"))
 	params, err := json.Marshal(args{"name": "write_file", "arguments": args{
 		"path": "src/hello.txt", "content": "midway\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": m.plan}})

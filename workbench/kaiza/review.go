@@ -71,9 +71,10 @@ func (r *Review) Files(ctx context.Context) (files []string, more bool, err erro
 }
 
 // Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
-func (r *Review) Approve(ctx context.Context, hash, by, note string) (stored plan.Stored, err error) {
+// The approval ends by itself where within says so.
+func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
 	err = r.decide(ctx, "approve", hash, by, func(plans *plan.Store) (err error) {
-		stored, err = plans.Approve(hash, by, note, r.k.now())
+		stored, err = plans.ApproveWithin(hash, by, note, r.k.now(), within)
 		return err
 	})
 	return stored, err

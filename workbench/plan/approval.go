@@ -30,6 +30,7 @@ const (
 	maxBy        = 128
 	maxNote      = 1 << 10
 	maxRecord    = 16 << 10
+	MaxUses      = 100    // changes that an approval may be limited to
 	maxApprovals = 10_000 // names in the folder of one workspace that are looked at
 )
 
@@ -44,6 +45,12 @@ type Approval struct {
 	By      string    `json:"approved_by"` // who, as the command line knows them
 	At      time.Time `json:"at"`
 	Note    string    `json:"note,omitempty"`
+
+	// Expires is when the approval ends, nil is never.
+	Expires *time.Time `json:"expires,omitempty"`
+	// Uses is how many changes the approval is for, 0 is any number, and Used the ids of those that were made.
+	Uses int      `json:"uses,omitempty"`
+	Used []string `json:"used,omitempty"`
 
 	// Problem says what is wrong with a damaged record in a list. Such a record approves nothing.
 	Problem string `json:"-"`
@@ -171,9 +178,55 @@ func (r Approval) check(root, plan string) error {
 		return &mistake{text: "it does not say when"}
 	case len(r.Note) > maxNote || strings.ContainsFunc(r.Note, func(c rune) bool { return c != '\n' && hidden(c) }):
 		return &mistake{text: "its note is too long, or no plain text"}
+	case r.Expires != nil && !r.Expires.After(r.At):
+		return &mistake{text: "it ends before it begins"}
+	case r.Uses < 0 || r.Uses > MaxUses || len(r.Used) > r.Uses:
+		return &mistake{text: fmt.Sprintf("its number of uses is not 1 to %d", MaxUses)}
 	default:
 		return nil
 	}
+}
+
+// Ended says why an approval does not hold any more, in one word for details and in a sentence; "" if it holds.
+func (r Approval) Ended(now time.Time) (reason, sentence string) {
+	switch {
+	case r.Expires != nil && !now.Before(*r.Expires):
+		return "expired", "The approval of the plan has expired, at " + r.Expires.UTC().Format(time.RFC3339) + "."
+	case r.Uses > 0 && len(r.Used) >= r.Uses:
+		return "used_up", fmt.Sprintf("The approval of the plan was for %d changes, and they were made.", r.Uses)
+	}
+	return "", ""
+}
+
+// Use counts a change with this id against an approval that is limited in number. It is durable before it returns, and the same id counts once. The
+// caller holds the lock of the workspace.
+func (a *Approvals) Use(root, plan, id string) error {
+	return a.recount(root, plan, func(used []string) []string {
+		if slices.Contains(used, id) {
+			return used
+		}
+		return append(used, id)
+	})
+}
+
+// Release takes back what [Approvals.Use] counted for a change that came to nothing.
+func (a *Approvals) Release(root, plan, id string) error {
+	return a.recount(root, plan, func(used []string) []string {
+		return slices.DeleteFunc(slices.Clone(used), func(other string) bool { return other == id })
+	})
+}
+
+func (a *Approvals) recount(root, plan string, count func([]string) []string) error {
+	record, err := a.Lookup(root, plan)
+	if err != nil || record.Uses == 0 {
+		return nil //nolint:nilerr // without a record nothing is counted; whether the plan is approved is decided elsewhere
+	}
+	used := count(record.Used)
+	if len(used) == len(record.Used) {
+		return nil
+	}
+	record.Used = used
+	return a.Approve(record)
 }
 
 // problemOf is what may be told of a damaged record: our own words, but nothing of the file system's.

@@ -34,11 +34,12 @@ type Store struct {
 	files     Files
 	approvals *Approvals
 	root      string
+	now       func() time.Time
 }
 
 // NewStore joins the files of a workspace with its approvals. root is its [RootDigest].
 func NewStore(files Files, approvals *Approvals, root string) *Store {
-	return &Store{files: files, approvals: approvals, root: root}
+	return &Store{files: files, approvals: approvals, root: root, now: time.Now}
 }
 
 // Submit stores a proposed plan under its hash. The same content again changes nothing and says that it existed; if the file under its hash
@@ -94,11 +95,27 @@ func (s *Store) Enforce(hash, path string) error {
 // Approve records that a person approved the plan, and then writes so into its header. After a crash in between there is a record without a
 // header, the plan is not approved yet, and approving it again completes it.
 func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
+	return s.ApproveWithin(hash, by, note, at, Limits{})
+}
+
+// Limits bound an approval. The zero value bounds nothing.
+type Limits struct {
+	For  time.Duration // how long it holds
+	Uses int           // how many changes may be made under it
+}
+
+// ApproveWithin is [Store.Approve] for an approval that ends by itself. Approving again begins anew.
+func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits) (Stored, error) {
 	stored, err := s.Load(hash)
 	if err != nil {
 		return Stored{}, err
 	}
-	if err := s.approvals.Approve(Approval{Plan: stored.Hash, Root: s.root, By: by, Note: note, At: at}); err != nil {
+	record := Approval{Plan: stored.Hash, Root: s.root, By: by, Note: note, At: at, Uses: within.Uses}
+	if within.For != 0 {
+		expires := at.Add(within.For).UTC()
+		record.Expires = &expires
+	}
+	if err := s.approvals.Approve(record); err != nil {
 		return Stored{}, err
 	}
 	return s.mark(stored, StatusApproved)
@@ -161,7 +178,7 @@ func (s *Store) Previous(hash string) (*Stored, error) {
 		if record.Problem != "" || record.Plan == hash {
 			continue
 		}
-		if stored, err := s.Load(record.Plan); err == nil && stored.Approved() {
+		if stored, err := s.Load(record.Plan); err == nil && stored.wasApproved() {
 			return &stored, nil
 		}
 	}
@@ -263,6 +280,8 @@ func (s *Store) judge(stored Stored) Stored {
 		if stored.Status == StatusApproved && stored.reason == "no_record" {
 			stored.reason, stored.Refusal = "forged_header", "The header claims an approval that nobody gave in this workspace."
 		}
+	case ended(&record, s.now(), &stored):
+		stored.Approval = &record
 	case stored.Status != StatusApproved:
 		stored.Approval = &record
 		stored.reason, stored.Refusal = "unmarked", "The approval is recorded, but the header does not say so; it must be approved once more."
@@ -270,6 +289,20 @@ func (s *Store) judge(stored Stored) Stored {
 		stored.Approval = &record
 	}
 	return stored
+}
+
+// ended reports an approval that does not hold any more, and says so in the plan.
+func ended(record *Approval, now time.Time, stored *Stored) bool {
+	reason, sentence := record.Ended(now)
+	if reason != "" {
+		stored.reason, stored.Refusal = reason, sentence
+	}
+	return reason != ""
+}
+
+// wasApproved reports a plan whose approval holds, or held until it ended by itself.
+func (s Stored) wasApproved() bool {
+	return s.Approved() || s.Approval != nil && (s.reason == "expired" || s.reason == "used_up")
 }
 
 // absent reports whether an error means that there is no such file.

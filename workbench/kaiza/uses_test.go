@@ -1,0 +1,115 @@
+package kaiza_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// approveWith approves a plan with limits.
+func (p *place) approveWith(hash string, flags ...string) string {
+	p.t.Helper()
+	out, code := p.onWork("approve", append([]string{hash, "--yes", "--by", "tester"}, flags...)...)
+	if code != 0 {
+		p.t.Fatalf("approving: %d %s", code, out)
+	}
+	return out
+}
+
+// refusedFor demands PLAN_NOT_APPROVED for a reason, with the command that helps.
+func (a answer) refusedFor(reason string) {
+	a.t.Helper()
+	a.is("PLAN_NOT_APPROVED")
+	if got, _ := a.canonical().Path("details", "reason").Str(); got != reason {
+		a.t.Errorf("the reason is %q", got)
+	}
+	if next, _ := a.canonical().Path("suggestion").Str(); !strings.Contains(next, "candor workbench approve") {
+		a.t.Errorf("it suggests %q", next)
+	}
+}
+
+// TestAnApprovalForOneUse lets one change through. One that is refused or fails does not count, and approving again begins anew.
+func TestAnApprovalForOneUse(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	if out := p.approveWith(plan, "--uses", "1"); !strings.Contains(out, "for 1 of 1 changes") {
+		t.Errorf("it says %s", out)
+	}
+	s := p.executor("--policy", p.checks("! grep -rq bad src"))
+	write := func(name, text string) answer {
+		return s.call("write_file", args{"path": name, "content": text, "plan_hash": plan})
+	}
+	write("src/hello.txt", "x").is("FILE_ALREADY_EXISTS")
+	write("src/a.txt", "bad\n").is("PREFLIGHT_FAILED")
+	write("src/a.txt", "good\n").fine()
+	write("src/b.txt", "good\n").refusedFor("used_up")
+	s.call("move_file", args{"path": "src/a.txt", "to": "src/c.txt", "plan_hash": plan}).refusedFor("used_up")
+	if text := s.call("list_plans", args{}).text("content", 0, "text"); strings.Contains(text, "APPROVED") || !strings.Contains(text, "was for 1 change") {
+		t.Errorf("it is listed as %s", text)
+	}
+	if text := s.call("session_status", args{}).text("content", 0, "text"); strings.Contains(text, plan) {
+		t.Errorf("the status says %s", text)
+	}
+	p.approveWith(plan, "--uses", "2")
+	write("src/b.txt", "good\n").fine()
+	write("src/c.txt", "good\n").fine()
+	write("src/d.txt", "good\n").refusedFor("used_up")
+	p.approve(plan)
+	write("src/d.txt", "good\n").fine()
+	p.holds("src/d.txt", "good\n")
+}
+
+// TestAnApprovalExpires shortens what is left of a recorded approval instead of waiting for it.
+func TestAnApprovalExpires(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	p.approveWith(plan, "--expires", "2h")
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
+	records, err := filepath.Glob(filepath.Join(p.state, "approvals", "*", plan+".json"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%v %v", records, err)
+	}
+	data, err := os.ReadFile(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record map[string]any
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, record["at"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record["expires"], record["at"] = at.Add(-time.Minute), at.Add(-time.Hour)
+	data, _ = json.Marshal(record)
+	if err := os.WriteFile(records[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("expired")
+	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("expired") // and the session is not locked
+	p.holds("src/b.txt", "-")
+	if out, _ := p.onWork("plans"); !strings.Contains(out, "has expired") {
+		t.Errorf("it is listed as %s", out)
+	}
+	p.approveWith(plan, "--expires", "1h")
+	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).fine()
+}
+
+// TestLimitsThatMeanNothingAreRefused before anything is approved.
+func TestLimitsThatMeanNothingAreRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	for _, flags := range [][]string{{"--uses", "0"}, {"--uses", "-1"}, {"--uses", "101"}, {"--expires", "0s"}, {"--expires", "-2h"}, {"--expires", "9000h"}, {"--expires", "soon"}} {
+		if out, code := p.onWork("approve", append(flags, plan, "--yes")...); code != 2 || !strings.Contains(out, flags[0]) {
+			t.Errorf("%v: %d %s", flags, code, out)
+		}
+	}
+}
