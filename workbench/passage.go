@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,6 +16,9 @@ import (
 // receive stands around everything: it begins each call of a tool and ends it.
 func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if list, ok := req.(*mcp.ListToolsRequest); ok && b.system.Lists != nil {
+			return b.list(ctx, method, list, next)
+		}
 		request, ok := req.(*mcp.CallToolRequest)
 		if !ok || request.Params == nil {
 			return next(ctx, method, req)
@@ -23,6 +27,19 @@ func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		defer b.end(ctx, c)
 		return next(context.WithValue(ctx, callKey{}, c), method, req)
 	}
+}
+
+// list answers tools/list with the tools that the session of the connection is shown.
+func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
+	result, err := next(ctx, method, request)
+	listed, ok := result.(*mcp.ListToolsResult)
+	session := b.sessions.at(b.connection(request.Session))
+	if err != nil || !ok || session == nil {
+		return result, err
+	}
+	shown := *listed
+	shown.Tools = slices.DeleteFunc(slices.Clone(listed.Tools), func(t *mcp.Tool) bool { return !b.system.Lists(session, t.Name) })
+	return &shown, nil
 }
 
 // begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
@@ -61,12 +78,14 @@ func outcomeOf(e *candor.Error) ledger.Outcome {
 }
 
 // placeOf names the connection of a call, "" if it has none that lasts.
-func (b *Bench) placeOf(request *mcp.CallToolRequest) string {
+func (b *Bench) placeOf(request *mcp.CallToolRequest) string { return b.connection(request.Session) }
+
+func (b *Bench) connection(session *mcp.ServerSession) string {
 	switch {
 	case b.stdio:
 		return "stdio"
-	case request.Session != nil && request.Session.ID() != "":
-		return "http:" + request.Session.ID()
+	case session != nil && session.ID() != "":
+		return "http:" + session.ID()
 	}
 	return ""
 }

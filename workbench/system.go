@@ -18,6 +18,8 @@ type System struct {
 
 	// Gate refuses a call before its arguments are looked at; nil lets all through.
 	Gate func(c *Call) *candor.Error
+	// Lists says whether a tool is listed to a session; nil lists all. A connection without a session is listed all tools.
+	Lists func(s *Session, tool string) bool
 	// Refine says a failure in the system's own words: another code, what the call knows of plan and phase. nil is no change.
 	Refine func(c *Call, e *candor.Error) *candor.Error
 	// Failed is told that a tool has failed, before that is recorded, so that it can draw consequences.

@@ -43,7 +43,7 @@ func newKaiza(w *world) *cobra.Command {
 		Use:   "kaiza",
 		Short: "A governed file workspace: plan, approval, execution",
 		Long: `Serve a governed file workspace over MCP, on standard input and output or with --listen over HTTP. An agent
-begins a session in a folder below --root, as ANTIGRAVITY, the planner, or as WINDSURF, the executor. The planner submits
+begins a session in a folder below --root, as planner or as executor (ANTIGRAVITY and WINDSURF in the KAIZA contract). The planner submits
 plans, a person approves them with candor workbench approve, and the executor changes files within them. A broken rule
 locks the session until a report is written; every call, change and refusal is in the trail.
 

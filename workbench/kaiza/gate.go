@@ -19,7 +19,7 @@ type claims struct {
 	Path    any `json:"path"`
 }
 
-const claimProperties = `"role":{"type":"string","enum":["ANTIGRAVITY","WINDSURF"],"description":"The role you believe to have. Optional; another one than the session's is refused."},
+const claimProperties = `"role":{"type":"string","enum":["planner","executor","ANTIGRAVITY","WINDSURF"],"description":"The role you believe to have. Optional; another one than the session's is refused."},
 "phase_id":{"type":"string","maxLength":128,"description":"The phase of your work. Optional; it is repeated in errors and in the trail."}`
 
 // withClaims adds the claims to the properties of a tool.
@@ -42,12 +42,6 @@ func text(v any) string {
 	return s
 }
 
-// forbidden says which tools a role may not use.
-var forbidden = map[string][]string{
-	Planner:  {"write_file", "apply_patch", "move_file", "delete_file", "make_dir", "set_executable"},
-	Executor: {"submit_plan"},
-}
-
 // gate refuses what no session, a locked one or one of this role may do.
 func (k *System) gate(c *workbench.Call) *candor.Error {
 	if c.Name == "begin_session" {
@@ -62,7 +56,7 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 		return candor.New(candor.CodeKaizaSessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
 	}
 	claimed := claimsOf(c)
-	if role := text(claimed.Role); role != "" && role != c.Session.Role {
+	if role := text(claimed.Role); role != "" && kindOf(role) != kindOf(c.Session.Role) {
 		return candor.New(candor.CodeKaizaRoleMismatch, "", candor.WithDetails(map[string]any{"role": c.Session.Role}))
 	}
 	d, err := k.desk(c.Session)
@@ -74,18 +68,11 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 	if lock != nil && !c.Tool.ReadOnly && !reporting {
 		return lockedError(lock)
 	}
-	if slices.Contains(forbidden[c.Session.Role], c.Name) && (lock == nil || !reporting) {
+	if slices.Contains(forbidden[kindOf(c.Session.Role)], c.Name) && (lock == nil || !reporting) {
 		return candor.New(candor.CodeKaizaUnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
 			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole(c.Session.Role)}))
 	}
 	return nil
-}
-
-func otherRole(role string) string {
-	if role == Planner {
-		return Executor
-	}
-	return Planner
 }
 
 func lockedError(l *Lock) *candor.Error {

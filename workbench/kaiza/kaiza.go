@@ -78,15 +78,15 @@ func New(o Options) (*System, error) {
 }
 
 const instructions = `A governed file workspace. Call begin_session first, with the absolute path of the workspace and your role.
-ANTIGRAVITY plans: submit_plan stores a plan with the files it may touch, and a person approves it with "candor workbench approve".
-WINDSURF executes: write_file, apply_patch, move_file, delete_file, make_dir and set_executable need the hash of an approved plan that covers the files.
+A planner (or ANTIGRAVITY) plans: submit_plan stores a plan with the files it may touch, and a person approves it with "candor workbench approve".
+An executor (or WINDSURF) executes: write_file, apply_patch, move_file, delete_file, make_dir and set_executable need the hash of an approved plan that covers the files.
 Every error has a code and says what to do next. If the session is locked, write a report below docs/reports/ with write_file.`
 
 // Describe returns what the workbench runs.
 func (k *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "kaiza", Title: "Governed workspace", Instructions: instructions, Dialect: "system-error", Domain: Domain,
-		Tools: k.tools(), Invariants: k.invariants(), Gate: k.gate, Refine: k.refine, Failed: k.failed,
+		Tools: k.tools(), Invariants: k.invariants(), Gate: k.gate, Refine: k.refine, Failed: k.failed, Lists: k.lists,
 	}
 }
 

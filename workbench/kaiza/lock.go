@@ -134,7 +134,7 @@ func (d *desk) takeLocks(role string) error {
 		if err != nil {
 			return err
 		}
-		if l == nil || l.Role != "" && l.Role != role {
+		if l == nil || l.Role != "" && kindOf(l.Role) != kindOf(role) {
 			continue
 		}
 		d.taken = append(d.taken, session)

@@ -23,7 +23,7 @@ func (k *System) beginSession() workbench.Tool {
 		Name: "begin_session", Title: "Begin a session",
 		About: "Begin to work in a workspace, in one role. Call it once, before anything else.",
 		Input: `{"workspace_root":{"type":"string","minLength":1,"maxLength":4096,"description":"Absolute path of an existing folder."},
-"role":{"type":"string","enum":["ANTIGRAVITY","WINDSURF"],"description":"ANTIGRAVITY plans, WINDSURF executes."}}`,
+"role":{"type":"string","enum":["planner","executor","ANTIGRAVITY","WINDSURF"],"description":"The planner, also called ANTIGRAVITY, writes plans; the executor, also called WINDSURF, carries them out."}}`,
 		Required: []string{"workspace_root", "role"},
 		Codes:    []candor.Code{candor.CodeKaizaBootstrapFailure, candor.CodeKaizaSessionInitializationFailed, candor.CodeTooManySessions},
 		Run:      workbench.Handle(k.begin),
@@ -129,7 +129,7 @@ func (k *System) statusOf(s *workbench.Session, d *desk) status {
 		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
 	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // without them the status still says the rest
 		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
-			if known[i].Problem == "" {
+			if reason, _ := known[i].Ended(k.now()); known[i].Problem == "" && reason == "" {
 				out.Approved = append(out.Approved, known[i].Plan)
 			}
 		}
@@ -137,7 +137,7 @@ func (k *System) statusOf(s *workbench.Session, d *desk) status {
 	switch {
 	case lock != nil:
 		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session."
-	case s.Role == Planner:
+	case kindOf(s.Role) == Planner:
 		out.Next = "Write a plan with submit_plan, and ask a person to approve it with candor workbench approve."
 	case len(out.Approved) == 0:
 		out.Next = "Wait for an approved plan: list_plans shows them. Without one you may read."
