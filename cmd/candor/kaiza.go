@@ -84,6 +84,7 @@ ends with code 1 if --exit-on-audit is given. Exit code 2: a flag or a file is w
 }
 
 func (c *kaizaCommand) run(cmd *cobra.Command) (err error) {
+	c.w.serveMode(c.logs.jsonLogs)
 	ctx, stop := untilStopped(cmd)
 	defer stop()
 	o, err := c.options()

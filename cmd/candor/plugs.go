@@ -47,6 +47,7 @@ func (f *plugFlags) register(cmd *cobra.Command) {
 
 // plugIn opens the ledger and the counters. Instance names the writer in the ledger.
 func (f *plugFlags) plugIn(ctx context.Context, w *world, cmd *cobra.Command, instance string) (*plugs, error) {
+	w.serveMode(f.jsonLogs)
 	p := &plugs{w: w, cmd: cmd, log: f.logger(w.err), json: f.jsonLogs}
 	var err error
 	if p.dir, err = plug.Folder(f.ledger, w.getenv); err != nil {

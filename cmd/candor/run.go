@@ -28,6 +28,7 @@ const (
 
 // run executes one command line and returns its exit code.
 func run(w *world, args []string) int {
+	defer w.close()
 	root := newRoot(w)
 	root.SetArgs(shieldNumbers(args))
 	cmd, err := root.ExecuteC()

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/asyncwriter"
 )
 
 // world is everything outside the program that a command may touch.
@@ -22,6 +25,8 @@ type world struct {
 	typing bool
 	// color is the value of --color.
 	color string
+	// background writes standard error for commands that serve, see serveMode; nil for all others.
+	background *asyncwriter.Writer
 }
 
 // system is the world of a real start.
@@ -35,6 +40,35 @@ func system() *world {
 		now:      time.Now,
 		terminal: mode&os.ModeCharDevice != 0,
 		typing:   modeOf(os.Stdin)&os.ModeCharDevice != 0 && mode&os.ModeCharDevice != 0,
+	}
+}
+
+// errPatience is how long the last lines on standard error may take when a command that serves ends.
+const errPatience = time.Second
+
+// serveMode is for commands that serve a peer until it leaves. A full pipe on standard error must not stop the protocol, so that
+// from here on lines which its reader does not take are dropped and counted. Standard error is JSON if json is set.
+func (w *world) serveMode(json bool) {
+	if w.background != nil {
+		return
+	}
+	w.background = asyncwriter.New(w.err, asyncwriter.DefaultLimit, func(writes, size int) []byte {
+		var b bytes.Buffer
+		const text = "standard error was not read, log lines were dropped"
+		if json {
+			slog.New(slog.NewJSONHandler(&b, nil)).Warn(text, slog.Int("writes", writes), slog.Int("bytes", size))
+		} else {
+			slog.New(slog.NewTextHandler(&b, nil)).Warn(text, slog.Int("writes", writes), slog.Int("bytes", size))
+		}
+		return b.Bytes()
+	})
+	w.err = w.background
+}
+
+// close writes what is left of standard error, within errPatience.
+func (w *world) close() {
+	if w.background != nil {
+		w.background.Close(errPatience)
 	}
 }
 
@@ -63,13 +97,14 @@ func (w *world) timeOf(text string) (time.Time, error) {
 
 // sink is a buffered output that remembers its first failure, so that a line may be printed without asking each time.
 type sink struct {
+	to   io.Writer // what buf writes to
 	buf  *bufio.Writer
 	lazy bool // nobody waits for single lines
 	err  error
 }
 
 func newSink(w io.Writer, lazy bool) *sink {
-	return &sink{buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
+	return &sink{to: w, buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
 }
 
 // Write buffers p. After a failure it does nothing but repeat it.

@@ -1,0 +1,118 @@
+// Package asyncwriter writes logs to a stream whose reader may be slow or stuck, without making the program wait for it.
+package asyncwriter
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+// Writer passes what is written to it on to another writer, from a goroutine of its own. Write never blocks: when the bytes that
+// wait reach the limit, further writes are dropped whole and counted. It is safe for concurrent use.
+type Writer struct {
+	to     io.Writer
+	limit  int
+	notice func(writes, bytes int) []byte
+
+	mu      sync.Mutex // guards all below
+	pending []byte
+	writes  int // dropped since the last notice
+	bytes   int // of these
+	err     error
+	closed  bool
+	wake    chan struct{} // holds one signal: there is something to do
+	done    chan struct{} // closed when the goroutine has ended
+}
+
+// DefaultLimit is how many bytes wait at most: several thousand lines of a log.
+const DefaultLimit = 512 << 10
+
+// New returns a Writer that passes on to w. Notice makes the text that replaces dropped writes once w takes bytes again.
+// [Writer.Close] ends its goroutine.
+func New(w io.Writer, limit int, notice func(writes, bytes int) []byte) *Writer {
+	a := &Writer{to: w, limit: limit, notice: notice, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go a.run()
+	return a
+}
+
+// Write queues a copy of p, or drops it. The error is the first that the other writer returned; after it nothing is queued.
+func (a *Writer) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.err != nil:
+		return 0, a.err
+	case a.closed:
+		return 0, io.ErrClosedPipe
+	case a.writes > 0 || len(a.pending)+len(p) > a.limit && len(a.pending) > 0:
+		a.writes++
+		a.bytes += len(p)
+		return len(p), nil
+	}
+	a.pending = append(a.pending, p...)
+	a.signal()
+	return len(p), nil
+}
+
+func (a *Writer) signal() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until the Writer is closed and nothing waits.
+func (a *Writer) run() {
+	defer close(a.done)
+	var spare []byte
+	for {
+		text, last := a.take(spare)
+		if len(text) == 0 {
+			if last {
+				return
+			}
+			<-a.wake
+			continue
+		}
+		if _, err := a.to.Write(text); err != nil {
+			a.fail(err)
+			return
+		}
+		spare = text[:0]
+	}
+}
+
+// take returns what waits, with a notice behind it if writes were dropped, and whether the Writer is closed.
+func (a *Writer) take(spare []byte) (text []byte, last bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text, a.pending = a.pending, spare
+	if a.writes > 0 {
+		text = append(text, a.notice(a.writes, a.bytes)...)
+		a.writes, a.bytes = 0, 0
+	}
+	return text, a.closed
+}
+
+func (a *Writer) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err, a.pending = err, nil
+}
+
+// Close waits until everything has been passed on, but no longer than timeout, and reports whether it was. A write that hangs
+// keeps its goroutine.
+func (a *Writer) Close(timeout time.Duration) bool {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.signal()
+	clock := time.NewTimer(timeout)
+	defer clock.Stop()
+	select {
+	case <-a.done:
+		return true
+	case <-clock.C:
+		return false
+	}
+}
