@@ -5,8 +5,9 @@
 // parent, also one that has left the process group or the session. When the command ends, when we order it, or when we are gone, however
 // we went, the guard ends them all, and then itself.
 //
-// What a guard cannot stop: a command that runs as our user can kill its guard. It dies with it, and so does its process group while
-// we live to see to it; who has left the group before does not.
+// A command that runs as our user can kill its guard. It dies with it, and so does its process group. Processes that have left the
+// group before are ended only if this process has called [AdoptOrphans]. Nothing ends them if the command kills both its guard and
+// this process before either can act: that takes a privilege which an ordinary user does not have.
 package guard
 
 import (
@@ -143,12 +144,13 @@ func (p *Process) enlist(o Options) error {
 func (p *Process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	err := own.start(p.cmd)
 	started <- err
 	if err != nil {
 		return
 	}
 	_ = p.cmd.Wait() // the state says more
+	own.ended(p.cmd.Process.Pid)
 	p.bury()
 	close(p.done)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -178,6 +179,50 @@ func TestAKilledGuardIsMissed(t *testing.T) {
 		if runs(l.number("child")) || runs(l.number("command")) {
 			t.Errorf("%s: still there", kind)
 		}
+	}
+}
+
+// TestGuardPreservesIgnoredSignals: under nohup, and in the background of a shell, a command begins with signals ignored.
+func TestGuardPreservesIgnoredSignals(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT)
+	defer signal.Reset(syscall.SIGHUP, syscall.SIGINT)
+	for kind, o := range kinds(t) {
+		l := start(t, o, "grep SigIgn /proc/self/status | cut -f2")
+		if end := l.p.End(); end != (guard.End{}) {
+			t.Errorf("%s: %+v", kind, end)
+		}
+		ignored, err := strconv.ParseUint(strings.TrimSpace(l.said()), 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := uint64(1<<(syscall.SIGHUP-1) | 1<<(syscall.SIGINT-1)); ignored&want != want {
+			t.Errorf("%s: ignores %b, want %b too", kind, ignored, want)
+		}
+	}
+}
+
+// TestKilledGuardLeavesNoDaemon has a command that starts a daemon as daemons are started, in a session of its own with a parent that
+// ends, and then kills its guard. Another command goes on meanwhile.
+func TestKilledGuardLeavesNoDaemon(t *testing.T) {
+	if err := guard.AdoptOrphans(); err != nil {
+		t.Fatal(err)
+	}
+	o := kinds(t)["guarded"]
+	other := start(t, o, "echo command $$; exec sleep 100")
+	other.await("command")
+	daemons := `for i in 1 2 3; do setsid sh -c 'sh -c "trap : TERM HUP; echo daemon$0 \$\$; while :; do sleep 1; done" $0 & exit' $i & done
+		while [ $(grep -c daemon out) -lt 3 ]; do sleep 0.01; done; sleep 0.1; kill -9 $PPID; sleep 100`
+	l := start(t, o, daemons)
+	if end := l.p.End(); end.Signal != syscall.SIGKILL {
+		t.Errorf("%+v", end)
+	}
+	for _, daemon := range []string{"daemon1", "daemon2", "daemon3"} {
+		if runs(l.number(daemon)) {
+			t.Errorf("%s still runs", daemon)
+		}
+	}
+	if !runs(other.number("command")) {
+		t.Error("another command was ended too")
 	}
 }
 

@@ -54,7 +54,11 @@ func watch(command []string) int {
 		report: os.NewFile(reportFD, "report"), ordered: make(chan struct{}), changed: make(chan os.Signal, 1), asked: make(chan os.Signal, 8),
 	}
 	signal.Notify(w.changed, syscall.SIGCHLD)
-	signal.Notify(w.asked, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) { // asking for an ignored one, as under nohup, would give the command the default action
+			signal.Notify(w.asked, s)
+		}
+	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		fmt.Fprintf(os.Stderr, "becoming the heir of what is left behind: %v\n", err)
 		return 127

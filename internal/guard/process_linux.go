@@ -59,6 +59,7 @@ func (p *Process) bury() {
 		if group = pid; pid == 0 {
 			return // it was killed before it began
 		}
+		defer own.sweepOrphans()
 	}
 	sweep(group)
 }

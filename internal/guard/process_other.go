@@ -4,6 +4,7 @@ package guard
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -19,6 +20,16 @@ func (p *Process) Ask() { _ = p.cmd.Process.Signal(os.Interrupt) }
 func (p *Process) force() { _ = p.cmd.Process.Kill() }
 
 func (p *Process) bury() { p.end = End{Code: p.cmd.ProcessState.ExitCode()} }
+
+// AdoptOrphans is not built for this system and does nothing.
+func AdoptOrphans() error { return nil }
+
+type ownChildren struct{}
+
+var own ownChildren
+
+func (ownChildren) start(cmd *exec.Cmd) error { return cmd.Start() }
+func (ownChildren) ended(int)                 {}
 
 // Memory is not known on this system: it is always 0.
 func (*Process) Memory() int64 { return 0 }

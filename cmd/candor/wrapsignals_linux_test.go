@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestWrapPreservesIgnoredSignals: nohup candor wrap gives its server what nohup would.
+func TestWrapPreservesIgnoredSignals(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	candor := filepath.Join(installed(t), programName)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap '' HUP INT; exec "$0" wrap --ledger none -- grep SigIgn /proc/self/status`, candor)
+	cmd.Env = append(os.Environ(), "HOME="+home)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, mask, _ := strings.Cut(string(out), `SigIgn:\t`)
+	if len(mask) < 16 {
+		t.Fatalf("it said %s", out)
+	}
+	ignored, err := strconv.ParseUint(mask[:16], 16, 64)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if want := uint64(1<<(syscall.SIGHUP-1) | 1<<(syscall.SIGINT-1)); ignored&want != want {
+		t.Errorf("ignores %b, want %b too", ignored, want)
+	}
+}
+
+// TestWrapEndsTheDaemonOfAServerThatKillsItsGuard: the daemon has a session of its own, and its parent has ended.
+func TestWrapEndsTheDaemonOfAServerThatKillsItsGuard(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "daemon")
+	p := launch(t, "wrap", "--", "sh", "-c", fmt.Sprintf(`
+		setsid sh -c 'sh -c "trap : TERM HUP; echo \$\$ > %[1]s.part; mv %[1]s.part %[1]s; while :; do sleep 1; done" & exit' &
+		while ! test -e %[1]s; do sleep 0.01; done; kill -9 $PPID; sleep 100`, file))
+	p.ends()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Errorf("the daemon still runs: %s", state)
+	}
+}
