@@ -271,6 +271,16 @@ func (l *link) mayAnswer(id wire.ID) bool {
 
 // end closes the table: every call that is open is answered with e, and so is every later one.
 func (l *link) end(e *candor.Error) {
+	l.finish(e, func(c *Call) { l.client.send(c.Fail(l.ctx, e)) })
+}
+
+// abandon closes the table because the client has hung up: the calls that are open are its own cancellations, and nothing is answered.
+func (l *link) abandon() {
+	l.finish(draining(), func(c *Call) { c.Cancelled(l.ctx) })
+}
+
+// finish closes the table, so that later calls are answered with e, and ends the calls that are open.
+func (l *link) finish(e *candor.Error, end func(*Call)) {
 	l.mu.Lock()
 	l.over = e
 	if l.clock.timer != nil {
@@ -292,7 +302,7 @@ func (l *link) end(e *candor.Error) {
 			p.own(nil)
 			continue
 		}
-		l.client.send(p.call.Fail(l.ctx, e))
+		end(p.call)
 	}
 	l.work.Wait()
 	l.tell()

@@ -33,6 +33,9 @@ type pump struct {
 	hello   handshake
 	heard   atomic.Int64 // lines of the client
 
+	reading sync.Mutex // held while a line of the client is handled
+	closed  bool       // guarded by reading: what the client says is dropped
+
 	mu      sync.Mutex // guards all below
 	link    *link      // nil while there is no server
 	since   time.Time  // when the last one was lost
@@ -57,8 +60,27 @@ func (p *pump) readClient(client io.Reader) {
 			return
 		}
 		p.heard.Add(1)
+		if !p.handle(line) {
+			return
+		}
+	}
+}
+
+// handle handles one line of the client, unless the pump is closed.
+func (p *pump) handle(line wire.Line) bool {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	if !p.closed {
 		p.fromClient(line)
 	}
+	return !p.closed
+}
+
+// close waits until the line that is being handled is done, and drops all that follow.
+func (p *pump) close() {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	p.closed = true
 }
 
 // fromClient handles one line of the client.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor/wire"
@@ -13,21 +14,37 @@ import (
 
 // outlet is the one door through which messages leave to a peer. Lines are never torn. It is safe for concurrent use.
 type outlet struct {
-	stall time.Duration // how long a peer may refuse to take what is written, 0 for ever
-	to    io.Writer
+	stall  time.Duration // how long a peer may refuse to take what is written, 0 for ever
+	to     io.Writer
+	writes atomic.Uint64 // counts the beginnings and the ends of writes: it is odd during one
 
 	mu     sync.Mutex // guards all below
 	w      *bufio.Writer
 	err    error         // the first that a write returned; nothing leaves after it
 	broken chan struct{} // closed when there is one
+	lost   int64         // messages that came after the error
 }
 
 // outletSize is what is collected before it is written. A larger message is not copied.
 const outletSize = 64 << 10
 
 func newOutlet(w io.Writer, stall time.Duration) *outlet {
-	return &outlet{stall: stall, to: w, w: bufio.NewWriterSize(w, outletSize), broken: make(chan struct{})}
+	o := &outlet{stall: stall, to: w, broken: make(chan struct{})}
+	o.w = bufio.NewWriterSize(counted{o}, outletSize)
+	return o
 }
+
+// counted writes to the outlet's stream and counts the writes.
+type counted struct{ o *outlet }
+
+func (c counted) Write(p []byte) (int, error) {
+	c.o.writes.Add(1)
+	defer c.o.writes.Add(1)
+	return c.o.to.Write(p)
+}
+
+// blockedSince reports whether the write is still going on that was when [outlet.writes] was read.
+func (o *outlet) blockedSince(writes uint64) bool { return writes%2 == 1 && o.writes.Load() == writes }
 
 // queue takes a message that leaves with the next flush at the latest. Nil is nothing.
 func (o *outlet) queue(message []byte) {
@@ -59,6 +76,7 @@ func (o *outlet) flush() {
 
 func (o *outlet) put(message []byte) {
 	if o.err != nil {
+		o.lost++
 		return
 	}
 	if bytes.IndexByte(message, '\n') >= 0 {
@@ -106,6 +124,13 @@ func (o *outlet) shut() {
 }
 
 var errShut = errors.New("the session is over")
+
+// undelivered returns how many messages came after a write had failed.
+func (o *outlet) undelivered() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lost
+}
 
 // failure returns the first error of a write.
 func (o *outlet) failure() error {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -22,9 +24,12 @@ type Exit struct {
 }
 
 // Wrap starts a server and stands between it and a client until one of them ends, or the context does. Every request that it
-// has read is answered once. When it returns, the server and all that it has started are gone.
+// has read is answered once, unless the client cancels it or hangs up and leaves it open. When it returns, the server and all that
+// it has started are gone.
 //
-// It does not close the client's streams. A read of client.In that cannot be interrupted is left behind; what it brings is dropped.
+// A client that does not read its answers cannot keep it from returning: answers that are left then are dropped. It does not close
+// the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read of client.In
+// that cannot be interrupted is left behind; what it brings is dropped.
 // The error is a [*StartError] if the server could not be started for the first time.
 func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit, error) {
 	child.fill()
@@ -33,7 +38,14 @@ func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit,
 	if err != nil {
 		return Exit{Code: startCode(err)}, err
 	}
-	w := &wrapping{up: u, ctx: ctx, child: child, pump: newPump(ctx, u, client.Out), hungUp: make(chan struct{})}
+	out := interruptible(client.Out)
+	defer out.release()
+	w := &wrapping{up: u, ctx: ctx, child: child, out: out, pump: newPump(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
+	defer w.interrupter.Wait()
+	defer close(w.over)
+	leaving, stop := watchHangUp(client.In)
+	defer stop()
+	w.leaving = leaving
 	in, done := pollable(client.In)
 	go func() {
 		defer close(w.hungUp)
@@ -41,7 +53,11 @@ func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit,
 		w.pump.readClient(in)
 	}()
 	exit := w.supervise(server)
-	within(child.Grace, w.pump.client.shut)
+	w.partFromClient()
+	within(2*child.Grace, w.pump.client.shut)
+	within(child.Grace, w.pump.close)
+	within(child.Grace, w.endings.Wait)
+	w.reportUndelivered()
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
 	}
@@ -62,8 +78,17 @@ type wrapping struct {
 	ctx    context.Context // it is that of the session
 	child  Child
 	pump   *pump
-	hungUp chan struct{} // closed when the client has
-	starts []time.Time   // of the servers that were started anew, in the window
+	out    interruptibleWriter // to the client; nil behind a bridge, whose clients come and go
+	hungUp chan struct{}       // closed when the client has, and all that it said is read
+	starts []time.Time         // of the servers that were started anew, in the window
+
+	leaving <-chan struct{} // closed when the client has hung up, though something of it may be unread; may be nil
+	parting bool            // the session is about to end, see partFromClient
+	over    chan struct{}   // closed when it has
+
+	interrupter sync.WaitGroup // of interruptWrites
+	interrupted atomic.Bool    // a write to the client was interrupted
+	endings     sync.WaitGroup // of the calls that were open when a server ended
 }
 
 // supervise serves with one server after another, and returns how it ended.
@@ -104,15 +129,82 @@ func (w *wrapping) serve(server *process, again bool) (died bool) {
 		died = w.watch(l, server, silent)
 	}
 	server.stop(w.child.Grace)
-	within(w.child.Grace, func() { <-silent })
+	if !died || w.finished() {
+		w.partFromClient()
+	}
+	patience := w.child.Grace
+	if w.parting {
+		patience *= 2 // because within the first half a write that the client does not take is interrupted
+	}
+	within(patience, func() { <-silent })
 	within(afterlife, func() { <-server.quiet })
 	w.pump.connect(nil)
-	e := w.up.gone(server)
-	if !died {
-		e = draining()
-	}
-	within(w.child.Grace, func() { l.end(e) }) // a client that does not read cannot hold us
+	ended := make(chan struct{})
+	w.endings.Go(func() {
+		defer close(ended)
+		w.endCalls(l, server, died)
+	})
+	within(patience, func() { <-ended }) // a client that does not read may hold it
 	return died
+}
+
+// endCalls ends the calls that are still open, according to who has ended the session.
+func (w *wrapping) endCalls(l *link, server *process, died bool) {
+	switch {
+	case died:
+		l.end(w.up.gone(server))
+	case w.out != nil && w.clientGone():
+		l.abandon()
+	default:
+		l.end(draining())
+	}
+}
+
+// lastAnswers is how long one write to a client may take after the context has ended: that who ended it waits long is not likely.
+const lastAnswers = time.Second
+
+// partFromClient begins the end of the session. From here on a write to the client that takes too long is interrupted, and all that
+// follow fail.
+func (w *wrapping) partFromClient() {
+	if w.parting || w.out == nil {
+		return
+	}
+	w.parting = true
+	patience := w.child.Grace
+	if w.ctx.Err() != nil {
+		patience = min(patience, lastAnswers)
+	}
+	w.interrupter.Go(func() { w.interruptWrites(patience) })
+}
+
+// interruptWrites interrupts a write to the client that takes longer than patience. It ends with the session.
+func (w *wrapping) interruptWrites(patience time.Duration) {
+	tick := time.NewTicker(patience/20 + 1)
+	defer tick.Stop()
+	writes, since := w.pump.client.writes.Load(), time.Now()
+	for {
+		select {
+		case <-w.over:
+			return
+		case <-tick.C:
+		}
+		switch {
+		case !w.pump.client.blockedSince(writes):
+			writes, since = w.pump.client.writes.Load(), time.Now()
+		case time.Since(since) > patience:
+			w.interrupted.Store(true)
+			w.out.interrupt()
+			return
+		}
+	}
+}
+
+// reportUndelivered logs that answers were dropped because the client did not read them.
+func (w *wrapping) reportUndelivered() {
+	if w.interrupted.Load() {
+		w.up.o.Logger.WarnContext(w.ctx, "the client did not read its last answers", slog.String("upstream", w.up.o.Name),
+			slog.Int64("messages", w.pump.client.undelivered()))
+	}
 }
 
 // greet replays the handshake to a server that was started anew.
@@ -136,15 +228,12 @@ func (w *wrapping) watch(l *link, server *process, silent <-chan struct{}) (died
 	case <-w.pump.client.broken:
 		return false
 	case <-w.hungUp:
-		select {
-		case <-l.drained():
-		case <-server.done:
-			return true
-		case <-w.pump.client.broken:
-		case <-w.ctx.Done():
-		case <-time.After(w.child.Drain):
+		return w.drain(l, server)
+	case <-w.leaving:
+		if ended, died := w.awaitReader(server); ended {
+			return died
 		}
-		return false
+		return w.drain(l, server)
 	case <-l.server.broken: // it closed its input, or has not read it for the time that a call may take
 		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
 			w.up.o.Logger.ErrorContext(w.ctx, "the server does not read its input", slog.String("upstream", w.up.o.Name))
@@ -156,6 +245,41 @@ func (w *wrapping) watch(l *link, server *process, silent <-chan struct{}) (died
 	case <-server.done:
 		return true
 	}
+}
+
+// awaitReader waits until all is read that the client said before it hung up. Ended reports that the session ended first: also because
+// the reader has been waiting to write an answer which the client does not take.
+func (w *wrapping) awaitReader(server *process) (ended, died bool) {
+	for {
+		writes := w.pump.client.writes.Load()
+		select {
+		case <-w.hungUp:
+			return false, false
+		case <-server.done:
+			return true, true
+		case <-w.pump.client.broken:
+			return true, false
+		case <-w.ctx.Done():
+			return true, false
+		case <-time.After(w.child.Drain):
+			if w.pump.client.blockedSince(writes) {
+				return true, false
+			}
+		}
+	}
+}
+
+// drain gives open calls their time after the client has hung up, and reports whether the server ended.
+func (w *wrapping) drain(l *link, server *process) (died bool) {
+	select {
+	case <-l.drained():
+	case <-server.done:
+		return true
+	case <-w.pump.client.broken:
+	case <-w.ctx.Done():
+	case <-time.After(w.child.Drain):
+	}
+	return false
 }
 
 // restart starts another server after a pause. It is nil if the policy or the session ends first.

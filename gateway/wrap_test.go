@@ -198,6 +198,26 @@ func TestAClientThatHangsUpGetsItsOpenAnswers(t *testing.T) {
 	}
 }
 
+// TestCallsOpenAtAHangUpAreCancelled: they are recorded as the client's own doing, and nothing is answered.
+func TestCallsOpenAtAHangUpAreCancelled(t *testing.T) {
+	child := badChild()
+	child.Drain = 50 * time.Millisecond
+	s := wrapped(t, Options{}, child)
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "echo", `{}`)
+	s.answer("2")
+	if exit := s.hangUp(); exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+	for _, line := range s.rest() {
+		t.Errorf("answered %s", line)
+	}
+	if entries, counts, suppressed := s.books.read(); entries != 1 || counts != 1 || suppressed != 1 || s.books.of("CANCELLED") != 1 {
+		t.Errorf("%d entries, %d counts, %d suppressed: %v", entries, counts, suppressed, s.books.codes)
+	}
+}
+
 func TestAServerThatIgnoresEveryWishIsKilled(t *testing.T) {
 	s := wrapped(t, Options{}, badChild())
 	s.greet()

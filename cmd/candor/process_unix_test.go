@@ -80,19 +80,25 @@ func (p *process) ends() int {
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		p.t.Fatal(err)
 	}
-	report, err := ledger.Verify(p.trail, ledger.VerifyOptions{})
+	checkClosed(p.t, p.trail)
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// checkClosed demands that a ledger is whole and was closed in order.
+func checkClosed(t *testing.T, trail string) {
+	t.Helper()
+	report, err := ledger.Verify(trail, ledger.VerifyOptions{})
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, harm := range report.Harms {
-		p.t.Errorf("harm: %s", harm)
+		t.Errorf("harm: %s", harm)
 	}
 	for _, chain := range report.Chains {
 		if !chain.Closed {
-			p.t.Errorf("chain %s is not closed", chain.Chain)
+			t.Errorf("chain %s is not closed", chain.Chain)
 		}
 	}
-	return p.cmd.ProcessState.ExitCode()
 }
 
 // recorded returns how often each code is among the failures of the ledger.

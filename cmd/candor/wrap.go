@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/internal/guard"
 )
 
 // wrapCommand holds the flags of `candor wrap`.
@@ -105,7 +107,7 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	up := gateway.New(p.into(options))
-	exit, err := up.Wrap(ctx, gateway.Streams{In: c.w.in, Out: atOnce{c.w.out}}, c.child(p, args))
+	exit, err := up.Wrap(ctx, gateway.Streams{In: c.w.in, Out: c.w.out.to}, c.child(p, args))
 	closed := p.close()
 	if start, ok := errors.AsType[*gateway.StartError](err); ok {
 		return bad(start.Hint, "starting %q: %s", start.Command, start.Err)
@@ -209,7 +211,11 @@ func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
 
 // guardLine is the command line of a guard, which stands between this program and a command that it has started. On Linux it is this very
 // program, also when a newer one has taken its place on the disk.
+//
+// With it this process adopts what a server leaves behind that kills its guard, see [guard.AdoptOrphans]: it starts processes in no
+// other way while servers run.
 func guardLine() []string {
+	_ = guard.AdoptOrphans() // without it a guard still ends all but those who escape a guard that is killed
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
 		return []string{running, early.Word}
@@ -238,9 +244,14 @@ func (a atOnce) Write(p []byte) (int, error) {
 }
 
 // untilStopped returns a context that ends when somebody asks the program to. A client that hangs up is not such a one: the write
-// to it fails, and the ledger is closed in order. Also are further signals that ask for it.
+// to it fails, and the ledger is closed in order. Also lists further signals that ask for it. Signals that were ignored when the program
+// started, as by nohup or in the background of a script, stay ignored, here and in what the program starts.
 func untilStopped(cmd *cobra.Command, also ...os.Signal) (context.Context, func()) {
-	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), append(also, os.Interrupt, syscall.SIGTERM)...)
+	wanted := slices.DeleteFunc(append(also, os.Interrupt, syscall.SIGTERM), signal.Ignored)
+	if len(wanted) == 0 {
+		wanted = []os.Signal{syscall.SIGTERM} // none would mean all of them
+	}
+	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), wanted...)
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return ctx, func() { stop(); signal.Stop(pipes) }

@@ -70,3 +70,19 @@ func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
 		t.Errorf("recorded %v", codes)
 	}
 }
+
+// TestWrapRecordsAHangUpAsTheClientsCancellation: the gateway is not draining, its client has left.
+func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "wrap", "--", "badserver")
+	p.say(toolCall("1", "hang"))
+	p.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	p.hear()
+	_ = p.in.Close()
+	if code := p.ends(); code != exitFine {
+		t.Errorf("ended with %d: %s", code, p.said)
+	}
+	if codes := p.recorded(); len(codes) != 1 || codes["CANCELLED"] != 1 {
+		t.Errorf("recorded %v", codes)
+	}
+}
