@@ -14,7 +14,9 @@ import (
 	"github.com/candor-mcp/candor/internal/asyncwriter"
 )
 
-func notice(writes, size int) []byte { return fmt.Appendf(nil, "dropped %d writes, %d bytes\n", writes, size) }
+func notice(writes, size int) []byte {
+	return fmt.Appendf(nil, "dropped %d writes, %d bytes\n", writes, size)
+}
 
 func TestWritesPassInOrder(t *testing.T) {
 	var out bytes.Buffer
