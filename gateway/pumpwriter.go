@@ -30,17 +30,17 @@ const outletSize = 64 << 10
 
 func newOutlet(w io.Writer, stall time.Duration) *outlet {
 	o := &outlet{stall: stall, to: w, broken: make(chan struct{})}
-	o.w = bufio.NewWriterSize(counted{o}, outletSize)
+	o.w = bufio.NewWriterSize(outletStream{o}, outletSize)
 	return o
 }
 
-// counted writes to the outlet's stream and counts the writes.
-type counted struct{ o *outlet }
+// outletStream writes to the outlet's stream and counts the writes.
+type outletStream struct{ o *outlet }
 
-func (c counted) Write(p []byte) (int, error) {
-	c.o.writes.Add(1)
-	defer c.o.writes.Add(1)
-	return c.o.to.Write(p)
+func (s outletStream) Write(p []byte) (int, error) {
+	s.o.writes.Add(1)
+	defer s.o.writes.Add(1)
+	return s.o.to.Write(p)
 }
 
 // blockedSince reports whether the write is still going on that was when [outlet.writes] was read.
