@@ -20,14 +20,10 @@ import (
 
 // foreignTime returns how long foreign methods of one call may take.
 func (b *Boundary) foreignTime() time.Duration {
-	limit := foreign.Limit
 	if b.o.foreignLimit > 0 {
-		limit = b.o.foreignLimit
+		return b.o.foreignLimit
 	}
-	if b.o.Timeout > 0 {
-		limit = min(limit, b.o.Timeout)
-	}
-	return limit
+	return foreign.LimitFor(b.o.Timeout)
 }
 
 // claim decides between a goroutine that runs foreign methods and the caller that waits for it: the failure is recorded by the first

@@ -20,8 +20,8 @@ type Options struct {
 	Sep3313 bool
 	// Stack says who may see a stack. See [candor.ParseStackPolicy].
 	Stack candor.StackPolicy
-	// HideErrorText replaces the text of Go errors that say nothing else, such as those of errors.New, by a fixed sentence.
-	// Otherwise the model is shown that text, redacted and bounded; see docs/decisions/008.
+	// HideErrorText shows the model a fixed sentence in place of the text of Go errors, such as those of errors.New, and of the words
+	// that fmt.Errorf puts around others. Otherwise that text is shown, redacted and bounded; see docs/decisions/008.
 	HideErrorText bool
 
 	// Ledger records each failure before it is sent; *ledger.Ledger is one. If it refuses, the failure leaves as what it

@@ -71,14 +71,17 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if e := refusedByClient(err); e != nil {
 		return e
 	}
-	if candor.KnownCode(err).Valid() || carriesError(err) {
+	if carriesError(err) {
 		return candor.From(err)
+	}
+	if candor.KnownCode(err).Valid() {
+		return b.withWords(candor.From(err), err)
 	}
 	if known := readInside(err); known != nil {
 		return known
 	}
 	if b.o.HideErrorText || isSystems(err) {
-		return candor.From(err)
+		return b.withWords(candor.From(err), err)
 	}
 	if said := inferred.read(err.Error()); said != nil {
 		return said.With(candor.WithCause(err))

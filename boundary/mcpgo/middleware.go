@@ -185,11 +185,7 @@ func (c *toolCall) asks(err error, is func() bool) bool {
 	if foreign.Trusted(err) {
 		return is()
 	}
-	limit := foreign.Limit
-	if c.o.Timeout > 0 {
-		limit = min(limit, c.o.Timeout)
-	}
-	yes, failed := foreign.Get(limit, func() bool { return foreign.Finite(err) && is() })
+	yes, failed := foreign.Get(foreign.LimitFor(c.o.Timeout), func() bool { return foreign.Finite(err) && is() })
 	return yes && failed == nil
 }
 

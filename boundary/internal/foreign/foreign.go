@@ -21,6 +21,15 @@ import (
 // Limit is how long foreign methods may take where no shorter limit is set.
 const Limit = 5 * time.Second
 
+// LimitFor returns how long foreign methods may take in a call that may take timeout, 0 for no limit. It is at least a second: encoding
+// a large result takes a while on a busy machine.
+func LimitFor(timeout time.Duration) time.Duration {
+	if timeout <= 0 {
+		return Limit
+	}
+	return min(Limit, max(timeout, time.Second))
+}
+
 // ErrTimeout is returned for methods that did not return in time. Their goroutine is left behind.
 var ErrTimeout = errors.New("a method of the returned value did not return in time")
 
@@ -165,3 +174,19 @@ func finite(err error, left *int) bool {
 	}
 	return true
 }
+
+// Wrapped returns the errors that fmt.Errorf or errors.Join has wrapped in err, or nil if err was made otherwise.
+func Wrapped(err error) []error {
+	switch reflect.TypeOf(err) {
+	case wrapType:
+		return []error{errors.Unwrap(err)}
+	case wrapsType, joinType:
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
+			return many.Unwrap()
+		}
+	}
+	return nil
+}
+
+// Joined reports an error that errors.Join has made.
+func Joined(err error) bool { return reflect.TypeOf(err) == joinType }
