@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/candortest"
+	"github.com/candor-mcp/candor/serve"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -29,6 +30,8 @@ func TestMain(m *testing.M) {
 		_ = bareServer().Run(context.Background(), &mcp.StdioTransport{})
 	case "http", "http-stateless":
 		serveHTTP(os.Getenv(serverVariable) == "http-stateless")
+	case "serve":
+		_ = serve.Stdio(context.Background(), bareServer(), serve.Config{})
 	case "hang":
 		time.Sleep(time.Hour)
 	case "parent":

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,14 +17,15 @@ import (
 )
 
 // Stdio starts the command for every connection and speaks MCP over its standard input and output. The process and all
-// it started are killed when the connection closes.
+// it started are killed when the connection closes. A server that keeps a ledger of Candor's keeps none: CANDOR_LEDGER is set to
+// "none".
 func Stdio(command string, args ...string) Transport {
 	return StdioFunc(func() *exec.Cmd {
 		return exec.Command(command, args...) //nolint:noctx // its end is that of the connection, which kills the whole group
 	})
 }
 
-// StdioFunc is [Stdio] with a command that the caller prepares: its environment, its folder. start is called for every
+// StdioFunc is [Stdio] with a command that the caller prepares: its environment, such as a CANDOR_LEDGER of its own, and its folder. start is called for every
 // connection and must return a new command with nothing attached to its standard streams.
 func StdioFunc(start func() *exec.Cmd) Transport { return stdioTransport{start} }
 
@@ -32,6 +34,7 @@ type stdioTransport struct{ start func() *exec.Cmd }
 // Open starts the process.
 func (t stdioTransport) Open(context.Context) (Conn, error) {
 	cmd := t.start()
+	withoutLedger(cmd)
 	stdin, toChild, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("opening a pipe to the server: %w", err)
@@ -52,6 +55,20 @@ func (t stdioTransport) Open(context.Context) (Conn, error) {
 	go c.read()
 	go func() { _ = cmd.Wait(); close(c.exited) }() // how it ended is told by what it said and by its stderr
 	return c, nil
+}
+
+const ledgerVariable = "CANDOR_LEDGER"
+
+// withoutLedger keeps a server that records its failures from doing so in the ledger of the person who runs the tests: the failures of
+// a check are not real ones. A ledger that the caller has named for this command is left to it.
+func withoutLedger(cmd *exec.Cmd) {
+	inherited := os.Getenv(ledgerVariable)
+	for _, setting := range cmd.Env {
+		if dir, ok := strings.CutPrefix(setting, ledgerVariable+"="); ok && dir != inherited && dir != "" {
+			return
+		}
+	}
+	cmd.Env = append(cmd.Environ(), ledgerVariable+"=none")
 }
 
 type stdioConn struct {
