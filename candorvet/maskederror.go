@@ -208,6 +208,49 @@ func (v *vet) maskOfCall(call *ast.CallExpr, s scope, at token.Pos, depth int) *
 	return nil
 }
 
+// maskedByHelper judges `return ok("Error: " + err.Error())`: all results of the handler come from a helper of this package that
+// never says isError and never returns an error, and one of its arguments describes a failure. A function that is a handler itself is
+// judged where it stands.
+func (v *vet) maskedByHelper(call *ast.CallExpr, s scope) *mask {
+	decl := v.declOf(call)
+	if decl == nil || decl.Body == nil {
+		return nil
+	}
+	fn := v.callee(call)
+	if isHandler(fn.Signature()) || !v.onlySucceeds(decl, fn.Signature()) {
+		return nil
+	}
+	for _, arg := range call.Args {
+		if !isString(v.pass.TypesInfo.TypeOf(arg)) {
+			continue
+		}
+		if m := v.maskOfText(arg, s); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// onlySucceeds reports whether a function returns a result of the SDK first, and nil as its error, in every return statement.
+func (v *vet) onlySucceeds(decl *ast.FuncDecl, sig *types.Signature) bool {
+	n := sig.Results().Len()
+	if n < 2 || !isResult(sig.Results().At(0).Type()) || !isError(sig.Results().At(n-1).Type()) {
+		return false
+	}
+	returns, failing := 0, false
+	ast.Inspect(decl.Body, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			returns++
+			failing = failing || len(node.Results) != n || !v.isNil(node.Results[n-1]) || v.marked(node, scope{fn: &function{sig: sig, body: decl.Body}})
+		}
+		return true
+	})
+	return returns > 0 && !failing
+}
+
 // maskOfBuilder judges a call of mcp.NewToolResult….
 func (v *vet) maskOfBuilder(name string, call *ast.CallExpr, s scope, at token.Pos, depth int) *mask {
 	switch name {

@@ -27,8 +27,15 @@ func (v *vet) checkReturn(ret *ast.ReturnStmt, s scope) {
 	}
 	last := ret.Results[len(ret.Results)-1]
 	if len(ret.Results) < s.fn.sig.Results().Len() { // return f()
-		if call, ok := last.(*ast.CallExpr); ok && v.forwardsRaw(call) {
+		call, ok := ast.Unparen(last).(*ast.CallExpr)
+		switch {
+		case !ok:
+		case v.forwardsRaw(call):
 			v.report(RawError, last, ret, "the function called here returns plain Go errors, and this handler passes them on")
+		default:
+			if m := v.maskedByHelper(call, s); m != nil {
+				v.report(MaskedError, ret, ret, m.what)
+			}
 		}
 		return
 	}

@@ -126,3 +126,39 @@ func both(ctx context.Context, req *mcp.CallToolRequest, args in) (*mcp.CallTool
 	}
 	return nil, out{OK: true}, nil
 }
+
+// A helper may make all three results of a handler.
+
+func ok3(s string) (*mcp.CallToolResult, any, error) { return say(s), nil, nil }
+
+func failed3(s string) (*mcp.CallToolResult, any, error) { return complain(s), nil, nil }
+
+func maybe3(s string) (*mcp.CallToolResult, any, error) {
+	if s == "" {
+		return nil, nil, errors.New("empty")
+	}
+	return say(s), nil, nil
+}
+
+func helped(ctx context.Context, req *mcp.CallToolRequest, args in) (*mcp.CallToolResult, any, error) {
+	data, err := os.ReadFile(args.Path)
+	if err != nil {
+		return ok3("Error: " + err.Error()) // want `maskederror: the text of an error is returned as a success`
+	}
+	if len(data) == 0 {
+		return ok3("Error: the file is empty") // want `maskederror: a text that tells of a failure`
+	}
+	if _, err := os.Stat("b"); err != nil {
+		return failed3("Error: " + err.Error())
+	}
+	return ok3(string(data))
+}
+
+func helpedTwo(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if _, err := os.Stat("a"); err != nil {
+		return ok2("failed: " + err.Error()) // want `maskederror`
+	}
+	return ok2("fine")
+}
+
+func ok2(s string) (*mcp.CallToolResult, error) { return say(s), nil }
