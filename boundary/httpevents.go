@@ -73,9 +73,34 @@ func (a *answer) writeEvent(raw []byte) error {
 	touched := a.hidden || a.asked == nil && bytes.Contains(raw, a.l.b.idMark())
 	if touched || !isClean(raw) {
 		raw = a.mendEvent(raw)
+	} else {
+		a.suspectEvent(raw)
 	}
 	_, err := a.write(raw)
 	return err
+}
+
+// suspectEvent reads the answer in a clean event for a failure that leaves as a success.
+func (a *answer) suspectEvent(raw []byte) {
+	if !a.suspects(len(raw)) {
+		return
+	}
+	event, err := wire.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
+	if err == nil && !event.Unended {
+		a.suspect(event.Data)
+	}
+}
+
+// suspects reports whether answers to the call are read for failures that leave as successes.
+func (a *answer) suspects(size int) bool {
+	return a.asked != nil && a.l.b.o.Suspected && a.l.b.suspects(string(a.asked.Method()), size)
+}
+
+// suspect reads an answer for a failure that leaves as a success. Notifications pass.
+func (a *answer) suspect(message []byte) {
+	if m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true}); m.Shape() == wire.KindResult {
+		a.l.b.suspect(a.r.Context(), a.asked, message, a.exchange())
+	}
 }
 
 // mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: an error

@@ -29,6 +29,9 @@ type Options struct {
 	Ledger Ledger
 	// Successes has successful tool calls recorded as well.
 	Successes bool
+	// Suspected has successful tool results that look like failures, such as {"success":false}, recorded and counted as suspected.
+	// They leave as they are. Every short result is read for it, which takes some microseconds; package serve turns it on.
+	Suspected bool
 	// Meter counts each failure after it was recorded; *meter.Meter is one. If it can report, sys/errorStats is offered.
 	Meter Meter
 	// Tracer is told of every call; *meterotel.Tracer is one.

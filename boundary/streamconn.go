@@ -239,12 +239,30 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	case r.Error != nil:
 		return c.sendAnswer(o, c.b.seal(ctx, rpcErrorOf(r.Error), o.exchange()).append(nil, o.id))
 	}
-	forget(r.Result)
+	failed := forget(r.Result)
 	result := unhide(r.Result)
 	if len(result) == 0 {
 		result = []byte("null")
 	}
+	if !failed && c.b.suspects(o.method, len(result)) {
+		c.suspect(ctx, o, result)
+	}
 	return c.sendAnswer(o, []byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
+}
+
+// suspect reads a result for a failure that leaves as a success.
+func (c *streamConn) suspect(ctx context.Context, o *openCall, result []byte) {
+	request := message(`{"jsonrpc":"2.0","id":0,"method":"tools/call","params":`, o.params)
+	asked := wire.Parse(request, streamLimits(0))
+	c.b.suspect(ctx, &asked, message(`{"jsonrpc":"2.0","id":0,"result":`, result), o.exchange())
+}
+
+// message returns a message that begins with head and ends with one value.
+func message(head string, value []byte) []byte {
+	if len(value) == 0 {
+		value = []byte("{}")
+	}
+	return append(append([]byte(head), value...), '}')
 }
 
 // sendAnswer writes the answer to a call, which is the parts in a row.

@@ -24,7 +24,11 @@ func SentEntry(err *candor.Error, verdict, method string, args, envelope []byte)
 		data["stack"] = strings.Split(stack, "\n") // one text would be cut sooner
 	}
 	e.Data = candor.DetailsOf(data)
-	if envelope == nil { // nobody was told
+	switch {
+	case envelope != nil:
+	case verdict == "masked": // it left as a success
+		e.Outcome = OutcomeSuspected
+	default: // there was no answer
 		e.Outcome = OutcomeSuppressed
 	}
 	return e

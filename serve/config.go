@@ -29,7 +29,7 @@ const NoLedger = plug.NoLedger
 // Config says what a server is served with. The zero value follows the environment.
 type Config struct {
 	// Options are those of the boundary. What is set here is left as it is; dialect, stack policy, ledger and meter are
-	// filled in where they are not.
+	// filled in where they are not. Suspected failures are always recorded.
 	Options boundary.Options
 	// Ledger is the ledger's folder, or [NoLedger]. Empty stands for CANDOR_LEDGER, and if that is empty for the state folder of the user.
 	Ledger string
@@ -50,6 +50,7 @@ func Open(ctx context.Context, c Config) (*Parts, error) {
 		c.Getenv = os.Getenv
 	}
 	p := &Parts{Options: c.Options}
+	p.Options.Suspected = true
 	if err := p.readSettings(c.Getenv); err != nil {
 		return nil, err
 	}

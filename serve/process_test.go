@@ -61,6 +61,9 @@ func failingServer() *mcp.Server {
 	}
 	fine := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
 	tool("fine", func(context.Context) (*mcp.CallToolResult, error) { return fine, nil })
+	tool("masks", func(context.Context) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":false,"error":"connection refused"}`}}}, nil
+	})
 	tool("fails", func(context.Context) (*mcp.CallToolResult, error) { return nil, errors.New("the disk is on fire") })
 	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { return nil, fmt.Errorf("%d", deep(5)) })
 	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is called off
