@@ -141,6 +141,7 @@ func (x *bridgeExchange) deliverLast(c *bridgeCall, answer []byte) {
 
 func (x *httpExchange) beginEvents() {
 	h := x.w.Header()
+	x.allowOrigin(h)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	x.begun, x.stream = true, true

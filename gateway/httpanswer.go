@@ -115,6 +115,7 @@ func (x *httpExchange) deliver(res *http.Response, status int, body []byte, chan
 			dropDigests(h) // they speak of the compressed bytes
 		}
 	}
+	x.allowOrigin(h)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.begun = true
 	x.w.WriteHeader(status)

@@ -18,7 +18,7 @@ import (
 // this machine alone, without a token.
 type HTTPOptions struct {
 	Hosts   []string // names this door is known by, beside those of this machine; "*" is any
-	Origins []string // web pages that may ask, beside those of this machine; "*" is any
+	Origins []string // web pages that may ask and read the answers, beside those of this machine that may ask; "*" is any
 	Token   string   // what every request must bear in its Authorization header; "" is none. It is not passed on.
 
 	// Header is set on every request to the upstream, in place of what the client sent.
@@ -114,6 +114,9 @@ type asked interface {
 func (x *httpExchange) attend(what asked) {
 	defer x.survive()
 	defer x.letGo()
+	if x.preflight() {
+		return
+	}
 	if no := x.d.refuses(x.r); no != nil {
 		x.turnAway(no)
 		return

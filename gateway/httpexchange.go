@@ -323,6 +323,7 @@ func (x *httpExchange) tell(answer []byte) {
 // answer writes a whole answer of our own.
 func (x *httpExchange) answer(status int, body []byte) {
 	h := x.w.Header()
+	x.allowOrigin(h)
 	if len(body) > 0 {
 		h.Set("Content-Type", "application/json")
 	}
@@ -336,6 +337,7 @@ func (x *httpExchange) answer(status int, body []byte) {
 func (x *httpExchange) begin(res *http.Response, length int) {
 	h := x.w.Header()
 	copyHeader(h, res.Header)
+	x.allowOrigin(h)
 	h.Del("Content-Length")
 	if length >= 0 && res.StatusCode != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(length))

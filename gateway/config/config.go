@@ -135,7 +135,7 @@ func (d *draft) keys() []key {
 		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
 			about: "names this gateway is known by, beside those of this machine; `*` is any"},
 		{name: "origins", value: words(&d.origins, "a list of origins such as https://app.example"),
-			about: "web pages that may ask, beside those of this machine; `*` is any"},
+			about: "web pages that may call from a browser and read the answers (CORS); `*` is any"},
 		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, or none", d.path),
 			about: "where failures are recorded; default `CANDOR_LEDGER`, else the state folder of the user"},
 		{name: "drain", value: parsed(&d.f.Drain, "a duration such as 10s", ParseDuration),

@@ -53,6 +53,25 @@ func (g Guard) KnowsOrigin(r *http.Request) bool {
 	return IsLoopback(origin.Hostname()) || strings.EqualFold(origin.Host, r.Host)
 }
 
+// AllowedOrigin returns the value of Access-Control-Allow-Origin for a request of a page on one of the Origins: that origin, or "*" if
+// only "*" covers it. For every other request it is empty, also for pages of this machine, which [Guard.KnowsOrigin] lets in.
+func (g Guard) AllowedOrigin(r *http.Request) string {
+	said := r.Header["Origin"]
+	if len(said) != 1 {
+		return ""
+	}
+	allowed := ""
+	for _, known := range g.Origins {
+		switch {
+		case known == "*":
+			allowed = "*"
+		case strings.EqualFold(strings.TrimSuffix(known, "/"), said[0]):
+			return said[0]
+		}
+	}
+	return allowed
+}
+
 // hostName is a Host header without its port and brackets.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
