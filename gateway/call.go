@@ -27,6 +27,7 @@ type Call struct {
 	trial    bool        // and it is the one by which they see whether the rest was long enough
 	learning bool        // its answer lists tools
 	final    bool        // the client has seen some of the answer, so that there is no other attempt
+	streamed bool        // its answer comes on a stream that the client may take up again
 	unheard  atomic.Bool // the client has gone and will not read the answer
 }
 

@@ -89,6 +89,13 @@ func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	return out
 }
 
+// readdress gives the answer m the id as the client wrote it.
+func (c *Call) readdress(m *wire.Message) {
+	if own := c.withClientID(m.Bytes(), m); !same(own, m.Bytes()) {
+		*m = wire.Parse(own, c.up.o.Limits.Message)
+	}
+}
+
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
 	x.Ref = c.up.o.ref()
@@ -121,9 +128,8 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	if c.mayPass(&x.Response) {
 		return Reply{Bytes: c.asItCame(ctx, f, answer)}
 	}
-	if own := c.withClientID(x.Response.Bytes(), &x.Response); !same(own, x.Response.Bytes()) {
-		x.Response = wire.Parse(own, c.up.o.Limits.Message)
-	}
+	c.readdress(&x.Response)
+	f.answer = answer
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
 }
 

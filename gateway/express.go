@@ -15,6 +15,7 @@ type failure struct {
 	err       *candor.Error
 	verdict   contract.Verdict
 	said      []byte // what the upstream sent
+	answer    []byte // the same to the byte, to know it again
 	suspected bool   // it is passed on untouched
 	retried   bool   // another attempt follows
 	silent    bool   // nobody may be answered
@@ -39,6 +40,7 @@ func (c *Call) express(ctx context.Context, f failure, m *wire.Message) []byte {
 	if audit := c.settle(ctx, f, out); audit != nil {
 		return c.made(audit)
 	}
+	c.remember(f, f.answer)
 	return out
 }
 

@@ -17,6 +17,7 @@ func (x *httpExchange) events(res *http.Response) Reply {
 	if x.call.Attempt() >= x.d.up.o.Retry.Attempts {
 		x.beginStream(res) // no other attempt will be made, so the client may know at once that it was heard
 	}
+	x.call.streamed = true
 	defer x.letGoAnswer()
 	events := x.heldEvents(res.Body)
 	for {

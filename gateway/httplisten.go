@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -162,21 +161,6 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 	return o.answered(e, m.ID(), func(c *Call) Reply { return c.Close(o.x.ctx, e.Data) })
 }
 
-// resent is what a client gets of an answer that was settled before, and is sent again because the client has missed it.
-func (u *Upstream) resent(answer []byte, session string) []byte {
-	m := wire.Parse(answer, u.o.Limits.Message)
-	x := contract.Exchange{Response: m, Dialect: u.o.Speaks, Ref: u.o.ref(), At: u.o.now()}
-	read := contract.Read(&x)
-	if read.Error == nil || read.Certainty == contract.Suspected || u.o.Mode == ModeObserve {
-		return answer
-	}
-	c := &Call{up: u, id: m.ID(), session: session}
-	if m.Shape() == wire.KindResult {
-		c.method = "tools/call" // nothing else fails by a result
-	}
-	return c.normalised(failure{err: c.stamp(attribute(read.Error, &x)), verdict: read.Verdict, said: answer}, &m)
-}
-
 // answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
 // be one that is sent again to a client which has missed it.
 func (o *httpStream) answered(e *wire.Event, id wire.ID, end func(*Call) Reply) []byte {
@@ -189,7 +173,10 @@ func (o *httpStream) answered(e *wire.Event, id wire.ID, end func(*Call) Reply) 
 		return out
 	}
 	if o.legacy == "" && e.Flaw == wire.FlawNone {
-		out, _ := onStream(e, Reply{Bytes: o.x.d.up.resent(e.Data, o.x.session)})
+		out, _ := onStream(e, Reply{Bytes: o.x.d.up.resent(o.x.ctx, e.Data, o.x.session, func() bool {
+			o.x.strays++
+			return o.x.strays <= maxHTTPStrays
+		})})
 		return out
 	}
 	o.stray(e.Data)

@@ -115,6 +115,7 @@ func (x *httpExchange) noteSession(res *http.Response) {
 // among the open calls, and its request among what is held, until it is taken.
 func (s *httpSession) park(x *httpExchange, c *Call) bool {
 	c.commit()
+	c.streamed = true
 	key := idKey(c.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()

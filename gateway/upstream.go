@@ -15,6 +15,7 @@ type Upstream struct {
 	breakers *breakers
 	repeats  repeats
 	budget   budget
+	settled  settledFailures
 	veil     atomic.Pointer[veil] // over the secrets that the server was started with; nil if it has none
 
 	ending atomic.Bool   // no call is admitted any more
