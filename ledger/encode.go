@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -46,7 +47,7 @@ func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 		dst = c.appendArgs(dst, e.Args)
 	}
 	if e.Cause != "" {
-		text, _ := boundText(e.Cause)
+		text, _, _ := boundText([]byte(e.Cause), redact.Policy{})
 		dst = jsontext.AppendString(append(dst, `,"cause":`...), text)
 	}
 	if e.Outcome != "" {
@@ -58,8 +59,8 @@ func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 	if e.Latency > 0 {
 		dst = strconv.AppendInt(append(dst, `,"latency_us":`...), e.Latency.Microseconds(), 10)
 	}
-	dst = appendText(dst, "upstream", e.Upstream)
-	dst = appendText(dst, "envelope", e.Envelope)
+	dst = appendText(dst, "upstream", e.Upstream, redact.Policy{})
+	dst = appendText(dst, "envelope", e.Envelope, asSent)
 	return appendData(dst, e), nil
 }
 
@@ -105,18 +106,30 @@ func (c *encoder) appendArgs(dst, args []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendText appends what was said or sent. The digest is of the text as it stands here, so that whoever has only the entry can
-// check it, and a secret that was taken out cannot be guessed from it.
-func appendText(dst []byte, name string, b []byte) []byte {
+// asSent is the policy for what was sent. Its sender has cleaned it already, and paths in it were shown to the client, so that nearly
+// every envelope is kept as it was sent; a secret that slipped through is still taken out.
+var asSent = redact.Policy{KeepPaths: true}
+
+// appendText appends what was said or sent, cleaned under a policy. Bytes and digest are those of the text as it stands here, so that
+// whoever has only the entry can check them, and a secret that was taken out cannot be guessed from them. Of a text that was cut,
+// bytes is the size of the whole.
+func appendText(dst []byte, name string, b []byte, policy redact.Policy) []byte {
 	if b == nil {
 		return dst
 	}
-	text, cut := boundText(b)
+	text, cut, redacted := boundText(b, policy)
+	size := len(text)
+	if cut {
+		size = len(b)
+	}
 	dst = append(append(append(dst, `,"`...), name...), `":{"text":`...)
 	dst = jsontext.AppendString(dst, text)
-	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(len(b)), 10)
+	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(size), 10)
 	if cut {
 		dst = append(dst, `,"cut":true`...)
+	}
+	if redacted {
+		dst = append(dst, `,"redacted":true`...)
 	}
 	sum := sha256.Sum256(text)
 	dst = hex.AppendEncode(append(dst, `,"digest":"sha256:`...), sum[:])
@@ -157,21 +170,23 @@ func label(s string) string {
 // cutMark ends a text that was cut.
 const cutMark = "…"
 
-// boundText redacts, then cuts. Twice the bound is looked at, so that a secret across the cut is still known as one.
-func boundText[T string | []byte](s T) (text []byte, cut bool) {
+// boundText redacts, then cuts, and reports which of the two changed the text. Twice the bound is looked at, so that a secret across
+// the cut is still known as one.
+func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool) {
 	const scan = 2 * MaxText
 	if len(s) > scan {
 		s, cut = cutRunes(s, scan), true
 	}
-	text = redact.Bytes([]byte(s))
+	text = policy.Bytes(s)
 	if !utf8.Valid(text) { // unreachable as long as redact keeps its promise; the digest depends on it
 		text = []byte(string([]rune(string(text))))
 	}
+	redacted = !bytes.Equal(text, s)
 	if cut || len(text) > MaxText {
 		text = append(cutRunes(text, min(len(text), MaxText-len(cutMark))), cutMark...)
 		cut = true
 	}
-	return text, cut
+	return text, cut, redacted
 }
 
 // cutRunes shortens s to at most n bytes without splitting a rune. The result has no room behind it that belongs to s.

@@ -60,10 +60,11 @@ type RecordArgs struct {
 
 // RecordText is what was said or sent, redacted and bounded.
 type RecordText struct {
-	Text   string `json:"text"`
-	Bytes  int64  `json:"bytes"` // as it was before redaction and cutting
-	Cut    bool   `json:"cut,omitempty"`
-	Digest string `json:"digest"` // of Text
+	Text     string `json:"text"`
+	Bytes    int64  `json:"bytes"` // the size of Text; if it was cut, of the whole
+	Cut      bool   `json:"cut,omitempty"`
+	Redacted bool   `json:"redacted,omitempty"` // something was taken out
+	Digest   string `json:"digest"`             // of Text
 }
 
 // Record decodes the whole line.
