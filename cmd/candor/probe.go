@@ -278,18 +278,34 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 	return t, nil
 }
 
-// fromHere makes the files that a command line names mean the same in the scratch folder of the server.
+// fromHere makes the paths that a command line names absolute, because the server runs in a scratch folder.
 func fromHere(args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range out {
-		if filepath.IsAbs(arg) || strings.HasPrefix(arg, "-") || i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
-			continue
-		}
-		if _, err := os.Stat(arg); err == nil {
+		if isPath(arg) {
 			out[i] = absolute(arg)
 		}
 	}
 	return out
+}
+
+// isPath reports whether an argument can only be meant as a path: it says so, or it is the name of a file with an extension or a folder
+// before it. A bare word is left alone whatever lies here under that name, such as start in npm run start.
+func isPath(arg string) bool {
+	if filepath.IsAbs(arg) || strings.HasPrefix(arg, "-") {
+		return false
+	}
+	info, err := os.Stat(arg)
+	if err != nil {
+		return false
+	}
+	slashed := filepath.ToSlash(arg)
+	switch {
+	case slashed == ".", slashed == "..", strings.HasPrefix(slashed, "./"), strings.HasPrefix(slashed, "../"), strings.HasSuffix(slashed, "/"):
+		return true
+	default:
+		return info.Mode().IsRegular() && (strings.Contains(slashed, "/") || filepath.Ext(arg) != "")
+	}
 }
 
 func (c *probeCommand) driving() (o drive.Options, err error) {
@@ -339,6 +355,9 @@ func readRun(flag, name string) (*probe.Run, error) {
 	if err == nil {
 		err = json.Unmarshal(data, run)
 	}
+	if err == nil && run.Observations == nil && isReport(data) {
+		return nil, bad("give the file that --record has written when the server was probed", "%s: %s is a report, not a run", flag, name)
+	}
 	if err == nil && run.Version != probe.RunVersion {
 		err = errors.New("it is no run that this program knows")
 	}
@@ -346,6 +365,15 @@ func readRun(flag, name string) (*probe.Run, error) {
 		return nil, bad("give a file that --record has written", "%s: %s", flag, err)
 	}
 	return run, nil
+}
+
+// isReport reports whether a file is what --format json writes.
+func isReport(data []byte) bool {
+	var head struct {
+		Rules    string           `json:"rules"`
+		Findings *json.RawMessage `json:"findings"`
+	}
+	return json.Unmarshal(data, &head) == nil && head.Rules != "" && head.Findings != nil
 }
 
 func writeRun(name string, run *probe.Run) error {
