@@ -22,7 +22,8 @@ type Child struct {
 
 	// Stderr gets what the server writes to its standard error, as it comes; nil is nobody.
 	Stderr io.Writer
-	// RedactStderr takes secrets, directories and control characters out of it, line by line.
+	// RedactStderr takes secrets and control characters out of it, line by line. Paths stay: it is for the operator. What the client
+	// is shown of it has none.
 	RedactStderr bool
 
 	// Guard is the command line that runs [Guard], without the server's own. With it nothing that the server has started outlives

@@ -207,6 +207,9 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if c.isTool() {
 		e = c.up.repeats.note(c, e)
 	}
+	if c.Method() == "initialize" && e.Code() == candor.CodeUpstreamGone {
+		e = notReady(e)
+	}
 	return c.refuse(ctx, e, lostOr(e))
 }
 

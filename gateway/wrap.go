@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // Exit is how a wrapped session ended.
@@ -381,6 +383,24 @@ func (u *Upstream) gone(server *process) *candor.Error {
 func tooLate(e *candor.Error) *candor.Error {
 	return e.With(candor.WithMessage("The server had ended before the call came."),
 		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
+}
+
+// maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
+const maxLastLine = 200
+
+// notReady is the error for an initialize whose server has gone. There is no effect to look for: the server did not start.
+func notReady(e *candor.Error) *candor.Error {
+	text := "The server went away before it was ready."
+	var seen struct{ Status, Stderr string }
+	if err := e.Details().Decode(&seen); err == nil && seen.Status != "" {
+		text = "The server " + seen.Status + " before it was ready."
+		lines := strings.Split(strings.TrimSpace(seen.Stderr), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + contract.Bound(last, maxLastLine)
+		}
+	}
+	return e.With(candor.WithMessage(text),
+		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
 }
 
 // within waits for f, but no longer than d.

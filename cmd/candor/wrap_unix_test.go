@@ -86,3 +86,31 @@ func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
 		t.Errorf("recorded %v", codes)
 	}
 }
+
+// TestWrapExplainsAServerThatDoesNotStart: the client learns how the server ended and its last line without paths, and the person at the
+// terminal sees the line as it is. Once initialize comes before the end of the server, once after it.
+func TestWrapExplainsAServerThatDoesNotStart(t *testing.T) {
+	const complaint = `echo "loading" >&2; echo "Error: Cannot find module '/srv/app/dist/index.js'" >&2; exit 1`
+	for name, script := range map[string]string{"while it starts": "read line; " + complaint, "at once": complaint} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, "wrap", "--", "sh", "-c", script)
+			p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+			answer := p.hear()
+			for _, want := range []string{"The server exited with code 1 before it was ready: Error: Cannot find module", "Check the command", `"code":"UPSTREAM_GONE"`} {
+				if !strings.Contains(answer, want) {
+					t.Errorf("lacks %q: %s", want, answer)
+				}
+			}
+			if strings.Contains(answer, "had its effect") || strings.Contains(answer, "/srv/app") {
+				t.Errorf("answered %s", answer)
+			}
+			if code := p.ends(); code != 1 {
+				t.Errorf("ended with %d", code)
+			}
+			if !strings.Contains(p.said.String(), "Error: Cannot find module '/srv/app/dist/index.js'\n") {
+				t.Errorf("it said %s", p.said)
+			}
+		})
+	}
+}
