@@ -28,6 +28,9 @@ type Call struct {
 	ran     bool          // its tool was reached
 	told    bool          // the system was told that it failed
 	failure *candor.Error // as it leaves
+	open    int           // effects that were reserved and have not ended
+	stands  bool          // the trail says that its effect happened
+	revert  func() error  // takes back what it did, where that has no entry of its own
 }
 
 type callKey struct{}
@@ -57,6 +60,13 @@ func (c *Call) Begun(s *Session) (bound, late bool) {
 	return bound, late
 }
 
+// Unbegun takes back what [Call.Begun] did, and discards the session.
+func (c *Call) Unbegun(s *Session) error {
+	c.bench.sessions.unbind(c.place, s)
+	c.Session = nil
+	return c.bench.Discard(s)
+}
+
 // Entry begins an entry of this call.
 func (c *Call) Entry(kind ledger.Kind) ledger.Entry {
 	e := ledger.Entry{Kind: kind, Call: c.ID, Tool: c.Name}
@@ -74,6 +84,7 @@ func (c *Call) Reserve(ctx context.Context, plan string, about map[string]any) (
 	if err != nil {
 		return nil, err
 	}
+	c.open++
 	return &Effect{call: c, opened: opened, plan: plan}, nil
 }
 
@@ -84,8 +95,9 @@ type Effect struct {
 	plan   string
 }
 
-// Complete records how it ended: nil for well. An error of it says that the effect stands, or was undone, and the trail does not say so.
+// Complete records how it ended, once: nil for well. An error of it says that the effect stands, or was undone, and the trail does not say so.
 func (f *Effect) Complete(ctx context.Context, failed error, about map[string]any) error {
+	f.call.open--
 	if f.opened == nil {
 		return nil
 	}
@@ -95,5 +107,9 @@ func (f *Effect) Complete(ctx context.Context, failed error, about map[string]an
 		e.Outcome, e.Code = ledger.OutcomeError, candor.CodeOf(failed)
 	}
 	_, err := f.opened.Complete(ctx, e)
+	f.call.stands = f.call.stands || err == nil && failed == nil
 	return err
 }
+
+// Revertible says how to take back what the call did, if its end cannot be recorded. It is for an effect that is not reserved.
+func (c *Call) Revertible(revert func() error) { c.revert = revert }

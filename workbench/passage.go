@@ -123,7 +123,8 @@ func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallTo
 	return reply.result(), nil
 }
 
-// run asks the gate, runs the tool and leaves the call. A reply that the trail does not know of is not given.
+// run asks the gate, runs the tool and leaves the call. A reply that the trail does not know of is not given; where the trail knows that the
+// effect happened, it is, whether or not the end of the call could be recorded, too.
 func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 	if refused := b.gate(c); refused != nil {
 		return Reply{}, refused
@@ -141,6 +142,10 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 	left := c.Entry(ledger.KindExit)
 	left.Outcome, left.Latency = ledger.OutcomeOK, b.now().Sub(c.began)
 	if err := b.trail.append(context.WithoutCancel(ctx), left); err != nil {
+		if c.stands {
+			b.log.Error("the end of a call could not be recorded; its effect was", slog.String("call", c.ID), slog.Any("error", err))
+			return reply, nil
+		}
 		return Reply{}, c.unleft(err)
 	}
 	return reply, nil
@@ -156,11 +161,18 @@ func (c *Call) consequences(ctx context.Context, e *candor.Error) {
 	c.bench.system.Failed(ctx, c, e)
 }
 
-// unleft is what the caller of a tool is told whose end could not be recorded. A tool that changes things has changed them.
+// unleft is the answer of a call whose end could not be recorded. A tool that changes things has changed them, unless that can be taken back.
 func (c *Call) unleft(err error) *candor.Error {
 	e := candor.From(err)
 	if c.Tool.ReadOnly {
 		return e
+	}
+	if c.revert != nil {
+		reverted := c.revert()
+		if reverted == nil {
+			return e
+		}
+		c.bench.log.Error("what a call did could not be taken back", slog.String("call", c.ID), slog.Any("error", reverted))
 	}
 	return e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithRetry(candor.NoRetry()),
 		candor.WithSuggestion("Look at what the action has changed, and tell the operator; do not repeat it."),

@@ -239,6 +239,15 @@ func (l *sessions) bind(place string, s *Session) (bound, late bool) {
 	return true, false
 }
 
+// unbind takes the session of a connection away.
+func (l *sessions) unbind(place string, s *Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if own := l.byPlace[place]; own != nil && own.id == s.ID {
+		delete(l.byPlace, place)
+	}
+}
+
 func (l *sessions) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

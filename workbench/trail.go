@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -98,8 +99,19 @@ func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, met
 	if c := callOf(ctx); c != nil {
 		entry.Call = c.ID
 	}
-	_, err = l.Append(ctx, entry)
+	if _, err = l.Append(ctx, entry); err == nil {
+		return nil
+	}
+	if c := callOf(ctx); c != nil && c.changedNothing(e) {
+		refused := auditError(ctx, err)
+		return refused.With(candor.WithDetails(refused.Details().With("effect", tail.EffectNone)))
+	}
 	return err
+}
+
+// changedNothing reports a call that failed without an effect: none stands, none was left open by a panic, and e does not say that one may be.
+func (c *Call) changedNothing(e *candor.Error) bool {
+	return !c.stands && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
 func (t *trail) close() error {

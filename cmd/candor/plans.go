@@ -192,7 +192,7 @@ func (c *planCommand) approve(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
+	defer func() { err = c.afterwards(r, err, closing()) }()
 	shown, err := r.Plans().Load(name)
 	if err != nil {
 		return planFault(err)
@@ -245,7 +245,7 @@ func (c *planCommand) revoke(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
+	defer func() { err = c.afterwards(r, err, closing()) }()
 	hash, err := r.Plans().Approvable(name) // whatever has become of its file: it may come back
 	if err != nil {
 		return planFault(err)
@@ -258,6 +258,20 @@ func (c *planCommand) revoke(name string) (err error) {
 		return planFault(err)
 	}
 	return c.say("revoked", stored)
+}
+
+// afterwards is the end of a command that decides. Once a decision was made, whatever fails is a warning: the decision stands.
+func (c *planCommand) afterwards(r *kaiza.Review, err, closing error) error {
+	if err != nil {
+		return errors.Join(err, closing)
+	}
+	for _, warning := range r.Warnings() {
+		complain(c.w, c.cmd, &fault{text: "warning: " + warning})
+	}
+	if closing != nil {
+		complain(c.w, c.cmd, &fault{text: "warning: it is done, and the trail could not be closed: " + candor.From(closing).Message()})
+	}
+	return nil
 }
 
 // asks returns nil if the person says yes.

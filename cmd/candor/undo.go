@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -67,7 +66,7 @@ func (c *undoCommand) run(id string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
+	defer func() { err = c.afterwards(r, err, closing()) }()
 	ctx := orBackground(c.cmd.Context())
 	target, files, err := r.Undoable(ctx, id)
 	report := undoReport{Undone: target.ID, Tool: target.Tool, DryRun: c.dryRun, Files: files, Differences: target.Differences}

@@ -19,15 +19,26 @@ func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Erro
 	if !ok || !IsAudit(refused.Code()) {
 		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
 	}
+	message, suggestion := "The call failed, and that could not be written to the trail.",
+		"Find out what the call has changed before you make it again, and tell the operator."
+	details := map[string]any{"code": code}
+	if refused.Details().Get("effect").String() == `"`+EffectNone+`"` { // the ledger's owner knows
+		details["effect"] = EffectNone
+		message = "The call failed and changed nothing, and that could not be written to the trail."
+		suggestion = "Tell the operator, with the reference; no call is served until the trail can be written."
+	}
 	refused = d.Stamp(refused.With(
-		candor.WithMessage("The call failed, and that could not be written to the trail."),
+		candor.WithMessage(message),
 		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
-		candor.WithSuggestion("Find out what the call has changed before you make it again, and tell the operator."),
+		candor.WithSuggestion(suggestion),
 		candor.WithRef(ref), candor.WithOrigin(d.By, false), candor.WithContext(f.Error.Context()),
-		candor.WithDetails(map[string]any{"code": code})), f.Place)
+		candor.WithDetails(details)), f.Place)
 	d.tell(ctx, refused, code)
 	return refused
 }
+
+// EffectNone is details.effect of a ledger's refusal where it is known that the failed call changed nothing.
+const EffectNone = "none"
 
 // tell counts and logs what has no entry. The ledger's own error is not logged: its text may hold anything.
 func (d Edge) tell(ctx context.Context, refused *candor.Error, code string) {

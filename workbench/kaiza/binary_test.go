@@ -17,6 +17,7 @@ var binary string
 const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|WhoBegins|K6"
 
 func TestMain(m *testing.M) {
+	asLauncher()
 	flag.Parse()
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set(sideBySide)

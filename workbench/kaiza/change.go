@@ -71,7 +71,8 @@ func changed(files []workspace.Change) []ChangedFile {
 }
 
 // make makes a change: clear, judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
-// that no approval is taken back in between. What cannot be completed in the trail is undone.
+// that no approval is taken back in between. What cannot be completed in the trail is undone. Once it is completed there the change stands, and
+// nothing that fails afterwards is an error of it.
 func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
 	lock, err := workspace.LockFile(ctx, d.state, k.o.LockWait)
 	if err != nil {
@@ -96,15 +97,37 @@ func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *chang
 		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
 		return errors.Join(err, k.close(ctx, c, effect, err))
 	}
-	if err := effect.Complete(ctx, nil, map[string]any{"files": ch.told()}); err != nil {
-		err = k.undo(staged, err)
+	if err := k.complete(ctx, c, effect, staged, staged.Archive, map[string]any{"files": ch.told()}); err != nil {
 		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
 		return err
 	}
 	if ch.report {
-		err = d.unlock(c.Session.ID)
+		k.lift(c, d)
 	}
-	return errors.Join(err, staged.Archive())
+	return nil
+}
+
+// complete records that a change was made, and ends it by end, which takes its journal away. A change whose end cannot be recorded is undone.
+// Without a trail the journal is all that says whether the change stands, so that one that cannot be taken away undoes it, too.
+func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbench.Effect, staged *workspace.Staged, end func() error, about map[string]any) error {
+	if err := effect.Complete(ctx, nil, about); err != nil {
+		return k.undo(staged, err)
+	}
+	err := end()
+	if err != nil && c.Bench().Ledger() == "" && errors.Is(err, workspace.ErrJournalLeft) {
+		return k.undo(staged, candor.New(candor.CodeKaizaFileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
+	}
+	if err != nil {
+		c.Bench().Logger().Warn("the journal of a change that was made could not be removed; that is tried again before the next change", slog.Any("error", err))
+	}
+	return nil
+}
+
+// lift unlocks the session after its report. Where the file of a lock cannot be removed the session stays locked, and its status says so.
+func (k *System) lift(c *workbench.Call, d *desk) {
+	if err := d.unlock(c.Session.ID); err != nil {
+		c.Bench().Logger().Error("a report was written, and the lock could not be removed", slog.Any("error", err))
+	}
 }
 
 // commit writes the files and runs the checks. If anything fails the files are as they were. The checks keep the lock: if we are killed,
@@ -122,12 +145,17 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 		return nil, errors.Join(err, staged.Done())
 	}
 	if err := staged.Commit(ctx); err != nil {
+		if staged.Stuck() {
+			return nil, notUndone(err, nil)
+		}
 		return nil, errors.Join(err, staged.Done())
 	}
 	checking := k.o.Preflight
 	checking.Hold = []*os.File{lock}
 	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, checking); err != nil {
-		_, _ = staged.Adopt() // it may have rewritten what it looked at; where even that cannot be seen, undoing says so
+		if _, failed := staged.Adopt(); failed != nil { // it may have rewritten what it looked at
+			_, _ = staged.Adopt() // where it cannot be seen the second time either, undoing says so
+		}
 		return nil, k.undo(staged, err)
 	}
 	if err := k.settle(staged, ch); err != nil {
@@ -166,17 +194,43 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 	return nil
 }
 
-// undo puts the files back because of err, which is what the caller is told if that works.
+// undo puts the files back because of err, which is the caller's answer if that works.
 func (k *System) undo(staged *workspace.Staged, err error) error {
-	if failed := staged.Undo(); failed != nil {
-		return candor.InvariantViolation("INV_CHANGE_UNDONE", "A change had to be undone, and could not be.",
-			candor.WithCause(errors.Join(failed, err)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol()}))
+	failed := staged.Undo()
+	if failed != nil {
+		failed = staged.Undo() // once more: it may have been a passing fault, and goes on where it stopped
+	}
+	if failed != nil {
+		return notUndone(err, failed)
 	}
 	return errors.Join(err, staged.Done())
 }
 
-// close records that a change came to nothing. If even that cannot be recorded the reservation stays open, which says the same.
+const (
+	invariantUndone = "INV_CHANGE_UNDONE"
+	effectUnknown   = "unknown" // in details.effect: the call may have changed something
+)
+
+// notUndone is the answer where a change had to be undone because of err and could not be. Its journal stays, and the next change or the
+// next start tries again.
+func notUndone(err, failed error) error {
+	return candor.InvariantViolation(invariantUndone, "A change had to be undone, and could not be: its files may be changed, all or some of them.",
+		candor.WithCause(errors.Join(err, failed)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol(), "effect": effectUnknown}),
+		candor.WithSuggestion("Stop and tell the operator, with the reference. The server tries to undo the change before the next one; look at the files before you go on."))
+}
+
+// isNotUndone reports the error of [notUndone].
+func isNotUndone(err error) bool {
+	e, ok := errors.AsType[*candor.Error](err)
+	return ok && e.Context().InvariantID == invariantUndone
+}
+
+// close records that a change came to nothing. If even that cannot be recorded the reservation stays open, which says the same. It stays open,
+// too, for a change that could not be undone: how that ends is recorded when it ends.
 func (k *System) close(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
+	if isNotUndone(failed) {
+		return nil
+	}
 	if err := effect.Complete(ctx, failed, map[string]any{"undone": true}); err != nil {
 		c.Bench().Logger().Warn("that a change came to nothing could not be recorded", slog.Any("error", err))
 	}

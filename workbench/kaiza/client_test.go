@@ -180,6 +180,14 @@ func (p *place) prepare(flags ...string) *stdio {
 // run runs the command that was prepared.
 func (s *stdio) run() {
 	s.t.Helper()
+	if err := s.runBy((*exec.Cmd).Start); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// runBy runs the command in a way of its own.
+func (s *stdio) runBy(start func(*exec.Cmd) error) error {
+	s.t.Helper()
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -189,12 +197,13 @@ func (s *stdio) run() {
 		s.t.Fatal(err)
 	}
 	s.in, s.lines = in, bufio.NewReaderSize(out, 1<<20)
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+	if err := start(s.cmd); err != nil {
+		return err
 	}
 	s.ask = s.request
 	s.client.stop = func() { s.end() }
 	s.t.Cleanup(func() { s.kill() })
+	return nil
 }
 
 // greet shakes hands.

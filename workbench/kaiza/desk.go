@@ -63,7 +63,7 @@ func (k *System) openDesk(root string) (*desk, error) {
 		return nil, errors.Join(notSetUp(err), folder.Close())
 	}
 	d := &desk{folder: folder, state: state}
-	d.plans = k.plans(d, "", note{})
+	d.plans, _ = k.planStore(d, "", note{})
 	return d, nil
 }
 
@@ -99,9 +99,10 @@ func (k *System) at(c *workbench.Call) (*desk, error) {
 	return d, d.folder.StillThere()
 }
 
-// plans is the store of a desk's plans for one call, which its journals are named after.
-func (k *System) plans(d *desk, call string, about note) *plan.Store {
-	return plan.NewStore(planFiles{d, call, about}, k.approvals, plan.RootDigest(d.folder.Root()))
+// planStore is the store of a desk's plans for one call, which its journals are named after, and the files it writes to.
+func (k *System) planStore(d *desk, call string, about note) (*plan.Store, *planFiles) {
+	files := &planFiles{d: d, call: call, note: about}
+	return plan.NewStore(files, k.approvals, plan.RootDigest(d.folder.Root())), files
 }
 
 // named is at for a call that names a path.

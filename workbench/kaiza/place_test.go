@@ -21,6 +21,8 @@ type place struct {
 	work  string // the workspace, root/work
 	state string
 	env   []string // more of it, for every start
+
+	ledger string // the folder of the trail, "" for the one in the state folder
 }
 
 func newPlace(t testing.TB) *place {
@@ -96,7 +98,12 @@ func (p *place) approved(scope ...string) string {
 }
 
 // ledgerDir is where the trail is.
-func (p *place) ledgerDir() string { return filepath.Join(p.state, "ledger") }
+func (p *place) ledgerDir() string {
+	if p.ledger != "" {
+		return p.ledger
+	}
+	return filepath.Join(p.state, "ledger")
+}
 
 // entries reads the trail.
 func (p *place) entries() []ledger.Record {

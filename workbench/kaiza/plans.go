@@ -13,19 +13,21 @@ import (
 	"github.com/candor-mcp/candor/workbench/workspace"
 )
 
-// planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace.
+// planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace, and
+// completes or undoes what was written.
 type planFiles struct {
-	d    *desk
-	call string // that the journal of a change belongs to; "" is for one who only reads
-	note note
+	d       *desk
+	call    string // that the journal of a change belongs to; "" is for one who only reads
+	note    note
+	written *workspace.Staged // nil before a plan was written
 }
 
-func (f planFiles) path(name string) (workspace.Path, error) {
+func (f *planFiles) path(name string) (workspace.Path, error) {
 	return f.d.folder.Parse(path.Join(plan.Folder, name))
 }
 
 // ReadPlan returns the file of a plan.
-func (f planFiles) ReadPlan(name string) ([]byte, error) {
+func (f *planFiles) ReadPlan(name string) ([]byte, error) {
 	p, err := f.path(name)
 	if err != nil {
 		return nil, err
@@ -37,8 +39,8 @@ func (f planFiles) ReadPlan(name string) ([]byte, error) {
 	return file.Content, err
 }
 
-// WritePlan writes it as a whole.
-func (f planFiles) WritePlan(name string, content []byte) error {
+// WritePlan writes it as a whole. The change is written, and not done.
+func (f *planFiles) WritePlan(name string, content []byte) error {
 	p, err := f.path(name)
 	if err != nil {
 		return err
@@ -55,11 +57,18 @@ func (f planFiles) WritePlan(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(staged.Commit(context.Background()), staged.Done()) //nolint:contextcheck // a small file, which is not left half written
+	if err := staged.Commit(context.Background()); err != nil { //nolint:contextcheck // a small file, which is not left half written
+		if staged.Stuck() {
+			return notUndone(err, nil)
+		}
+		return errors.Join(err, staged.Done())
+	}
+	f.written = staged
+	return nil
 }
 
 // ListPlans returns the names in the folder, all of them: a beginning that two hashes share must not pass for the name of one.
-func (f planFiles) ListPlans() ([]string, error) {
+func (f *planFiles) ListPlans() ([]string, error) {
 	p, err := f.path(".")
 	if err != nil {
 		return nil, err
@@ -107,19 +116,34 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	_, existed, err := k.plans(d, c.ID, note{Tool: c.Name, Plan: hash}).Submit([]byte(in.Content))
-	if failed := effect.Complete(ctx, err, map[string]any{"plan": hash, "existed": existed}); err == nil && failed != nil {
-		err = failed // a plan that is stored and not approved does nothing
-	}
-	if err != nil {
-		return workbench.Reply{}, err
-	}
-	stored, err := d.plans.Load(hash)
+	stored, existed, err := k.store(ctx, c, d, effect, []byte(in.Content))
 	if err != nil {
 		return workbench.Reply{}, err
 	}
 	return reply(map[string]any{"plan_hash": hash, "existed": existed, "approved": stored.Approved(), "warnings": stored.Warnings,
 		"path": path.Join(plan.Folder, plan.Name(hash)), "next": "Ask a person to run: candor workbench approve " + hash[:12]})
+}
+
+// store stores a plan and records that it did. If either fails there is no plan.
+func (k *System) store(ctx context.Context, c *workbench.Call, d *desk, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
+	hash := plan.Hash(content)
+	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})
+	_, existed, err := plans.Submit(content)
+	var stored plan.Stored
+	if err == nil {
+		stored, err = plans.Load(hash)
+	}
+	about := map[string]any{"plan": hash, "existed": existed}
+	switch {
+	case err != nil && files.written != nil:
+		err = k.undo(files.written, err)
+		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+	case err != nil:
+		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+	case files.written != nil:
+		return stored, existed, k.complete(ctx, c, effect, files.written, files.written.Done, about)
+	}
+	return stored, existed, effect.Complete(ctx, nil, about)
 }
 
 func (k *System) listPlans() workbench.Tool {

@@ -99,7 +99,7 @@ func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]re
 func (k *System) clear(ctx context.Context, b recorder, d *desk) error {
 	found, err := k.putRight(ctx, b, d.state)
 	if err != nil {
-		return err
+		return candor.New(candor.CodeKaizaFileWriteFailed, "What earlier changes have left in the state folder could not be read; nothing was changed.", candor.WithCause(err))
 	}
 	for _, r := range found {
 		if r.State == string(workspace.Waiting) {

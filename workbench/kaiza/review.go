@@ -22,7 +22,8 @@ type Review struct {
 	d     *desk
 	trail *ledger.Ledger // nil is none, or a review that decides nothing
 
-	ledger string // the folder of the trail, "" is none
+	ledger   string   // the folder of the trail, "" is none
+	warnings []string // of the last decision
 }
 
 // OpenReview opens the workspace at root for its reviewer. trail may be nil.
@@ -70,49 +71,165 @@ func (r *Review) Files(ctx context.Context) (files []string, more bool, err erro
 	return r.d.folder.Files(ctx, maxFiles)
 }
 
-// Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header.
+// Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header. With an error the plan is
+// not approved, or is approved as it was before. What went wrong without undoing the approval is in [Review.Warnings].
 // The approval ends by itself where within says so.
 func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
-	err = r.decide(ctx, "approve", hash, by, func(plans *plan.Store) (err error) {
-		stored, err = plans.ApproveWithin(hash, by, note, r.k.now(), within)
-		return err
+	before, known := r.record(hash)
+	err = r.decide(ctx, decision{
+		action: "approve", hash: hash, by: by,
+		do: func(plans *plan.Store) (err error) {
+			stored, err = plans.ApproveWithin(hash, by, note, r.k.now(), within)
+			return err
+		},
+		undo: func() error {
+			if known {
+				return r.k.approvals.Approve(before)
+			}
+			_, err := r.k.approvals.Revoke(r.digest(), hash)
+			return err
+		},
+		stands: func() bool {
+			now, ok := r.record(hash)
+			at, err := r.d.plans.Load(hash)
+			return ok && err == nil && at.Approved() && (!known || !now.At.Equal(before.At))
+		},
 	})
+	if err == nil && stored.Hash == "" {
+		stored, err = r.d.plans.Load(hash)
+	}
 	return stored, err
 }
 
-// Revoke takes an approval back.
+// Revoke takes an approval back. With an error it stands as before. What went wrong after the approval was gone is in [Review.Warnings].
 func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
-	err = r.decide(ctx, "revoke", hash, by, func(plans *plan.Store) (err error) {
-		stored, err = plans.Revoke(hash)
-		return err
+	_, known := r.record(hash)
+	err = r.decide(ctx, decision{
+		action: "revoke", hash: hash, by: by,
+		do: func(plans *plan.Store) (err error) {
+			stored, err = plans.Revoke(hash)
+			return err
+		},
+		stands: func() bool {
+			_, still := r.record(hash)
+			return known && !still
+		},
 	})
+	if err == nil && stored.Hash == "" {
+		stored.Hash = hash
+	}
 	return stored, err
 }
 
-func (r *Review) decide(ctx context.Context, action, hash, by string, do func(plans *plan.Store) error) error {
+// Warnings returns what went wrong in the last decision without changing it, for the person who made it.
+func (r *Review) Warnings() []string { return r.warnings }
+
+func (r *Review) digest() string { return plan.RootDigest(r.Root()) }
+
+// record returns the record of an approval.
+func (r *Review) record(hash string) (plan.Approval, bool) {
+	record, err := r.k.approvals.Lookup(r.digest(), hash)
+	return record, err == nil
+}
+
+// decision is what a person decides about a plan.
+type decision struct {
+	action, hash, by string
+	do               func(plans *plan.Store) error
+	undo             func() error // puts back what do did to the records; nil: it stays, because that is the safe side
+	stands           func() bool  // looks whether it was done
+}
+
+// decide makes a decision and records it. Whatever fails on the way, the answer is what was found afterwards: no error if the decision
+// stands, and an error if it does not.
+func (r *Review) decide(ctx context.Context, d decision) error {
+	r.warnings = nil
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
-	entry := func() ledger.Entry {
-		return ledger.Entry{Tool: "workbench " + action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: hash,
-			Data: candor.DetailsOf(map[string]any{"by": by, "at": r.k.now().UTC().Format(time.RFC3339)})}
+	call := rand.Text()
+	var effect *ledger.Effect
+	if r.trail != nil {
+		if effect, err = r.trail.Reserve(ctx, r.entry(d)); err != nil {
+			return err
+		}
+		call = effect.Call()
 	}
-	about := note{Tool: "workbench " + action, Plan: hash}
-	if r.trail == nil {
-		return do(r.k.plans(r.d, rand.Text(), about))
+	plans, files := r.k.planStore(r.d, call, note{Tool: "workbench " + d.action, Plan: d.hash})
+	err = d.do(plans)
+	if err == nil {
+		err = r.complete(ctx, d, effect, nil)
 	}
-	effect, err := r.trail.Reserve(ctx, entry())
-	if err != nil {
-		return err
+	if err == nil && effect != nil {
+		return r.tidy(files, nil)
 	}
-	failed := do(r.k.plans(r.d, effect.Call(), about))
-	end := entry()
+	if err == nil {
+		if err = r.tidy(files, workspace.ErrJournalLeft); err == nil {
+			return nil
+		}
+	}
+	return r.takeBack(ctx, d, effect, files, err)
+}
+
+// takeBack undoes a decision because of err, as far as that can be done, and looks what has become of it.
+func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect, files *planFiles, err error) error {
+	var failed error
+	if d.undo != nil {
+		failed = d.undo()
+		if files.written != nil {
+			failed = errors.Join(failed, files.written.Undo())
+		}
+	}
+	stands := d.stands()
+	if files.written != nil && (failed == nil || stands) {
+		failed = errors.Join(failed, files.written.Done())
+	}
+	if stands {
+		r.warn("it is done, though not everything went well", errors.Join(err, failed))
+		if missing := r.complete(ctx, d, effect, nil); missing != nil {
+			r.warn("the trail does not say how it ended", missing)
+		}
+		return nil
+	}
+	_ = r.complete(ctx, d, effect, err) // an open reservation says the same
+	return err
+}
+
+// entry begins an entry of a decision.
+func (r *Review) entry(d decision) ledger.Entry {
+	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash,
+		Data: candor.DetailsOf(map[string]any{"by": d.by, "at": r.k.now().UTC().Format(time.RFC3339)})}
+}
+
+// complete records how a decision ended. Without a trail there is nothing to do.
+func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect, failed error) error {
+	if effect == nil {
+		return nil
+	}
+	end := r.entry(d)
 	end.Outcome = ledger.OutcomeOK
 	if failed != nil {
 		end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)
 	}
-	_, err = effect.Complete(ctx, end)
-	return errors.Join(failed, err)
+	_, err := effect.Complete(ctx, end)
+	return err
+}
+
+// tidy removes the journal of the header. Only the error that matters is returned; another is a warning.
+func (r *Review) tidy(files *planFiles, matters error) error {
+	if files.written == nil {
+		return nil
+	}
+	err := files.written.Done()
+	if err == nil || matters != nil && errors.Is(err, matters) {
+		return err
+	}
+	r.warn("something was left in the state folder; the next change removes it", err)
+	return nil
+}
+
+func (r *Review) warn(what string, err error) {
+	r.warnings = append(r.warnings, what+": "+candor.From(err).Message())
 }

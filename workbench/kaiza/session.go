@@ -61,6 +61,10 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if late { // it came at the same time, or named a session that nobody knows
 		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
 	}
+	c.Revertible(func() error {
+		_ = c.Unbegun(s) // a file may be left, of a session whose name is known nowhere
+		return nil
+	})
 	status := k.statusOf(s, d)
 	status.Recovered, status.Echo = recovered, !bound
 	return reply(status)
@@ -71,9 +75,10 @@ func openAlready() error {
 		candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
 }
 
-// setUpError keeps a refusal that has a code, and calls all else a failure to set the session up.
+// setUpError keeps a refusal that was made as one, and calls all else a failure to set the session up: what the disk says has codes of
+// other systems, which begin_session does not declare.
 func setUpError(err error) error {
-	if candor.KnownCode(err).Valid() {
+	if _, ok := errors.AsType[*candor.Error](err); ok {
 		return err
 	}
 	return notSetUp(err)

@@ -122,12 +122,18 @@ func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspa
 		return "", errors.Join(err, complete(err))
 	}
 	if err := staged.Commit(ctx); err != nil {
+		if staged.Stuck() { // the journal stays, and the reservation stays open until it is put right
+			return "", notUndone(err, nil)
+		}
 		return "", errors.Join(err, staged.Done(), complete(err))
 	}
 	if err := complete(nil); err != nil {
 		return "", r.k.undo(staged, err)
 	}
 	if err := staged.Archive(); err != nil { // the undo stands; its journal stays and is archived with the next change
+		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // only the journal could tell that it stands
+			return "", r.k.undo(staged, err)
+		}
 		r.Logger().Warn("the journal of an undo could not be archived", slog.Any("error", err))
 	}
 	return id, nil

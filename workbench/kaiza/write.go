@@ -104,7 +104,11 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 		out["plan_hash"] = ch.plan
 	}
 	if ch.report && wasLocked != nil {
-		out["unlocked"] = wasLocked.shownTo(c.Session.ID)
+		if still := d.locked(); still != nil {
+			out["still_locked"] = still.shownTo(c.Session.ID)
+		} else {
+			out["unlocked"] = wasLocked.shownTo(c.Session.ID)
+		}
 	}
 	return reply(out)
 }

@@ -221,6 +221,10 @@ type Staged struct {
 	undone  bool
 }
 
+// Stuck reports that something which had to be put back could not be. A change that is stuck is not ended with [Staged.Done] if [Recover]
+// shall try again.
+func (s *Staged) Stuck() bool { return s.stuck }
+
 // Journal is what was written down, for the caller's own record.
 func (s *Staged) Journal() Journal { return s.journal }
 
@@ -336,7 +340,7 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 		if !m.done {
 			continue
 		}
-		if err := back(m, s.folder); err != nil {
+		if err := back(m, s.folder); err != nil && !m.isBack(s.folder) {
 			faults = append(faults, writeFault(s.folder, m.path, err))
 			continue
 		}
@@ -349,14 +353,25 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 	return coded(errors.Join(faults...))
 }
 
+// isBack reports a move whose target holds the old content again: its way back may fail after the names were turned over.
+func (m *move) isBack(f *Folder) bool {
+	look := move{path: m.path, from: m.from, to: m.to}
+	at := look.stands(f)
+	return at == atBefore || at == atBoth
+}
+
 func (s *Staged) release() {
 	for i := range s.moves {
 		s.moves[i].release()
 	}
 }
 
+// ErrJournalLeft is what [Staged.Done] fails with if the journal is still there, so that [Recover] will find it.
+var ErrJournalLeft = errors.New("the journal could not be removed")
+
 // Done ends the change: journal and backups are removed, and [Recover] will not hear of it. If Undo failed they are set aside in the
-// state folder instead, because they hold the only copy of what could not be put back.
+// state folder instead, because they hold the only copy of what could not be put back. An error other than [ErrJournalLeft] says that
+// something was left that means nothing any more.
 func (s *Staged) Done() error {
 	if s.stuck {
 		return s.vault.setAside("stuck")

@@ -48,11 +48,11 @@ func (v *vault) archive(j Journal) error {
 		return v.remove()
 	}
 	if err := v.state.Mkdir(historyFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return errors.Join(err, v.close())
+		return errors.Join(ErrJournalLeft, err, v.close())
 	}
 	err := renameNew(v.state, changesFolder+"/"+v.id, historyFolder+"/"+j.historyName())
 	if err != nil {
-		return errors.Join(err, v.close())
+		return errors.Join(ErrJournalLeft, err, v.close())
 	}
 	history, err := v.state.OpenRoot(historyFolder)
 	if err != nil {

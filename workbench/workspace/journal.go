@@ -221,10 +221,10 @@ func (v *vault) load(name string, limit int64) ([]byte, error) {
 // remove takes the vault away, the journal first: whatever a crash leaves of it means nothing.
 func (v *vault) remove() error {
 	err := v.dir.Remove(journalFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(ErrJournalLeft, err, v.close()) // the backups stay with it
 	}
-	return errors.Join(err, syncFolder(v.dir), v.all.RemoveAll(v.id), syncFolder(v.all), v.close())
+	return errors.Join(syncFolder(v.dir), v.all.RemoveAll(v.id), syncFolder(v.all), v.close())
 }
 
 // setAside keeps the vault under a name that is never taken for a change again.

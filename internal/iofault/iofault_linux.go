@@ -1,0 +1,285 @@
+package iofault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// launched is the variable that tells the test binary to be the launcher.
+const launched = "CANDOR_IOFAULT"
+
+// Injector decides over the calls of one process.
+type Injector struct {
+	folder string // only calls about files in it count
+	pid    int
+	notes  int // the file descriptor that calls are announced by
+	ended  chan struct{}
+	stop   atomic.Bool
+
+	mu    sync.Mutex
+	plan  Plan // guarded by mu; nil lets everything through
+	count int  // guarded by mu: calls since Arm
+	hit   []Call
+}
+
+// Start starts a command under an injector that is armed with plan, if there is one. Its test binary must call [Main] first thing in TestMain.
+// Only calls about files below folder are counted and can fail; the folder has no symbolic link in its path.
+func Start(cmd *exec.Cmd, folder string, plan Plan) (*Injector, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs")
+	defer ours.Close()   //nolint:errcheck // a socket
+	defer theirs.Close() //nolint:errcheck // a socket
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env, launched+"="+strconv.Itoa(3+len(cmd.ExtraFiles)))
+	cmd.Args = append([]string{self, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = self
+	cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	notes, err := receive(ours, theirs)
+	if err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	in := &Injector{folder: folder, pid: cmd.Process.Pid, notes: notes, ended: make(chan struct{}), plan: plan}
+	go in.serve()
+	return in, nil
+}
+
+// receive waits for the descriptor that the launcher sends.
+func receive(ours, theirs *os.File) (int, error) {
+	_ = theirs.Close() // so that a launcher that dies is noticed
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close() //nolint:errcheck // a socket
+	space := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(make([]byte, 1), space) //nolint:errcheck,forcetypeassert // it was made as one
+	if err != nil {
+		return 0, err
+	}
+	messages, err := unix.ParseSocketControlMessage(space[:n])
+	if err != nil || len(messages) == 0 {
+		return 0, errors.Join(errors.New("the launcher could not install its filter"), err)
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return 0, err
+	}
+	return fds[0], nil
+}
+
+// Arm has every following call go through plan, counted from 1.
+func (in *Injector) Arm(plan Plan) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.plan, in.count, in.hit = plan, 0, nil
+}
+
+// Disarm lets everything through again. It returns how many calls were counted, and those that failed.
+func (in *Injector) Disarm() (count int, failed []Call) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.plan = nil
+	return in.count, in.hit
+}
+
+// Close ends the injector. The process must have ended before, or hangs.
+func (in *Injector) Close() {
+	in.stop.Store(true)
+	<-in.ended
+	_ = unix.Close(in.notes)
+}
+
+// The structures and requests of seccomp_unotify(2).
+type notification struct {
+	ID    uint64
+	PID   uint32
+	Flags uint32
+	Nr    int32
+	Arch  uint32
+	IP    uint64
+	Args  [6]uint64
+}
+
+type response struct {
+	ID    uint64
+	Value int64
+	Error int32
+	Flags uint32
+}
+
+const (
+	notifyReceive  = 0xc0502100
+	notifySend     = 0xc0182101
+	flagContinue   = 1
+	pollPatience   = 50 // milliseconds
+	newListener    = 1 << 3
+	setModeFilter  = 1
+	returnNotify   = 0x7fc00000
+	returnAllow    = 0x7fff0000
+	maxPath        = 4096
+	createFlag     = syscall.O_CREAT
+	writeableFlags = syscall.O_WRONLY | syscall.O_RDWR
+)
+
+// serve answers every announced call until the process has ended.
+func (in *Injector) serve() {
+	defer close(in.ended)
+	for !in.stop.Load() {
+		polled := []unix.PollFd{{Fd: int32(in.notes), Events: unix.POLLIN}} //nolint:gosec // a descriptor
+		n, err := unix.Poll(polled, pollPatience)
+		if errors.Is(err, unix.EINTR) || err == nil && n == 0 {
+			continue
+		}
+		if err != nil || polled[0].Revents&unix.POLLIN == 0 {
+			return
+		}
+		in.answer()
+	}
+}
+
+func (in *Injector) answer() {
+	var note notification
+	if ioctl(in.notes, notifyReceive, unsafe.Pointer(&note)) != 0 { //nolint:gosec // as the system call wants it
+		return // the caller was killed meanwhile
+	}
+	reply := response{ID: note.ID, Flags: flagContinue}
+	if errno := in.decide(&note); errno != 0 {
+		reply.Error, reply.Flags = -int32(errno), 0 //nolint:gosec // an errno
+	}
+	ioctl(in.notes, notifySend, unsafe.Pointer(&reply)) //nolint:gosec // as the system call wants it
+}
+
+func ioctl(fd int, request uintptr, argument unsafe.Pointer) syscall.Errno {
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), request, uintptr(argument))
+	return errno
+}
+
+// decide asks the plan about a call that counts.
+func (in *Injector) decide(note *notification) int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.plan == nil {
+		return 0
+	}
+	about, ok := calls[int(note.Nr)]
+	if !ok {
+		return 0
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", in.pid, note.PID)); err != nil {
+		return 0 // a process that it has started
+	}
+	call := about.read(note)
+	if !strings.HasPrefix(call.Path, in.folder+"/") && call.Path != in.folder {
+		return 0
+	}
+	in.count++
+	call.Index = in.count
+	errno := in.plan(call)
+	if errno != 0 {
+		in.hit = append(in.hit, call)
+	}
+	return errno
+}
+
+// kind is one system call: where its path stands, and what it does.
+type kind struct {
+	name    string
+	at      int // the argument that is a path, after the one that is its folder; -1: the first argument is the file itself
+	changes bool
+	grows   bool
+}
+
+var calls = map[int]kind{
+	unix.SYS_OPENAT:     {name: "openat", at: 1},
+	unix.SYS_READ:       {name: "read", at: -1},
+	unix.SYS_PREAD64:    {name: "pread64", at: -1},
+	unix.SYS_FSTAT:      {name: "fstat", at: -1},
+	unix.SYS_NEWFSTATAT: {name: "newfstatat", at: 1},
+	unix.SYS_GETDENTS64: {name: "getdents64", at: -1},
+	unix.SYS_FLOCK:      {name: "flock", at: -1},
+	unix.SYS_WRITE:      {name: "write", at: -1, changes: true, grows: true},
+	unix.SYS_PWRITE64:   {name: "pwrite64", at: -1, changes: true, grows: true},
+	unix.SYS_WRITEV:     {name: "writev", at: -1, changes: true, grows: true},
+	unix.SYS_FSYNC:      {name: "fsync", at: -1, changes: true, grows: true},
+	unix.SYS_FDATASYNC:  {name: "fdatasync", at: -1, changes: true, grows: true},
+	unix.SYS_FALLOCATE:  {name: "fallocate", at: -1, changes: true, grows: true},
+	unix.SYS_FTRUNCATE:  {name: "ftruncate", at: -1, changes: true},
+	unix.SYS_FCHMOD:     {name: "fchmod", at: -1, changes: true},
+	unix.SYS_FCHOWN:     {name: "fchown", at: -1, changes: true},
+	unix.SYS_FCHMODAT:   {name: "fchmodat", at: 1, changes: true},
+	unix.SYS_MKDIRAT:    {name: "mkdirat", at: 1, changes: true, grows: true},
+	unix.SYS_UNLINKAT:   {name: "unlinkat", at: 1, changes: true},
+	unix.SYS_RENAMEAT:   {name: "renameat", at: 1, changes: true, grows: true},
+	unix.SYS_RENAMEAT2:  {name: "renameat2", at: 1, changes: true, grows: true},
+	unix.SYS_LINKAT:     {name: "linkat", at: 1, changes: true, grows: true},
+	unix.SYS_SYMLINKAT:  {name: "symlinkat", at: 2, changes: true, grows: true},
+	unix.SYS_UTIMENSAT:  {name: "utimensat", at: 1, changes: true},
+}
+
+// read finds out what an announced call is about.
+func (k kind) read(note *notification) Call {
+	c := Call{Name: k.name, Changes: k.changes, Grows: k.grows}
+	if k.at < 0 {
+		c.Path = descriptor(note.PID, int32(note.Args[0])) //nolint:gosec // a descriptor
+		return c
+	}
+	name := text(note.PID, note.Args[k.at])
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(descriptor(note.PID, int32(note.Args[k.at-1])), name) //nolint:gosec // a descriptor
+	}
+	c.Path = name
+	if note.Nr == unix.SYS_OPENAT && note.Args[2]&createFlag != 0 {
+		c.Name, c.Changes, c.Grows = "openat(O_CREAT)", true, true
+	} else if note.Nr == unix.SYS_OPENAT && note.Args[2]&writeableFlags != 0 {
+		c.Changes = true
+	}
+	return c
+}
+
+// descriptor returns what an open file of a thread is called.
+func descriptor(thread uint32, fd int32) string {
+	link := "cwd"
+	if fd != unix.AT_FDCWD {
+		link = "fd/" + strconv.Itoa(int(fd))
+	}
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, link)) // "" counts for no folder
+	return strings.TrimSuffix(name, " (deleted)")
+}
+
+// text reads a string from the memory of a thread.
+func text(thread uint32, at uint64) string {
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", thread))
+	if err != nil {
+		return ""
+	}
+	defer memory.Close() //nolint:errcheck // it was only read
+	buffer := make([]byte, maxPath)
+	n, _ := memory.ReadAt(buffer, int64(at)) //nolint:gosec // an address; what could be read counts
+	name, _, _ := bytes.Cut(buffer[:n], []byte{0})
+	return string(name)
+}

@@ -1,0 +1,62 @@
+package iofault
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Main turns the process into the command that [Start] was given, if it was started as its launcher, and returns otherwise.
+func Main() {
+	fd, err := strconv.Atoi(os.Getenv(launched))
+	if err != nil {
+		return
+	}
+	runtime.LockOSThread() // the filter is that of a thread, and the one that executes the command must have it
+	if err := launch(fd); err != nil {
+		fmt.Fprintln(os.Stderr, "starting under a filter:", err)
+	}
+	os.Exit(125)
+}
+
+func launch(socket int) error {
+	if err := os.Unsetenv(launched); err != nil {
+		return err
+	}
+	environment := os.Environ()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	notes, err := install()
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(socket, []byte{0}, unix.UnixRights(notes), nil, 0); err != nil {
+		return err
+	}
+	unix.CloseOnExec(socket)
+	unix.CloseOnExec(notes)
+	return syscall.Exec(os.Args[1], os.Args[1:], environment)
+}
+
+// install installs the filter and returns the descriptor that calls are announced by.
+func install() (int, error) {
+	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the number of the call
+	for number := range calls {
+		program = append(program,
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(number)}, //nolint:gosec // a small number
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: returnNotify})
+	}
+	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: returnAllow})
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]} //nolint:gosec // a short program
+	fd, _, errno := syscall.Syscall(unix.SYS_SECCOMP, setModeFilter, newListener, uintptr(unsafe.Pointer(&filter)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(fd), nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package kaiza_test
+
+func asLauncher() {}

@@ -1,0 +1,243 @@
+package kaiza_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// between says on which side a file is.
+func between(holds, before, after string) string {
+	switch holds {
+	case before:
+		return notDone
+	case after:
+		return done
+	}
+	return fmt.Sprintf("%q", holds)
+}
+
+// swept are the effects of the server and of the commands beside it.
+var swept = []effect{
+	{
+		name: "a new file", role: "WINDSURF", tool: "write_file",
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("src/new/n%d/a.txt", n), "content": "new\n", "plan_hash": s.plan, "make_dirs": true})
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/new/n%d/a.txt", n)), "nothing", "new\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/new/n%d/a.txt"`, n) },
+	},
+	{
+		name: "a replaced file", role: "WINDSURF", tool: "write_file",
+		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/r%d.txt", n), "old\n") },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("src/r%d.txt", n), "content": "new\n", "previous_hash": hashOf("old\n"), "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string { return between(s.holds(fmt.Sprintf("src/r%d.txt", n)), "old\n", "new\n") },
+		mark:  func(_ *sweep, n int) string { return fmt.Sprintf(`"src/r%d.txt"`, n) },
+	},
+	{
+		name: "a patch of three files", role: "WINDSURF", tool: "apply_patch",
+		setUp: func(s *sweep, n int) {
+			s.p.write(fmt.Sprintf("src/p%d/change.txt", n), "old\n")
+			s.p.write(fmt.Sprintf("src/p%d/remove.txt", n), "old\n")
+		},
+		call: func(s *sweep, n int) answer {
+			const change = "--- a/src/pN/change.txt\n+++ b/src/pN/change.txt\n@@ -1 +1 @@\n-old\n+new\n" +
+				"--- a/src/pN/remove.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n" +
+				"--- /dev/null\n+++ b/src/pN/create.txt\n@@ -0,0 +1 @@\n+new\n"
+			return s.c.call("apply_patch", args{"patch": strings.ReplaceAll(change, "pN", fmt.Sprintf("p%d", n)), "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			at := func(name string) string { return s.holds(fmt.Sprintf("src/p%d/%s.txt", n, name)) }
+			return between(at("change")+at("remove")+at("create"), "old\nold\nnothing", "new\nnothingnew\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/p%d/change.txt"`, n) },
+	},
+	{
+		name: "a file that a check follows", role: "WINDSURF", tool: "write_file",
+		flags: func(p *place) []string { return []string{"--policy", p.checks("true")} },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("src/c%d.txt", n), "content": "new\n", "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/c%d.txt", n)), "nothing", "new\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/c%d.txt"`, n) },
+	},
+	{
+		name: "a file that a check refuses", role: "WINDSURF", tool: "write_file",
+		flags: func(p *place) []string { return []string{"--policy", p.checks("test ! -e src/refuse")} },
+		setUp: func(s *sweep, n int) { s.p.write("src/refuse", "") },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("src/f%d.txt", n), "content": "new\n", "plan_hash": s.plan})
+		},
+		after: func(s *sweep, _ int, _ outcome) {
+			if err := os.Remove(s.p.file("src/refuse")); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/f%d.txt", n)), "nothing", "new\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/f%d.txt"`, n) },
+	},
+	{
+		name: "a report that unlocks", role: "WINDSURF", tool: "write_file",
+		setUp: func(s *sweep, n int) {
+			s.c.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": s.plan}).is("PLAN_SCOPE_VIOLATION")
+		},
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("docs/reports/r%d.md", n), "content": "new\n"})
+		},
+		after: func(s *sweep, n int, a outcome) {
+			s.p.eventually("the server works again", func() bool { return s.c.call("session_status", args{}).code() == "" })
+			if a.told == done && a.m.Result().Path("structuredContent", "unlocked").Present() != (s.c.lockedBy() == "") {
+				s.t.Errorf("the report %d was written, and whether the session is unlocked is not as it is told: %s", n, a.m.Bytes())
+			}
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("docs/reports/r%d.md", n)), "nothing", "new\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"docs/reports/r%d.md"`, n) },
+	},
+	{
+		name: "a plan", role: "ANTIGRAVITY", tool: "submit_plan",
+		call: func(s *sweep, n int) answer {
+			return s.c.call("submit_plan", args{"content": planText(fmt.Sprintf("s%d/**", n))})
+		},
+		stood: func(s *sweep, n int) string {
+			if _, there := s.p.read("docs/plans/" + hashOf(planText(fmt.Sprintf("s%d/**", n))) + ".md"); there {
+				return done
+			}
+			return notDone
+		},
+		mark: func(_ *sweep, n int) string { return hashOf(planText(fmt.Sprintf("s%d/**", n))) },
+	},
+	{
+		name: "a new file without a trail", role: "WINDSURF", tool: "write_file",
+		flags: func(*place) []string { return []string{"--ledger", "none"} },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("write_file", args{"path": fmt.Sprintf("src/t%d.txt", n), "content": "new\n", "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/t%d.txt", n)), "nothing", "new\n")
+		},
+	},
+	{
+		name: "a session", tool: "begin_session",
+		setUp: func(s *sweep, _ int) { s.end(); s.start() },
+		call: func(s *sweep, _ int) answer {
+			return s.c.call("begin_session", args{"workspace_root": s.p.work, "role": "WINDSURF"})
+		},
+		stood: func(s *sweep, n int) string {
+			if s.found[n] == "" {
+				s.p.eventually("the server works again", func() bool {
+					s.found[n] = map[string]string{"": done, "SESSION_NOT_INITIALIZED": notDone}[s.c.call("session_status", args{}).code()]
+					return s.found[n] != ""
+				})
+			}
+			return s.found[n]
+		},
+	},
+	{
+		name: "a moved file", role: "WINDSURF", tool: "move_file",
+		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/m%d.txt", n), "old\n") },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("move_file", args{"path": fmt.Sprintf("src/m%d.txt", n), "to": fmt.Sprintf("src/to/m%d.txt", n), "make_dirs": true, "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/m%d.txt", n))+s.holds(fmt.Sprintf("src/to/m%d.txt", n)), "old\nnothing", "nothingold\n")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/to/m%d.txt"`, n) },
+	},
+	{
+		name: "a deleted file", role: "WINDSURF", tool: "delete_file",
+		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/d%d.txt", n), "old\n") },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("delete_file", args{"path": fmt.Sprintf("src/d%d.txt", n), "previous_hash": hashOf("old\n"), "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/d%d.txt", n)), "old\n", "nothing")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/d%d.txt"`, n) },
+	},
+	{
+		name: "a folder", role: "WINDSURF", tool: "make_dir",
+		call: func(s *sweep, n int) answer {
+			return s.c.call("make_dir", args{"path": fmt.Sprintf("src/k%d/deep", n), "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			_, deep := os.Stat(s.p.file(fmt.Sprintf("src/k%d/deep", n)))
+			_, outer := os.Stat(s.p.file(fmt.Sprintf("src/k%d", n)))
+			return between(fmt.Sprint(deep == nil, outer == nil), "false false", "true true")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/k%d/deep"`, n) },
+	},
+	{
+		name: "an executable bit", role: "WINDSURF", tool: "set_executable",
+		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/x%d.sh", n), "old\n") },
+		call: func(s *sweep, n int) answer {
+			return s.c.call("set_executable", args{"path": fmt.Sprintf("src/x%d.sh", n), "executable": true, "plan_hash": s.plan})
+		},
+		stood: func(s *sweep, n int) string {
+			info, err := os.Stat(s.p.file(fmt.Sprintf("src/x%d.sh", n)))
+			if err != nil {
+				return err.Error()
+			}
+			return between(info.Mode().String(), "-rw-------", "-rwx------")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/x%d.sh"`, n) },
+	},
+	{
+		name: "an undo", role: "WINDSURF", tool: "workbench undo",
+		flags: func(*place) []string { return []string{"--ledger", "none"} },
+		setUp: func(s *sweep, n int) {
+			past, _ := filepath.Glob(filepath.Join(s.p.state, "workspaces", "*", "history", "*"))
+			for _, name := range past { // so that each command makes the same calls
+				_ = os.RemoveAll(name)
+			}
+			s.c.call("write_file", args{"path": fmt.Sprintf("src/u%d.txt", n), "content": "new\n", "plan_hash": s.plan}).fine()
+		},
+		run: func(*sweep, int) []string { return []string{"workbench", "undo"} },
+		stood: func(s *sweep, n int) string {
+			return between(s.holds(fmt.Sprintf("src/u%d.txt", n)), "new\n", "nothing")
+		},
+		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/u%d.txt"`, n) },
+	},
+	{
+		name: "an approval", role: "ANTIGRAVITY", tool: "workbench approve",
+		setUp: func(s *sweep, n int) { s.c.submit(planText(fmt.Sprintf("a%d/**", n))) },
+		run: func(_ *sweep, n int) []string {
+			return []string{"workbench", "approve", hashOf(planText(fmt.Sprintf("a%d/**", n)))}
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.status(fmt.Sprintf("a%d/**", n)), "PROPOSED", "APPROVED")
+		},
+		mark: func(_ *sweep, n int) string { return hashOf(planText(fmt.Sprintf("a%d/**", n))) },
+	},
+	{
+		name: "a revocation", role: "ANTIGRAVITY", tool: "workbench revoke",
+		setUp: func(s *sweep, n int) { s.p.approve(s.c.submit(planText(fmt.Sprintf("v%d/**", n)))) },
+		run: func(_ *sweep, n int) []string {
+			return []string{"workbench", "revoke", hashOf(planText(fmt.Sprintf("v%d/**", n)))}
+		},
+		stood: func(s *sweep, n int) string {
+			return between(s.status(fmt.Sprintf("v%d/**", n)), "APPROVED", "PROPOSED")
+		},
+		mark: func(_ *sweep, n int) string { return hashOf(planText(fmt.Sprintf("v%d/**", n))) },
+	},
+}
+
+// status is that of the plan for a scope, as a session sees it.
+func (s *sweep) status(scope string) string {
+	a := s.c.call("read_plan", args{"plan_hash": hashOf(planText(scope))})
+	a.fine()
+	if approved, _ := a.m.Result().Path("structuredContent", "approved").Bool(); approved {
+		return "APPROVED"
+	}
+	return "PROPOSED"
+}
