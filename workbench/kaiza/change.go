@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/plan"
 	"github.com/candor-mcp/candor/workbench/preflight"
 	"github.com/candor-mcp/candor/workbench/workspace"
 )
@@ -243,6 +246,9 @@ func (k *System) judge(d *desk, ch *change) error {
 	for _, f := range ch.files {
 		name := f.Path.String()
 		paths = append(paths, name)
+		if err := seen(d.folder, &f); err != nil {
+			return err
+		}
 		if ch.report {
 			continue
 		}
@@ -259,6 +265,29 @@ func (k *System) judge(d *desk, ch *change) error {
 		}
 	}
 	ch.checks = k.o.Policy.Preflight(paths...)
+	return nil
+}
+
+// seen refuses a new name that holds a character which a person cannot see: on a screen it would pass for another. A name that is there
+// already may be used, so that it can be replaced or moved away.
+func seen(folder *workspace.Folder, f *workspace.Change) error {
+	if f.Before != nil || f.Delete {
+		return nil
+	}
+	segments := strings.Split(f.Path.String(), "/")
+	for i, segment := range segments {
+		at := strings.IndexFunc(segment, plan.Hidden)
+		if at < 0 {
+			continue
+		}
+		if on, err := folder.Parse(strings.Join(segments[:i+1], "/")); err == nil && i < len(segments)-1 && folder.IsFolder(on) {
+			continue
+		}
+		r, _ := utf8.DecodeRuneInString(segment[at:])
+		return candor.New(candor.CodeKaizaInvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is not seen.", f.Path.String(), r),
+			candor.WithDetails(map[string]any{"path": f.Path.String(), "character": fmt.Sprintf("U+%04X", r)}),
+			candor.WithSuggestion("Choose a name of letters, digits, signs and plain spaces."))
+	}
 	return nil
 }
 

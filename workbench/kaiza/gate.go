@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/plan"
 	"github.com/candor-mcp/candor/workbench/workspace"
 )
 
@@ -97,5 +98,5 @@ var reportKinds = []string{".md", ".txt", ".json"}
 
 // inReports reports a path that needs no plan.
 func inReports(p workspace.Path) bool {
-	return strings.HasPrefix(p.String(), reportsFolder) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
+	return strings.HasPrefix(p.String(), reportsFolder) && plan.Unprotected(p.String()) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
 }

@@ -86,6 +86,9 @@ func waysOf(s string) ([][]string, error) {
 	if inFolder(segments) {
 		return nil, &mistake{"a plan cannot cover " + Folder + ", so this scope can match nothing", "leave it out; plans are submitted, not written"}
 	}
+	if slices.ContainsFunc(segments, isVersionControl) {
+		return nil, &mistake{"a plan cannot cover a folder of version control, so this scope can match nothing", "leave it out; commit and configure by hand"}
+	}
 	tree := append(slices.Clip(segments), anyDepth, "*") // everything below, but not the folder itself
 	switch {
 	case below:

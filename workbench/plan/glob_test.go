@@ -25,7 +25,8 @@ func TestScopeCoversBySegment(t *testing.T) {
 		{"[*]", "*", "a"},
 		{"src/**.go", "src/a.go", "src/b/a.go"},
 		{"docs/**", "docs/a docs/plansets/a docs/reports/plans/x", "docs/plans/x docs/Plans/x DOCS/PLANS/x docs/plans docs/plans./x docs/pl\u200dans/x"},
-		{"**", "a a/b .git/config", "docs/plans/x"},
+		{"**", "a a/b .gitignore a.git/x digit~1 .github/x", "docs/plans/x .git/config a/.GIT/x .git./x git~1/x .hg/x .vscode/x a/.envrc"},
+		{"**/.vscode/**", ".vscode/x a/.vscode/x", ".vscode/.git/x .idea/x"},
 	} {
 		p := must(t, scoped(c.glob))
 		for path := range strings.FieldsSeq(c.covered) {

@@ -53,11 +53,12 @@ func Lint(content []byte) []Issue {
 }
 
 // Covers reports whether the plan allows a change of this file. The path is relative to the workspace, clean, and written with slashes; no other
-// path is covered, and nothing in [Folder] is, however it is spelt. Scopes are compared segment by segment with attention to case: "src/**"
-// covers everything below src, and so does a folder's name alone, "src" or "src/".
+// path is covered, and nothing in [Folder] or in a folder of version control is, however it is spelt. Scopes are compared segment by segment
+// with attention to case: "src/**" covers everything below src, and so does a folder's name alone, "src" or "src/". Files that editors and
+// shells obey, such as .vscode/tasks.json, are covered only by a scope that names the file or its folder.
 func (p *Plan) Covers(path string) bool {
 	segments, ok := coverable(path)
-	return ok && p != nil && slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) })
+	return ok && p != nil && slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) && unnamed(segments, g.written) == "" })
 }
 
 // coverable returns the segments of a path that a plan may cover at all.
@@ -66,7 +67,7 @@ func coverable(path string) ([]string, bool) {
 		return nil, false
 	}
 	segments := strings.Split(path, "/")
-	return segments, !inFolder(segments)
+	return segments, !inFolder(segments) && !slices.ContainsFunc(segments, isVersionControl)
 }
 
 // inFolder also knows the other spellings that some file system would take for the folder: those without attention to case, to characters

@@ -60,6 +60,13 @@ func (s Stored) Enforce(path string) error {
 	if inFolder(strings.Split(path, "/")) {
 		suggestion = "Submit plans instead of writing them; no plan covers the folder of the plans."
 	}
+	if !Unprotected(path) {
+		details["reason"] = "version_control"
+		suggestion = "Leave the folders of version control alone: what is in them runs programs, and no plan covers them. Ask a person to do it."
+	} else if name := unnamed(strings.Split(path, "/"), ""); name != "" {
+		details["reason"] = "named_only"
+		suggestion = fmt.Sprintf("Have a plan approved whose scope names %q: other programs obey what is in it, so that a wildcard does not cover it.", name)
+	}
 	return candor.New(candor.CodeKaizaPlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
 		candor.WithDetails(details), candor.WithSuggestion(suggestion))
 }

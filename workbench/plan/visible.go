@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 )
 
+// Hidden reports a character that a person who reads a name may not see as what it is.
+func Hidden(r rune) bool { return hidden(r) }
+
 // hidden reports whether a reader may not see a character as what it is: controls, marks of direction, joiners, fillers, private use, and spaces
 // that are not the space.
 func hidden(r rune) bool {
