@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -25,7 +26,11 @@ func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		c := b.begin(ctx, request)
 		defer b.end(ctx, c)
-		return next(context.WithValue(ctx, callKey{}, c), method, req)
+		result, err := next(context.WithValue(ctx, callKey{}, c), method, req)
+		if c.failure != nil && err == nil {
+			withDetails(result)
+		}
+		return result, err
 	}
 }
 
@@ -44,13 +49,17 @@ func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsR
 
 // begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
 func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
+	received := request.Params.Arguments
+	if none := bytes.TrimSpace(received); len(none) == 0 || string(none) == "null" {
+		request.Params.Arguments = json.RawMessage(`{}`) // arguments are optional, and a client may say so by null
+	}
 	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
 	c.Tool = b.wrapped[c.Name]
 	c.place = b.placeOf(request)
 	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.place)
 	c.held = c.Session
 	e := c.Entry(ledger.KindEnter)
-	e.Args = c.Arguments
+	e.Args = received
 	c.entered = b.trail.append(ctx, e)
 	return c
 }

@@ -171,7 +171,7 @@ func (p *place) launch(flags ...string) *stdio {
 // prepare makes its command, which a test may change before it runs.
 func (p *place) prepare(flags ...string) *stdio {
 	s := &stdio{client: client{t: p.t, p: p}, said: new(bytes.Buffer)}
-	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, flags...)...)
+	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)
 	s.cmd.Env = append(os.Environ(), p.env...)
 	s.cmd.Stderr = s.said
 	return s

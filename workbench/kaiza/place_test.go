@@ -22,7 +22,8 @@ type place struct {
 	state string
 	env   []string // more of it, for every start
 
-	ledger string // the folder of the trail, "" for the one in the state folder
+	flags  []string // more of them, for every server
+	ledger string   // the folder of the trail, "" for the one in the state folder
 }
 
 func newPlace(t testing.TB) *place {

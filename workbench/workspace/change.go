@@ -348,7 +348,7 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 		s.folder.testHook("put back")
 	}
 	s.release()
-	s.folder.unmake(s.made)
+	faults = append(faults, s.folder.unmake(s.made)...)
 	s.stuck = len(faults) > 0
 	return coded(errors.Join(faults...))
 }

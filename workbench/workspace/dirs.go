@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/candor-mcp/candor"
@@ -175,16 +177,32 @@ func (f *Folder) remake(r JournalFolder) error {
 	return writeFault(f, at, err)
 }
 
-// unmake removes folders that a change made, innermost first, as far as they are still empty.
-func (f *Folder) unmake(made []Path) {
+// unmake removes folders that a change made, innermost first, as far as they are still empty. The errors are of those that are empty and stay.
+func (f *Folder) unmake(made []Path) (faults []error) {
 	for i := len(made) - 1; i >= 0; i-- {
 		dir, err := f.walk(made[i].parent())
 		if err != nil {
 			continue
 		}
 		if info, err := dir.Lstat(made[i].base()); err == nil && info.IsDir() {
-			_ = errors.Join(removeEmpty(dir, made[i].base()), syncFolder(dir)) // not empty: another process uses it
+			err = removeEmpty(dir, made[i].base())
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && emptyFolder(dir, made[i].base()) {
+				faults = append(faults, writeFault(f, made[i], err))
+			}
+			_ = syncFolder(dir)
 		}
 		_ = dir.Close()
 	}
+	return faults
+}
+
+// emptyFolder reports a folder with nothing in it. One that is not empty is used by another process.
+func emptyFolder(dir *os.Root, name string) bool {
+	f, err := dir.Open(name)
+	if err != nil {
+		return true // which removing it again may tell better
+	}
+	names, err := f.Readdirnames(1)
+	_ = f.Close()
+	return len(names) == 0 && errors.Is(err, io.EOF)
 }

@@ -223,7 +223,10 @@ func (c *recovery) end(state State) {
 	for _, name := range c.report.Journal.Folders {
 		made = append(made, Path{name})
 	}
-	c.folder.unmake(made)
+	if faults := c.folder.unmake(made); len(faults) > 0 {
+		c.report.State, c.report.Err = Waiting, errors.Join(coded(errors.Join(faults...)), c.vault.close())
+		return
+	}
 	if len(c.report.Unknown) > 0 {
 		c.report.State, c.report.Err = Unknown, c.vault.setAside("unknown")
 		return

@@ -1,0 +1,41 @@
+package kaiza_test
+
+import (
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// TestAToolThatNeedsNoArgumentsTakesNone calls every tool without arguments, with null and with none in the object. One that requires nothing
+// works; another says which argument is missing, in all three.
+func TestAToolThatNeedsNoArgumentsTakesNone(t *testing.T) {
+	t.Parallel()
+	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+		c := dial()
+		c.begin("WINDSURF")
+		if c.session != "" {
+			return // a call without arguments cannot name its session
+		}
+		list := c.ask("tools/list", `{}`)
+		tools := list.Result().Path("tools")
+		seen := 0
+		for tool := range tools.Elements() {
+			name, _ := tool.Path("name").Str()
+			needs := tool.Path("inputSchema", "required").Type() == wire.TypeArray
+			for _, arguments := range []string{"", `,"arguments":null`, `,"arguments":{}`} {
+				seen++
+				a := answer{t, c.ask("tools/call", `{"name":"`+name+`"`+arguments+`}`)}
+				if name == "submit_plan" {
+					a.is("UNAUTHORIZED_ACTION") // the role counts before the arguments
+				} else if needs {
+					a.is("MISSING_REQUIRED_FIELD")
+				} else {
+					a.fine()
+				}
+			}
+		}
+		if seen < 30 {
+			t.Errorf("only %d calls were made", seen)
+		}
+	})
+}
