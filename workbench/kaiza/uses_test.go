@@ -79,15 +79,15 @@ func TestAnApprovalExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var record map[string]any
+	record := map[string]json.RawMessage{}
+	var at time.Time
 	if err := json.Unmarshal(data, &record); err != nil {
 		t.Fatal(err)
 	}
-	at, err := time.Parse(time.RFC3339Nano, record["at"].(string))
-	if err != nil {
+	if err := json.Unmarshal(record["at"], &at); err != nil {
 		t.Fatal(err)
 	}
-	record["expires"], record["at"] = at.Add(-time.Minute), at.Add(-time.Hour)
+	record["expires"], record["at"] = stamp(at.Add(-time.Minute)), stamp(at.Add(-time.Hour))
 	data, _ = json.Marshal(record)
 	if err := os.WriteFile(records[0], data, 0o600); err != nil {
 		t.Fatal(err)
@@ -100,6 +100,10 @@ func TestAnApprovalExpires(t *testing.T) {
 	}
 	p.approveWith(plan, "--expires", "1h")
 	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).fine()
+}
+
+func stamp(at time.Time) json.RawMessage {
+	return json.RawMessage(`"` + at.Format(time.RFC3339Nano) + `"`)
 }
 
 // TestLimitsThatMeanNothingAreRefused before anything is approved.
