@@ -105,6 +105,7 @@ func (c *codedBody) reserve(size int64) int64 {
 	return 2 * size
 }
 
+// Close closes the compressed body.
 func (c *codedBody) Close() error { return c.raw.Close() }
 
 // tee returns a reader of the compressed bytes that keeps them while there is memory.

@@ -227,7 +227,7 @@ func (x *httpExchange) askLegacy(s *httpSession, m *wire.Message) {
 	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)
 	defer cancel()
 	x.ctx = ctx
-	res, err := x.send(http.MethodPost, call.Bytes())
+	res, err := x.send(http.MethodPost, call.Bytes()) //nolint:bodyclose // pass and rejectedLegacy close it
 	if err == nil && res.StatusCode < 300 {
 		x.pass(res, nil)
 		return
