@@ -123,7 +123,16 @@ func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
 					t.Errorf("the stack does not say where, or names folders: %q", stack)
 				}
 			}
-			c.call("read_file", args{"path": "none"}).enveloped("FILE_NOT_FOUND") // nothing was thrown, so there is no stack to show
+			refused := c.call("read_file", args{"path": "none"})
+			if environment != "DEBUG_STACK=true" {
+				refused.enveloped("FILE_NOT_FOUND")
+				return
+			}
+			names, _ := members(refused.system())
+			stack, _ := refused.system().Path("stack_trace").Str()
+			if !slices.Equal(names, append(slices.Clone(envelopeKeys), "stack_trace")) || !strings.Contains(stack, ".go:") || strings.Contains(stack, "/") {
+				t.Errorf("the members are %v, the stack is %q", names, stack)
+			}
 		})
 	}
 }
