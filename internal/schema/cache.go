@@ -3,52 +3,144 @@ package schema
 import (
 	"container/list"
 	"crypto/sha256"
+	"errors"
 	"sync"
+	"sync/atomic"
 )
 
-// maxCached bounds a [Cache]. A server has tens of tools, a gateway hundreds.
-const maxCached = 1024
+// Bounds of a [Cache]. A server has tens of tools, a gateway hundreds; a compiled schema of a tool takes some tens of kilobytes.
+const (
+	maxCached      = 8192
+	maxCachedBytes = 32 << 20 // of all compiled schemas together, by their weight
+	maxWeight      = maxCachedBytes / 4
+	errorWeight    = 1 << 10 // of a schema that cannot be used
+)
 
-// Cache compiles each schema text once. The zero Cache is ready and safe for concurrent use. It holds up to 1024 schemas;
-// the one not asked for the longest makes room.
+var errTooHeavy = errors.New("the compiled schema is too large to keep")
+
+// Cache compiles each schema text once. The zero Cache is ready and safe for concurrent use. It is bounded in number and in bytes; the
+// schema that was not used the longest makes room.
 type Cache struct {
-	mu    sync.Mutex
-	byKey map[[sha256.Size]byte]*list.Element // guarded by mu; values are *cached
-	order list.List                           // guarded by mu; last asked for in front
+	mu     sync.Mutex
+	byKey  map[[sha256.Size]byte]*list.Element // guarded by mu; values are *Entry
+	order  list.List                           // guarded by mu; newest in front
+	weight int                                 // guarded by mu; of all entries
 }
 
-// cached is one place of a cache. once makes whoever comes second wait for whoever came first.
-type cached struct {
-	key    [sha256.Size]byte
-	once   sync.Once
+// Entry is a schema's place in a [Cache]. When the cache drops the schema, [Entry.Schema] says so, so that a holder of the entry does not
+// keep the memory.
+type Entry struct {
+	key     [sha256.Size]byte
+	once    sync.Once
+	outcome atomic.Pointer[outcome] // nil before the schema is compiled, and after it was dropped
+	used    atomic.Bool             // since the cache last looked for an entry to drop
+	weight  int                     // guarded by the cache's mu
+}
+
+type outcome struct {
 	schema *Schema
 	err    error
+}
+
+// Schema returns the compiled schema, nil if it cannot be used. It is not ok if the cache has dropped the schema.
+func (e *Entry) Schema() (s *Schema, ok bool) {
+	got := e.outcome.Load()
+	if got == nil {
+		return nil, false
+	}
+	if !e.used.Load() {
+		e.used.Store(true)
+	}
+	return got.schema, true
 }
 
 // Get returns the schema compiled from raw as [Compile] does, or the error of that, which is kept too: a schema that cannot be
 // compiled costs once. raw is not kept.
 func (c *Cache) Get(raw []byte) (*Schema, error) {
-	at := c.place(sha256.Sum256(raw))
-	at.once.Do(func() { at.schema, at.err = Compile(raw) })
-	return at.schema, at.err
+	_, got := c.compiled(raw)
+	return got.schema, got.err
 }
 
-// place finds the place of a key or makes one.
-func (c *Cache) place(key [sha256.Size]byte) *cached {
+// Entry is [Cache.Get] for a caller that must not keep a schema which the cache has dropped.
+func (c *Cache) Entry(raw []byte) *Entry {
+	e, _ := c.compiled(raw)
+	return e
+}
+
+func (c *Cache) compiled(raw []byte) (*Entry, *outcome) {
+	e := c.place(sha256.Sum256(raw))
+	var got *outcome
+	e.once.Do(func() {
+		got = compileBounded(raw)
+		c.keep(e, got)
+	})
+	if got == nil {
+		got = e.outcome.Load()
+	}
+	if got == nil { // dropped in the meantime
+		got = compileBounded(raw)
+	}
+	return e, got
+}
+
+// compileBounded compiles a schema unless it would fill much of the cache.
+func compileBounded(raw []byte) *outcome {
+	s, err := Compile(raw)
+	if err == nil && s.weight > maxWeight {
+		s, err = nil, errTooHeavy
+	}
+	return &outcome{schema: s, err: err}
+}
+
+// place returns the entry of a key, which is made if there is none.
+func (c *Cache) place(key [sha256.Size]byte) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.byKey[key]; ok {
-		c.order.MoveToFront(e)
-		return e.Value.(*cached) //nolint:errcheck,forcetypeassert // the list holds nothing else
+		found := e.Value.(*Entry) //nolint:errcheck,forcetypeassert // the list holds nothing else
+		found.used.Store(true)
+		return found
 	}
 	if c.byKey == nil {
 		c.byKey = map[[sha256.Size]byte]*list.Element{}
 	}
-	if c.order.Len() >= maxCached {
-		last := c.order.Remove(c.order.Back()).(*cached) //nolint:errcheck,forcetypeassert // as above
-		delete(c.byKey, last.key)
+	e := &Entry{key: key}
+	c.byKey[key] = c.order.PushFront(e)
+	return e
+}
+
+// keep enters what was compiled, and drops other entries until the bounds hold.
+func (c *Cache) keep(e *Entry, got *outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.byKey[e.key]
+	if at == nil || at.Value != e { // dropped while it was compiled
+		return
 	}
-	at := &cached{key: key}
-	c.byKey[key] = c.order.PushFront(at)
-	return at
+	e.weight = errorWeight
+	if got.schema != nil {
+		e.weight = got.schema.weight
+	}
+	c.weight += e.weight
+	e.outcome.Store(got)
+	for c.weight > maxCachedBytes || c.order.Len() > maxCached {
+		c.dropOne(at)
+	}
+}
+
+// dropOne drops the oldest entry that was not used since the last look; kept stays. It is called with the lock held.
+func (c *Cache) dropOne(kept *list.Element) {
+	for {
+		last := c.order.Back()
+		e := last.Value.(*Entry) //nolint:errcheck,forcetypeassert // the list holds nothing else
+		if last == kept || e.used.Swap(false) {
+			c.order.MoveToFront(last)
+			continue
+		}
+		c.order.Remove(last)
+		delete(c.byKey, e.key)
+		c.weight -= e.weight
+		e.outcome.Store(nil)
+		return
+	}
 }

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,9 +53,10 @@ func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 		return s
 	}
 	used, idle := get(`{"title":"used"}`), get(`{"title":"idle"}`)
-	for i := range 1100 {
-		get(fmt.Sprintf(`{"minimum":%d}`, i))
-		if i%100 == 0 {
+	long := strings.Repeat("d", 100_000)
+	for i := range 300 {
+		get(fmt.Sprintf(`{"minimum":%d,"description":%q}`, i, long))
+		if i%10 == 0 {
 			get(`{"title":"used"}`)
 		}
 	}
@@ -63,5 +65,22 @@ func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	}
 	if get(`{"title":"idle"}`) == idle {
 		t.Error("nothing was dropped: the cache grows without bound")
+	}
+}
+
+// A holder of an entry must not keep the memory of a schema that the cache has dropped.
+func TestEntryLetsGoOfADroppedSchema(t *testing.T) {
+	t.Parallel()
+	var c schema.Cache
+	e := c.Entry([]byte(`{"title":"idle"}`))
+	if s, ok := e.Schema(); s == nil || !ok {
+		t.Fatal("the schema was not compiled")
+	}
+	long := strings.Repeat("d", 100_000)
+	for i := range 300 {
+		c.Entry(fmt.Appendf(nil, `{"minimum":%d,"description":%q}`, i, long))
+	}
+	if _, ok := e.Schema(); ok {
+		t.Error("the entry keeps a schema that was dropped")
 	}
 }

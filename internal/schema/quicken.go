@@ -21,7 +21,9 @@ func (q quickener) node(s *jsonschema.Schema) *node {
 		return n
 	}
 	if s.Ref != nil && only(s, func(c *jsonschema.Schema) { c.Ref = nil }) {
-		return q.node(s.Ref) // prepare has refused circles
+		n := q.node(s.Ref) // prepare has refused circles
+		q[s] = n           // without it a chain of references takes time in its square
+		return n
 	}
 	n := &node{longest: -1, mostItems: -1}
 	q[s] = n

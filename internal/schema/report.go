@@ -17,11 +17,8 @@ const maxIssues = 50
 const (
 	// RuleUnknownKey names a key that the schema does not know.
 	RuleUnknownKey = "unknown_key"
-	// RuleTooComplex names a value that would take too long to check, or a part that is known to be wrong and would take too
-	// long to explain.
+	// RuleTooComplex names a part that is known to be wrong and would take too long to explain.
 	RuleTooComplex = "too_complex"
-	// RuleNumberRange names a number that is too long or too large to work with.
-	RuleNumberRange = "number_range"
 )
 
 // Report is what is wrong with a value.
@@ -33,14 +30,17 @@ type Report struct {
 	Template candor.Details
 	// More counts the issues beyond the bound. Of a value with very many it is the least that there are.
 	More int
+	// Unchecked reports that the check stopped at a bound of ours and found nothing wrong before it. The value may be valid.
+	Unchecked bool
 }
 
-// OK reports whether nothing is wrong.
+// OK reports whether nothing was found to be wrong.
 func (r Report) OK() bool { return len(r.Issues) == 0 }
 
 // Explain checks the JSON text in full and tells all that is wrong with it. No bytes at all count as {}.
 //
-// Text that is not one JSON value, names a key twice, or cannot be checked in bounded time has a single issue at the path "".
+// Text that is not one JSON value, or names a key twice, has a single issue at the path "". A value that cannot be checked in bounded
+// time or memory, or that holds a number too large to work with, is not reported as wrong: [Report.Unchecked] is set.
 // Of several alternatives (anyOf, oneOf) the closest one is told. Of a value with very many faults only some are looked for:
 // [Report.More] is then the least that there are.
 func (s *Schema) Explain(value []byte) Report {
@@ -54,14 +54,10 @@ func (s *Schema) Explain(value []byte) Report {
 	look := survey{schema: s, steps: maxSteps, read: reading(len(value))}
 	look.value(s.root, v, nil)
 	switch {
-	case look.insane:
-		return s.whole(RuleNumberRange, "a number is too long or too large to work with")
 	case len(look.found) > 0:
 		return s.report(look.found)
-	case look.unsure && !s.quick.accepts(v, new(reading(len(value)))):
-		return s.whole(RuleTooComplex, "the value is too large or too complex to be checked against this schema: send a smaller or flatter one")
 	default:
-		return Report{}
+		return Report{Unchecked: (look.insane || look.unsure) && !s.quick.accepts(v, new(reading(len(value))))}
 	}
 }
 

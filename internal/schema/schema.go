@@ -31,6 +31,14 @@ type Schema struct {
 	parts map[string]*jsonschema.Schema // by location
 	quick *node
 	nodes quickener // of all parts
+
+	weight int // about how many bytes of memory all of it takes, rather more than less
+}
+
+// weighSchema estimates the memory of a compiled schema: the text is kept decoded, and a part and a step of a pattern have their size.
+func weighSchema(raw []byte, values, parts, steps int) int {
+	const perByte, perValue, perPart, perStep = 2, 64, 2 << 10, 160
+	return perByte*len(raw) + perValue*values + perPart*parts + perStep*steps
 }
 
 // Compile reads a JSON Schema. Without $schema it is read as draft 2020-12, as MCP says; a declared draft is honoured. No
@@ -65,7 +73,11 @@ func Compile(raw []byte) (*Schema, error) {
 	for _, part := range parts {
 		nodes.node(part)
 	}
-	return &Schema{doc: doc, root: root, parts: parts, quick: nodes.node(root), nodes: nodes}, nil
+	values, _ := weigh(doc)
+	return &Schema{
+		doc: doc, root: root, parts: parts, quick: nodes.node(root), nodes: nodes,
+		weight: weighSchema(raw, values, len(parts), maxPatterns-patterns.left),
+	}, nil
 }
 
 func readSchema(raw []byte) (any, error) {

@@ -48,7 +48,7 @@ func (y *survey) value(s *jsonschema.Schema, v wire.Value, steps []string) {
 		return
 	}
 	large := len(v.Raw()) > toldBytes
-	if large && v.Type() == wire.TypeNumber {
+	if large && v.Type() == wire.TypeNumber && typesOf(s).admits(wire.TypeNumber) {
 		y.insane = true
 		return
 	}

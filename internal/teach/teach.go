@@ -9,7 +9,11 @@ import (
 
 // Arguments returns what is wrong with the arguments of a tool, or nil. By says who looked.
 func Arguments(s *schema.Schema, arguments []byte, by candor.Party) *candor.Error {
-	report := s.Explain(arguments)
+	return Report(s.Explain(arguments), by)
+}
+
+// Report returns the error for what was found wrong with the arguments of a tool, or nil if nothing was.
+func Report(report schema.Report, by candor.Party) *candor.Error {
 	if report.OK() {
 		return nil
 	}
