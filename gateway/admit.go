@@ -10,27 +10,39 @@ import (
 )
 
 // Admit opens a call for a request of a client, or refuses it: then the answer to send is returned, recorded and counted, and
-// nothing is to be forwarded. The message must be a request; it is copied.
+// nothing is to be forwarded. The message must be a request; it is copied. The first call of a tool waits until the tool's schema is
+// compiled, but not long.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
-	return u.admit(ctx, m, session, true)
+	return u.admitOf(ctx, m, u.inSession(session), true)
 }
 
-// admit is [Upstream.Admit], with or without objections to the tool and its arguments.
-func (u *Upstream) admit(ctx context.Context, m *wire.Message, session string, object bool) (*Call, []byte) {
-	c := u.newCall(m, session)
-	if u.ending.Load() {
-		return nil, c.Fail(ctx, draining())
+// admitOf is [Upstream.Admit] for any peer, with or without objections to the tool and its arguments.
+func (u *Upstream) admitOf(ctx context.Context, m *wire.Message, from peer, object bool) (*Call, []byte) {
+	c := u.newCallOf(m, from)
+	if object {
+		c.awaitSchema(ctx)
+	}
+	if refusal := c.admit(ctx, object); refusal != nil {
+		return nil, refusal
+	}
+	return c, nil
+}
+
+// admit returns nil if the call may be forwarded, otherwise the answer to send. It does not wait for anything but the ledger.
+func (c *Call) admit(ctx context.Context, object bool) []byte {
+	if c.up.ending.Load() {
+		return c.Fail(ctx, draining())
 	}
 	if object {
 		if e := c.objection(); e != nil {
-			return nil, c.Fail(ctx, e)
+			return c.Fail(ctx, e)
 		}
 	}
-	if e := u.breakers.enter(c); e != nil {
-		return nil, c.Fail(ctx, e)
+	if e := c.up.breakers.enter(c); e != nil {
+		return c.Fail(ctx, e)
 	}
-	u.budget.earn()
-	return c, nil
+	c.up.budget.earn()
+	return nil
 }
 
 // objection is why a call is not worth forwarding, nil if it is.
@@ -47,28 +59,29 @@ func (c *Call) objection() *candor.Error {
 
 // misfit says that there is no such tool, or that its own schema refuses the arguments; nil if neither is known.
 func (c *Call) misfit() *candor.Error {
-	if c.up.o.NoValidation {
+	list := c.tools.current()
+	if c.up.o.NoValidation || list == nil {
 		return nil
 	}
-	tool, known := c.up.tools.find(c.session, c.tool)
-	switch {
-	case tool != nil:
-		if arguments := c.arguments(); tool.input != nil && !tool.input.Accepts(arguments) {
-			return teach.Arguments(tool.input, arguments, candor.PartyGateway)
-		}
-		return nil
-	case known:
-		return teach.UnknownTool(c.tool, c.up.tools.names(c.session), candor.PartyGateway)
-	default:
-		return nil // nobody has asked for the tools yet
+	tool := list.tools[c.tool]
+	if tool == nil {
+		return teach.UnknownTool(c.tool, list.names(), candor.PartyGateway)
 	}
+	input, _ := tool.schema()
+	if input == nil {
+		return nil
+	}
+	arguments := c.arguments()
+	if c.checked = input.Accepts(arguments); c.checked {
+		return nil
+	}
+	report := input.Explain(arguments)
+	c.checked = !report.Unchecked
+	return teach.Report(report, candor.PartyGateway)
 }
 
 // fits reports a call whose arguments were held against the tool's own schema before it was forwarded.
-func (c *Call) fits() bool {
-	tool, _ := c.up.tools.find(c.session, c.tool)
-	return c.isTool() && tool != nil && tool.input != nil && !c.up.o.NoValidation && c.up.o.Mode != ModeObserve
-}
+func (c *Call) fits() bool { return c.checked }
 
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {

@@ -139,8 +139,7 @@ func (c *Call) isListed() bool {
 	if !c.isTool() {
 		return false
 	}
-	tool, _ := c.up.tools.find(c.session, c.tool)
-	return tool != nil
+	return c.tools.tool(c.tool) != nil
 }
 
 // untried says that a trial of what is at rest has shown nothing: it rests on.

@@ -73,6 +73,7 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 	}
 	h.pump = newPump(ctx, b.up, h)
 	h.pump.jumbled = true // over HTTP every message has a connection of its own
+	h.pump.shared = only == nil
 	w := &wrapping{up: b.up, ctx: ctx, child: b.child, pump: h.pump, hungUp: make(chan struct{})}
 	h.hangUp = sync.OnceFunc(func() { close(w.hungUp) })
 	b.mu.Lock()
@@ -92,6 +93,7 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 // over forgets a server that has ended. Who still waits for it gets nothing any more.
 func (h *bridgeHost) over() {
 	h.stop()
+	h.pump.tools.forget()
 	h.busy.Lock()
 	h.pump.client.shut()
 	h.mu.Lock()

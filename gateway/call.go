@@ -23,12 +23,14 @@ type Call struct {
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
 	over     ended
-	passes   bool        // the breakers have let it through, and wait for its end
-	trial    bool        // and it is the one by which they see whether the rest was long enough
-	learning bool        // its answer lists tools
-	final    bool        // the client has seen some of the answer, so that there is no other attempt
-	streamed bool        // its answer comes on a stream that the client may take up again
-	unheard  atomic.Bool // the client has gone and will not read the answer
+	passes   bool                                   // the breakers have let it through, and wait for its end
+	trial    bool                                   // and it is the one by which they see whether the rest was long enough
+	tools    *toolSet                               // that its caller was sent, nil if none are known
+	checked  bool                                   // its arguments were held against the tool's own schema
+	learn    func(result wire.Value, cursor string) // takes a list of tools, nil if the call does not ask for one or its caller is unknown
+	final    bool                                   // the client has seen some of the answer, so that there is no other attempt
+	streamed bool                                   // its answer comes on a stream that the client may take up again
+	unheard  atomic.Bool                            // the client has gone and will not read the answer
 }
 
 // ID returns the id as the client wrote it.
@@ -52,7 +54,24 @@ func (c *Call) Timeout() time.Duration { return c.up.timeout(c.tool) }
 // Attempt returns which attempt this is, from 1.
 func (c *Call) Attempt() int { return c.attempt }
 
+// peer is where a request comes from.
+type peer struct {
+	session string
+	cache   *toolCache // where its tools are known from
+	who     caller     // as which; the zero caller is unknown
+}
+
+// inSession is a peer that is told apart by its session alone.
+func (u *Upstream) inSession(session string) peer {
+	return peer{session: session, cache: &u.tools, who: caller{session: session}}
+}
+
 func (u *Upstream) newCall(m *wire.Message, session string) *Call {
+	return u.newCallOf(m, u.inSession(session))
+}
+
+func (u *Upstream) newCallOf(m *wire.Message, from peer) *Call {
+	session := from.session
 	own := m.Clone()
 	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, began: u.o.now(), attempt: 1}
 	c.over.open = &u.open
@@ -62,8 +81,9 @@ func (u *Upstream) newCall(m *wire.Message, session string) *Call {
 	switch c.method {
 	case "tools/call":
 		c.tool, _ = params.Path("name").Str()
+		c.tools = from.cache.find(from.who)
 	case "tools/list":
-		c.learning = true
+		c.learn = func(result wire.Value, cursor string) { from.cache.learn(from.who, result, cursor) }
 	}
 	if bytes.Contains(params.Raw(), []byte(protocolVersionKey)) {
 		version, _ := params.Path("_meta", protocolVersionKey).Str()

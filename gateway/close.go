@@ -68,9 +68,9 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	if c.isTool() {
 		c.up.repeats.forgive(c)
 	}
-	if c.learning {
+	if c.learn != nil {
 		cursor, _ := c.request.Params().Path("cursor").Str()
-		c.up.tools.learn(c.session, x.Response.Result(), cursor)
+		c.learn(x.Response.Result(), cursor)
 	}
 	return Reply{Bytes: c.withClientID(answer, &x.Response)}
 }

@@ -137,7 +137,7 @@ func (c *Call) withData(answer, data []byte) []byte {
 // made is an answer of the gateway's own.
 func (c *Call) made(e *candor.Error) []byte {
 	o := dialect.Options{ID: c.id, Response: true, Complete: c.newEra, Readable: true, Now: e.Time()}
-	if tool, _ := c.up.tools.find(c.session, c.tool); tool != nil {
+	if tool := c.tools.tool(c.tool); tool != nil {
 		o.NoOutputSchema = !tool.promises
 	}
 	if c.isTool() && e.Code() != candor.CodeToolNotFound && c.id != nil {

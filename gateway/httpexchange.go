@@ -90,7 +90,7 @@ func (x *httpExchange) ask(m *wire.Message) {
 		x.overrun(m, candor.CodeTooManySessions)
 		return
 	}
-	call, refusal := x.d.up.admit(x.ctx, m, x.session, !x.contradicted(m))
+	call, refusal := x.d.up.admitOf(x.ctx, m, x.peer(m), !x.contradicted(m))
 	if call == nil {
 		x.answer(http.StatusOK, refusal)
 		return

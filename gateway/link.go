@@ -23,12 +23,15 @@ type link struct {
 	server  *outlet
 	hello   *handshake
 	noise   noise
+	tools   *toolCache
+	listing listing
 
 	recording chan struct{}  // held by each failure that is being recorded
 	work      sync.WaitGroup // of the same, and of calls whose time is up
 
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending
+	calls    int                 // of these, those of the client
 	progress map[string]*pending // those whose progress is reported, by token
 	clock    clock
 	held     int // bytes of the open requests
@@ -51,7 +54,11 @@ type pending struct {
 	limit   time.Duration // how long it may go without a sign of progress, 0 for ever
 	began   time.Time
 	due     time.Time // when its time is up
-	waiting bool      // for another attempt: no answer can be its own
+	waiting bool      // for another attempt, or to be sent at all: no answer can be its own
+	unsent  bool      // it was never sent
+
+	deciding bool // it is being decided whether the call is sent, and whoever decides ends it
+	revoked  bool // the client has cancelled it meanwhile
 }
 
 const (
@@ -70,7 +77,8 @@ const (
 func (p *pump) newLink(server *outlet) *link {
 	u := p.up
 	return &link{
-		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, noise: noise{log: u.o.Logger, name: u.o.Name, veil: u.veil.Load()},
+		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, tools: &p.tools,
+		noise:     noise{log: u.o.Logger, name: u.o.Name, veil: u.veil.Load()},
 		recording: make(chan struct{}, maxRecordings),
 		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]wire.ID{},
 	}
@@ -86,9 +94,9 @@ func (l *link) objection(m *wire.Message) *candor.Error {
 		return l.over
 	case l.open[key] != nil, l.late.awaits(key): // an answer to the earlier call would be taken for one to this
 		return candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
-	case len(l.open) >= l.up.o.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
+	case l.calls >= l.up.o.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
 		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
-			candor.WithDetails(map[string]any{"open": len(l.open), "openBytes": l.held}))
+			candor.WithDetails(map[string]any{"open": l.calls, "openBytes": l.held}))
 	default:
 		return nil
 	}
@@ -135,6 +143,7 @@ func (l *link) put(p *pending) *candor.Error {
 	}
 	l.open[p.key] = p
 	if p.call != nil {
+		l.calls++
 		l.held += len(p.call.Bytes())
 	}
 	if p.token != "" {
@@ -161,7 +170,7 @@ func (l *link) take(key string) *pending {
 func (l *link) giveUp(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[p.key] != p {
+	if l.open[p.key] != p || p.deciding {
 		return false
 	}
 	l.remove(p)
@@ -175,12 +184,13 @@ func (l *link) giveUp(p *pending) bool {
 func (l *link) remove(p *pending) {
 	delete(l.open, p.key)
 	if p.call != nil {
+		l.calls--
 		l.held -= len(p.call.Bytes())
 	}
 	if l.progress[p.token] == p {
 		delete(l.progress, p.token)
 	}
-	if l.empty != nil && len(l.open) == 0 {
+	if l.empty != nil && l.calls == 0 {
 		close(l.empty)
 		l.empty = nil
 	}
@@ -242,8 +252,8 @@ func (l *link) again(p *pending, wait time.Duration) {
 	})
 }
 
-// cancel ends a call that the client calls off.
-func (l *link) cancel(id wire.ID) {
+// cancel ends a call that the client cancels. It reports whether the server was sent the call and has to know.
+func (l *link) cancel(id wire.ID) (sent bool) {
 	key := idKey(id)
 	l.mu.Lock()
 	p := l.open[key]
@@ -253,10 +263,15 @@ func (l *link) cancel(id wire.ID) {
 		}
 		l.early[key] = time.Now()
 	}
+	sent = p == nil || !p.unsent
+	if p != nil && p.deciding {
+		p.revoked = true
+	}
 	l.mu.Unlock()
 	if p != nil && p.call != nil && l.giveUp(p) {
 		p.call.Cancelled(l.ctx)
 	}
+	return sent
 }
 
 // mayAnswer reports whether the server has asked for this answer of the client, and forgets that it has.
@@ -271,16 +286,16 @@ func (l *link) mayAnswer(id wire.ID) bool {
 
 // end closes the table: every call that is open is answered with e, and so is every later one.
 func (l *link) end(e *candor.Error) {
-	l.finish(e, func(c *Call) { l.client.send(c.Fail(l.ctx, e)) })
+	l.finish(e, func(p *pending) { l.client.send(p.call.Fail(l.ctx, p.reason(e))) })
 }
 
 // abandon closes the table because the client has hung up: the calls that are open are its own cancellations, and nothing is answered.
 func (l *link) abandon() {
-	l.finish(draining(), func(c *Call) { c.Cancelled(l.ctx) })
+	l.finish(draining(), func(p *pending) { p.call.Cancelled(l.ctx) })
 }
 
 // finish closes the table, so that later calls are answered with e, and ends the calls that are open.
-func (l *link) finish(e *candor.Error, end func(*Call)) {
+func (l *link) finish(e *candor.Error, end func(*pending)) {
 	l.mu.Lock()
 	l.over = e
 	if l.clock.timer != nil {
@@ -288,7 +303,9 @@ func (l *link) finish(e *candor.Error, end func(*Call)) {
 	}
 	left := make([]*pending, 0, len(l.open))
 	for _, p := range l.open {
-		left = append(left, p)
+		if !p.deciding {
+			left = append(left, p)
+		}
 		l.remove(p)
 	}
 	asked := l.asked
@@ -302,13 +319,13 @@ func (l *link) finish(e *candor.Error, end func(*Call)) {
 			p.own(nil)
 			continue
 		}
-		end(p.call)
+		end(p)
 	}
 	l.work.Wait()
 	l.tell()
 }
 
-// drained returns a channel that is closed when no call is open.
+// drained returns a channel that is closed when no call of the client is open. A request of the gateway itself is not waited for.
 func (l *link) drained() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -316,7 +333,7 @@ func (l *link) drained() <-chan struct{} {
 		return l.empty
 	}
 	empty := make(chan struct{})
-	if len(l.open) == 0 {
+	if l.calls == 0 {
 		close(empty)
 		return empty
 	}

@@ -115,8 +115,8 @@ func (l *link) heed(m *wire.Message) {
 			l.extend(token)
 		}
 	case m.MethodIs("notifications/tools/list_changed"):
-		l.up.tools.forget()
-		l.hello.relist()
+		l.tools.forget()
+		l.listing.forget()
 	}
 }
 

@@ -29,6 +29,9 @@ type pump struct {
 	ctx     context.Context // it is that of the connection
 	session string
 	jumbled bool // what the client says comes by several ways, and may overtake itself
+	shared  bool // several clients are served
+	tools   toolCache
+	last    <-chan struct{} // closed when the last call that was held has left; only the client's reader uses it, nil if jumbled
 	client  *outlet
 	hello   handshake
 	heard   atomic.Int64 // lines of the client
@@ -109,16 +112,19 @@ func (p *pump) request(m *wire.Message, session string) {
 		e = l.objection(m)
 	}
 	if e != nil {
-		c := p.up.newCall(m, session)
+		c := p.up.newCallOf(m, p.peer(m, session))
 		if l == nil {
+			c.awaitSchema(p.ctx)          // nothing else can be served meanwhile
 			e = cmp.Or(p.objection(c), e) // what no server would take: whoever only hears of the server never learns what to mend
 		}
 		p.client.queue(c.Fail(p.ctx, e))
 		return
 	}
-	p.learn(l, m)
-	c, refusal := p.admit(m, session)
-	if c == nil {
+	c := p.up.newCallOf(m, p.peer(m, session))
+	if p.holds(l, c) {
+		return
+	}
+	if refusal := p.admit(c); refusal != nil {
 		p.client.queue(refusal)
 		return
 	}
@@ -137,15 +143,15 @@ func (p *pump) objection(c *Call) (e *candor.Error) {
 	return c.objection()
 }
 
-// admit is [Upstream.Admit], and an answer in its place if a mistake of ours would lose the request.
-func (p *pump) admit(m *wire.Message, session string) (c *Call, refusal []byte) {
+// admit is [Call.admit], and an error if a panic of ours would lose the request.
+func (p *pump) admit(c *Call) (refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
 			p.panicked(r)
-			c, refusal = nil, p.up.newCall(m, session).Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
+			refusal = c.Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
 		}
 	}()
-	return p.up.Admit(p.ctx, m, session)
+	return c.admit(p.ctx, true)
 }
 
 func (p *pump) panicked(r any) {
@@ -168,8 +174,8 @@ func (p *pump) notification(m *wire.Message) {
 	case m.MethodIs("notifications/initialized"):
 		p.hello.initialized(m)
 	case m.MethodIs("notifications/cancelled"):
-		if id := m.Params().Path("requestId").Raw(); id != nil && l != nil {
-			l.cancel(id)
+		if id := m.Params().Path("requestId").Raw(); id != nil && l != nil && !l.cancel(id) {
+			return
 		}
 	}
 	if l != nil {

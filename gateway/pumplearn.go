@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/ref"
@@ -8,87 +10,182 @@ import (
 )
 
 const (
-	learnPatience = 2 * time.Second // how long a call waits for the list of tools, and for the handshake before it
-	learnPages    = 100
+	listTimeout = 30 * time.Second // of the gateway's own tools/list; nothing waits that long for it
+	listPages   = 100
+	maxListing  = 64 // callers for whom the gateway lists on one link
 )
 
-// learn asks the server for its tools if a tool is called and nobody has asked yet, so that arguments can be checked from the first
-// call on. The call waits for the list, and before that for the answer to initialize if the client did not, but not long: then it is
-// forwarded unchecked. A list that comes later still counts.
-func (p *pump) learn(l *link, m *wire.Message) {
-	o := &p.up.o
-	if o.Mode == ModeObserve || o.NoValidation || !m.MethodIs("tools/call") {
-		return
+// listing keeps track of the gateway's own tools/list requests on one link. The zero listing is ready.
+type listing struct {
+	mu    sync.Mutex
+	asked map[caller]chan struct{} // guarded by mu; closed when the list has come, or will not
+	mute  bool                     // guarded by mu: the server has left a list unanswered, and is not asked again
+}
+
+// begin returns what is closed when the list of a caller has come, and whether the gateway has to ask for it now. It is nil if the
+// server is not to be asked.
+func (g *listing) begin(who caller) (done chan struct{}, ask bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.asked[who] != nil:
+		return g.asked[who], false
+	case g.mute, len(g.asked) >= maxListing:
+		return nil, false
+	case g.asked == nil:
+		g.asked = map[caller]chan struct{}{}
 	}
-	may, meeting := p.hello.mayList(l, m)
+	done = make(chan struct{})
+	g.asked[who] = done
+	return done, true
+}
+
+// isCurrent reports that the list that was asked for is still wanted.
+func (g *listing) isCurrent(who caller, done chan struct{}) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked[who] == done
+}
+
+// wanted reports that a list could still be asked for, or is awaited.
+func (g *listing) wanted(who caller) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mute {
+		return false
+	}
+	done := g.asked[who]
+	return done == nil && len(g.asked) < maxListing || done != nil && !isClosed(done)
+}
+
+// silence notes that the server was waited for in vain.
+func (g *listing) silence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mute = true
+}
+
+// forget lets the tools be asked for again, because the server says that they have changed.
+func (g *listing) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked = nil
+}
+
+// peer returns where a request comes from. Clients that share a server over one stream are told apart by what they say of themselves:
+// the server can know no more of them.
+func (p *pump) peer(m *wire.Message, session string) peer {
+	who := caller{session: p.session}
+	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
+		who.digest = sha256.Sum256(about(m))
+	}
+	return peer{session: session, cache: &p.tools, who: who}
+}
+
+// lacks reports that something has to be waited for before a call can be checked.
+func (p *pump) lacks(l *link, c *Call) bool {
+	if c.tools.current() != nil {
+		return c.uncompiled(c.tools) != nil
+	}
+	if may, meeting := p.mayList(c); !may && meeting == nil {
+		return false
+	}
+	return l.listing.wanted(p.callerOf(c))
+}
+
+func (p *pump) callerOf(c *Call) caller { return p.peer(&c.request, c.session).who }
+
+// mayList is [handshake.mayList] for a call, which may be of a protocol version that knows no handshake.
+func (p *pump) mayList(c *Call) (may bool, meeting <-chan struct{}) {
+	if c.request.Params().Path("_meta", protocolVersionKey).Present() {
+		return true, nil
+	}
+	return p.hello.mayList()
+}
+
+// learn asks the server for its tools if none are known to the caller, so that arguments can be checked from the first call on. It waits
+// for the answer to initialize and for the list, and returns false if that took too long: then the call is forwarded unchecked. A
+// list that comes later still counts.
+func (p *pump) learn(l *link, c *Call, wait func(<-chan struct{}) bool) bool {
+	may, meeting := p.mayList(c)
 	if meeting != nil {
-		p.flush() // initialize may not have left yet
-		p.waitFor(meeting)
-		may, _ = p.hello.mayList(l, m)
+		if !wait(meeting) {
+			p.hello.missed()
+			return false
+		}
+		may, _ = p.mayList(c)
 	}
-	if !may {
-		return
+	who := p.callerOf(c)
+	if p.tools.find(who).current() == nil && may {
+		done, ask := l.listing.begin(who)
+		if ask {
+			l.list(&listRequest{who: who, meta: about(&c.request), pages: listPages, done: done})
+		}
+		if !wait(done) {
+			l.listing.silence()
+			return false
+		}
 	}
-	if _, whole := p.up.tools.find(p.session, ""); whole {
-		return
-	}
-	learnt := make(chan struct{})
-	l.list(about(m), "", learnPages, func() { close(learnt) })
-	p.client.flush()
-	p.waitFor(learnt)
+	return true
 }
 
-func (p *pump) waitFor(done <-chan struct{}) {
-	select {
-	case <-done:
-	case <-p.ctx.Done():
-	case <-time.After(learnPatience):
-	}
+// listRequest is a list that the gateway asks for itself.
+type listRequest struct {
+	who   caller
+	meta  []byte // as its caller's
+	pages int    // that may still follow
+	done  chan struct{}
 }
 
-// list asks for a page of tools, and for those after it. Done is called once, at the end.
-func (l *link) list(meta []byte, cursor string, pages int, done func()) {
+// list asks for the first page of tools, and for those after it.
+func (l *link) list(r *listRequest) { l.listPage(r, "") }
+
+func (l *link) listPage(r *listRequest, cursor string) {
 	id := wire.AppendString(nil, "candor/"+ref.New())
-	p := &pending{key: idKey(id), began: time.Now(), limit: DefaultTimeout}
+	p := &pending{key: idKey(id), began: time.Now(), limit: listTimeout}
 	p.due = p.began.Add(p.limit)
 	p.own = func(m *wire.Message) {
-		if m == nil || m.Kind() != wire.KindResult {
-			done()
+		if m == nil || m.Kind() != wire.KindResult || !l.listing.isCurrent(r.who, r.done) {
+			close(r.done)
 			return
 		}
-		l.up.tools.own.learn(m.Result(), cursor)
-		next, more := m.Result().Path("nextCursor").Str()
-		if !more || next == cursor || pages <= 1 {
-			done()
+		l.tools.learn(r.who, m.Result(), cursor)
+		next, more, ok := nextCursor(m.Result())
+		if r.pages--; !ok || !more || next == cursor || r.pages <= 0 {
+			close(r.done)
 			return
 		}
-		l.list(meta, next, pages-1, done)
+		l.listPage(r, next)
 	}
 	if l.put(p) != nil {
-		done()
+		close(r.done)
 		return
 	}
-	l.server.send(listRequest(id, meta, cursor))
+	l.server.send(r.message(id, cursor))
 }
 
-func listRequest(id wire.ID, meta []byte, cursor string) []byte {
+// message is the request for one page.
+func (r *listRequest) message(id wire.ID, cursor string) []byte {
 	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"tools/list","params":{`...)
 	if cursor != "" {
 		line = wire.AppendString(append(line, `"cursor":`...), cursor)
 	}
-	if meta != nil {
+	if r.meta != nil {
 		if cursor != "" {
 			line = append(line, ',')
 		}
-		line = append(append(line, `"_meta":`...), meta...)
+		line = append(append(line, `"_meta":`...), r.meta...)
 	}
 	return append(line, `}}`...)
 }
 
+// aboutClient are the members of a request's _meta that say what its client is.
+var aboutClient = [...]string{protocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
+
 // about is the part of a request's _meta that protocol version 2026-07-28 asks of every request, nil if there is none.
 func about(m *wire.Message) []byte {
 	var meta []byte
-	for _, name := range []string{protocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"} {
+	for _, name := range aboutClient {
 		value := m.Params().Path("_meta", name).Raw()
 		if value == nil {
 			continue

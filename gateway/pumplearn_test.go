@@ -58,23 +58,86 @@ func TestToolsAreKnownBeforeTheFirstCall(t *testing.T) {
 	})
 }
 
-func TestAServerThatDoesNotListItsToolsIsNotWaitedForTwice(t *testing.T) {
+// ping is a request that needs nothing of the tools.
+const ping = `{"jsonrpc":"2.0","id":"p","method":"ping"}`
+
+// A server that leaves the gateway's own list unanswered delays the first call a little, and nothing else: not a ping, not the next call, and
+// not the first call after its tools have changed.
+func TestUnansweredListDelaysOnlyTheFirstCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := met(t, Options{})
-		began := time.Now()
+		first, second, third := toolCall(1, "work", `{}`), toolCall(2, "work", `{}`), toolCall(3, "work", `{}`)
+		d.client(first, ping)
+		if heard := d.heard(); len(heard) != 2 || !strings.Contains(heard[0]+heard[1], `"tools/list"`) || !strings.Contains(heard[0]+heard[1], ping) {
+			t.Errorf("the server was sent %q: a ping waits for the list", heard)
+		}
+		time.Sleep(maxPatience)
+		synctest.Wait()
+		d.wantHeard(first)
+		d.client(second)
+		d.wantHeard(second)
+		d.server(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		d.client(third)
+		d.wantHeard(third)
+	})
+}
+
+// The time of a call begins when it is read, and most of it is the server's.
+func TestDeadlineHoldsWhileTheListHangs(t *testing.T) {
+	hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	for name, began := range map[string]func(t *testing.T) *desk{
+		"the list": func(t *testing.T) *desk { return met(t, Options{Timeout: time.Second}) },
+		"initialize": func(t *testing.T) *desk {
+			d := newDesk(t, Options{Timeout: time.Second, Timeouts: map[string]time.Duration{"": time.Hour}})
+			d.client(hello, ready)
+			d.heard()
+			return d
+		},
+	} {
+		bubble(t, func(t *testing.T) {
+			d := began(t)
+			call := toolCall(1, "work", `{}`)
+			at := time.Now()
+			go d.say(call)
+			time.Sleep(time.Second / 2)
+			synctest.Wait()
+			if heard := d.heard(); len(heard) == 0 || heard[len(heard)-1] != call {
+				t.Errorf("%s hangs: after half its time the call has not reached the server: %q", name, heard)
+			}
+			time.Sleep(time.Second / 2)
+			synctest.Wait()
+			if told := d.told(); len(told) != 1 || codeOf(told[0]) != "CALL_TIMEOUT" {
+				t.Errorf("%s hangs: after %v the client was sent %q", name, time.Since(at), told)
+			}
+		})
+	}
+}
+
+func TestUnansweredListDoesNotDelayTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := met(t, Options{})
 		call := toolCall(1, "work", `{}`)
 		d.client(call)
-		if time.Since(began) != learnPatience {
-			t.Errorf("waited %v", time.Since(began))
+		time.Sleep(maxPatience)
+		synctest.Wait()
+		d.server(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
+		if !isClosed(d.link.drained()) {
+			t.Error("the end waits for the gateway's own list")
 		}
-		if heard := d.heard(); len(heard) != 2 || heard[1] != call {
-			t.Error(heard)
-		}
-		began = time.Now()
-		d.client(toolCall(2, "work", `{}`))
-		if len(d.heard()) != 1 || time.Since(began) != 0 {
-			t.Error("it waits again")
-		}
+	})
+}
+
+// Calls that wait keep their order on one stream, and can be cancelled.
+func TestHeldCallsKeepTheirOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := met(t, Options{})
+		first, second, third := toolCall(1, "work", `{}`), toolCall(2, "other", `{}`), toolCall(3, "work", `{}`)
+		d.client(first, second, third)
+		d.client(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		d.asks(`{"tools":[{"name":"work","inputSchema":{"type":"object"}},{"name":"other"}]}`)
+		synctest.Wait()
+		d.wantHeard(first, third)
+		d.wantEntries(map[string]int{"CANCELLED": 1}, 1)
 	})
 }
 
@@ -100,14 +163,16 @@ func TestACallInOneBreathWithTheHandshakeIsCheckedToo(t *testing.T) {
 func TestAServerThatDoesNotGreetIsNotWaitedForTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, Options{})
-		began := time.Now()
 		first, second := toolCall(1, "work", `{}`), toolCall(2, "work", `{}`)
 		hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 		d.client(hello, ready, first, second)
-		if time.Since(began) != learnPatience {
-			t.Errorf("waited %v", time.Since(began))
-		}
-		d.wantHeard(hello, ready, first, second)
+		d.wantHeard(hello, ready)
+		time.Sleep(maxPatience)
+		synctest.Wait()
+		d.wantHeard(first, second)
+		third := toolCall(3, "work", `{}`)
+		d.client(third)
+		d.wantHeard(third)
 	})
 }
 

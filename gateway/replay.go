@@ -19,9 +19,9 @@ type handshake struct {
 	id      wire.ID
 	answer  greeting
 	met     bool          // the server has answered
+	tools   bool          // and says that it has tools
 	meeting chan struct{} // closed when it does; nil if it was not asked, or has
-	awaited bool          // a call has waited for that
-	listed  *link         // the link on which the tools were asked for
+	late    bool          // a call has waited for that in vain
 }
 
 // greeting is what a server says of itself that a client relies on.
@@ -41,7 +41,7 @@ func (h *handshake) request(c *Call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), c.ID().Clone(), nil, false
-	h.meeting, h.awaited = make(chan struct{}), false
+	h.meeting, h.late = make(chan struct{}), false
 }
 
 // response notes what the server answered to initialize.
@@ -50,6 +50,7 @@ func (h *handshake) response(m *wire.Message) {
 	defer h.mu.Unlock()
 	if m.Kind() == wire.KindResult {
 		h.answer, h.met = readGreeting(m), true
+		h.tools = m.Result().Path("capabilities", "tools").Present()
 	}
 	if h.meeting != nil {
 		close(h.meeting)
@@ -66,41 +67,22 @@ func (h *handshake) initialized(m *wire.Message) {
 	h.ready = bytes.Clone(m.Bytes())
 }
 
-// mayList reports whether the server may be asked for its tools now, once on each link: it is initialised, or needs not to be. If it may
-// be so soon, meeting is closed then; that is told once, so that a server which does not answer is not waited for twice.
-func (h *handshake) mayList(l *link, m *wire.Message) (may bool, meeting <-chan struct{}) {
+// mayList reports whether the server may be asked for its tools now: it is initialized and has tools. If it has not yet answered
+// initialize, meeting is closed when it does; it is nil after a call has waited for that in vain.
+func (h *handshake) mayList() (may bool, meeting <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.listed == l { // first, because every call of a tool comes here
-		return false, nil
-	}
-	stateless := m.Params().Path("_meta", protocolVersionKey).Present()
-	offered := h.met && h.ready != nil && v(h.capabilities(), "tools").Present()
-	switch {
-	case stateless, offered:
-		h.listed = l
-		return true, nil
-	case h.meeting != nil && !h.awaited:
-		h.awaited = true
+	if h.meeting != nil && !h.late {
 		return false, h.meeting
-	default:
-		return false, nil
 	}
+	return h.met && h.ready != nil && h.tools, nil
 }
 
-func (h *handshake) capabilities() wire.Value {
-	value, err := wire.ParseValue(h.answer.capabilities, wire.Limits{})
-	if err != nil {
-		return wire.Value{}
-	}
-	return value
-}
-
-// relist lets the tools be asked for again.
-func (h *handshake) relist() {
+// missed notes that a call has waited for the answer to initialize in vain.
+func (h *handshake) missed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.listed = nil
+	h.late = true
 }
 
 var errNoGreeting = errors.New("the server was started again and did not answer initialize")

@@ -17,7 +17,7 @@ func (c *Call) mayRetry(e *candor.Error) bool {
 	if c.final || c.attempt >= c.up.o.Retry.Attempts || !e.Retry().Retryable() || !c.isTool() || c.up.o.Mode == ModeObserve {
 		return false
 	}
-	tool, _ := c.up.tools.find(c.session, c.tool)
+	tool := c.tools.tool(c.tool)
 	return tool != nil && (tool.readOnly || tool.again)
 }
 

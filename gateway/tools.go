@@ -3,112 +3,110 @@ package gateway
 import (
 	"crypto/sha256"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tool is what the gateway has learnt of a tool from the server's own list.
+// tool is the part of a server's description of one tool that the gateway uses. Its schema is compiled when the tool is first called.
 type tool struct {
-	input    *schema.Schema // nil if it cannot be used
-	promises bool           // it has an outputSchema
+	promises bool // it has an outputSchema
 	readOnly bool
-	again    bool              // idempotent: a second call does no more than the first
-	listed   [sha256.Size]byte // the digest of what the list says of it
+	again    bool   // idempotent: a second call does no more than the first
+	input    string // the text of inputSchema, "" if there is none that can be used
+
+	compiled atomic.Pointer[schema.Entry]
 }
 
+// schemas is shared by all upstreams: one bound holds for everything that is compiled.
 var schemas schema.Cache
 
-// What is kept of a server that lists without end. A list that is larger is not learnt at all, because a part of it would have us refuse
-// tools that exist.
+// maxInputSchema bounds the schemas that are compiled. A larger one is not checked against.
+const maxInputSchema = 256 << 10
+
+// schema returns the compiled input schema, nil if the tool has none that can be used. It is not ready if it has to be compiled first.
+func (t *tool) schema() (s *schema.Schema, ready bool) {
+	if t.input == "" {
+		return nil, true
+	}
+	if entry := t.compiled.Load(); entry != nil {
+		return entry.Schema()
+	}
+	return nil, false
+}
+
+// Bounds of one list. A list that is larger is not kept at all, because with a part of it calls of existing tools would be refused.
 const (
 	maxTools     = 10_000
 	maxToolBytes = 16 << 20 // of the list as it is written
 )
 
-// toolbox is what tools/list has told so far.
-type toolbox struct {
-	mu    sync.RWMutex
-	known map[string]*tool
-	whole bool // a list without further pages was seen, so that a name which is not in it does not exist
-	pages map[string]*tool
-	next  string // the cursor of the page that follows those; "" if none does
-	bytes int    // of those
+// toolList is a complete list of tools. It is shared by all callers who were sent the same bytes, and does not change.
+type toolList struct {
+	digest [sha256.Size]byte
+	tools  map[string]*tool
+	bytes  int // what it takes, by the measure of a listBudget
+
+	holders int // toolSets that refer to it, guarded by the budget
 }
 
-// find returns a tool, and whether the list is complete.
-func (t *toolbox) find(name string) (found *tool, complete bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.known[name], t.whole
-}
-
-func (t *toolbox) names() []string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	names := make([]string, 0, len(t.known))
-	for name := range t.known {
+func (l *toolList) names() []string {
+	names := make([]string, 0, len(l.tools))
+	for name := range l.tools {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// learn takes the page of tools/list that a cursor has asked for, "" for the first. The list counts when its last page has come. A page
-// that does not follow the one before is left out: clients may list at the same time, or ask for a page twice, and a list with
-// holes would have us refuse tools that exist.
-func (t *toolbox) learn(result wire.Value, cursor string) {
-	tools, ok := result.Get("tools")
-	if !ok || tools.Type() != wire.TypeArray {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case cursor == "":
-		t.pages, t.bytes = map[string]*tool{}, 0
-	case t.pages == nil || cursor != t.next:
-		return
-	}
-	if t.bytes += len(tools.Raw()); t.bytes > maxToolBytes || len(t.pages)+tools.Len() > maxTools {
-		t.pages = nil
-		return
-	}
-	for v := range tools.Elements() {
-		if name, ok := v.Path("name").Str(); ok {
-			t.pages[name] = t.describe(name, v)
+// What a list, and each tool in it, takes beside its texts.
+const (
+	listOverhead = 1 << 10
+	toolOverhead = 256
+)
+
+// readTools reads one page of a list.
+func readTools(page wire.Value, digest [sha256.Size]byte) *toolList {
+	list := &toolList{digest: digest, tools: make(map[string]*tool, page.Len()), bytes: listOverhead}
+	for described := range page.Elements() {
+		if name, t, ok := readTool(described); ok {
+			list.tools[name] = t
+			list.bytes += toolOverhead + len(name) + len(t.input)
 		}
 	}
-	if next := v(result, "nextCursor"); next.Present() && !next.IsNull() {
-		t.next, _ = next.Str()
-		return
-	}
-	t.known, t.whole, t.pages = t.pages, true, nil
+	return list
 }
 
-// Forget drops what was learnt, because the server says that it has changed.
-func (t *toolbox) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.whole = false
-	t.known, t.pages = nil, nil
-}
-
-func (t *toolbox) describe(name string, listed wire.Value) *tool {
-	digest := sha256.Sum256(listed.Raw())
-	if before := t.known[name]; before != nil && before.listed == digest {
-		return before
-	}
-	d := &tool{listed: digest, promises: v(listed, "outputSchema").Type() == wire.TypeObject}
-	if input := v(listed, "inputSchema"); input.Type() == wire.TypeObject {
-		if s, err := schemas.Get(input.Raw()); err == nil {
-			d.input = s
+// readTool reads the description of a tool in one pass.
+func readTool(described wire.Value) (name string, t *tool, ok bool) {
+	t = &tool{}
+	for member, value := range described.Members() {
+		switch {
+		case member.Is("name"):
+			name, ok = value.Str()
+		case member.Is("outputSchema"):
+			t.promises = value.Type() == wire.TypeObject
+		case member.Is("inputSchema"):
+			if value.Type() == wire.TypeObject && len(value.Raw()) <= maxInputSchema {
+				t.input = string(value.Raw())
+			}
+		case member.Is("annotations"):
+			t.readOnly, _ = value.Path("readOnlyHint").Bool()
+			t.again, _ = value.Path("idempotentHint").Bool()
 		}
 	}
-	d.readOnly, _ = listed.Path("annotations", "readOnlyHint").Bool()
-	d.again, _ = listed.Path("annotations", "idempotentHint").Bool()
-	return d
+	return name, t, ok
+}
+
+// joined returns the list that two pages make together.
+func (l *toolList) joined(next *toolList) *toolList {
+	all := &toolList{tools: l.tools, bytes: l.bytes + next.bytes}
+	all.digest = sha256.Sum256(append(l.digest[:], next.digest[:]...))
+	for name, t := range next.tools {
+		all.tools[name] = t
+	}
+	return all
 }
 
 func v(of wire.Value, name string) wire.Value {

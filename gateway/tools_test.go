@@ -51,7 +51,7 @@ func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
 		if reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+list+`]}}`)); reply.Bytes == nil {
 			t.Errorf("%s: the list is not passed on", name)
 		}
-		if box := up.tools.of("s1", true); len(box.pages)+len(box.known) > 0 {
+		if set := up.tools.find(caller{session: "s1"}); set.current() != nil || set != nil && set.partial != nil {
 			t.Errorf("%s: the list is kept", name)
 		}
 		request = wire.Parse([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"c"}}`), wire.Limits{})

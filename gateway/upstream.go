@@ -11,7 +11,8 @@ import (
 // shared by all connections to that server.
 type Upstream struct {
 	o        Options
-	tools    shelf
+	tools    toolCache // of callers over HTTP
+	compiles compiler
 	breakers *breakers
 	repeats  repeats
 	budget   budget

@@ -59,6 +59,7 @@ func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit,
 	within(2*child.Grace, w.pump.client.shut)
 	within(child.Grace, w.pump.close)
 	within(child.Grace, w.endings.Wait)
+	w.pump.tools.forget()
 	w.reportUndelivered()
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
@@ -214,7 +215,7 @@ func (w *wrapping) greet(l *link, again bool) error {
 	if !again {
 		return nil
 	}
-	w.up.tools.forget()
+	w.pump.tools.forget()
 	same, err := w.pump.hello.replay(w.ctx, l)
 	if err == nil && !same {
 		w.up.o.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.o.Name))

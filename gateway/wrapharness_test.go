@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(Guard(os.Args[2:]))
 	case os.Getenv(gatewayEnv) != "":
 		os.Exit(gatewayMain())
+	case os.Getenv(listEnv) != "":
+		os.Exit(listMain())
 	case os.Getenv(sdkEnv) != "":
 		os.Exit(sdkMain())
 	case badserver.Wanted():

@@ -1,0 +1,110 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+// compiler compiles the schemas of one upstream's tools when they are first called, apart from the goroutines that read messages. The
+// zero compiler is ready.
+type compiler struct {
+	mu      sync.Mutex
+	running map[*tool]chan struct{} // guarded by mu; closed when the schema is compiled
+}
+
+// maxCompiling bounds the schemas of one upstream that wait to be compiled. The call of another tool is then not checked.
+const maxCompiling = 64
+
+// compileSlots bounds the schemas that are compiled at the same time: that takes processor and memory.
+var compileSlots = make(chan struct{}, max(1, min(4, runtime.GOMAXPROCS(0)/2)))
+
+// compile compiles the schema of a tool in the background. The channel is closed when it is ready, nil if too many wait.
+func (u *Upstream) compile(t *tool) <-chan struct{} {
+	c := &u.compiles
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if done := c.running[t]; done != nil {
+		return done
+	}
+	if len(c.running) >= maxCompiling {
+		return nil
+	}
+	if c.running == nil {
+		c.running = map[*tool]chan struct{}{}
+	}
+	done := make(chan struct{})
+	c.running[t] = done
+	go func() {
+		compileSlots <- struct{}{}
+		defer func() { <-compileSlots }()
+		defer c.finish(t, done)
+		defer u.survive("a panic while a schema was compiled")
+		t.compiled.Store(schemas.Entry([]byte(t.input)))
+	}()
+	return done
+}
+
+// survive logs a panic of ours that would end the process.
+func (u *Upstream) survive(what string) {
+	if r := recover(); r != nil {
+		u.o.Logger.Error(what, slog.String("upstream", u.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
+	}
+}
+
+func (c *compiler) finish(t *tool, done chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, t)
+	close(done)
+}
+
+// maxPatience is how long a call waits for what is needed to check it: the handshake, the list of tools, the tool's schema.
+const maxPatience = 2 * time.Second
+
+// patience returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
+func (c *Call) patience() time.Duration {
+	if limit := c.Timeout(); limit > 0 {
+		return min(maxPatience, limit/4)
+	}
+	return maxPatience
+}
+
+// uncompiled returns the called tool if its schema has to be compiled before the call can be checked against tools, otherwise nil.
+func (c *Call) uncompiled(tools *toolSet) *tool {
+	if c.up.o.NoValidation || c.up.o.Mode == ModeObserve {
+		return nil
+	}
+	t := tools.tool(c.tool)
+	if t == nil {
+		return nil
+	}
+	if _, ready := t.schema(); ready {
+		return nil
+	}
+	return t
+}
+
+// awaitSchema waits until the call can be checked, for as long as it may.
+func (c *Call) awaitSchema(ctx context.Context) {
+	t := c.uncompiled(c.tools)
+	if t == nil {
+		return
+	}
+	done := c.up.compile(t)
+	if done == nil {
+		return
+	}
+	timer := time.NewTimer(c.patience())
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,201 @@
+package gateway
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"sync"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// listBudget bounds the bytes of all tool lists of the process. When it is spent, the lists that were not used the longest are dropped:
+// calls of their callers are then forwarded unchecked until the next list. A list that many callers were sent counts once.
+type listBudget struct {
+	most int
+
+	mu    sync.Mutex                      // guards all below, and the fields of toolSets that say so
+	used  int                             // bytes
+	lists map[[sha256.Size]byte]*toolList // complete ones
+	sets  list.List                       // of *toolSet, the newest in front
+}
+
+// toolLists is shared by all upstreams and connections.
+var toolLists = newListBudget(maxListBytes)
+
+// maxListBytes is room for two lists of the largest kind, or for hundreds of the usual.
+const maxListBytes = 32 << 20
+
+// setOverhead is what a set takes beside its lists and the name of its session.
+const setOverhead = 512
+
+func newListBudget(most int) *listBudget {
+	return &listBudget{most: most, lists: map[[sha256.Size]byte]*toolList{}}
+}
+
+// learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
+// clients may list at the same time, or ask for a page twice, and with a list with holes calls of existing tools would be refused.
+func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
+	page, ok := result.Get("tools")
+	if !ok || page.Type() != wire.TypeArray {
+		return
+	}
+	next, more, ok := nextCursor(result)
+	if !ok || len(page.Raw()) > maxToolBytes || page.Len() > maxTools {
+		b.abandon(s)
+		return
+	}
+	digest := sha256.Sum256(page.Raw())
+	if cursor == "" && !more && b.share(s, digest) {
+		return
+	}
+	read := readTools(page, digest) // outside the lock
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch kept := b.append(s, read, cursor, len(page.Raw())); {
+	case kept && more:
+		s.next = next
+	case kept:
+		b.complete(s)
+	}
+}
+
+// nextCursor returns the cursor of the page that follows, and whether there is one: an empty one means the end, as do null and none. It
+// is not ok if it is not a text.
+func nextCursor(result wire.Value) (next string, more, ok bool) {
+	said := v(result, "nextCursor")
+	if !said.Present() || said.IsNull() {
+		return "", false, true
+	}
+	next, ok = said.Str()
+	return next, next != "", ok
+}
+
+// share gives a set a complete list that another caller was sent before, if there is one with that digest.
+func (b *listBudget) share(s *toolSet, digest [sha256.Size]byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.lists[digest]
+	if l == nil {
+		return false
+	}
+	b.clearPartial(s)
+	b.enter(s)
+	b.hold(s, l)
+	return b.fit(s)
+}
+
+// append adds a page to those of a set, and reports whether it is kept.
+func (b *listBudget) append(s *toolSet, page *toolList, cursor string, written int) bool {
+	switch {
+	case cursor == "":
+		b.clearPartial(s)
+	case s.partial == nil || cursor != s.next:
+		return false
+	}
+	b.enter(s)
+	before := 0
+	if s.partial == nil {
+		s.partial = page
+	} else {
+		before = s.partial.bytes
+		s.partial = s.partial.joined(page)
+	}
+	b.used += s.partial.bytes - before
+	if s.written += written; s.written > maxToolBytes || len(s.partial.tools) > maxTools {
+		b.clearPartial(s)
+		return false
+	}
+	return b.fit(s)
+}
+
+// complete makes the pages of a set its list, or takes the equal list that is there already.
+func (b *listBudget) complete(s *toolSet) {
+	l := s.partial
+	if same := b.lists[l.digest]; same != nil {
+		b.clearPartial(s)
+		b.hold(s, same)
+		return
+	}
+	s.partial, s.written = nil, 0 // its bytes are those of the list from here on
+	b.lists[l.digest] = l
+	b.hold(s, l)
+}
+
+// hold makes l the list of a set.
+func (b *listBudget) hold(s *toolSet, l *toolList) {
+	l.holders++
+	b.release(s.list.Swap(l))
+	s.used.Store(true)
+}
+
+// release gives up a reference to a list.
+func (b *listBudget) release(l *toolList) {
+	if l == nil {
+		return
+	}
+	if l.holders--; l.holders == 0 {
+		delete(b.lists, l.digest)
+		b.used -= l.bytes
+	}
+}
+
+func (b *listBudget) clearPartial(s *toolSet) {
+	if s.partial != nil {
+		b.used -= s.partial.bytes
+	}
+	s.partial, s.next, s.written = nil, "", 0
+}
+
+// abandon drops the pages of a set whose list cannot be kept.
+func (b *listBudget) abandon(s *toolSet) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clearPartial(s)
+}
+
+// enter counts a set.
+func (b *listBudget) enter(s *toolSet) {
+	if s.place == nil {
+		s.place = b.sets.PushFront(s)
+		b.used += setOverhead + len(s.who.session)
+	}
+}
+
+// fit drops other sets until the budget holds, or s itself if that is not enough; then it reports false.
+func (b *listBudget) fit(s *toolSet) bool {
+	for b.used > b.most {
+		last := b.sets.Back()
+		other := last.Value.(*toolSet) //nolint:errcheck,forcetypeassert // the list holds nothing else
+		switch {
+		case b.sets.Len() == 1:
+			b.dropSet(s)
+			return false
+		case other == s, other.used.Swap(false):
+			b.sets.MoveToFront(last)
+		default:
+			b.dropSet(other)
+		}
+	}
+	return true
+}
+
+// dropSet forgets what a caller was sent.
+func (b *listBudget) dropSet(s *toolSet) {
+	b.clearPartial(s)
+	b.release(s.list.Swap(nil))
+	if s.place != nil {
+		b.sets.Remove(s.place)
+		s.place = nil
+		b.used -= setOverhead + len(s.who.session)
+	}
+	s.cache.remove(s)
+}
+
+// drop forgets sets that their cache has taken out.
+func (b *listBudget) drop(sets map[caller]*toolSet) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range sets {
+		b.dropSet(s)
+	}
+}

@@ -1,0 +1,88 @@
+package gateway
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// listEnv makes the test binary a server that answers tools/list in an unusual way.
+const listEnv = "CANDOR_TEST_LISTS"
+
+const (
+	listsMany    = "many"    // very many tools, with patterns
+	listsNothing = "nothing" // tools/list is never answered
+	listsApart   = "apart"   // other tools for other clients, without a handshake
+)
+
+func listChild(kind string) Child {
+	return Child{Command: os.Args[0], Env: append(os.Environ(), listEnv+"="+kind, "GORACE=atexit_sleep_ms=0"), Grace: 500 * time.Millisecond}
+}
+
+// manyTools is a list of tools whose schemas have 20 properties with a pattern each. No two schemas are the same.
+func manyTools(count int) string {
+	var b strings.Builder
+	b.WriteString(`{"tools":[`)
+	for i := range count {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"t%d","inputSchema":{"type":"object","properties":{`, i)
+		for j := range 20 {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, `"p%d":{"type":"string","pattern":"^[a-z]{1,%d}-%d$"}`, j, (i+j)%40+1, i)
+		}
+		b.WriteString(`}}}`)
+	}
+	b.WriteString(`]}`)
+	return b.String()
+}
+
+// listMain serves until its input ends.
+func listMain() int {
+	kind := os.Getenv(listEnv)
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		m := wire.Parse(line, wire.Limits{})
+		if m.Kind() != wire.KindRequest {
+			continue
+		}
+		if result := listAnswer(kind, &m); result != "" {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID(), result)
+		}
+	}
+}
+
+func listAnswer(kind string, m *wire.Message) string {
+	client, _ := m.Params().Path("_meta", "io.modelcontextprotocol/clientInfo", "name").Str()
+	switch string(m.Method()) {
+	case "initialize":
+		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"lists","version":"1"}}`
+	case "tools/list":
+		switch kind {
+		case listsMany:
+			return manyTools(1500)
+		case listsApart:
+			return `{"resultType":"complete","tools":[{"name":"work","inputSchema":{"type":"object","required":["for_` + client + `"]}}]}`
+		default:
+			return ""
+		}
+	case "tools/call":
+		if m.Params().Path("name").Is("hang") {
+			return ""
+		}
+		return `{"resultType":"complete","content":[{"type":"text","text":"done"}]}`
+	default:
+		return `{}`
+	}
+}

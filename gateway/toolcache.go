@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// caller identifies those whose calls may be held against the same tool list. The zero caller is unknown: no list is kept for it.
+type caller struct {
+	session string
+	digest  [sha256.Size]byte // of what the server can tell callers apart by; zero where the session is enough
+}
+
+func (c caller) known() bool { return c != caller{} }
+
+// toolCache remembers the tools that each caller has listed. Lists are kept per caller because a server may show different tools to
+// different callers: the list of one must neither refuse nor repeat a call of another.
+type toolCache struct {
+	mu   sync.RWMutex
+	sets map[caller]*toolSet // guarded by mu
+}
+
+// find returns the tools of a caller, nil if none are known.
+func (t *toolCache) find(who caller) *toolSet {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.sets[who]
+}
+
+// learn takes the page of tools/list that a caller has asked for with a cursor, "" for the first.
+func (t *toolCache) learn(who caller, result wire.Value, cursor string) {
+	if who.known() {
+		toolLists.learn(t.set(who), result, cursor)
+	}
+}
+
+// set returns the tools of a caller, which are made if there are none.
+func (t *toolCache) set(who caller) *toolSet {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.sets[who]
+	if s == nil {
+		if t.sets == nil {
+			t.sets = map[caller]*toolSet{}
+		}
+		s = &toolSet{cache: t, who: who}
+		t.sets[who] = s
+	}
+	return s
+}
+
+// forget drops all lists, because the server says that its tools have changed.
+func (t *toolCache) forget() {
+	t.mu.Lock()
+	sets := t.sets
+	t.sets = nil
+	t.mu.Unlock()
+	toolLists.drop(sets)
+}
+
+// remove takes out a set that was dropped.
+func (t *toolCache) remove(s *toolSet) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sets[s.who] == s {
+		delete(t.sets, s.who)
+	}
+}
+
+// toolSet is what one caller was sent of the tools.
+type toolSet struct {
+	cache *toolCache
+	who   caller
+	list  atomic.Pointer[toolList] // nil until the last page has come, and after it was dropped
+	used  atomic.Bool              // since the budget last looked for a set to drop
+
+	// guarded by the budget
+	place   *list.Element // nil if the budget does not hold the set
+	partial *toolList     // the pages so far, nil if there are none
+	next    string        // the cursor of the page that follows them
+	written int           // bytes of them as they are written
+}
+
+// current returns the complete list, nil if none is known. The set may be nil.
+func (s *toolSet) current() *toolList {
+	if s == nil {
+		return nil
+	}
+	l := s.list.Load()
+	if l != nil && !s.used.Load() {
+		s.used.Store(true)
+	}
+	return l
+}
+
+// tool returns a tool of the complete list, nil if it is not known. The set may be nil.
+func (s *toolSet) tool(name string) *tool {
+	if l := s.current(); l != nil {
+		return l.tools[name]
+	}
+	return nil
+}
