@@ -64,5 +64,5 @@ func control(f *os.File, do func(fd int32)) error {
 	if err != nil {
 		return err
 	}
-	return conn.Control(func(fd uintptr) { do(int32(fd)) }) //nolint:gosec // the kernel counts them from 0
+	return conn.Control(func(fd uintptr) { do(int32(fd)) }) // the kernel counts them from 0
 }

@@ -40,7 +40,7 @@ func startUnread(t *testing.T, sockets bool, args ...string) *unreadProcess {
 	out, stdout := connected(t, sockets)
 	errs, stderr := connected(t, sockets)
 	p.in, p.out, p.errors = in, out, errs
-	p.cmd = exec.Command(filepath.Join(bin, programName), args...) //nolint:noctx // the test ends it
+	p.cmd = exec.Command(filepath.Join(bin, programName), args...) // the test ends it
 	p.cmd.Dir = home
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, stdout, stderr
 	p.cmd.Env = append(os.Environ(), "HOME="+home, "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -234,7 +234,7 @@ func (p *unreadProcess) awaitText(t *testing.T, wanted ...string) {
 		}
 	}
 	go func() {
-		for range got { //nolint:revive // the rest is read, so that it does not wait
+		for range got { // so that the process does not wait
 		}
 	}()
 }
