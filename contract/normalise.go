@@ -120,6 +120,7 @@ func blockOf(content wire.Value) []byte {
 		if content.Path("type").Type() == wire.TypeString {
 			return content.Raw()
 		}
+	case wire.TypeBool, wire.TypeNumber, wire.TypeArray:
 	}
 	return textBlock(content.Raw())
 }
