@@ -20,6 +20,7 @@ type chain struct {
 	name    string
 	storage storage
 	unlock  func() error
+	lock    watch
 	leaves  recordHasher
 	lines   []byte // the batch being composed; kept for its space
 
@@ -53,6 +54,9 @@ func beginChain(s storage, name string, now time.Time) (_ *chain, err error) {
 	if c.notes.file, err = s.Create(name+"/"+notesFile, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the file for checkpoints: %w", err), c.unlock())
 	}
+	if err := c.watchFiles(); err != nil {
+		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
+	}
 	if err := c.beginSegment(now); err != nil {
 		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
 	}
@@ -72,7 +76,11 @@ func (c *chain) beginSegment(now time.Time) error {
 	if err := c.storage.SyncDir(c.name); err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", errFolderSync, err), f.Close())
 	}
-	c.segment = &segment{file: f, started: now.Unix()}
+	there, err := c.storage.Watch(name)
+	if err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", errTaken, err), f.Close())
+	}
+	c.segment = &segment{file: f, watch: there, started: now.Unix()}
 	return nil
 }
 
@@ -111,6 +119,10 @@ func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound 
 	}
 	if sound, err := c.segment.write(c.lines); err != nil {
 		return sound, err
+	}
+	if err := c.present(); err != nil {
+		c.segment.size -= int64(len(c.lines)) // nothing of the batch counts
+		return false, err
 	}
 	c.at = at // durable from here on
 	c.segment.entries += len(bodies)

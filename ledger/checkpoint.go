@@ -69,6 +69,7 @@ func parseCheckpoint(text string) (checkpoint, error) {
 // notes is a file of signed checkpoints. It is guarded by the writer's lock.
 type notes struct {
 	file  file
+	watch watch
 	size  int64 // end of the last whole block
 	dirty bool  // written since the last sync
 }

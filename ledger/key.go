@@ -27,6 +27,7 @@ const (
 // keys are the secrets of a folder. They do not change while a ledger is open.
 type keys struct {
 	signer note.Signer
+	secret string // the signer line
 	public string // the verifier line
 	digest []byte
 }
@@ -87,7 +88,7 @@ func loadSigner(s storage) (keys, error) {
 	if err != nil {
 		return keys{}, err
 	}
-	k := keys{signer: signer, public: public}
+	k := keys{signer: signer, secret: line, public: public}
 	shown, err := readSmall(s, signerPub, maxKeyFile)
 	if err == nil && strings.TrimSpace(string(shown)) == public {
 		return k, nil
@@ -114,7 +115,32 @@ func makeSigner(s storage) (keys, error) {
 	if err := keepKey(s, signerPub, []byte(public+"\n"), 0o644); err != nil {
 		return keys{}, fmt.Errorf("keeping the public key: %w", err)
 	}
-	return keys{signer: signer, public: public}, nil
+	return keys{signer: signer, secret: secret, public: public}, nil
+}
+
+// restoreKeys puts the keys into a folder that was removed under this writer and made again, so that what it goes on to sign verifies as
+// before. A folder that has keys keeps them, and they are used from then on. The caller holds the folder's lock.
+func (w *writer) restoreKeys() error {
+	err := makeKeysDir(w.storage)
+	if err == nil {
+		err = w.restoreKey(signerKey, []byte(w.keys.secret+"\n"))
+	}
+	if err == nil {
+		err = w.restoreKey(digestKey, w.keys.digest)
+	}
+	if err != nil {
+		return fmt.Errorf("restoring the keys: %w", err)
+	}
+	w.keys, err = loadKeys(w.storage)
+	return err
+}
+
+func (w *writer) restoreKey(name string, key []byte) error {
+	_, _, err := w.storage.Stat(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return keepKey(w.storage, name, key, 0o600)
 }
 
 // keepKey writes a key that was not there. If that fails nobody knows whether it is on the disk, so it is taken away again: better that the next

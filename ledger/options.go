@@ -85,7 +85,7 @@ const (
 	WarningLowSpace    WarningKind = "low-space"    // little room is left
 	WarningFull        WarningKind = "full"         // none is left, entries are refused
 	WarningSpaceBack   WarningKind = "space-back"   // there is room again
-	WarningPoisoned    WarningKind = "poisoned"     // a chain was given up because the disk failed under it
+	WarningPoisoned    WarningKind = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
 	WarningRecovered   WarningKind = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
 	WarningSecondPlace WarningKind = "second-place" // a checkpoint could not be written to the second place
 	WarningUpkeep      WarningKind = "upkeep"       // compressing or removing old segments failed; it is tried again

@@ -104,6 +104,9 @@ func (r *recoveredChain) cutTail(s storage, bad *badLine) error {
 		}
 	}
 	if err == nil {
+		err = f.Trim() // the writer could not give back what it had reserved
+	}
+	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

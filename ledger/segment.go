@@ -92,6 +92,8 @@ func listSegments(s storage, chain string) (segments, error) {
 // segment is the active file of a chain. It is guarded by the writer's lock.
 type segment struct {
 	file     file
+	watch    watch
+	taken    bool  // it is not at its path, or not as it was written
 	size     int64 // bytes that were acknowledged
 	reserved int64 // end of the space that was asked for
 	started  int64 // Unix seconds of the first entry
@@ -129,11 +131,10 @@ func (g *segment) undo() bool {
 
 // release gives back space that was asked for and not used, and closes the file.
 func (g *segment) release() error {
-	var err error
-	if g.reserved > g.size {
-		err = g.file.Truncate(g.size)
+	if g.taken { // what was done to it is evidence
+		return errors.Join(g.file.Trim(), g.file.Close())
 	}
-	return errors.Join(err, g.file.Close())
+	return errors.Join(g.file.Truncate(g.size), g.file.Close())
 }
 
 // remove deletes a file that may not be there.

@@ -27,6 +27,10 @@ type storage interface {
 	// Lock takes an exclusive lock on a file, creating it, puts the note into it, and keeps it until released; or returns
 	// errLocked at once. The lock ends with the process.
 	Lock(name string, note []byte) (release func() error, err error)
+	// Watch remembers which file has this name. The watch it returns looks the name up by its path, not through what is held open.
+	Watch(name string) (watch, error)
+	// Reopen makes the ledger's folder again if it is not at its path any more, and works there from then on. It reports whether it had to.
+	Reopen() (moved bool, err error)
 	// Free returns the bytes that can still be written.
 	Free() (uint64, error)
 	// Close gives back what the storage itself holds.
@@ -43,8 +47,16 @@ type file interface {
 	Truncate(size int64) error
 	// Reserve asks for space behind the end without changing the visible size. It may do nothing.
 	Reserve(bytes int64) error
+	// Trim gives back the space behind the end that Reserve asked for.
+	Trim() error
 	Close() error
 }
+
+// watch returns the size of the file that was remembered, or an error if its name leads to another file or to none.
+type watch func() (size int64, err error)
+
+// errReplaced says that a name leads to another file than it did.
+var errReplaced = errors.New("another file has its name")
 
 // errLocked says that somebody else holds a lock.
 var errLocked = errors.New("the lock is held by another writer")

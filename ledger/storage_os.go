@@ -11,25 +11,79 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // osStorage is the real one. Everything goes through an os.Root, so that a link planted in the folder cannot lead out of it.
 type osStorage struct {
-	root *os.Root
-	dir  string // for asking about free space only
+	dir  string // absolute
+	held atomic.Pointer[os.Root]
 }
+
+func (s *osStorage) root() *os.Root { return s.held.Load() }
 
 // openStorage makes the folder if it is not there and opens it.
 func openStorage(dir string) (*osStorage, error) {
-	if err := makeFolder(filepath.Clean(dir)); err != nil {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder: %w", err)
+	}
+	s := &osStorage{dir: dir}
+	root, err := s.openFolder()
+	if err != nil {
+		return nil, err
+	}
+	s.held.Store(root)
+	return s, nil
+}
+
+func (s *osStorage) openFolder() (*os.Root, error) {
+	if err := makeFolder(s.dir); err != nil {
 		return nil, fmt.Errorf("making the folder: %w", err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the folder: %w", err)
 	}
-	return &osStorage{root: root, dir: dir}, nil
+	return root, nil
+}
+
+// Reopen compares the folder at the path with the one that is held: an open folder follows its files when it is moved, and outlives its name.
+func (s *osStorage) Reopen() (moved bool, err error) {
+	old := s.root()
+	held, err := old.Stat(".")
+	if err != nil {
+		return false, err
+	}
+	if now, err := os.Stat(s.dir); err == nil && os.SameFile(held, now) {
+		return false, nil
+	}
+	root, err := s.openFolder()
+	if err != nil {
+		return false, err
+	}
+	s.held.Store(root)
+	return true, old.Close()
+}
+
+// Watch compares what the path leads to with the file that has the name in the folder that is held.
+func (s *osStorage) Watch(name string) (watch, error) {
+	first, err := s.root().Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	full := filepath.Join(s.dir, filepath.FromSlash(name))
+	return func() (int64, error) {
+		now, err := os.Lstat(full)
+		if err != nil {
+			return 0, err
+		}
+		if !os.SameFile(first, now) {
+			return 0, &fs.PathError{Op: "stat", Path: full, Err: errReplaced}
+		}
+		return now.Size(), nil
+	}, nil
 }
 
 // makeFolder makes a folder and those above it, durably: what is in a folder is lost with its name.
@@ -59,12 +113,12 @@ func makeFolder(dir string) error {
 // exposed reports whether others may look into a folder that was there before. What is in it is made for its owner only, so this is worth a
 // warning and not a refusal. Where modes mean nothing nobody is warned.
 func (s *osStorage) exposed() bool {
-	info, err := s.root.Stat(".")
+	info, err := s.root().Stat(".")
 	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
 // Close gives the folder back.
-func (s *osStorage) Close() error { return s.root.Close() }
+func (s *osStorage) Close() error { return s.root().Close() }
 
 // Create refuses a name that is there: nothing is ever written over.
 func (s *osStorage) Create(name string, mode fs.FileMode) (file, error) {
@@ -77,7 +131,7 @@ func (s *osStorage) OpenAppend(name string) (file, error) {
 }
 
 func (s *osStorage) open(name string, flag int, mode fs.FileMode) (file, error) {
-	f, err := s.root.OpenFile(name, flag, mode)
+	f, err := s.root().OpenFile(name, flag, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +140,7 @@ func (s *osStorage) open(name string, flag int, mode fs.FileMode) (file, error) 
 
 // ReadAt opens, reads and closes, so that a reader holds no descriptors.
 func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
-	f, err := s.root.Open(name)
+	f, err := s.root().Open(name)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +153,7 @@ func (s *osStorage) ReadAt(name string, p []byte, off int64) (int, error) {
 
 // Stat follows no links.
 func (s *osStorage) Stat(name string) (int64, time.Time, error) {
-	info, err := s.root.Lstat(name)
+	info, err := s.root().Lstat(name)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
@@ -134,17 +188,19 @@ func (s *osStorage) writeAside(name string, data []byte, mode fs.FileMode) error
 }
 
 // Rename stays within the folder.
-func (s *osStorage) Rename(from, to string) error { return s.root.Rename(from, to) }
+func (s *osStorage) Rename(from, to string) error { return s.root().Rename(from, to) }
 
 // Remove removes a file or an empty folder.
-func (s *osStorage) Remove(name string) error { return s.root.Remove(name) }
+func (s *osStorage) Remove(name string) error { return s.root().Remove(name) }
 
 // MkdirAll makes a folder and those above it.
-func (s *osStorage) MkdirAll(name string, mode fs.FileMode) error { return s.root.MkdirAll(name, mode) }
+func (s *osStorage) MkdirAll(name string, mode fs.FileMode) error {
+	return s.root().MkdirAll(name, mode)
+}
 
 // List sorts, so that two runs see the same order.
 func (s *osStorage) List(dir string) ([]string, error) {
-	f, err := s.root.Open(dir)
+	f, err := s.root().Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +219,7 @@ func (s *osStorage) List(dir string) ([]string, error) {
 
 // SyncDir makes the names in a folder durable.
 func (s *osStorage) SyncDir(dir string) error {
-	f, err := s.root.Open(dir)
+	f, err := s.root().Open(dir)
 	if err != nil {
 		return err
 	}
@@ -172,7 +228,7 @@ func (s *osStorage) SyncDir(dir string) error {
 
 // Lock locks a file for as long as it is held open.
 func (s *osStorage) Lock(name string, note []byte) (func() error, error) {
-	f, err := openLocked(s.root, name)
+	f, err := openLocked(s.root(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -201,6 +257,15 @@ func (f osFile) Sync() error { return syncData(f.f) }
 
 // Truncate moves the end. What is appended next follows there.
 func (f osFile) Truncate(size int64) error { return f.f.Truncate(size) }
+
+// Trim truncates to the size that the file has, which frees what was reserved behind it.
+func (f osFile) Trim() error {
+	info, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	return f.f.Truncate(info.Size())
+}
 
 // Close closes.
 func (f osFile) Close() error { return f.f.Close() }

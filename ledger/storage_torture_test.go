@@ -28,6 +28,8 @@ func (s crashStorage) OpenAppend(name string) (file, error) {
 	return f, nil
 }
 
+func (s crashStorage) Watch(name string) (watch, error) { return s.FS.Watch(name) }
+
 func (s crashStorage) Lock(name string, note []byte) (func() error, error) {
 	release, err := s.FS.Lock(name, note)
 	if errors.Is(err, crashfs.ErrLocked) {

@@ -12,6 +12,7 @@ type found struct {
 	end      endNote
 	live     bool
 	named    bool // by another chain that is still there
+	gone     bool // its folder was removed under this writer
 	recovery *recoveredChain
 	unlock   func() error // of a chain that was recovered; nil for others
 }
@@ -34,6 +35,13 @@ func (w *writer) survey() ([]*found, error) {
 		}
 		f.named = f.end.Named != "" && there[f.end.Named]
 		all = append(all, f)
+	}
+	for _, c := range w.poisoned {
+		if !there[c.name] {
+			f := &found{name: c.name, gone: true}
+			f.givenUp(c)
+			all = append(all, f)
+		}
 	}
 	return all, nil
 }
@@ -101,11 +109,21 @@ func (f *found) givenUp(c *chain) {
 
 // begin starts a chain, and records in it what became of the others. It takes the folder's lock for the time this takes.
 func (w *writer) begin() error {
+	moved, err := w.storage.Reopen()
+	if err != nil {
+		return logFailed(fmt.Errorf("finding the ledger's folder: %w", err))
+	}
 	unlock, err := lockFolder(w.storage, w.ledger.options.LockWait)
 	if err != nil {
 		return err
 	}
-	return logFailed(errors.Join(w.beginLocked(), unlock()))
+	if moved {
+		err = w.restoreKeys()
+	}
+	if err == nil {
+		err = w.beginLocked()
+	}
+	return logFailed(errors.Join(err, unlock()))
 }
 
 func (w *writer) beginLocked() error {
@@ -221,7 +239,7 @@ func (w *writer) writeOwn(bodies [][]byte) error {
 // looked at and recorded once more.
 func (w *writer) conclude(all []*found) {
 	for _, f := range all {
-		if f.live || f.named {
+		if f.live || f.named || f.gone {
 			continue
 		}
 		f.end.Named = w.chain.name

@@ -105,6 +105,10 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 		s.harm(kind, s.named(kind), why)
 		return true, nil
 	}
+	if s.resumed && s.limit > 0 && s.seq >= s.limit {
+		s.end()
+		return true, nil
+	}
 	if s.resumed { // the checkpoints of what was pruned
 		if stop, err := s.meet(); stop || err != nil {
 			return true, err

@@ -25,6 +25,7 @@ type writer struct {
 
 	chain    *chain       // nil once it was given up, until the next one is begun
 	poisoned []*chain     // given up, still locked, not yet named by another chain
+	taken    error        // the trail was taken away, and no caller has been refused for it yet
 	pending  *pendingNote // signed, and not yet recorded as an entry
 	dirty    bool         // something but a checkpoint stands behind the last checkpoint
 	due      bool         // the oldest such entry has waited long enough
@@ -52,13 +53,25 @@ type pendingNote struct {
 
 // handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes what the ledger itself has to say.
 func (w *writer) handle(batch []*request) {
-	err := w.prepare(len(batch))
+	err := w.unreported(batch)
+	if err == nil {
+		err = w.prepare(len(batch))
+	}
 	if err == nil {
 		err = w.commit(batch)
 	}
 	if err != nil {
 		w.refuse(batch, err)
 	}
+}
+
+// unreported returns the loss of the trail that the ledger's own writing came upon, so that the next caller learns of it: that the trail was
+// taken away must not pass in silence because a checkpoint was quicker than a call.
+func (w *writer) unreported(batch []*request) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	return w.taken
 }
 
 // prepare brings the chain into a state in which n entries can be written.
@@ -183,6 +196,9 @@ func (w *writer) refuse(batch []*request, err error) {
 	if isFull(err) {
 		w.fill(len(batch))
 	}
+	if len(batch) > 0 {
+		w.taken = nil
+	}
 	res := result{err: logFailed(err)}
 	c := &w.ledger.counters
 	if w.ledger.options.Policy == PolicyOpen {
@@ -256,14 +272,17 @@ func (w *writer) poison(err error) {
 	c := w.chain
 	w.ledger.warner.warn(WarningPoisoned, "chain "+c.name+" was given up after entry "+fmt.Sprint(c.at.seq()), err)
 	_ = c.stop() // of files that have failed already
+	if errors.Is(err, errTaken) {
+		w.taken = err
+	}
 	w.poisoned = append(w.poisoned, c)
 	w.chain, w.pending, w.dirty, w.due = nil, nil, false, false
 	w.timer.Stop()
 }
 
-// judge poisons the chain if err came from a sync of its folder; what could not be made can be tried again.
+// judge poisons the chain if err came from a sync of its folder, or if its files were taken away; what could not be made can be tried again.
 func (w *writer) judge(err error) error {
-	if errors.Is(err, errFolderSync) {
+	if errors.Is(err, errFolderSync) || errors.Is(err, errTaken) {
 		w.poison(err)
 	}
 	return logFailed(err)

@@ -112,6 +112,14 @@ func (h *File) Reserve(bytes int64) error {
 	return nil
 }
 
+// Trim gives back the space behind the end.
+func (h *File) Trim() error {
+	h.fs.mu.Lock()
+	size := len(h.node.data)
+	h.fs.mu.Unlock()
+	return h.Truncate(int64(size))
+}
+
 // Close gives the file back.
 func (h *File) Close() error {
 	h.fs.mu.Lock()

@@ -223,6 +223,43 @@ func (f *FS) SyncDir(dir string) error {
 	return nil
 }
 
+// Watch remembers which file has a name. The function it returns gives its size, or an error if the name leads to another file or to none.
+func (f *FS) Watch(name string) (func() (int64, error), error) {
+	first, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return func() (int64, error) {
+		now, err := f.find(name)
+		if err != nil {
+			return 0, err
+		}
+		if now != first {
+			return 0, &fs.PathError{Op: string(OpStat), Path: name, Err: errors.New("another file has its name")}
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return int64(len(now.data)), nil
+	}, nil
+}
+
+func (f *FS) find(name string) (*node, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.done(OpStat)
+	if _, err := f.begin(OpStat, name); err != nil {
+		return nil, err
+	}
+	n := f.lookup(name)
+	if n == nil {
+		return nil, notExist(OpStat, name)
+	}
+	return n, nil
+}
+
+// Reopen does nothing: the file system itself cannot be moved.
+func (f *FS) Reopen() (bool, error) { return false, nil }
+
 // Free returns the bytes that can still be written.
 func (f *FS) Free() (uint64, error) {
 	f.mu.Lock()
