@@ -21,8 +21,12 @@ const (
 	reserveFile   = "reserve"
 )
 
-// preallocate is how much space is asked for at a time: enough that the file system rarely has to find some within a sync.
-const preallocate = 4 << 20
+// How much space is asked for at a time: as much again as the segment has, so that the file system rarely has to find some within a sync
+// and a short session does not hold megabytes that it never fills.
+const (
+	minPreallocate = 64 << 10
+	maxPreallocate = 4 << 20
+)
 
 // closedSegment is the name of the n-th closed segment, from 1.
 func closedSegment(n int) string { return fmt.Sprintf("%s%06d%s", segmentStart, n, segmentEnd) }
@@ -105,8 +109,9 @@ type segment struct {
 func (g *segment) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
 		// Only a help: if there is no space the write itself will tell.
-		if g.file.Reserve(int64(len(lines))+preallocate) == nil {
-			g.reserved = end + preallocate
+		more := min(max(g.size, minPreallocate), maxPreallocate)
+		if g.file.Reserve(int64(len(lines))+more) == nil {
+			g.reserved = end + more
 		}
 	}
 	n, err := g.file.Write(lines)

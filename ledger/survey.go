@@ -54,7 +54,7 @@ func listChains(s storage) ([]string, error) {
 	var chains []string
 	for _, name := range names {
 		name, isDir := strings.CutSuffix(name, "/")
-		if isDir && name != keysDir && isChainName(name) {
+		if isDir && looksLikeChain(name) {
 			chains = append(chains, name)
 		}
 	}

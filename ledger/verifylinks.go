@@ -64,6 +64,9 @@ func claimsIn(line *Line) []lateClaim {
 	}
 	var found []lateClaim
 	for _, b := range data.Before {
+		if !looksLikeChain(b.Chain) {
+			continue // an earlier version named every folder
+		}
 		c := claim{size: b.Size, by: line.Chain()}
 		if readHex(c.last[:], []byte(b.Last)) || b.Size == 0 {
 			found = append(found, lateClaim{b.Chain, c})
@@ -129,7 +132,7 @@ func (v *verification) recovered(by string, line *Line) {
 		Harm     any    `json:"harm"`
 		Poisoned bool   `json:"poisoned"`
 	}
-	if unmarshalData(line, &data) != nil || data.Chain == "" {
+	if unmarshalData(line, &data) != nil || !looksLikeChain(data.Chain) {
 		return
 	}
 	r := recovery{size: data.Size, by: by, harm: data.Harm != nil, poisoned: data.Poisoned}

@@ -31,11 +31,17 @@ type process struct {
 // launch starts candor. Its folder is new, and the bad server is in its PATH.
 func launch(t *testing.T, args ...string) *process {
 	t.Helper()
-	bin, home := installed(t), t.TempDir()
+	return launchIn(t, t.TempDir(), args...)
+}
+
+// launchIn starts candor with a home that an earlier start may have used.
+func launchIn(t *testing.T, home string, args ...string) *process {
+	t.Helper()
+	bin := installed(t)
 	p := &process{t: t, said: &said{more: make(chan struct{}, 1)}, trail: filepath.Join(home, "trail")}
 	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, programName), args...)
 	p.cmd.Dir, p.cmd.Stderr = home, p.said
-	p.cmd.Env = append(os.Environ(), "HOME="+home, "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
