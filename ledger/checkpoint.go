@@ -3,8 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -95,114 +93,6 @@ func (n *notes) sync() error {
 	}
 	n.dirty = false
 	return nil
-}
-
-// secondFile is the file that the operator named. Its troubles are reported and never stop the ledger. Others may append to it too, so it
-// is never cut. It is guarded by the writer's lock.
-type secondFile struct {
-	storage storage // nil if there is no second place
-	name    string
-	file    file // nil until it is used, and again after a failure
-	dirty   bool
-}
-
-func newSecondFile(o *Options) (*secondFile, error) {
-	if o.SecondPlace == "" {
-		return &secondFile{}, nil
-	}
-	if o.second != nil {
-		return &secondFile{storage: o.second, name: o.SecondPlace}, nil
-	}
-	s, err := openStorage(filepath.Dir(o.SecondPlace))
-	if err != nil {
-		return nil, fmt.Errorf("opening the second place: %w", err)
-	}
-	return &secondFile{storage: s, name: filepath.Base(o.SecondPlace)}, nil
-}
-
-// append adds a block in one write, so that the blocks of several writers do not mix.
-func (p *secondFile) append(signed []byte) error {
-	if p.storage == nil {
-		return nil
-	}
-	if p.file == nil {
-		if err := p.open(); err != nil {
-			return err
-		}
-	}
-	block := append(signed[:len(signed):len(signed)], blockEnd...)
-	if _, err := p.file.Write(block); err != nil {
-		return p.lose(err)
-	}
-	p.dirty = true
-	return nil
-}
-
-// open opens or makes the file. A block that an earlier crash left unfinished is ended, so that the next one is whole.
-func (p *secondFile) open() error {
-	f, err := p.storage.OpenAppend(p.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = p.storage.Create(p.name, 0o600); err == nil {
-			err = p.storage.SyncDir(".")
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("opening the second place: %w", err)
-	}
-	p.file = f
-	size, _, err := p.storage.Stat(p.name)
-	if err != nil || size == 0 {
-		return err
-	}
-	tail := make([]byte, min(size, int64(len("\n"+blockEnd))))
-	if _, err := p.storage.ReadAt(p.name, tail, size-int64(len(tail))); err != nil {
-		return p.lose(err)
-	}
-	if missing := missingEnd(string(tail)); missing != "" {
-		if _, err := f.Write([]byte(missing)); err != nil {
-			return p.lose(err)
-		}
-	}
-	return nil
-}
-
-// missingEnd returns what ends the block that a file ends in. No line of a checkpoint begins as the border does.
-func missingEnd(tail string) string {
-	for n := len(blockEnd); n >= 0; n-- {
-		if strings.HasSuffix(tail, "\n"+blockEnd[:n]) {
-			return blockEnd[n:]
-		}
-	}
-	return "\n" + blockEnd
-}
-
-func (p *secondFile) sync() error {
-	if p.file == nil || !p.dirty {
-		return nil
-	}
-	p.dirty = false
-	if err := p.file.Sync(); err != nil {
-		return p.lose(err)
-	}
-	return nil
-}
-
-// lose gives the file up; the next checkpoint opens it anew.
-func (p *secondFile) lose(err error) error {
-	err = errors.Join(fmt.Errorf("writing to the second place: %w", err), p.file.Close())
-	p.file = nil
-	return err
-}
-
-func (p *secondFile) close() error {
-	if p.storage == nil {
-		return nil
-	}
-	err := p.sync()
-	if p.file != nil {
-		err = errors.Join(err, p.file.Close())
-	}
-	return errors.Join(err, p.storage.Close())
 }
 
 // lastCheckpoint returns the newest whole block of a chain's file, or a zero one. Its signature is not checked: what it is used for here

@@ -62,10 +62,7 @@ func open(o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := newSecondFile(&o)
-	if err != nil {
-		return nil, err
-	}
+	second := newSecondFile(&o)
 	l := &Ledger{
 		options: o, encoder: newEncoder(k.digest), queue: newQueue(), warner: newWarner(o.OnWarning), public: k.public,
 		ended: make(chan struct{}),

@@ -9,9 +9,10 @@ import (
 type Options struct {
 	// Instance begins the name of the chains this process writes: letters, digits and hyphens, at most 64. Empty is "candor".
 	Instance string
-	// SecondPlace is a file that every signed checkpoint is also appended to. Put it where whoever could change the ledger cannot write
-	// over it: another disk, another machine. Writing to it is part of appending: a place that hangs holds the ledger up, one that fails
-	// is reported to OnWarning and in the entry. Empty means none.
+	// SecondPlace is a file that every signed checkpoint is also appended to. Put it where those who could change the ledger cannot write
+	// over it: another disk, another machine. Writing to it is part of appending: a place that hangs holds the ledger up; one that fails, or
+	// cannot be opened, is reported to OnWarning and in the checkpoint's entry, and is tried again with the next. Its path is in the first
+	// entry of each chain, where [Verify] finds it. Empty means none.
 	SecondPlace string
 	// Policy says what happens when an entry cannot be recorded. The zero value is [PolicyClosed].
 	Policy Policy

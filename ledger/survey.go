@@ -151,7 +151,10 @@ func (w *writer) beginAfter(all []*found) error {
 		return errors.Join(err, w.erase(name))
 	}
 	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
-	if err := w.introduce(all); err != nil {
+	w.beginning = true
+	err = w.introduce(all)
+	w.beginning = false
+	if err != nil {
 		if w.chain != nil {
 			err = errors.Join(err, w.chain.stop())
 		} else {
@@ -205,8 +208,9 @@ func (w *writer) introduce(all []*found) error {
 		Version int          `json:"version"`
 		Key     string       `json:"key"`
 		Policy  string       `json:"policy"`
+		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.public, w.ledger.options.Policy.String(), named[:part]})}
+	}{1, w.keys.public, w.ledger.options.Policy.String(), w.second.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {

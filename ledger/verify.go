@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"time"
@@ -18,6 +17,9 @@ import (
 type VerifyOptions struct {
 	// Checkpoints are second places: files that checkpoints were also written to. Each must be readable.
 	Checkpoints []string
+	// SecondPlaces are second places of this ledger alone. Those that are not there are passed over; a chain that one of them names and
+	// that is gone is harm under any key. Places that the chains themselves name are found without being listed here.
+	SecondPlaces []string
 	// Keys are the public keys to believe, one verifier line each. None means those in the folder, which prove less: who could change the
 	// entries could change them too.
 	Keys []string
@@ -39,6 +41,10 @@ type Report struct {
 	Entries uint64        `json:"entries"`
 	Bytes   int64         `json:"bytes"`
 	Chains  []ChainReport `json:"chains"`
+	// SecondPlaces are the files that the ledger was compared with, besides its own.
+	SecondPlaces []string `json:"second_places"`
+	// Unread are second places that chains name and that cannot be read here.
+	Unread []string `json:"unread_places,omitempty"`
 	// Harms holds the first harm of every chain that has one, and what is wrong beside the chains.
 	Harms []Harm `json:"harms"`
 }
@@ -73,9 +79,17 @@ func Verify(dir string, options VerifyOptions) (Report, error) {
 		return Report{}, fmt.Errorf("opening the ledger: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	places := make([]*witnessFile, 0, len(options.Checkpoints))
+	places := make([]*witnessFile, 0, len(options.Checkpoints)+len(options.SecondPlaces))
 	for _, name := range options.Checkpoints {
-		places = append(places, &witnessFile{fsys: os.DirFS(filepath.Dir(name)), base: filepath.Base(name), name: name})
+		places = append(places, placeAt(name))
+	}
+	for _, name := range options.SecondPlaces {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(places, func(p *witnessFile) bool { return sameFile(p.name, name) }) {
+			continue
+		}
+		p := placeAt(name)
+		p.own = true
+		places = append(places, p)
 	}
 	return verifyFS(root.FS(), places, options)
 }
@@ -85,6 +99,7 @@ type verification struct {
 	fsys   fs.FS
 	keys   note.Verifiers
 	places []*witnessFile
+	named  []string             // second places that chains name
 	claims map[string][]claim   // by the chain they are about
 	ends   map[string]recovery  // by the chain whose end they record
 	pruned map[string][]pruning // nil until somebody asks
@@ -97,7 +112,7 @@ type verification struct {
 
 func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report, error) {
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, ends: map[string]recovery{}, tell: options.Progress}
-	v.report.Harms, v.report.Chains = []Harm{}, []ChainReport{}
+	v.report.Harms, v.report.Chains, v.report.SecondPlaces = []Harm{}, []ChainReport{}, []string{}
 	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
 	chains, err := chainNames(fsys)
 	if err != nil {
@@ -106,19 +121,13 @@ func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report,
 	if err := v.trust(options.Keys); err != nil {
 		return Report{}, err
 	}
-	for _, p := range places {
-		harm, err := p.index()
-		if err != nil {
-			return Report{}, err
-		}
-		if harm != nil {
-			v.report.Harms = append(v.report.Harms, *harm)
-		}
-	}
 	for _, name := range chains {
 		if err := v.preview(name); err != nil {
 			return Report{}, err
 		}
+	}
+	if err := v.openPlaces(); err != nil {
+		return Report{}, err
 	}
 	v.at.Chains = len(chains)
 	for i, name := range chains {

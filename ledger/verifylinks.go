@@ -41,6 +41,7 @@ func (v *verification) preview(name string) error {
 	for _, c := range claimsIn(&line) {
 		v.claim(c.about, c.claim)
 	}
+	v.namePlace(&line)
 	return nil
 }
 
@@ -208,13 +209,15 @@ func (v *verification) missing(chains []string) {
 	}
 	for _, p := range v.places {
 		for about, at := range p.blocks {
-			if slices.Contains(chains, about) {
+			if slices.Contains(chains, about) || v.exists(about) {
 				continue
 			}
 			_, flaw := readStatement(at.newest, v.keys)
 			switch {
 			case flaw == nil:
 				named[about] = "a checkpoint in " + p.name
+			case flaw.kind == HarmUnknownKey && p.own:
+				named[about] = "a checkpoint in " + p.name + ", signed with a key that is gone too,"
 			case flaw.kind != HarmUnknownKey: // else it is of another ledger that uses the same place
 				v.report.Harms = append(v.report.Harms, Harm{Kind: flaw.kind, Chain: about, File: p.name, Offset: at.last,
 					Text: "a checkpoint cannot be believed: " + flaw.why})
@@ -226,6 +229,12 @@ func (v *verification) missing(chains []string) {
 			v.report.Harms = append(v.report.Harms, Harm{Kind: HarmMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"})
 		}
 	}
+}
+
+// exists reports whether a chain is there that was begun after the chains were listed.
+func (v *verification) exists(chain string) bool {
+	_, err := fs.Stat(v.fsys, chain)
+	return err == nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -148,6 +148,7 @@ type witnessFile struct {
 	fsys   fs.FS
 	base   string
 	name   string // as the operator named it
+	own    bool   // it is of this ledger alone
 	blocks map[string]*span
 }
 

@@ -23,14 +23,15 @@ type writer struct {
 	keys    keys
 	second  *secondFile
 
-	chain    *chain       // nil once it was given up, until the next one is begun
-	poisoned []*chain     // given up, still locked, not yet named by another chain
-	taken    error        // the trail was taken away, and no caller has been refused for it yet
-	pending  *pendingNote // signed, and not yet recorded as an entry
-	dirty    bool         // something but a checkpoint stands behind the last checkpoint
-	due      bool         // the oldest such entry has waited long enough
-	timer    *time.Timer
-	synced   time.Time // when the checkpoints were last synced
+	chain     *chain       // nil once it was given up, until the next one is begun
+	poisoned  []*chain     // given up, still locked, not yet named by another chain
+	taken     error        // the trail was taken away, and no caller has been refused for it yet
+	beginning bool         // the chain's first entries are not durable yet
+	pending   *pendingNote // signed, and not yet recorded as an entry
+	dirty     bool         // something but a checkpoint stands behind the last checkpoint
+	due       bool         // the oldest such entry has waited long enough
+	timer     *time.Timer
+	synced    time.Time // when the checkpoints were last synced
 
 	space space
 	lost  uint64 // let go under PolicyOpen since the last entry
@@ -233,10 +234,13 @@ func (w *writer) sign() error {
 		return logFailed(err)
 	}
 	w.pending = &pendingNote{Note: string(signed)}
-	if err := w.second.append(signed); err != nil {
-		failed := false
-		w.pending.Second = &failed
-		w.ledger.warner.warn(WarningSecondPlace, "a checkpoint could not be written to the second place", err)
+	if !w.beginning { // else the second place could name a chain that never came to be
+		err := w.second.append(signed)
+		if err != nil {
+			failed := false
+			w.pending.Second = &failed
+		}
+		w.reportSecond(err)
 	}
 	c.covered = c.at.seq()
 	w.dirty, w.due = false, false
@@ -261,7 +265,7 @@ func (w *writer) settle() {
 		w.poison(err)
 	}
 	if err := w.second.sync(); err != nil {
-		w.ledger.warner.warn(WarningSecondPlace, "the second place could not be synced", err)
+		w.reportSecond(err)
 	}
 	w.checkSpace()
 }

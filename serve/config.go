@@ -17,10 +17,11 @@ import (
 
 // The settings that are read besides those of package meter.
 const (
-	EnvLedger  = plug.EnvLedger       // the ledger's folder, or "none"
-	EnvDialect = "CANDOR_DIALECT"     // the name of a dialect
-	EnvDebug   = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
-	EnvVerbose = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
+	EnvLedger      = plug.EnvLedger       // the ledger's folder, or "none"
+	EnvSecondPlace = plug.EnvSecondPlace  // a file that the ledger's checkpoints are also kept in, or "none"
+	EnvDialect     = "CANDOR_DIALECT"     // the name of a dialect
+	EnvDebug       = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
+	EnvVerbose     = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
 )
 
 // NoLedger is the folder name that stands for no ledger. It is a choice, and it is logged.
@@ -61,7 +62,7 @@ func Open(ctx context.Context, c Config) (*Parts, error) {
 	if err := p.openMeter(ctx, dir, c.Getenv); err != nil {
 		return nil, err
 	}
-	if err := p.openLedger(dir); err != nil {
+	if err := p.openLedger(dir, c.Getenv); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -93,11 +94,11 @@ func (c Config) folder() (string, error) {
 	return plug.Folder(c.Ledger, c.Getenv)
 }
 
-func (p *Parts) openLedger(dir string) error {
+func (p *Parts) openLedger(dir string, getenv func(string) string) error {
 	if p.Options.Ledger != nil {
 		return nil
 	}
-	trail, err := plug.Ledger(dir, ledger.Options{}, p.logger())
+	trail, err := plug.Ledger(dir, plug.Keep{}.Options(dir, "", getenv, p.logger()), p.logger())
 	if err != nil || trail == nil {
 		return err
 	}

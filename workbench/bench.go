@@ -20,6 +20,8 @@ type Options struct {
 	State *State // required; it stays the caller's
 	// Ledger is the folder of the trail. Empty is none, which is a choice that is logged.
 	Ledger string
+	// Trail says how the ledger is kept. Instance and LockWait are those of the workbench.
+	Trail ledger.Options
 	// Dialect is what it speaks; nil is the system's own.
 	Dialect dialect.Dialect
 	Stack   candor.StackPolicy
@@ -74,7 +76,8 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	if o.LockWait == 0 {
 		o.LockWait = lockWait
 	}
-	b.trail = trail{dir: o.Ledger, o: ledger.Options{Instance: s.Name, LockWait: o.LockWait}, log: b.log, now: b.now}
+	o.Trail.Instance, o.Trail.LockWait = s.Name, o.LockWait
+	b.trail = trail{dir: o.Ledger, o: o.Trail, log: b.log, now: b.now}
 	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*binding{}}
 	b.boundary = boundary.Options{
 		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,

@@ -194,7 +194,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 	if _, err := b.trail.ledger(); err != nil {
 		return nil //nolint:nilerr // it is not there, which each call is told by a code of its own
 	}
-	report, err := ledger.Verify(b.trail.dir, ledger.VerifyOptions{})
+	report, err := ledger.Verify(b.trail.dir, ledger.VerifyOptions{SecondPlaces: b.trail.secondPlaces()})
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,14 @@ func (c *Call) changedNothing(e *candor.Error) bool {
 	return !c.stands && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
+// secondPlaces lists where the checkpoints are kept besides the trail's own folder.
+func (t *trail) secondPlaces() []string {
+	if t.o.SecondPlace == "" {
+		return nil
+	}
+	return []string{t.o.SecondPlace}
+}
+
 func (t *trail) close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

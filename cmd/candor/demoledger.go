@@ -58,10 +58,10 @@ func demoVerify(w *world, p paint, dir, state string, failures []uint64) error {
 	if err != nil {
 		return err
 	}
-	outcome := p.good(fmt.Sprintf("fine: %d failures, signed", len(failures)))
+	outcome := p.good(fmt.Sprintf("OK: %d failures, signed", len(failures)))
 	if !report.OK && len(report.Harms) > 0 {
 		h := report.Harms[0]
-		outcome = p.bad(fmt.Sprintf("harm at failure %d, %s:", slices.Index(failures, h.Seq)+1, h.Kind)) + " " + h.Text
+		outcome = p.bad(fmt.Sprintf("FAILED at failure %d, %s:", slices.Index(failures, h.Seq)+1, h.Kind)) + " " + h.Text
 	}
 	fmt.Fprintf(w.out, "  %s %s\n", p.name(pad(state, 17)), outcome)
 	return nil

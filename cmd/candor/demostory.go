@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func demoStory(ctx context.Context, w *world, asJSON, slowly bool) (err error) {
 
 // demoPlay starts the gateway, plays the scenes and ends everything again.
 func demoPlay(ctx context.Context, w *world, self, dir string, asJSON, slowly bool) (counts *meter.Meter, err error) {
-	record, err := ledger.Open(dir, ledger.Options{Instance: "demo"})
+	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", SecondPlace: filepath.Join(dir, "checkpoints")})
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,7 @@ ends with code 1 if --exit-on-audit is given. Exit code 2: a flag or a file is w
 	flags.BoolVar(&c.hardLinks, "allow-hard-links", false, "let files be read that have a second name, which may lie outside")
 	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
 	flags.BoolVar(&c.exitOnAudit, "exit-on-audit", false, "end with code 1 if the audit at the start finds a fault")
+	c.logs.keep.register(cmd)
 	flags.BoolVar(&c.logs.jsonLogs, "json-logs", false, "write each line on standard error as JSON")
 	flags.BoolVar(&c.logs.quiet, "quiet", false, "write nothing but warnings on standard error")
 	complete(cmd, "dialect", dialect.Names())
@@ -101,6 +102,9 @@ func (c *kaizaCommand) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	o.State, o.Ledger = state, c.trailDir(c.w, state)
+	if o.Ledger != "" {
+		o.Trail = c.logs.keep.Options(o.Ledger, "", c.w.getenv, o.Logger)
+	}
 	if o.Meter, err = c.meter(cmd, o.Ledger); err != nil {
 		return err
 	}

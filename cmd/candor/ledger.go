@@ -71,6 +71,11 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 	return dir, nil
 }
 
+// verifyOptions compares the ledger with the second place that its path stands for.
+func (c *ledgerCommand) verifyOptions(dir string) ledger.VerifyOptions {
+	return ledger.VerifyOptions{SecondPlaces: plug.SecondPlaces(dir, c.w.getenv)}
+}
+
 // reader opens the folder for reading.
 func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
 	dir, err := c.folder(args)
@@ -133,6 +138,15 @@ func (c *ledgerCommand) since(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
+	d, err := parseAge(text)
+	if err != nil {
+		return time.Time{}, bad("a duration such as 15m, 24h or 7d", "--since %q is not a duration", text)
+	}
+	return c.w.now().Add(-d), nil
+}
+
+// parseAge reads a duration that is not negative. Days may be given too: 7d.
+func parseAge(text string) (time.Duration, error) {
 	long := text
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		var n int
@@ -142,9 +156,9 @@ func (c *ledgerCommand) since(text string) (time.Time, error) {
 	}
 	d, err := time.ParseDuration(long)
 	if err != nil || d < 0 {
-		return time.Time{}, bad("a duration such as 15m, 24h or 7d", "--since %q is not a duration", text)
+		return 0, errors.New("not a duration such as 15m, 24h or 7d")
 	}
-	return c.w.now().Add(-d), nil
+	return d, nil
 }
 
 // plain makes text safe for a terminal: what is not printed is shown as an escape. Entries hold text of strangers.

@@ -16,7 +16,7 @@ import (
 )
 
 // makeLedger is the script command `makeledger DIR [killed]`: a ledger of one chain with 12 entries by callers, its name in $CHAIN. A killed one was not
-// closed and ends in half a line. Checkpoints also go to DIR.second.
+// closed and ends in half a line. Checkpoints of one that was closed also go to DIR.second.
 func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: makeledger DIR [killed]")
@@ -30,10 +30,14 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 func writeLedger(dir string, killed bool) (chain string, err error) {
 	aside := dir + ".aside"
 	now := sampleTime
-	l, err := ledger.Open(aside, ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
+	o := ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
 		now = now.Add(10 * time.Minute)
 		return now
-	}})
+	}}
+	if killed { // it would know of the end that the copy does not have
+		o.SecondPlace = ""
+	}
+	l, err := ledger.Open(aside, o)
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 type repairCommand struct {
 	*ledgerCommand
 	cmd       *cobra.Command
+	keep      keepFlags
 	yes, json bool
 }
 
@@ -31,6 +33,7 @@ It says what it found and what it would do, and asks before it does it. Exit cod
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	c.cmd = cmd
+	c.keep.registerPlace(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
 	return cmd
@@ -55,7 +58,7 @@ func (c *repairCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	before, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	before, err := ledger.Verify(dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}
@@ -118,14 +121,14 @@ func (c *repairCommand) agreed() bool {
 
 // finish lets the ledger recover by opening it, which is all that a repair may do.
 func (c *repairCommand) finish(dir string, r *repairReport) error {
-	l, err := ledger.Open(dir, ledger.Options{Instance: "repair"})
+	l, err := ledger.Open(dir, c.keep.Options(dir, "repair", c.w.getenv, slog.New(slog.NewTextHandler(c.w.err, nil))))
 	if err == nil {
 		err = l.Close()
 	}
 	if err != nil {
 		return bad("check that the folder can be written", "recovering: %s", behind(err))
 	}
-	after, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	after, err := ledger.Verify(dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}

@@ -28,11 +28,13 @@ func newLedgerVerify(l *ledgerCommand) *cobra.Command {
 checkpoint and its signature, and what the chains say about each other. For each chain that is
 harmed the first bad entry is named, with the kind of harm.
 
-A ledger that is being written, or whose writer was killed, is fine: half a line at the end is no harm.
-What was cut off behind the last checkpoint, or a whole folder set back to an older copy, only shows
-against a second place that the checkpoints were also written to: name it with --checkpoints.
+A ledger that is being written, or whose writer was killed, is OK: half a line at the end is no harm.
+Entries that were cut off together with their checkpoints, a chain that was removed, or a whole folder
+set back to an older copy show against the second place that every writer keeps its checkpoints in as
+well. It is found without being named: by the folder's path in the user's state folder, and by what the
+chains say. --checkpoints names others, and copies of it on another machine.
 
-Exit code 0: fine; 1: harm was found; 2: could not run.`,
+Exit code 0: OK; 1: harm was found; 2: could not run.`,
 		Example: `  candor ledger verify
   candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
   candor ledger verify ./ledger --json`,
@@ -51,7 +53,8 @@ func (c *verifyCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	options := ledger.VerifyOptions{Checkpoints: c.checkpoints}
+	options := c.verifyOptions(dir)
+	options.Checkpoints = c.checkpoints
 	if c.key != "" {
 		if options.Keys, err = readKeys(c.key); err != nil {
 			return err
@@ -118,14 +121,31 @@ func (c *verifyCommand) write(r *ledger.Report) {
 		fmt.Fprintf(c.w.out, "      %s\n", plain(h.Text))
 	}
 	if r.OK {
-		fmt.Fprintf(c.w.out, "%s: %s in %s\n", p.good("fine"), count(r.Entries, "entry", "entries"), count(uint64(len(r.Chains)), "chain", "chains"))
+		fmt.Fprintf(c.w.out, "%s: %s in %s\n", p.good("OK"), count(r.Entries, "entry", "entries"), count(uint64(len(r.Chains)), "chain", "chains"))
 	} else {
-		fmt.Fprintf(c.w.out, "%s: %s; the first bad entry of each chain is named above\n", p.bad("not fine"), count(uint64(len(r.Harms)), "harm", "harms"))
+		fmt.Fprintf(c.w.out, "%s: %s; the first bad entry of each chain is named above\n", p.bad("FAILED"), count(uint64(len(r.Harms)), "problem", "problems"))
 	}
+	c.writePlaces(r)
 	if r.OwnKeys {
 		complain(c.w, c.cmd, &fault{
 			text: "the public key was taken from the folder itself, where whoever could change the entries could change it too",
 			hint: "keep a copy elsewhere with candor ledger key export, and give it with --key FILE",
+		})
+	}
+}
+
+// writePlaces says what the ledger could not be compared with.
+func (c *verifyCommand) writePlaces(r *ledger.Report) {
+	for _, place := range r.Unread {
+		complain(c.w, c.cmd, &fault{
+			text: "the ledger names the second place " + plain(place) + ", which cannot be read here",
+			hint: "copy the file and name it with --checkpoints FILE",
+		})
+	}
+	if len(r.SecondPlaces) == 0 {
+		complain(c.w, c.cmd, &fault{
+			text: "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show",
+			hint: "name the file with --checkpoints FILE, and do not write with --second-place none",
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os/user"
 	"time"
 
@@ -27,6 +28,7 @@ type planCommand struct {
 	lasts time.Duration
 	uses  int
 	as    string // the name of the command in the trail; "" is approve
+	keep  keepFlags
 }
 
 const reviewRoot = "the workspace; default the working folder"
@@ -89,6 +91,7 @@ func newRevoke(w *world) *cobra.Command {
 }
 
 func (c *planCommand) decides(cmd *cobra.Command) {
+	c.keep.registerPlace(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes")
 	cmd.Flags().StringVar(&c.by, "by", "", "who approves; default the user who runs the command")
@@ -111,7 +114,7 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 	var trail *ledger.Ledger
 	dir := c.trailDir(c.w, state)
 	if deciding && dir != "" {
-		if trail, err = ledger.Open(dir, ledger.Options{Instance: cmp.Or(c.as, "approve")}); err != nil {
+		if trail, err = ledger.Open(dir, c.keep.Options(dir, cmp.Or(c.as, "approve"), c.w.getenv, slog.New(slog.NewTextHandler(c.w.err, nil)))); err != nil {
 			return nil, nil, errors.Join(bad("name the folder of the trail with --ledger", "the trail cannot be used: %s", behind(err)), state.Close())
 		}
 	}

@@ -35,12 +35,14 @@ type plugs struct {
 // plugFlags are those that all gateways have.
 type plugFlags struct {
 	ledger   string
+	keep     keepFlags
 	jsonLogs bool
 	quiet    bool
 }
 
 func (f *plugFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ledger, "ledger", "", "the ledger's folder, or none; default CANDOR_LEDGER, else the state folder")
+	f.keep.register(cmd)
 	cmd.Flags().BoolVar(&f.jsonLogs, "json-logs", false, "write each line on standard error as JSON")
 	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "say nothing at the end, and nothing but warnings before")
 }
@@ -61,10 +63,7 @@ func (f *plugFlags) plugIn(ctx context.Context, w *world, cmd *cobra.Command, in
 			return nil, err
 		}
 	}
-	warn := func(said ledger.Warning) {
-		p.log.Warn("the ledger warns", slog.String("kind", string(said.Kind)), slog.String("text", said.Text), slog.Any("error", said.Err))
-	}
-	if p.trail, err = plug.Ledger(p.dir, ledger.Options{Instance: instance, OnWarning: warn}, p.log); err != nil {
+	if p.trail, err = plug.Ledger(p.dir, f.keep.Options(p.dir, instance, w.getenv, p.log), p.log); err != nil {
 		return nil, bad("name a folder that can be written with --ledger, or --ledger none", "%s", withoutHint(err))
 	}
 	return p, nil

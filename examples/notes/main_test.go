@@ -33,7 +33,7 @@ func converse(t *testing.T, dir string, lines ...string) map[string]wire.Message
 	}
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "NOTES_TEST_SERVE=1", "CANDOR_LEDGER="+filepath.Join(dir, "ledger"))
+	cmd.Env = append(os.Environ(), "NOTES_TEST_SERVE=1", "CANDOR_LEDGER="+filepath.Join(dir, "ledger"), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	var printed bytes.Buffer
 	cmd.Stderr = &printed

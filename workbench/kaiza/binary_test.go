@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "candor")
+	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // no test writes into the state folder of the user; the name is valid
 	args := []string{"build", "-o", binary}
 	if raced {
 		args = append(args, "-race")

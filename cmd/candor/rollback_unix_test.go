@@ -1,0 +1,194 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// session runs candor wrap with a few failures in a home and ends it with a signal. It returns the chain it wrote.
+func session(t *testing.T, home string, end syscall.Signal, flags ...string) (chain string) {
+	t.Helper()
+	before := chainsIn(t, home)
+	p := launchIn(t, home, append(append([]string{"wrap"}, flags...), "--", "badserver")...)
+	for _, id := range []string{"1", "2", "3"} {
+		p.fails(id, "NOT_FOUND")
+	}
+	for _, name := range chainsIn(t, home) {
+		if !strings.Contains(strings.Join(before, "\n"), name) {
+			chain = name
+		}
+	}
+	if end == syscall.SIGKILL {
+		awaitCheckpoint(t, chain)
+	}
+	p.signal(end)
+	_ = p.cmd.Wait()
+	return chain
+}
+
+func chainsIn(t *testing.T, home string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(home, "trail", "*-*Z-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// verify runs candor ledger verify as the user would, without naming the second place.
+func verify(home string, args ...string) (code int, out, complaints string) {
+	return watched("", map[string]string{"HOME": home, "NO_COLOR": "1"}, append([]string{"ledger", "verify", filepath.Join(home, "trail")}, args...)...)
+}
+
+// cutWithCheckpoints keeps the first lines of a chain and removes everything that covers the rest.
+func cutWithCheckpoints(t *testing.T, chain string, keep int) {
+	t.Helper()
+	name := filepath.Join(chain, "audit-log.jsonl")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	rewrite(t, chain, lines[:keep])
+}
+
+// rewrite replaces the entries of a chain by lines that an attacker has made, and removes its checkpoints and its end.
+func rewrite(t *testing.T, chain string, lines []string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(chain, "audit-log.jsonl"), []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"checkpoints", "end"} {
+		if err := os.Remove(filepath.Join(chain, name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// removeEntry takes an entry and all checkpoints out of a chain and makes the rest follow from each other again.
+func removeEntry(t *testing.T, chain string, seq int) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(chain, "audit-log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("candor ledger " + filepath.Base(chain)))
+	prev, next := hex.EncodeToString(sum[:]), 1
+	var lines []string
+	for i, line := range strings.SplitAfter(strings.TrimSuffix(string(data), "\n"), "\n") {
+		if i+1 == seq || strings.Contains(line, `"kind":"checkpoint"`) {
+			continue
+		}
+		line = regexp.MustCompile(`"seq":\d+`).ReplaceAllString(line, `"seq":`+string(rune('0'+next)))
+		line = regexp.MustCompile(`"prev":"[0-9a-f]+"`).ReplaceAllString(line, `"prev":"`+prev+`"`)
+		body := line[:strings.LastIndex(line, `,"hash":"`)]
+		own := sha256.Sum256([]byte(body))
+		prev = hex.EncodeToString(own[:])
+		lines = append(lines, body+`,"hash":"`+prev+"\"}\n")
+		next++
+	}
+	rewrite(t, chain, lines)
+}
+
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestR20RollBackIsFound takes back what was recorded, together with everything in the folder that vouches for it.
+func TestR20RollBackIsFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind string
+		do   func(t *testing.T, trail, first, second string)
+	}{
+		"end cut with its checkpoints": {"truncated", func(t *testing.T, _, _, second string) { cutWithCheckpoints(t, second, 2) }},
+		"all entries cut":              {"truncated", func(t *testing.T, _, _, second string) { cutWithCheckpoints(t, second, 0) }},
+		"entry removed and rehashed":   {"truncated|root-mismatch", func(t *testing.T, _, _, second string) { removeEntry(t, second, 3) }},
+		"newest chain removed":         {"missing-chain", func(_ *testing.T, _, _, second string) { _ = os.RemoveAll(second) }},
+		"folder of yesterday":          {"missing-chain", func(t *testing.T, trail, _, _ string) { copyTree(t, trail+".yesterday", trail) }},
+		"folder wiped": {"missing-chain", func(_ *testing.T, trail, _, _ string) {
+			_ = os.RemoveAll(trail)
+			_ = os.Mkdir(trail, 0o700)
+		}},
+	} {
+		for _, place := range []string{"default", "flag"} {
+			t.Run(name+"/"+place, func(t *testing.T) {
+				t.Parallel()
+				home := t.TempDir()
+				var flags []string
+				if place == "flag" {
+					flags = []string{"--second-place", filepath.Join(home, "other", "checkpoints")}
+				}
+				trail, key := filepath.Join(home, "trail"), filepath.Join(home, "signer.pub")
+				first := session(t, home, syscall.SIGTERM, flags...)
+				copyTree(t, trail, trail+".yesterday")
+				second := session(t, home, syscall.SIGKILL, flags...)
+				if code, out, complaints := verify(home); code != exitFine || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
+					t.Fatalf("before: exit code %d: %s%s", code, out, complaints)
+				}
+				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != exitFine {
+					t.Fatal(complaints)
+				}
+				c.do(t, trail, first, second)
+				args := []string{"--key", key}
+				if name == "folder wiped" && place == "flag" {
+					args = append(args, "--checkpoints", flags[1]) // nothing is left that could name it
+				}
+				code, out, _ := verify(home, args...)
+				if code != exitFound || !regexp.MustCompile(`(?m)^harm  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
+					t.Errorf("exit code %d, want %s: %s", code, c.kind, out)
+				}
+			})
+		}
+	}
+}
+
+// TestR20AWipedLedgerIsMissedByTheNextOne: a ledger that was removed and begun anew, with another key, does not pass for the first one.
+func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	session(t, home, syscall.SIGTERM)
+	if err := os.RemoveAll(filepath.Join(home, "trail")); err != nil {
+		t.Fatal(err)
+	}
+	session(t, home, syscall.SIGTERM)
+	if code, out, _ := verify(home); code != exitFound || strings.Count(out, "missing-chain") != 1 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestASecondPlaceThatCannotBeWrittenLosesNothing: failures are recorded, the operator is warned once, and verify says what it lacks.
+func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	blocked := filepath.Join(home, "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	place := filepath.Join(blocked, "checkpoints")
+	p := launchIn(t, home, "wrap", "--second-place", place, "--", "badserver")
+	p.fails("1", "NOT_FOUND")
+	p.said.await("checkpoints are not kept in the second place", 1)
+	p.signal(syscall.SIGTERM)
+	if p.ends(); strings.Count(p.said.String(), "checkpoints are not kept") != 1 {
+		t.Errorf("it said %s", p.said)
+	}
+	code, out, complaints := verify(home)
+	if code != exitFine || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
+		t.Errorf("exit code %d: %s%s", code, out, complaints)
+	}
+}

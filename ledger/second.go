@@ -1,0 +1,162 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// secondFile is the second place: a file that several writers append their checkpoints to, so that it is never cut. Failures are reported
+// and never stop the ledger; the next checkpoint, which covers all before it, opens the file anew. It is guarded by the writer's lock.
+type secondFile struct {
+	path    string  // "" if there is no second place
+	storage storage // nil until its folder could be opened
+	name    string
+	file    file // nil until it is used, and again after a failure
+	watch   watch
+	dirty   bool
+	failing bool // the operator has been warned
+}
+
+func newSecondFile(o *Options) *secondFile {
+	p := &secondFile{path: o.SecondPlace, storage: o.second, name: o.SecondPlace}
+	if p.path == "" || p.storage != nil {
+		return p
+	}
+	if full, err := filepath.Abs(p.path); err == nil { // it fails only without a working folder
+		p.path = full
+	}
+	p.name = filepath.Base(p.path)
+	return p
+}
+
+// append adds a block in one write, so that the blocks of several writers do not mix.
+func (p *secondFile) append(signed []byte) error {
+	if p.path == "" {
+		return nil
+	}
+	if err := p.ready(); err != nil {
+		return err
+	}
+	block := append(signed[:len(signed):len(signed)], blockEnd...)
+	if _, err := p.file.Write(block); err != nil {
+		return p.lose(err)
+	}
+	p.dirty = true
+	return nil
+}
+
+// ready opens the file, or opens it again if it is not at its path any more.
+func (p *secondFile) ready() error {
+	if p.file != nil {
+		if _, err := p.watch(); err == nil {
+			return nil
+		}
+		_ = p.file.Close() // it was removed; what it held is gone with it
+		p.file = nil
+	}
+	if p.storage == nil {
+		s, err := openStorage(filepath.Dir(p.path))
+		if err != nil {
+			return fmt.Errorf("opening the second place: %w", err)
+		}
+		p.storage = s
+	} else if _, err := p.storage.Reopen(); err != nil {
+		return fmt.Errorf("opening the second place: %w", err)
+	}
+	return p.open()
+}
+
+// open opens or makes the file. A block that an earlier crash left unfinished is ended, so that the next one is whole.
+func (p *secondFile) open() error {
+	f, err := p.storage.OpenAppend(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, err = p.storage.Create(p.name, 0o600); err == nil {
+			err = p.storage.SyncDir(".")
+		}
+	}
+	if err == nil {
+		p.watch, err = p.storage.Watch(p.name)
+	}
+	if err != nil {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+		return fmt.Errorf("opening the second place: %w", err)
+	}
+	p.file = f
+	if err := p.endBlock(); err != nil {
+		return p.lose(err)
+	}
+	return nil
+}
+
+func (p *secondFile) endBlock() error {
+	size, _, err := p.storage.Stat(p.name)
+	if err != nil || size == 0 {
+		return err
+	}
+	tail := make([]byte, min(size, int64(len("\n"+blockEnd))))
+	if _, err := p.storage.ReadAt(p.name, tail, size-int64(len(tail))); err != nil {
+		return err
+	}
+	missing := missingEnd(string(tail))
+	if missing == "" {
+		return nil
+	}
+	_, err = p.file.Write([]byte(missing))
+	return err
+}
+
+// missingEnd returns what ends the block that a file ends in. No line of a checkpoint begins as the border does.
+func missingEnd(tail string) string {
+	for n := len(blockEnd); n >= 0; n-- {
+		if strings.HasSuffix(tail, "\n"+blockEnd[:n]) {
+			return blockEnd[n:]
+		}
+	}
+	return "\n" + blockEnd
+}
+
+func (p *secondFile) sync() error {
+	if p.file == nil || !p.dirty {
+		return nil
+	}
+	p.dirty = false
+	if err := p.file.Sync(); err != nil {
+		return p.lose(err)
+	}
+	return nil
+}
+
+// lose gives the file up; the next checkpoint opens it anew.
+func (p *secondFile) lose(err error) error {
+	err = errors.Join(fmt.Errorf("writing to the second place: %w", err), p.file.Close())
+	p.file = nil
+	return err
+}
+
+func (p *secondFile) close() error {
+	if p.storage == nil {
+		return nil
+	}
+	err := p.sync()
+	if p.file != nil {
+		err = errors.Join(err, p.file.Close())
+	}
+	return errors.Join(err, p.storage.Close())
+}
+
+// reportSecond warns when the second place begins to fail and when it works again, not once for every checkpoint.
+func (w *writer) reportSecond(err error) {
+	p := w.second
+	switch {
+	case err != nil && !p.failing:
+		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are not kept in the second place "+p.path+", which is tried again with each", err)
+	case err == nil && p.failing:
+		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are kept in the second place "+p.path+" again", nil)
+	}
+	p.failing = err != nil
+}
