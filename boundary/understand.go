@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -49,8 +50,9 @@ var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMe
 
 // ran gives an error that came out of a tool the origin that is true of it here: whoever it came from first, it is the tool that says
 // so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
+// A server's own word that it could not record stays its own: it knows what was done.
 func ran(e *candor.Error) *candor.Error {
-	if e.Origin().By == candor.PartyTool {
+	if e.Origin().By == candor.PartyTool || e.Origin().By == candor.PartyServer && tail.IsAudit(e.Code()) {
 		return e
 	}
 	return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred))
