@@ -50,8 +50,9 @@ func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsR
 // begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
 func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	received := request.Params.Arguments
-	if none := bytes.TrimSpace(received); len(none) == 0 || string(none) == "null" {
-		request.Params.Arguments = json.RawMessage(`{}`) // arguments are optional, and a client may say so by null
+	none := bytes.TrimSpace(received)
+	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 {
+		request.Params.Arguments = json.RawMessage(`{}`) // a client may say by null that it gives none; where some are needed, null is not an object
 	}
 	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
 	c.Tool = b.wrapped[c.Name]
