@@ -44,16 +44,16 @@ func (u *Upstream) compile(t *tool) <-chan struct{} {
 		compileSlots <- struct{}{}
 		defer func() { <-compileSlots }()
 		defer c.finish(t, done)
-		defer u.survive("a panic while a schema was compiled")
+		defer u.logPanic()
 		t.compiled.Store(schemas.Entry([]byte(t.input)))
 	}()
 	return done
 }
 
-// survive logs a panic of ours that would end the process.
-func (u *Upstream) survive(what string) {
+// logPanic logs a panic of the schema compiler, which would end the process.
+func (u *Upstream) logPanic() {
 	if r := recover(); r != nil {
-		u.o.Logger.Error(what, slog.String("upstream", u.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
+		u.o.Logger.Error("panic while compiling a schema", slog.String("upstream", u.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
 	}
 }
 

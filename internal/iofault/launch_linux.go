@@ -53,8 +53,8 @@ func install() (int, error) {
 			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: returnNotify})
 	}
 	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: returnAllow})
-	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]} //nolint:gosec // a short program
-	fd, _, errno := syscall.Syscall(unix.SYS_SECCOMP, setModeFilter, newListener, uintptr(unsafe.Pointer(&filter)))
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                        //nolint:gosec // a short program
+	fd, _, errno := syscall.Syscall(unix.SYS_SECCOMP, setModeFilter, newListener, uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as the system call wants it
 	if errno != 0 {
 		return 0, errno
 	}
