@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -12,9 +13,10 @@ import (
 
 // How far the signatures may lag behind the entries.
 const (
-	maxUncovered = 256
-	noteOrigin   = "candor-ledger/"
-	blockEnd     = "---\n"
+	maxUncovered     = 256
+	checkpointWithin = time.Second
+	noteOrigin       = "candor-ledger/"
+	blockEnd         = "---\n"
 )
 
 // checkpoint is what is signed: all entries of a chain up to some size.

@@ -55,6 +55,7 @@ func (w *writer) rotated() error {
 	c.segment = nil
 	c.closed++
 	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.edges(), c.unfinished()
+	w.pending.Within = checkpointWithin.Milliseconds()
 	w.ledger.upkeep.ring()
 	return nil
 }

@@ -48,6 +48,9 @@ func (w *writer) fill(n int) {
 	if err := remove(w.storage, c.name+"/"+reserveFile); err != nil {
 		return
 	}
+	if w.mustSign(1) && w.sign() != nil {
+		return
+	}
 	// Without this entry nothing is lost but the explanation: the next that can be written tells how many were refused.
 	bodies := append(w.ownBodies(nil), w.space.body("full"))
 	if err := w.write(bodies); err == nil {

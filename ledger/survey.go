@@ -208,9 +208,10 @@ func (w *writer) introduce(all []*found) error {
 		Version int          `json:"version"`
 		Key     string       `json:"key"`
 		Policy  string       `json:"policy"`
+		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.public, w.ledger.options.Policy.String(), w.second.path, named[:part]})}
+	}{1, w.keys.public, w.ledger.options.Policy.String(), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {
@@ -224,7 +225,8 @@ func (w *writer) introduce(all []*found) error {
 func (w *writer) writeOwn(bodies [][]byte) error {
 	for len(bodies) > 0 {
 		n := min(len(bodies), maxBatch/2)
-		if w.chain.uncovered()+n+ownRoom > maxUncovered {
+		w.stamp = w.now()
+		if w.mustSign(n) {
 			if err := w.sign(); err != nil {
 				return err
 			}

@@ -90,6 +90,12 @@ type position struct {
 
 func (p *position) seq() uint64 { return p.tree.size }
 
+// micros returns the time of the last entry in microseconds.
+func (p *position) micros() int64 {
+	at, _ := readTime([]byte(p.time)) // formatTime wrote it
+	return at.UnixMicro()
+}
+
 // advance takes in an entry that is known to fit.
 func (p *position) advance(line []byte, own Digest, leaves recordHasher) {
 	p.tree.push(leaves.sum(line))

@@ -45,6 +45,7 @@ type chainScan struct {
 	unfiled *Harm                // the first entry whose checkpoint is not in the chain's file
 	lost    *statement           // a checkpoint over entries that are not there
 	limit   uint64               // look at nothing behind this entry; 0 is no limit
+	cover   coverTime
 
 	report ChainReport
 }
@@ -113,6 +114,9 @@ func (s *chainScan) take(raw rawLine) (stop bool, err error) {
 		if stop, err := s.meet(); stop || err != nil {
 			return true, err
 		}
+	}
+	if s.overdue() {
+		return true, nil
 	}
 	if s.line.Kind == KindCheckpoint {
 		s.before = s.tree.root()

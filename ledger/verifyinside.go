@@ -12,6 +12,7 @@ type checkpointData struct {
 	Note   string      `json:"note"`
 	Closed bool        `json:"closed"`
 	Tree   []tlog.Hash `json:"tree"`
+	Within int64       `json:"checkpoint_ms"`
 }
 
 func checkpointIn(line *Line) (data checkpointData, err error) {
@@ -27,6 +28,9 @@ func (s *chainScan) inside() (stop bool, err error) {
 	case KindRecovered:
 		s.v.recovered(s.report.Chain, &s.line)
 	case KindSetting:
+		if s.seq == 1 {
+			s.cover.readPromise(&s.line)
+		}
 		if s.seq > 1 && bytes.Contains(s.at.bytes, []byte(`"before":`)) {
 			s.v.late = append(s.v.late, claimsIn(&s.line)...)
 		}
@@ -44,6 +48,7 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 		return true
 	}
 	s.closed = inside.Closed
+	s.cover.promise(inside.Within)
 	if s.witnesses[0].holds(inside.Note) {
 		return false
 	}

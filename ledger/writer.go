@@ -8,7 +8,7 @@ import (
 
 // How the writer paces itself.
 const (
-	checkpointAfter = 900 * time.Millisecond // leaves room to write it within the second that is promised
+	checkpointAfter = 900 * time.Millisecond // leaves time to write it within checkpointWithin
 	ownRoom         = 4                      // the ledger's own entries in one batch: checkpoint, unrecorded, disk
 	maxBatch        = maxUncovered - ownRoom - 1
 )
@@ -30,6 +30,8 @@ type writer struct {
 	pending   *pendingNote // signed, and not yet recorded as an entry
 	dirty     bool         // something but a checkpoint stands behind the last checkpoint
 	due       bool         // the oldest such entry has waited long enough
+	oldest    int64        // time of the oldest such entry, in microseconds
+	stamp     time.Time    // time of the batch being written
 	timer     *time.Timer
 	synced    time.Time // when the checkpoints were last synced
 
@@ -48,6 +50,7 @@ type pendingNote struct {
 	Second  *bool         `json:"second,omitempty"` // false if the second place has failed
 	Closed  bool          `json:"closed,omitempty"`
 	Segment int           `json:"segment,omitempty"`
+	Within  int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in that of a chain
 	Tree    []string      `json:"tree,omitempty"`
 	Open    []reservation `json:"open,omitempty"`
 }
@@ -77,6 +80,7 @@ func (w *writer) unreported(batch []*request) error {
 
 // prepare brings the chain into a state in which n entries can be written.
 func (w *writer) prepare(n int) error {
+	w.stamp = w.now()
 	if w.chain == nil {
 		if err := w.begin(); err != nil {
 			return err
@@ -96,7 +100,7 @@ func (w *writer) prepare(n int) error {
 		}
 		w.ledger.counters.segments.Add(1)
 	}
-	must := w.chain.uncovered()+n+ownRoom > maxUncovered
+	must := w.mustSign(n)
 	if !must && !(w.due && w.dirty) {
 		return nil
 	}
@@ -106,6 +110,14 @@ func (w *writer) prepare(n int) error {
 		return nil
 	}
 	return err
+}
+
+// mustSign reports whether a checkpoint has to be signed before n more entries are written. [Verify] relies on it: an entry that was
+// written more than checkpointWithin after an uncovered one shows that a checkpoint was removed. So the decision and the entries use the
+// same time, w.stamp, and neither a suspended machine nor a clock that was set makes a difference.
+func (w *writer) mustSign(n int) bool {
+	late := w.dirty && w.stamp.UnixMicro()-w.oldest > checkpointWithin.Microseconds()
+	return late || w.chain.uncovered()+n+ownRoom > maxUncovered
 }
 
 // commit writes the ledger's own entries and then the batch.
@@ -135,7 +147,7 @@ func (w *writer) write(bodies [][]byte) error {
 	for len(w.results) < len(bodies) {
 		w.results = append(w.results, result{})
 	}
-	sound, err := w.chain.commit(bodies, w.results, w.now())
+	sound, err := w.chain.commit(bodies, w.results, w.stamp)
 	if err == nil {
 		c := &w.ledger.counters
 		c.appended.Add(uint64(len(bodies)))
@@ -175,7 +187,7 @@ func (w *writer) recorded(own, n int) {
 	w.lost, w.since = 0, ""
 	w.space.told()
 	if own+n > 0 && !w.dirty {
-		w.dirty = true
+		w.dirty, w.oldest = true, w.chain.at.micros()
 		w.timer.Reset(checkpointAfter)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // session runs candor wrap with a few failures in a home and ends it with a signal. It returns the chain it wrote.
@@ -154,6 +155,27 @@ func TestR20RollBackIsFound(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestR20TimesShowThatCheckpointsWereRemoved takes an entry and all checkpoints out where there is no second place.
+func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	p := launchIn(t, home, "wrap", "--second-place", "none", "--", "badserver")
+	p.fails("1", "NOT_FOUND")
+	p.fails("2", "NOT_FOUND")
+	awaitCheckpoint(t, p.chain())
+	time.Sleep(2500 * time.Millisecond) // entries must be apart for their times to prove anything
+	p.fails("3", "NOT_FOUND")
+	p.signal(syscall.SIGKILL)
+	_ = p.cmd.Wait()
+	if code, out, _ := verify(home); code != exitFine {
+		t.Fatalf("before: exit code %d: %s", code, out)
+	}
+	removeEntry(t, p.chain(), 2)
+	if code, out, _ := verify(home); code != exitFound || !strings.Contains(out, "\nharm  checkpoint-missing  ") {
+		t.Errorf("exit code %d: %s", code, out)
 	}
 }
 
