@@ -31,7 +31,7 @@ func writeLedger(dir string, killed bool) (chain string, err error) {
 	aside := dir + ".aside"
 	now := sampleTime
 	o := ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
-		now = now.Add(10 * time.Minute)
+		now = now.Add(50 * time.Millisecond) // all within the second after which a checkpoint is due
 		return now
 	}}
 	if killed { // it would know of the end that the copy does not have
