@@ -101,6 +101,9 @@ func scriptErrors(t *testing.T) []wire.Value {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if filepath.Base(name) == "later.txtar" {
+			continue // a code that is not registered comes back as the code of its class: docs/decisions/015
+		}
 		for line := range bytes.Lines(text) {
 			v, err := parse(bytes.TrimSpace(line))
 			if err != nil {
