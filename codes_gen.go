@@ -785,7 +785,7 @@ var catalogue = [...]codeInfo{
 		symbol: "SESSION_LOCKED", domain: "kaiza", number: 3201,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The session is locked because an earlier call failed.",
-		action:  "Write a failure report below docs/reports/ with write_file; that unlocks the session.",
+		action:  "Write a failure report below docs/reports/ with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock.",
 	},
 	{
 		symbol: "SESSION_INITIALIZATION_FAILED", domain: "kaiza", number: 3202,

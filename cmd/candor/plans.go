@@ -268,13 +268,18 @@ func (c *planCommand) afterwards(r *kaiza.Review, err, closing error) error {
 	if err != nil {
 		return errors.Join(err, closing)
 	}
-	for _, warning := range r.Warnings() {
-		complain(c.w, c.cmd, &fault{text: "warning: " + warning})
-	}
+	c.warn(r)
 	if closing != nil {
 		complain(c.w, c.cmd, &fault{text: "warning: it is done, and the trail could not be closed: " + candor.From(closing).Message()})
 	}
 	return nil
+}
+
+// warn prints the warnings of the last decision.
+func (c *planCommand) warn(r *kaiza.Review) {
+	for _, warning := range r.Warnings() {
+		complain(c.w, c.cmd, &fault{text: "warning: " + warning})
+	}
 }
 
 // asks returns nil if the person says yes.
@@ -283,7 +288,7 @@ func (c *planCommand) asks(question string) error {
 	case c.yes:
 		return nil
 	case c.json || !c.w.typing:
-		return bad("look at it first, then give --yes", "nobody can be asked here")
+		return bad("look at it first, then give --yes", "the question cannot be asked: standard input and output are not a terminal, or --json is given")
 	}
 	if !confirm(c.w, question) {
 		return &fault{code: exitFound, text: "nothing was changed"}

@@ -32,13 +32,17 @@ The person who approves the plans of kaiza uses:
 What was changed is listed and undone with:
 
   candor workbench changes           list the changes of files, the newest first
-  candor workbench undo [ID]         put the files of a change back as they were`,
+  candor workbench undo [ID]         put the files of a change back as they were
+
+A session that is locked because a rule was broken is freed with:
+
+  candor workbench unlock            list the locked sessions, and unlock one`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench approve 3f2a9c1d --root ~/projects/site`,
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKaiza(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w))
+	cmd.AddCommand(newKaiza(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
 	return cmd
 }
 

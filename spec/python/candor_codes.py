@@ -647,7 +647,7 @@ CODES: tuple[Code, ...] = (
         "SESSION_LOCKED", "kaiza", 3201, 3201, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The session is locked because an earlier call failed.",
-        "Write a failure report below docs/reports/ with write_file; that unlocks the session.",
+        "Write a failure report below docs/reports/ with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock.",
     ),
     Code(
         "SESSION_INITIALIZATION_FAILED", "kaiza", 3202, 3202, Class.INTERNAL,

@@ -356,7 +356,7 @@ export const codes = [
     symbol: "SESSION_LOCKED", domain: "kaiza", number: 3201, rpc: 3201, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The session is locked because an earlier call failed.",
-    action: "Write a failure report below docs/reports/ with write_file; that unlocks the session.",
+    action: "Write a failure report below docs/reports/ with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock.",
   },
   {
     symbol: "SESSION_INITIALIZATION_FAILED", domain: "kaiza", number: 3202, rpc: 3202, class: "internal",

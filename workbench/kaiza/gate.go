@@ -82,7 +82,7 @@ func lockedError(l *Lock) *candor.Error {
 		details["invariant"] = l.Invariant
 	}
 	return candor.New(candor.CodeKaizaSessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details),
-		candor.WithSuggestion("Write a failure report below "+reportsFolder+" with write_file, as .md, .txt or .json; that unlocks the session."))
+		candor.WithSuggestion("Write a failure report below "+reportsFolder+" with write_file, as .md, .txt or .json; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."))
 }
 
 const reportsFolder = "docs/reports/"

@@ -21,7 +21,7 @@ func undoable(j workspace.Journal) bool { return ofFiles(noteOf(&j).Tool) }
 
 func ofFiles(tool string) bool {
 	switch tool {
-	case "", "submit_plan", "workbench approve", "workbench revoke":
+	case "", "submit_plan", "workbench approve", "workbench revoke", "workbench unlock":
 		return false
 	}
 	return true

@@ -52,7 +52,7 @@ func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
 		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.lock != nil {
+	if d.refresh(); d.lock != nil {
 		return // the first failure is the one to report
 	}
 	d.lock = l
@@ -94,19 +94,47 @@ func unreadableLock(session string) *Lock {
 	return &Lock{Code: candor.CodeKaizaInvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
 }
 
-// locked returns why the desk is locked, nil if it is not. The disk is asked too: the same session may have broken a rule in another
-// server on the same state.
+// locked returns why the desk is locked, nil if it is not.
 func (d *desk) locked() *Lock {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.lock != nil || d.session == "" {
+	return d.refresh()
+}
+
+// refresh reads again whether the desk is locked, because the file is the lock: the session may have broken a rule in another server on the
+// same state, and the operator or the report of another session may have lifted the lock. The caller holds d.mu.
+func (d *desk) refresh() *Lock {
+	if d.unsaved && saveLock(d.state, d.lock) == nil {
+		d.unsaved = false
+	}
+	if d.unsaved || d.session == "" {
 		return d.lock
 	}
-	l, err := loadLock(d.state, d.session)
-	if err != nil {
-		return unreadableLock(d.session) // which may be different next time
+	if d.lock != nil {
+		if l, err := loadLock(d.state, d.lock.Session); l != nil || err != nil {
+			return d.lock
+		}
+		d.lock = nil
 	}
-	d.lock = l
+	own, err := loadLock(d.state, d.session)
+	if err != nil {
+		return unreadableLock(d.session) // the next call looks again
+	}
+	first, stand := own, []string(nil)
+	for _, session := range d.taken {
+		l, err := loadLock(d.state, session)
+		if err != nil {
+			return unreadableLock(session)
+		}
+		if l == nil {
+			continue
+		}
+		stand = append(stand, session)
+		if first == nil || l.At.Before(first.At) {
+			first = l
+		}
+	}
+	d.lock, d.taken = first, stand
 	return d.lock
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -132,9 +133,11 @@ func (r *Review) record(hash string) (plan.Approval, bool) {
 	return record, err == nil
 }
 
-// decision is what a person decides about a plan.
+// decision is what a person decides about a plan or a lock.
 type decision struct {
 	action, hash, by string
+	session          string         // that it is about, "" for none
+	about            map[string]any // more that the trail says of it
 	do               func(plans *plan.Store) error
 	undo             func() error // puts back what do did to the records; nil: it stays, because that is the safe side
 	stands           func() bool  // looks whether it was done
@@ -199,8 +202,9 @@ func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect
 
 // entry begins an entry of a decision.
 func (r *Review) entry(d decision) ledger.Entry {
-	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash,
-		Data: candor.DetailsOf(map[string]any{"by": d.by, "at": r.k.now().UTC().Format(time.RFC3339)})}
+	data := map[string]any{"by": d.by, "at": r.k.now().UTC().Format(time.RFC3339)}
+	maps.Copy(data, d.about)
+	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash, SessionID: d.session, Data: candor.DetailsOf(data)}
 }
 
 // complete records how a decision ended. Without a trail there is nothing to do.

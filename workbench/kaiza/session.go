@@ -141,7 +141,7 @@ func (k *System) statusOf(s *workbench.Session, d *desk) status {
 	}
 	switch {
 	case lock != nil:
-		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session."
+		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."
 	case kindOf(s.Role) == Planner:
 		out.Next = "Write a plan with submit_plan, and ask a person to approve it with candor workbench approve."
 	case len(out.Approved) == 0:
