@@ -14,6 +14,9 @@ type Options struct {
 	// cannot be opened, is reported to OnWarning and in the checkpoint's entry, and is tried again with the next. Its path is in the first
 	// entry of each chain, where [Verify] finds it. Empty means none.
 	SecondPlace string
+	// OwnSecondPlace says that SecondPlace is of this ledger alone. It is then rewritten with the newest checkpoint of each chain whenever it
+	// has grown to 4 MiB. Other second places are only ever appended to.
+	OwnSecondPlace bool
 	// Policy says what happens when an entry cannot be recorded. The zero value is [PolicyClosed].
 	Policy Policy
 

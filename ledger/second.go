@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// secondFile is the second place: a file that several writers append their checkpoints to, so that it is never cut. Failures are reported
+// secondFile is the second place: a file that several writers append their checkpoints to, so that it is never cut; see compact for how one
+// of a single ledger is kept small. Failures are reported
 // and never stop the ledger; the next checkpoint, which covers all before it, opens the file anew. It is guarded by the writer's lock.
 type secondFile struct {
 	path    string  // "" if there is no second place
@@ -17,7 +18,8 @@ type secondFile struct {
 	file    file // nil until it is used, and again after a failure
 	watch   watch
 	dirty   bool
-	failing bool // the operator has been warned
+	failing bool  // the operator has been warned
+	limit   int64 // the size at which the file is rewritten; 0 is never
 }
 
 func newSecondFile(o *Options) *secondFile {
@@ -29,6 +31,9 @@ func newSecondFile(o *Options) *secondFile {
 		p.path = full
 	}
 	p.name = filepath.Base(p.path)
+	if o.OwnSecondPlace {
+		p.limit = maxOwnSecond
+	}
 	return p
 }
 

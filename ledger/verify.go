@@ -112,6 +112,7 @@ type verification struct {
 
 func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report, error) {
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, ends: map[string]recovery{}, tell: options.Progress}
+	defer v.closePlaces()
 	v.report.Harms, v.report.Chains, v.report.SecondPlaces = []Harm{}, []ChainReport{}, []string{}
 	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
 	chains, err := chainNames(fsys)

@@ -200,7 +200,7 @@ func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
 
 // missing finds chains that somebody names and that are gone.
 func (v *verification) missing(chains []string) {
-	named := map[string]string{}
+	named, file := map[string]string{}, map[string]*witnessFile{}
 	for about, claims := range v.claims {
 		named[about] = "chain " + claims[0].by
 	}
@@ -215,9 +215,9 @@ func (v *verification) missing(chains []string) {
 			_, flaw := readStatement(at.newest, v.keys)
 			switch {
 			case flaw == nil:
-				named[about] = "a checkpoint in " + p.name
+				named[about], file[about] = "a checkpoint in "+p.name, p
 			case flaw.kind == HarmUnknownKey && p.own:
-				named[about] = "a checkpoint in " + p.name + ", signed with a key that is gone too,"
+				named[about], file[about] = "a checkpoint in "+p.name+", signed with a key that is gone too,", p
 			case flaw.kind != HarmUnknownKey: // else it is of another ledger that uses the same place
 				v.report.Harms = append(v.report.Harms, Harm{Kind: flaw.kind, Chain: about, File: p.name, Offset: at.last,
 					Text: "a checkpoint cannot be believed: " + flaw.why})
@@ -225,9 +225,14 @@ func (v *verification) missing(chains []string) {
 		}
 	}
 	for _, about := range sortedKeys(named) {
-		if !slices.Contains(chains, about) {
-			v.report.Harms = append(v.report.Harms, Harm{Kind: HarmMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"})
+		if slices.Contains(chains, about) {
+			continue
 		}
+		h := Harm{Kind: HarmMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"}
+		if p := file[about]; p != nil {
+			h.File, h.Offset = p.name, p.blocks[about].last
+		}
+		v.report.Harms = append(v.report.Harms, h)
 	}
 }
 

@@ -67,3 +67,9 @@ func (v *verification) openPlace(p *witnessFile) error {
 	v.report.SecondPlaces = append(v.report.SecondPlaces, p.name)
 	return nil
 }
+
+func (v *verification) closePlaces() {
+	for _, p := range v.places {
+		p.close()
+	}
+}

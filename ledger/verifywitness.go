@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 
@@ -147,15 +148,17 @@ const signatureDigits = 92
 type witnessFile struct {
 	fsys   fs.FS
 	base   string
-	name   string // as the operator named it
-	own    bool   // it is of this ledger alone
+	name   string        // as the operator named it
+	own    bool          // it is of this ledger alone
+	file   io.ReadCloser // open from index on: the path may lead to another file later
 	blocks map[string]*span
 }
 
 // span is where the blocks of one chain stand.
 type span struct {
 	first, last int64
-	newest      string // the text of the last one
+	newest      string // the text of the one that covers most
+	size        int64  // what that covers
 }
 
 // index finds where each chain's blocks stand, so that each can be read by itself in little memory.
@@ -163,11 +166,10 @@ func (p *witnessFile) index() (*Harm, error) {
 	if _, err := fs.Stat(p.fsys, p.base); err != nil {
 		return nil, fmt.Errorf("opening the second place: %w", err)
 	}
-	notes, err := openNotes(p.fsys, p.base, p.name)
-	if err != nil {
+	if err := p.open(); err != nil {
 		return nil, err
 	}
-	defer notes.close() //nolint:errcheck // it was only read
+	notes := &noteStream{lines: newLineBuffer(p.file, noteBuffer), name: p.name}
 	p.blocks = map[string]*span{}
 	for {
 		text, offset, whole, err := notes.next()
@@ -200,13 +202,32 @@ func (p *witnessFile) index() (*Harm, error) {
 	}
 }
 
+// open opens the file for index and for every witness.
+func (p *witnessFile) open() error {
+	file, err := openSegment(p.fsys, p.base, false)
+	if err != nil {
+		return fmt.Errorf("opening the second place: %w", err)
+	}
+	p.file = file
+	return nil
+}
+
+func (p *witnessFile) close() {
+	if p.file != nil {
+		_ = p.file.Close() // it was only read
+	}
+}
+
 func (p *witnessFile) add(chain, text string, offset int64) {
 	at := p.blocks[chain]
 	if at == nil {
 		at = &span{first: offset}
 		p.blocks[chain] = at
 	}
-	at.last, at.newest = offset, text
+	at.last = offset
+	if said, err := unsignedStatement(text); err != nil || said.size >= at.size {
+		at.newest, at.size = text, said.size
+	}
 }
 
 // witness opens the place for one chain, or returns nil if it says nothing about it.
@@ -215,15 +236,12 @@ func (p *witnessFile) witness(chain string, keys note.Verifiers) (*witness, erro
 	if at == nil {
 		return nil, nil
 	}
-	notes, err := openNotes(p.fsys, p.base, p.name)
-	if err != nil {
-		return nil, err
-	}
-	if seeker, ok := notes.file.(io.Seeker); ok {
-		if _, err := seeker.Seek(at.first, io.SeekStart); err != nil {
-			return nil, errors.Join(err, notes.close())
-		}
+	notes := &noteStream{name: p.name}
+	if file, ok := p.file.(io.ReaderAt); ok {
+		notes.lines = newLineBuffer(io.NewSectionReader(file, at.first, math.MaxInt64-at.first), noteBuffer)
 		notes.lines.offset = at.first
+	} else {
+		return nil, fmt.Errorf("reading %s: it cannot be read from the middle", p.name)
 	}
 	return &witness{notes: notes, keys: keys, chain: chain, shared: true, until: at.last}, nil
 }

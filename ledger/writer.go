@@ -278,6 +278,8 @@ func (w *writer) settle() {
 	}
 	if err := w.second.sync(); err != nil {
 		w.reportSecond(err)
+	} else if err := w.second.compact(); err != nil {
+		w.ledger.warner.warn(WarningUpkeep, "the second place could not be rewritten and goes on growing", err)
 	}
 	w.checkSpace()
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -201,11 +200,20 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 	if report.OK {
 		return nil
 	}
-	harms := make([]string, 0, len(report.Harms))
-	for _, h := range report.Harms {
-		harms = append(harms, h.String())
+	return trailFault(b.trail.dir, report.Harms)
+}
+
+// trailFault names the first harm and what to do. It is short, so that the advice is not cut off.
+func trailFault(dir string, harms []ledger.Harm) error {
+	first, more, advice := harms[0], "", "keep the folder as evidence and begin another with --ledger"
+	if n := len(harms) - 1; n > 0 {
+		more = fmt.Sprintf("; and %d more", n)
 	}
-	return errors.New(strings.Join(harms, "; ") + " (hint: keep the folder as evidence and begin another with --ledger)")
+	gone := func(h ledger.Harm) bool { return h.Kind == ledger.HarmMissingChain && h.File != "" }
+	if gone(first) && !slices.ContainsFunc(harms, func(h ledger.Harm) bool { return !gone(h) }) {
+		advice = "restore the folder from a copy; if it was removed on purpose: candor ledger forget " + dir
+	}
+	return fmt.Errorf("%s%s (hint: %s)", first, more, advice)
 }
 
 // keyPrivate looks at the folder in which the ledger keeps its key.

@@ -114,9 +114,10 @@ func (c *Call) changedNothing(e *candor.Error) bool {
 	return !c.stands && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
-// secondPlaces lists where the checkpoints are kept besides the trail's own folder.
+// secondPlaces lists the files that hold checkpoints of this trail alone. One that other ledgers may share is found through the chains that
+// name it; taken for the trail's own, the chains of the others would be missed here.
 func (t *trail) secondPlaces() []string {
-	if t.o.SecondPlace == "" {
+	if !t.o.OwnSecondPlace {
 		return nil
 	}
 	return []string{t.o.SecondPlace}

@@ -28,8 +28,8 @@ func newLedger(w *world) *cobra.Command {
 		Use:   "ledger",
 		Short: "Read, verify, prove and export the trail of failures",
 		Long: `Read, verify, prove and export the ledger: the durable, tamper-evident trail in which every failure is
-recorded before it is sent. None of these commands holds up a writer; all but key rotate and repair
-only read.
+recorded before it is sent. None of these commands holds up a writer; all but key rotate, repair and
+forget only read.
 
 The folder is the one that --ledger names, else that of the environment variable CANDOR_LEDGER, else
 candor/ledger in the state folder of the user.`,
@@ -42,12 +42,41 @@ candor/ledger in the state folder of the user.`,
 	}
 	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "the ledger's folder")
 	cmd.AddCommand(newLedgerVerify(c), newLedgerTail(c), newLedgerShow(c), newLedgerStats(c), newLedgerExport(c), newLedgerProve(c),
-		newLedgerCheckProof(c), newLedgerKey(c), newLedgerRepair(c))
+		newLedgerCheckProof(c), newLedgerKey(c), newLedgerRepair(c), newLedgerForget(c))
 	return cmd
 }
 
-// folder returns the ledger's folder: an argument, the flag, the environment, the state folder.
+// folder returns the ledger's folder, which must be there.
 func (c *ledgerCommand) folder(args []string) (string, error) {
+	dir, err := c.named(args)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", c.gone(dir)
+	case err != nil:
+		return "", bad("name a folder that can be read", "%s", err)
+	case !info.IsDir():
+		return "", bad("a ledger is a folder; name the one that holds the chains", "%s is not a folder", dir)
+	}
+	return dir, nil
+}
+
+// gone is the fault of a folder that is not there. A second place shows that it once was.
+func (c *ledgerCommand) gone(dir string) *fault {
+	for _, place := range plug.SecondPlaces(dir, c.w.getenv) {
+		if _, err := os.Stat(place); err == nil {
+			return bad("restore the folder; if it was removed on purpose: candor ledger forget "+dir,
+				"there is no ledger in %s any more, but %s holds checkpoints of one", dir, place)
+		}
+	}
+	return bad("name the ledger's folder: --ledger DIR", "there is no ledger in %s", dir)
+}
+
+// named returns the path of the ledger's folder: an argument, the flag, the environment, the state folder.
+func (c *ledgerCommand) named(args []string) (string, error) {
 	dir := c.dir
 	if len(args) > 0 {
 		if dir != "" && dir != args[0] {
@@ -58,15 +87,6 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 	dir, err := plug.Folder(dir, c.w.getenv)
 	if err != nil {
 		return "", bad("name the ledger's folder: --ledger DIR", "%s", err)
-	}
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", bad("name the ledger's folder: --ledger DIR", "there is no ledger in %s", dir)
-	case err != nil:
-		return "", bad("name a folder that can be read", "%s", err)
-	case !info.IsDir():
-		return "", bad("a ledger is a folder; name the one that holds the chains", "%s is not a folder", dir)
 	}
 	return dir, nil
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -71,7 +73,7 @@ func (c *verifyCommand) run(args []string) error {
 	if c.json {
 		err = writeLine(c.w.out, report)
 	} else {
-		c.write(&report)
+		c.write(dir, &report)
 	}
 	if err == nil && !report.OK {
 		return found()
@@ -111,7 +113,7 @@ func (c *verifyCommand) clear(shown bool) {
 	}
 }
 
-func (c *verifyCommand) write(r *ledger.Report) {
+func (c *verifyCommand) write(dir string, r *ledger.Report) {
 	p := c.w.paint()
 	for i := range r.Chains {
 		fmt.Fprintln(c.w.out, chainWords(&r.Chains[i], p))
@@ -125,12 +127,31 @@ func (c *verifyCommand) write(r *ledger.Report) {
 	} else {
 		fmt.Fprintf(c.w.out, "%s: %s; the first bad entry of each chain is named above\n", p.bad("FAILED"), count(uint64(len(r.Harms)), "problem", "problems"))
 	}
+	c.writeMissing(dir, r)
 	c.writePlaces(r)
 	if r.OwnKeys {
 		complain(c.w, c.cmd, &fault{
 			text: "the public key was taken from the folder itself, where whoever could change the entries could change it too",
 			hint: "keep a copy elsewhere with candor ledger key export, and give it with --key FILE",
 		})
+	}
+}
+
+// writeMissing says what to do about chains that only a second place names: nothing else tells a removal on purpose from another.
+func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
+	for _, h := range r.Harms {
+		if h.Kind != ledger.HarmMissingChain || h.File == "" {
+			continue
+		}
+		command := "candor ledger forget " + plain(dir)
+		if !slices.Contains(plug.SecondPlaces(dir, c.w.getenv), h.File) {
+			command += " --second-place " + plain(h.File)
+		}
+		complain(c.w, c.cmd, &fault{
+			text: "chains are gone that the second place " + plain(h.File) + " names",
+			hint: "restore the folder from a copy; if they were removed on purpose: " + command,
+		})
+		return
 	}
 }
 

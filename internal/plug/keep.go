@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger"
@@ -37,7 +38,7 @@ func (k Keep) Options(dir, instance string, getenv func(string) string, log *slo
 		log.Warn("checkpoints are kept in the ledger's folder only, as was asked for")
 	}
 	return ledger.Options{
-		Instance: instance, SecondPlace: second, Retain: ledger.Retain{Age: k.Age, Bytes: k.Bytes}, Compress: k.Compress,
+		Instance: instance, SecondPlace: second, OwnSecondPlace: slices.Contains(SecondPlaces(dir, getenv), second), Retain: ledger.Retain{Age: k.Age, Bytes: k.Bytes}, Compress: k.Compress,
 		OnWarning: func(said ledger.Warning) {
 			log.Warn("the ledger warns", slog.String("kind", string(said.Kind)), slog.String("text", said.Text), slog.Any("error", said.Err))
 		},
