@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Verdict says what shall become of a change that was done completely when its process died.
+// Verdict says what shall become of a change whose journal was left behind.
 type Verdict int
 
 // The verdicts. The zero one is the careful one.
@@ -26,7 +26,7 @@ type State string
 // The states.
 const (
 	NotDone State = "not done" // nothing had been changed
-	Kept    State = "kept"     // all had been changed, and stands
+	Kept    State = "kept"     // it was declared done, and stands
 	Undone  State = "undone"   // what had been changed is back as it was
 	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was
 	Damaged State = "damaged"  // the journal cannot be understood: it was set aside, and nothing was touched
@@ -43,8 +43,8 @@ type Recovered struct {
 }
 
 // Recover puts right what a killed process left in the state folder: each change is afterwards all done or not done at all, and no
-// temporary file is left in the workspace. Open opens the workspace of a journal; Recover closes it. Decide is asked about a change that
-// was done completely and never declared so. A journal that is damaged or from the future is set aside and reported; it stops nothing.
+// temporary file is left in the workspace. Open opens the workspace of a journal; Recover closes it. Decide is asked about each
+// change before anything of it is undone: it knows whether the change was declared done. A journal that is damaged or from the future is set aside and reported; it stops nothing.
 // The error says that the state folder itself cannot be read. The caller holds the [Lock], so that no change is under way.
 func Recover(state *os.Root, open func(root string) (*Folder, error), decide func(Journal) Verdict) ([]Recovered, error) {
 	all, err := state.OpenRoot(changesFolder)
@@ -119,7 +119,7 @@ type recovery struct {
 }
 
 func (c *recovery) run(decide func(Journal) Verdict) {
-	before, after := 0, 0
+	before := 0
 	for _, e := range c.report.Journal.Files {
 		m := move{path: Path{e.Path}, temp: e.Temp, from: absent(), to: absent()}
 		m.from = content{hash: e.Before, mode: e.Mode, owner: owner{e.UID, e.GID}}
@@ -129,12 +129,9 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 		}
 		m.sweep(c.folder)
 		switch at := m.stands(c.folder); {
-		case at == atBoth:
-			before, after = before+1, after+1
-		case at == atBefore:
+		case at == atBoth, at == atBefore:
 			before++
 		case at == atAfter:
-			after++
 			m.done = true
 		default:
 			c.report.Unknown = append(c.report.Unknown, e.Path)
@@ -142,18 +139,12 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 		c.moves = append(c.moves, m)
 	}
 	foldersBefore, foldersAfter := c.folders()
-	all := len(c.moves) + foldersBefore + foldersAfter
-	switch {
-	case before+foldersBefore == all:
-		c.end(NotDone)
-	case after+foldersAfter == all:
-		c.obey(decide(c.report.Journal))
-	default:
-		c.undo()
-	}
+	c.obey(decide(c.report.Journal), before+foldersBefore == len(c.moves)+foldersBefore+foldersAfter)
 }
 
-func (c *recovery) obey(v Verdict) {
+// obey does what was decided. The verdict counts whatever the files hold: a person may have edited those of a change that was declared done
+// and whose journal was left behind. Untouched says that all files are as before the change, so that there is nothing to undo.
+func (c *recovery) obey(v Verdict, untouched bool) {
 	switch v {
 	case Keep:
 		c.report.State, c.report.Err = Kept, c.vault.remove()
@@ -162,6 +153,10 @@ func (c *recovery) obey(v Verdict) {
 	case Wait:
 		c.report.State, c.report.Err = Waiting, c.vault.close()
 	default:
+		if untouched {
+			c.end(NotDone)
+			return
+		}
 		c.undo()
 	}
 }

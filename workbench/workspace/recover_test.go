@@ -29,7 +29,11 @@ func TestAKilledProcessLeavesOneSideOrTheOther(t *testing.T) {
 			b := newBench(t, Options{})
 			b.everything()
 			finished := b.process(role, step).Run() == nil
-			b.checkRecovery(role, step, Verdict(step%2), finished)
+			verdict := Undo // a change whose process was killed was not declared done
+			if role == "commit" && finished {
+				verdict = Verdict(step % 2)
+			}
+			b.checkRecovery(role, step, verdict, finished)
 			if finished {
 				complete++
 			} else {
@@ -72,7 +76,7 @@ func TestAFileThatIsNeitherIsLeftAloneAndNamed(t *testing.T) {
 	s := b.stage("one", b.everything()...)
 	b.must(s.Commit(context.Background()))
 	b.put("old", "edited since")
-	found := b.recover(Keep)
+	found := b.recover(Undo)
 	if len(found) != 1 || found[0].State != Unknown || len(found[0].Unknown) != 1 || found[0].Unknown[0] != "old" {
 		t.Fatalf("%+v", found)
 	}
@@ -82,10 +86,28 @@ func TestAFileThatIsNeitherIsLeftAloneAndNamed(t *testing.T) {
 	if data, err := b.state.ReadFile(changesFolder + "/one.unknown-0/0.before"); err != nil || string(data) != "before" {
 		t.Errorf("the backup is gone: %q, %v", data, err)
 	}
-	if again := b.recover(Keep); len(again) != 0 {
+	if again := b.recover(Undo); len(again) != 0 {
 		t.Errorf("recovered again: %+v", again)
 	}
 	b.noTemps()
+}
+
+// A change that was declared done stands, though a file was edited, put back or removed since and the journal was left.
+func TestAChangeThatWasDeclaredDoneIsKeptWhateverItsFilesHold(t *testing.T) {
+	for _, verdict := range []Verdict{Keep, Archive} {
+		for _, content := range []string{"edited since", "before", "after"} {
+			b := newBench(t, Options{})
+			b.must(b.stage("one", b.everything()...).Commit(context.Background()))
+			b.put("old", content)
+			side := b.side()
+			if found := b.recover(verdict); len(found) != 1 || found[0].State != Kept || found[0].Err != nil || b.side() != side {
+				t.Errorf("%q: %+v, %s, and it was %s", content, found, b.side(), side)
+			}
+			if again := b.recover(verdict); len(again) != 0 {
+				t.Errorf("recovered again: %+v", again)
+			}
+		}
+	}
 }
 
 func TestAJournalThatCannotBeTrustedIsSetAside(t *testing.T) {
