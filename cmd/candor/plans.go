@@ -145,6 +145,8 @@ func planFault(err error) error {
 		if e.Details().Get("plans").IsZero() { // else the hash is too short
 			hint = "give another --by, or a shorter --note, without control characters"
 		}
+	case candor.CodeKaizaInvariantViolation:
+		hint = "when the disk works again, look with candor workbench plans whether the plan is approved"
 	}
 	return bad(hint, "%s: %s", e.Code().Symbol(), e.Message())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/plan"
 	"github.com/candor-mcp/candor/workbench/workspace"
 )
 
@@ -71,6 +72,7 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 // putRight undoes every change whose end the trail does not tell of: its caller was never answered. One that the trail does tell of
 // stands. What cannot be put right now waits for the next time. The caller holds the lock of the workspace.
 func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
+	revoked := map[string]bool{} // calls that revoked a plan, of whose end the trail does not tell
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
 		done, err := completed(ctx, b.Ledger(), j.ID)
 		switch {
@@ -81,6 +83,9 @@ func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]re
 			return workspace.Archive
 		case done:
 			return workspace.Keep
+		case k.revoked(&j):
+			revoked[j.ID] = true
+			return workspace.Keep
 		}
 		return workspace.Undo
 	})
@@ -89,7 +94,7 @@ func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]re
 	}
 	out := make([]recovered, 0, len(found))
 	for i := range found {
-		out = append(out, k.tellRecovery(ctx, b, &found[i]))
+		out = append(out, k.tellRecovery(ctx, b, &found[i], revoked[found[i].ID]))
 	}
 	return out, nil
 }
@@ -110,9 +115,20 @@ func (k *System) clear(ctx context.Context, b recorder, d *desk) error {
 	return nil
 }
 
+// revoked reports the journal of a revocation that is in force, because the record of the approval is gone: the header of the plan alone approves
+// nothing.
+func (k *System) revoked(j *workspace.Journal) bool {
+	about := noteOf(j)
+	if about.Tool != "workbench revoke" || about.Plan == "" {
+		return false
+	}
+	_, err := k.approvals.Lookup(plan.RootDigest(j.Root), about.Plan)
+	return err != nil && candor.From(err).Details().Get("reason").String() == `"no_record"`
+}
+
 // tellRecovery ends the reservation that the crash has left open, and tells the operator. Where the change is kept the trail tells its
-// end already.
-func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Recovered) recovered {
+// end already, unless it is a revocation that the recovery found to be in force.
+func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
 	var about note
 	_ = json.Unmarshal(r.Journal.Note, &about) // without it the entry says less
 	told := recovered{Call: r.ID, Tool: about.Tool, State: string(r.State)}
@@ -124,7 +140,10 @@ func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Reco
 		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": told, "left_alone": r.Unknown})}
 	switch r.State {
 	case workspace.Kept, workspace.Waiting:
-		return told
+		if !revoked || r.State == workspace.Waiting {
+			return told
+		}
+		e.Outcome = ledger.OutcomeOK
 	case workspace.Unknown, workspace.Damaged:
 		e.Outcome = ledger.OutcomeUnknown
 	case workspace.NotDone, workspace.Undone:

@@ -144,7 +144,7 @@ type decision struct {
 }
 
 // decide makes a decision and records it. Whatever fails on the way, the answer is what was found afterwards: no error if the decision
-// stands, and an error if it does not.
+// stands, and an error if it does not, or if the next start is going to undo it.
 func (r *Review) decide(ctx context.Context, d decision) error {
 	r.warnings = nil
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
@@ -186,12 +186,18 @@ func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect
 		}
 	}
 	stands := d.stands()
+	var left error
 	if files.written != nil && (failed == nil || stands) {
-		failed = errors.Join(failed, files.written.Done())
+		left = files.written.Done()
+		failed = errors.Join(failed, left)
 	}
 	if stands {
+		missing := r.complete(ctx, d, effect, nil)
+		if d.undo != nil && (effect == nil || missing != nil) && (isNotUndone(err) || errors.Is(left, workspace.ErrJournalLeft)) {
+			return notUndone(err, failed) // the next start finds the journal and no end in the trail, and undoes the decision
+		}
 		r.warn("it is done, though not everything went well", errors.Join(err, failed))
-		if missing := r.complete(ctx, d, effect, nil); missing != nil {
+		if missing != nil {
 			r.warn("the trail does not say how it ended", missing)
 		}
 		return nil

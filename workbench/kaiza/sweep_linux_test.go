@@ -55,6 +55,8 @@ type effect struct {
 	stood func(s *sweep, n int) string // afterwards: done, not done, or what else is there
 	mark  func(s *sweep, n int) string // what of it stands in the trail
 	tool  string                       // whose entries these are
+
+	restore func(s *sweep) // before the last look: brings back what setUp has put away
 }
 
 // outcome is what an effect was told as.
@@ -101,6 +103,7 @@ type sweep struct {
 
 	told   map[int]string
 	found  map[int]string // what cannot be looked at again
+	marks  map[int]string // of each effect in the trail, where it is known only afterwards
 	points int
 	vague  int // how often it could not be said what became of the effect
 }
@@ -275,6 +278,9 @@ func (s *sweep) run() {
 	}
 	s.calm()
 	s.end()
+	if s.e.restore != nil {
+		s.e.restore(s)
+	}
 	s.c = s.p.start() // which puts right what is left
 	if s.e.role != "" {
 		s.c.begin(s.e.role)
@@ -307,7 +313,7 @@ func TestR21WhatIsToldIsWhatIsSo(t *testing.T) {
 		for _, d := range disks {
 			t.Run(e.name+"/"+d.name, func(t *testing.T) {
 				p := newPlace(t)
-				s := &sweep{t: t, p: p, e: e, d: d, told: map[int]string{}, found: map[int]string{}, plan: p.approved("src/**")}
+				s := &sweep{t: t, p: p, e: e, d: d, told: map[int]string{}, found: map[int]string{}, marks: map[int]string{}, plan: p.approved("src/**")}
 				s.run()
 			})
 		}

@@ -221,7 +221,11 @@ var swept = []effect{
 	},
 	{
 		name: "a revocation", role: "ANTIGRAVITY", tool: "workbench revoke",
-		setUp: func(s *sweep, n int) { s.p.approve(s.c.submit(planText(fmt.Sprintf("v%d/**", n)))) },
+		setUp: func(s *sweep, n int) {
+			s.put("approvals", "approvals-put-away") // a revocation reads them all, and would make more calls each time
+			s.p.approve(s.c.submit(planText(fmt.Sprintf("v%d/**", n))))
+		},
+		restore: func(s *sweep) { s.put("approvals-put-away", "approvals") },
 		run: func(_ *sweep, n int) []string {
 			return []string{"workbench", "revoke", hashOf(planText(fmt.Sprintf("v%d/**", n)))}
 		},
@@ -230,6 +234,30 @@ var swept = []effect{
 		},
 		mark: func(_ *sweep, n int) string { return hashOf(planText(fmt.Sprintf("v%d/**", n))) },
 	},
+	{
+		name: "an unlock", role: "WINDSURF", tool: "workbench unlock",
+		setUp: func(s *sweep, n int) { s.marks[n] = s.c.breakRule(s.plan) },
+		run:   func(*sweep, int) []string { return []string{"workbench", "unlock"} },
+		stood: func(s *sweep, n int) string {
+			if s.found[n] == "" {
+				s.p.eventually("the server works again", func() bool { return s.c.call("session_status", args{}).code() == "" })
+				s.found[n] = between(s.c.lockedBy(), "PLAN_SCOPE_VIOLATION", "")
+			}
+			return s.found[n]
+		},
+		mark: func(s *sweep, n int) string { return s.marks[n] },
+	},
+}
+
+// put moves the records of approvals from one folder in the state folder to another.
+func (s *sweep) put(from, to string) {
+	names, _ := filepath.Glob(filepath.Join(s.p.state, from, "*", "*.json"))
+	for _, name := range names {
+		rel, err := filepath.Rel(filepath.Join(s.p.state, from), name)
+		s.p.must(err)
+		s.p.must(os.MkdirAll(filepath.Dir(filepath.Join(s.p.state, to, rel)), 0o700))
+		s.p.must(os.Rename(name, filepath.Join(s.p.state, to, rel)))
+	}
 }
 
 // status is that of the plan for a scope, as a session sees it.

@@ -234,10 +234,13 @@ func (v *vault) setAside(why string) error {
 		aside := fmt.Sprintf("%.64s.%s-%d", name, why, n)
 		_, err := v.all.Lstat(aside)
 		if errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(v.all.Rename(v.id, aside), v.forget(setAsideFound), syncFolder(v.all), v.close())
+			if err := v.all.Rename(v.id, aside); err != nil {
+				return errors.Join(ErrJournalLeft, err, v.close())
+			}
+			return errors.Join(v.forget(setAsideFound), syncFolder(v.all), v.close())
 		}
 		if err != nil || n > 1000 {
-			return errors.Join(err, errDamaged, v.close())
+			return errors.Join(ErrJournalLeft, err, errDamaged, v.close())
 		}
 	}
 }
