@@ -252,7 +252,7 @@ func (k *System) judge(d *desk, ch *change) error {
 		if ch.report {
 			continue
 		}
-		if err := d.plans.Enforce(ch.plan, name); err != nil {
+		if err := d.plans.Enforce(ch.plan, d.judged(name)); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,9 @@ func (k *System) openDesk(root string) (*desk, error) {
 	if !inside(k.o.Root, folder.Root()) {
 		return nil, errors.Join(outsideRoot(), folder.Close())
 	}
+	if err := k.guarded(folder.Root()); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
 	state, err := k.stateFolder(folder.Root())
 	if err != nil {
 		return nil, errors.Join(notSetUp(err), folder.Close())

@@ -85,7 +85,7 @@ func lockedError(l *Lock) *candor.Error {
 		candor.WithSuggestion("Write a failure report below "+reportsFolder+" with write_file, as .md, .txt or .json; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."))
 }
 
-const reportsFolder = "docs/reports/"
+const reportsFolder = plan.ReportsFolder + "/"
 
 // isReport reports a path that lies below the folder of reports.
 func isReport(f *workspace.Folder, name string) bool {
@@ -96,7 +96,7 @@ func isReport(f *workspace.Folder, name string) bool {
 // reportKinds are the names that a report may end in: something to read, and nothing that a check would run.
 var reportKinds = []string{".md", ".txt", ".json"}
 
-// inReports reports a path that needs no plan.
+// inReports reports a path that needs no plan. Names that are guarded elsewhere are guarded here, too.
 func inReports(p workspace.Path) bool {
-	return strings.HasPrefix(p.String(), reportsFolder) && plan.Unprotected(p.String()) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
+	return strings.HasPrefix(p.String(), reportsFolder) && plan.Ordinary(p.String()) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
 }

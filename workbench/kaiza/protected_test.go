@@ -81,7 +81,8 @@ func TestFilesThatRunProgramsAreCoveredByNameOnly(t *testing.T) {
 	all, named := p.approved(`"**"`), p.approved(".vscode/**", `"**/.envrc"`)
 	c := p.executor()
 	for i, name := range []string{".vscode/tasks.json", "sub/.VSCode/tasks.json", ".idea/workspace.xml", ".cursor/mcp.json", ".claude/settings.json", ".envrc", ".mcp.json",
-		".devcontainer/devcontainer.json", ".husky/pre-commit", ".gitmodules", ".gitattributes"} {
+		".devcontainer/devcontainer.json", ".husky/pre-commit", ".gitmodules", ".gitattributes",
+		"CLAUDE.md", "sub/AGENTS.md", "agents.md", ".cursorrules", ".windsurfrules", ".exrc", ".nvim.lua", ".dir-locals.el", "mise.toml", ".mise.toml", ".gdbinit"} {
 		a := c.call("write_file", args{"path": name, "content": "{}\n", "plan_hash": all, "make_dirs": true})
 		a.is("PLAN_SCOPE_VIOLATION")
 		if said := a.text("content", 1, "text"); !strings.Contains(said, "name") {

@@ -24,6 +24,9 @@ const (
 // approve itself.
 const Folder = "docs/plans"
 
+// ReportsFolder is where reports are, relative to the workspace.
+const ReportsFolder = "docs/reports"
+
 // Plan is what a plan says.
 type Plan struct {
 	Title string   `json:"title"`
@@ -53,7 +56,7 @@ func Lint(content []byte) []Issue {
 }
 
 // Covers reports whether the plan allows a change of this file. The path is relative to the workspace, clean, and written with slashes; no other
-// path is covered, and nothing in [Folder] or in a folder of version control is, however it is spelt. Scopes are compared segment by segment
+// path is covered, and nothing in [Folder], here or in a folder below, or in a folder of version control is, however it is spelt. Scopes are compared segment by segment
 // with attention to case: "src/**" covers everything below src, and so does a folder's name alone, "src" or "src/". Files that editors and
 // shells obey, such as .vscode/tasks.json, are covered only by a scope that names the file or its folder.
 func (p *Plan) Covers(path string) bool {
@@ -70,10 +73,20 @@ func coverable(path string) ([]string, bool) {
 	return segments, !inFolder(segments) && !slices.ContainsFunc(segments, isVersionControl)
 }
 
-// inFolder also knows the other spellings that some file system would take for the folder: those without attention to case, to characters
-// that nobody sees, or to dots and spaces at the end of a name.
+// inFolder reports a path that leads through a folder of plans: that of the workspace, or of a workspace that lies in it.
 func inFolder(segments []string) bool {
-	return len(segments) >= 2 && strings.EqualFold(bare(segments[0])+"/"+bare(segments[1]), Folder)
+	for i := range segments {
+		if samePair(segments[i:], Folder) {
+			return true
+		}
+	}
+	return false
+}
+
+// samePair compares the first two segments with a folder such as docs/plans. It also accepts the spellings that some file system takes for
+// it: another case, characters that are not seen, dots and spaces at the end of a name.
+func samePair(segments []string, folder string) bool {
+	return len(segments) >= 2 && folded(segments[0])+"/"+folded(segments[1]) == folder
 }
 
 func bare(segment string) string {
