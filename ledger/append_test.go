@@ -359,3 +359,11 @@ func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 		t.Error("an unknown kind was recorded")
 	}
 }
+
+func TestRecordTextKeepsWhatOlderEntriesSay(t *testing.T) {
+	var old, short RecordText
+	err := errors.Join(json.Unmarshal([]byte(`{"text":"x","bytes":9,"cut":true,"digest":"sha256:00"}`), &old), json.Unmarshal([]byte(`{"text":"abc"}`), &short))
+	if err != nil || old.Bytes != 9 || old.Digest != "sha256:00" || short.Bytes != 3 || short.Digest != "sha256:"+sumOf([]byte("abc")) {
+		t.Errorf("%+v, %+v, %v", old, short, err)
+	}
+}

@@ -92,6 +92,9 @@ func appendContext(dst []byte, e *Entry) []byte {
 	return appendLabel(dst, "invariant_id", e.InvariantID)
 }
 
+// argsDigestSize is how many bytes of the keyed digest of arguments are kept: enough to know equal arguments by.
+const argsDigestSize = 16
+
 func (c *encoder) appendArgs(dst, args []byte) []byte {
 	mac, ok := c.macs.Get().(hash.Hash)
 	if !ok {
@@ -101,7 +104,7 @@ func (c *encoder) appendArgs(dst, args []byte) []byte {
 	mac.Reset()
 	mac.Write(args)
 	var sum [sha256.Size]byte
-	dst = hex.AppendEncode(append(dst, `,"args":{"digest":"hmac-sha256:`...), mac.Sum(sum[:0]))
+	dst = hex.AppendEncode(append(dst, `,"args":{"digest":"hmac-sha256:`...), mac.Sum(sum[:0])[:argsDigestSize])
 	dst = strconv.AppendInt(append(dst, `","bytes":`...), int64(len(args)), 10)
 	return append(dst, '}')
 }
@@ -110,30 +113,23 @@ func (c *encoder) appendArgs(dst, args []byte) []byte {
 // every envelope is kept as it was sent; a secret that slipped through is still taken out.
 var asSent = redact.Policy{KeepPaths: true}
 
-// appendText appends what was said or sent, cleaned under a policy. Bytes and digest are those of the text as it stands here, so that
-// whoever has only the entry can check them, and a secret that was taken out cannot be guessed from them. Of a text that was cut,
-// bytes is the size of the whole.
+// appendText appends what was said or sent, cleaned under a policy. Its size is written only if it was cut, and is that of the whole; else
+// size and digest follow from the text, see [RecordText.UnmarshalJSON].
 func appendText(dst []byte, name string, b []byte, policy redact.Policy) []byte {
 	if b == nil {
 		return dst
 	}
 	text, cut, redacted := boundText(b, policy)
-	size := len(text)
-	if cut {
-		size = len(b)
-	}
 	dst = append(append(append(dst, `,"`...), name...), `":{"text":`...)
 	dst = jsontext.AppendString(dst, text)
-	dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(size), 10)
 	if cut {
+		dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(len(b)), 10)
 		dst = append(dst, `,"cut":true`...)
 	}
 	if redacted {
 		dst = append(dst, `,"redacted":true`...)
 	}
-	sum := sha256.Sum256(text)
-	dst = hex.AppendEncode(append(dst, `,"digest":"sha256:`...), sum[:])
-	return append(dst, `"}`...)
+	return append(dst, '}')
 }
 
 func appendData(dst []byte, e *Entry) []byte {

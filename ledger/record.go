@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -54,7 +56,7 @@ type RecordOrigin struct {
 
 // RecordArgs stands for the arguments of a call.
 type RecordArgs struct {
-	Digest string `json:"digest"`
+	Digest string `json:"digest"` // hmac-sha256: and the first 16 bytes in hex; earlier versions wrote all 32
 	Bytes  int64  `json:"bytes"`
 }
 
@@ -65,6 +67,22 @@ type RecordText struct {
 	Cut      bool   `json:"cut,omitempty"`
 	Redacted bool   `json:"redacted,omitempty"` // something was taken out
 	Digest   string `json:"digest"`             // of Text
+}
+
+// UnmarshalJSON fills in the size and the digest where they are not written because they follow from the text.
+func (t *RecordText) UnmarshalJSON(data []byte) error {
+	type plain RecordText
+	if err := json.Unmarshal(data, (*plain)(t)); err != nil {
+		return err
+	}
+	if t.Bytes == 0 {
+		t.Bytes = int64(len(t.Text))
+	}
+	if t.Digest == "" {
+		sum := sha256.Sum256([]byte(t.Text))
+		t.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return nil
 }
 
 // Record decodes the whole line.
