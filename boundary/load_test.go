@@ -51,7 +51,7 @@ func loadSize(small, full int) int {
 func TestLoadChild(t *testing.T) {
 	transport := os.Getenv(loadEnv)
 	if transport == "" {
-		t.Skip("started by the load tests")
+		return // it is only for the tests that start it
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "load", Version: "1"}, nil)
 	add := func(name string, h mcp.ToolHandler) {
