@@ -62,6 +62,9 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 		lines.Write(e)
 		lines.WriteByte('\n')
 	}
+	if len(out.Entries) == 0 {
+		lines.WriteString("No entry of the trail matched.\n")
+	}
 	return workbench.Reply{Text: []string{lines.String()}, Data: out}, nil
 }
 

@@ -174,6 +174,10 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 		return nil
 	}
 	found, err := staged.Adopt()
+	if code := candor.CodeOf(err); code == candor.CodeKaizaPathNotFound || code == candor.CodeKaizaFileNotFound {
+		return candor.New(candor.CodeKaizaPreflightFailed, "The checks have removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
+			candor.WithDetails(map[string]any{"checks": ch.checkNames()}), candor.WithSuggestion("Have the operator look at these checks: one removes what it should only look at."))
+	}
 	if err != nil {
 		return err
 	}
@@ -195,6 +199,15 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 		}
 	}
 	return nil
+}
+
+// checkNames lists the checks that follow the change.
+func (ch *change) checkNames() string {
+	names := make([]string, 0, len(ch.checks))
+	for _, check := range ch.checks {
+		names = append(names, check.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // undo puts the files back because of err, which is the caller's answer if that works.

@@ -133,6 +133,10 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 	if err != nil {
 		return workbench.Reply{}, err
 	}
+	if p.String() == "." {
+		return workbench.Reply{}, candor.New(candor.CodeKaizaInvalidPath, "The path is the workspace itself, which cannot be deleted.",
+			candor.WithSuggestion("Name a file or an empty folder in the workspace."))
+	}
 	if d.folder.IsFolder(p) {
 		ch.files = []workspace.Change{{Path: p, Folder: true, Delete: true}}
 		return k.finish(ctx, c, d, ch)

@@ -74,7 +74,7 @@ func (r *Review) Changes(ctx context.Context, before string, limit int) (ChangeP
 		}
 		all = all[at+1:]
 	}
-	page := ChangePage{Changes: all[:min(limit, len(all))]}
+	page := ChangePage{Changes: append([]PastChange{}, all[:min(limit, len(all))]...)}
 	if len(all) > limit {
 		page.Next = all[limit-1].ID
 	}

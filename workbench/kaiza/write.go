@@ -242,7 +242,11 @@ func patchOne(d *desk, f patch.File) (workspace.Change, error) {
 		return workspace.Change{}, err
 	}
 	if f.Kind == patch.Create {
-		if _, err := current(d, p, "", false); err != nil {
+		_, err := current(d, p, "", false)
+		if candor.CodeOf(err) == candor.CodeKaizaFileAlreadyExists {
+			err = candor.From(err).With(candor.WithSuggestion("Give a patch of the file as it is, with its name after ---, or choose another name."))
+		}
+		if err != nil {
 			return workspace.Change{}, err
 		}
 		after, err := f.Apply(nil)

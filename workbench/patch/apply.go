@@ -94,7 +94,9 @@ func (f File) explain(old []byte, at int, err error) error {
 	}
 	found := find(old, want.String())
 	switch {
-	case found > 0:
+	case found > 0 && !strings.HasSuffix(want.String(), "\n"):
+		return f.failed(details, "hunk %d ends in a line without a newline, and the file has one there", at+1)
+	case found > 0 && int64(found) != h.OldPosition:
 		details["actual_line"] = found
 		return f.failed(details, "hunk %d says line %d, but its lines stand at line %d", at+1, h.OldPosition, found)
 	case int(line) > lines(old):

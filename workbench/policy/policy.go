@@ -57,10 +57,10 @@ func Default() *Policy {
 
 // Check judges what a change adds to a file, named by its path in the workspace with slashes. before is empty for a new file. The
 // error is POLICY_VIOLATION or RUST_POLICY_VIOLATION, after the first thing found; its details list rule and line of up to 50, and
-// nothing of the content.
+// nothing of the content. A file that is too large to be judged is INVALID_INPUT_VALUE, which breaks no rule.
 func (p *Policy) Check(path string, before, after []byte) error {
 	if len(after) > MaxFile {
-		return candor.New(candor.CodeKaizaPolicyViolation, fmt.Sprintf("The file is larger than %d MiB, and cannot be judged.", MaxFile>>20),
+		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("The file would be larger than %d MiB.", MaxFile>>20),
 			candor.WithDetails(map[string]any{"rule": "FILE_SIZE", "file": path}), candor.WithSuggestion("Split the content into smaller files."))
 	}
 	if len(before) > MaxFile {
