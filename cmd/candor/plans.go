@@ -27,6 +27,7 @@ type planCommand struct {
 	note  string
 	lasts time.Duration
 	uses  int
+	wait  time.Duration
 	as    string // the name of the command in the trail; "" is approve
 	keep  keepFlags
 }
@@ -79,8 +80,11 @@ approved, because you said no. Exit code 2: it could not be.`,
 func newRevoke(w *world) *cobra.Command {
 	c := &planCommand{w: w}
 	cmd := &cobra.Command{
-		Use:     "revoke PLAN",
-		Short:   "Take the approval of a plan back",
+		Use:   "revoke PLAN",
+		Short: "Take the approval of a plan back",
+		Long: `Take the approval of a plan back. It waits for a call that is changing the workspace, with the checks that follow it, at
+most for --wait; meanwhile no other call can change anything. Exit code 1: the plan is not approved, or you said no. Exit
+code 2: it could not be done, and the approval stands.`,
 		Example: "  candor workbench revoke 3f2a9c1d",
 		Args:    exactly("plan", "candor workbench revoke 3f2a9c1d"),
 		RunE:    func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.revoke(args[0]) },
@@ -94,7 +98,22 @@ func (c *planCommand) decides(cmd *cobra.Command) {
 	c.keep.registerPlace(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes")
+	cmd.Flags().DurationVar(&c.wait, "wait", defaultWait, "how long to wait for a call that is changing the workspace, with its checks")
 	cmd.Flags().StringVar(&c.by, "by", "", "who approves; default the user who runs the command")
+}
+
+// A decision waits for the call that is changing the workspace, which runs its checks meanwhile. No other call can use an approval until then.
+const (
+	defaultWait = 10 * time.Minute
+	quietWait   = 2 * time.Second // before the person is informed
+)
+
+// waiting informs the person if a decision has to wait. Call the returned function when it is made.
+func (c *planCommand) waiting() (done func()) {
+	t := time.AfterFunc(quietWait, func() {
+		fmt.Fprintf(c.w.err, "waiting for a call that is changing this workspace, up to %s (see --wait)\n", c.wait)
+	})
+	return func() { t.Stop() }
 }
 
 // open opens the workspace for its reviewer, with the trail if anything is going to be decided.
@@ -107,7 +126,7 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := kaiza.New(kaiza.Options{Root: root, State: state})
+	k, err := kaiza.New(kaiza.Options{Root: root, State: state, LockWait: max(c.wait, time.Millisecond)})
 	if err != nil {
 		return nil, nil, errors.Join(err, state.Close())
 	}
@@ -141,6 +160,8 @@ func planFault(err error) error {
 	switch e.Code() { // what an agent is told to do is nothing for a person
 	case candor.CodeKaizaPlanNotFound:
 		hint = "candor workbench plans lists those of this folder; name another workspace with --root, and the server's folder with --state"
+	case candor.CodeKaizaAuditLockFailed:
+		hint = "try again when that call has ended, or give a longer --wait; nothing was changed"
 	case candor.CodeKaizaInvalidInputValue:
 		if e.Details().Get("plans").IsZero() { // else the hash is too short
 			hint = "give another --by, or a shorter --note, without control characters"
@@ -172,12 +193,16 @@ func (c *planCommand) list() (err error) {
 	for _, p := range listing.Plans {
 		word := paint.warn(pad("proposed", 8))
 		switch {
-		case p.Problem != "":
-			word = paint.bad(pad("harmed", 8))
 		case p.Status == plan.StatusApproved:
 			word = paint.good(pad("approved", 8))
+		case p.Status == plan.StatusExpired:
+			word = paint.warn(pad("expired", 8))
+		case p.Status == plan.StatusUsedUp:
+			word = paint.warn(pad("used up", 8))
+		case p.Problem != "":
+			word = paint.bad(pad("harmed", 8))
 		}
-		fmt.Fprintf(c.w.out, "%s  %s  %s\n", paint.name(p.Hash[:12]), word, p.Title)
+		fmt.Fprintf(c.w.out, "%s  %s  %s%s\n", paint.name(p.Hash[:12]), word, p.Title, limitsListed(p))
 		if p.Problem != "" {
 			fmt.Fprintf(c.w.out, "%s%s\n", pad("", 24), p.Problem)
 		}
@@ -210,7 +235,9 @@ func (c *planCommand) approve(name string) (err error) {
 	if err := c.asks("Approve this plan?"); err != nil {
 		return err
 	}
+	done := c.waiting()
 	stored, err := r.Approve(orBackground(c.cmd.Context()), shown.Hash, c.person(), c.note, plan.Limits{For: c.lasts, Uses: c.uses})
+	done()
 	if err != nil {
 		return planFault(err)
 	}
@@ -255,10 +282,15 @@ func (c *planCommand) revoke(name string) (err error) {
 	if err != nil {
 		return planFault(err)
 	}
+	if !r.Revocable(hash) {
+		return &fault{code: exitFound, text: "plan " + hash[:12] + " is not approved; nothing was changed"}
+	}
 	if err := c.asks("Take the approval of " + hash[:12] + " back?"); err != nil {
 		return err
 	}
+	done := c.waiting()
 	stored, err := r.Revoke(orBackground(c.cmd.Context()), hash, c.person())
+	done()
 	if err != nil {
 		return planFault(err)
 	}
@@ -329,6 +361,15 @@ func limitsOf(a *plan.Approval) (text string) {
 		text += fmt.Sprintf(", for %d of %d changes", a.Uses-len(a.Used), a.Uses)
 	}
 	return text
+}
+
+// limitsListed says how the approval of a listed plan ends by itself, or nothing.
+func limitsListed(p plan.Summary) string {
+	a := &plan.Approval{Expires: p.Expires, Uses: p.Uses}
+	if p.UsesLeft != nil {
+		a.Used = make([]string, p.Uses-*p.UsesLeft)
+	}
+	return limitsOf(a)
 }
 
 // person names who decides.

@@ -82,7 +82,7 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 
 		proposed, _ := p.read("docs/plans/" + forged + ".md")
 		p.write("docs/plans/"+forged+".md", strings.Replace(proposed, "PROPOSED", "APPROVED", 1))
-		w.refused(w.write("etc", forged), "PLAN_NOT_APPROVED", "forged_header")
+		w.refused(w.write("etc", forged), "PLAN_NOT_APPROVED", "header_without_record")
 
 		p.write(file, good)
 		w.write("src", plan).fine()
@@ -91,7 +91,7 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 		}
 		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_record")
 		p.write(file, good) // the header says approved again, and nobody believes it
-		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "forged_header")
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "header_without_record")
 	})
 }
 

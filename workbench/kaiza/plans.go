@@ -120,8 +120,12 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
+	next := "Ask a person to run: candor workbench approve " + hash[:12]
+	if stored.Approved() {
+		next = "The plan is approved; an executor can give its hash as plan_hash."
+	}
 	return reply(map[string]any{"plan_hash": hash, "existed": existed, "approved": stored.Approved(), "warnings": stored.Warnings,
-		"path": path.Join(plan.Folder, plan.Name(hash)), "next": "Ask a person to run: candor workbench approve " + hash[:12]})
+		"path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
 }
 
 // store stores a plan and records that it did. If either fails there is no plan.

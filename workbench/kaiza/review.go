@@ -77,10 +77,11 @@ func (r *Review) Files(ctx context.Context) (files []string, more bool, err erro
 // The approval ends by itself where within says so.
 func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
 	before, known := r.record(hash)
+	at := r.k.now()
 	err = r.decide(ctx, decision{
-		action: "approve", hash: hash, by: by,
+		action: "approve", hash: hash, by: by, about: limitsRecorded(note, at, within),
 		do: func(plans *plan.Store) (err error) {
-			stored, err = plans.ApproveWithin(hash, by, note, r.k.now(), within)
+			stored, err = plans.ApproveWithin(hash, by, note, at, within)
 			return err
 		},
 		undo: func() error {
@@ -100,6 +101,30 @@ func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan
 		stored, err = r.d.plans.Load(hash)
 	}
 	return stored, err
+}
+
+// limitsRecorded is what the trail says of an approval besides who gave it: how it ends by itself, and the remark.
+func limitsRecorded(note string, at time.Time, within plan.Limits) map[string]any {
+	about := map[string]any{}
+	if within.For != 0 {
+		about["expires"] = at.Add(within.For).UTC().Format(time.RFC3339)
+	}
+	if within.Uses != 0 {
+		about["uses"] = within.Uses
+	}
+	if note != "" {
+		about["note"] = note
+	}
+	return about
+}
+
+// Revocable reports whether there is anything to take back: a record, even a damaged one, or a header that says approved.
+func (r *Review) Revocable(hash string) bool {
+	stored, err := r.d.plans.Load(hash)
+	if err == nil && stored.Status == plan.StatusApproved {
+		return true
+	}
+	return r.k.approvals.Has(r.digest(), hash)
 }
 
 // Revoke takes an approval back. With an error it stands as before. What went wrong after the approval was gone is in [Review.Warnings].

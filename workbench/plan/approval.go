@@ -113,6 +113,15 @@ func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 	return true, nil
 }
 
+// Has reports whether there is a record of a plan, sound or damaged.
+func (a *Approvals) Has(root, plan string) bool {
+	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
+		return false
+	}
+	_, err := a.state.Lstat(recordName(root, plan))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // Lookup returns the record of a plan. PLAN_NOT_APPROVED if there is none, or if it is damaged; details.reason is "no_record" or "bad_record".
 func (a *Approvals) Lookup(root, plan string) (Approval, error) {
 	if !digest.MatchString(root) || !fullHash.MatchString(plan) {

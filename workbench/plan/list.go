@@ -1,6 +1,16 @@
 package plan
 
-import "github.com/candor-mcp/candor"
+import (
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Statuses of a plan in a list whose approval has ended by itself. No header claims them.
+const (
+	StatusExpired Status = "EXPIRED"
+	StatusUsedUp  Status = "USED_UP"
+)
 
 // Summary is a plan in a list. Status is APPROVED only if the plan is, whatever its header claims.
 type Summary struct {
@@ -9,6 +19,11 @@ type Summary struct {
 	Status  Status   `json:"status"`
 	Scope   []string `json:"scope,omitempty"`
 	Problem string   `json:"problem,omitempty"`
+
+	// Expires, Uses and UsesLeft are the limits of the approval; nil and 0 where it has none.
+	Expires  *time.Time `json:"expires,omitempty"`
+	Uses     int        `json:"uses,omitempty"`
+	UsesLeft *int       `json:"uses_left,omitempty"`
 }
 
 // Listing is the plans of a workspace, as many as fit.
@@ -54,12 +69,32 @@ func (s *Store) summary(hash string, file []byte, err error) Summary {
 	}
 	stored = s.judge(stored)
 	summary.Title, summary.Scope = stored.Plan.Title, stored.Plan.Scope
+	summary.limits(stored.Approval)
 	if stored.Approved() {
 		summary.Status = StatusApproved
-	} else if stored.reason != "no_record" { // a proposal without a record is as it should be
+		return summary
+	}
+	switch stored.reason {
+	case "expired":
+		summary.Status = StatusExpired
+	case "used_up":
+		summary.Status = StatusUsedUp
+	}
+	if stored.reason != "no_record" { // a proposal without a record is as it should be
 		summary.Problem = stored.Refusal
 	}
 	return summary
+}
+
+func (s *Summary) limits(a *Approval) {
+	if a == nil {
+		return
+	}
+	s.Expires, s.Uses = a.Expires, a.Uses
+	if a.Uses > 0 {
+		left := max(a.Uses-len(a.Used), 0)
+		s.UsesLeft = &left
+	}
 }
 
 // refusal is the reason and the sentence of an error.

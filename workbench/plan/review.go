@@ -133,7 +133,7 @@ func countCovered(globs []glob, files []string) (each []int, covered int) {
 func (r *review) changes(previous *Stored, proposed Stored) {
 	r.out.WriteByte('\n')
 	if previous == nil {
-		fmt.Fprintln(&r.out, "No plan was approved before in this workspace; this is the whole plan.")
+		fmt.Fprintln(&r.out, "No other approved plan was found in this workspace; this is the whole plan.")
 		for line := range bytes.Lines(proposed.Body) {
 			r.line("+" + string(line))
 		}

@@ -42,7 +42,7 @@ Scope   3 existing files covered
   - "src/**" (2 files)
   - "README.md" (1 file)
 
-No plan was approved before in this workspace; this is the whole plan.
+No other approved plan was found in this workspace; this is the whole plan.
 +---
 +title: Add greeting
 +scope:

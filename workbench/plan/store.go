@@ -278,7 +278,7 @@ func (s *Store) judge(stored Stored) Stored {
 	case err != nil:
 		stored.reason, stored.Refusal = refusal(err)
 		if stored.Status == StatusApproved && stored.reason == "no_record" {
-			stored.reason, stored.Refusal = "forged_header", "The header claims an approval that nobody gave in this workspace."
+			stored.reason, stored.Refusal = "header_without_record", "The header says approved, but no valid approval is recorded for this workspace: it was never given, was taken back, or is lost."
 		}
 	case ended(&record, s.now(), &stored):
 		stored.Approval = &record

@@ -100,7 +100,7 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 	}
 	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved)
 	files[plan.Name(hash)] = approved // somebody puts the old file back
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
 		t.Errorf("details %s", e.Details())
 	}
 }
@@ -164,7 +164,7 @@ func TestForgedHeaderIsNotAnApproval(t *testing.T) {
 	if err := a.Approve(plan.Approval{Plan: hash, Root: there, By: "ann", At: noon}); err != nil { // approved, but somewhere else
 		t.Fatal(err)
 	}
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "forged_header" {
+	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
 		t.Errorf("details %s", e.Details())
 	}
 	list, err := s.List()

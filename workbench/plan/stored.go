@@ -204,7 +204,7 @@ func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 }
 
 // approvable are the reasons that a person's approval does away with.
-var approvable = []string{"", "no_record", "bad_record", "forged_header", "unmarked", "expired", "used_up"}
+var approvable = []string{"", "no_record", "bad_record", "header_without_record", "unmarked", "expired", "used_up"}
 
 // changed is PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is the one that differs.
 func changed(named, headed, hashed string) *candor.Error {
