@@ -78,6 +78,9 @@ func (c *changesCommand) show(change *kaiza.PastChange) {
 	if !change.CanUndo {
 		state = paint.warn("cannot be undone: " + plain(change.WhyNot))
 	}
+	if change.State != "" {
+		state = paint.warn(change.State + ": " + plain(change.WhyNot))
+	}
 	if change.Undoes != "" {
 		plan += "  of " + plain(change.Undoes)
 	}

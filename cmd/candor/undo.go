@@ -25,6 +25,10 @@ func newUndo(w *world) *cobra.Command {
 files come back, new files go, and so do new folders that are empty. ID is one that candor workbench changes lists, or its
 first six digits or more; without one it is the newest change that is neither an undo nor undone.
 
+A change that a crash has interrupted is put back first. If that is the newest one, or the one that is named, nothing else is
+undone. One that could not be undone so far must be named; what is in the place of its files by now is replaced, and kept
+in the state folder.
+
 If a file is not as the change has left it, nothing is undone and the difference is named. An undo is recorded in the trail
 and can be undone itself. A server may be running; the command waits a few seconds for a call that is changing the workspace.
 
@@ -59,6 +63,7 @@ type undoReport struct {
 	Code        string                 `json:"code,omitempty"`
 	Message     string                 `json:"message,omitempty"`
 	Differences []workspace.Difference `json:"differences,omitempty"`
+	Interrupted bool                   `json:"interrupted,omitempty"` // by a crash, or not undone so far: it never stood
 }
 
 func (c *undoCommand) run(id string) (err error) {
@@ -68,6 +73,9 @@ func (c *undoCommand) run(id string) (err error) {
 	}
 	defer func() { err = c.afterwards(r, err, closing()) }()
 	ctx := orBackground(c.cmd.Context())
+	if done, err := c.recoverFirst(ctx, r, id); done || err != nil {
+		return err
+	}
 	target, files, err := r.Undoable(ctx, id)
 	report := undoReport{Undone: target.ID, Tool: target.Tool, DryRun: c.dryRun, Files: files, Differences: target.Differences}
 	if err != nil {

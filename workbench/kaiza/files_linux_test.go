@@ -140,8 +140,10 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	p.holds("src/a.txt", "a\n")
 	m.kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
-	p.undo(0) // and puts right what the dead server has left
+	p.undo(0) // puts right what the dead server has left, and nothing else
 	p.holds("src/hello.txt", hello)
+	p.holds("src/a.txt", "a\n")
+	p.undo(0)
 	p.holds("src/a.txt", "-")
 }
 

@@ -49,6 +49,8 @@ type PastChange struct {
 	CanUndo     bool                   `json:"can_undo"`
 	WhyNot      string                 `json:"why_not,omitempty"`
 	Differences []workspace.Difference `json:"differences,omitempty"`
+	// State is "" for a change that stands, and otherwise [Interrupted] or [NotUndone].
+	State string `json:"state,omitempty"`
 
 	past *workspace.Past
 }
@@ -89,11 +91,11 @@ const maxPastChanges = 20_000
 
 // changes joins the trail with the history, the newest first.
 func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
-	kept, err := workspace.History(r.d.state)
-	if err != nil {
-		return nil, candor.New(candor.CodeKaizaFileReadFailed, "The history of the workspace could not be read.", candor.WithCause(err))
-	}
 	all, err := r.recordedChanges(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := r.keptChanges()
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +106,9 @@ func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 	for i := range kept {
 		p := &kept[i]
 		at, ok := byID[p.ID]
+		if !ok && p.Ends() {
+			continue // it is under way, or interrupted, which is listed below
+		}
 		if !ok {
 			about := noteOf(&p.Journal)
 			all = append(all, PastChange{ID: p.ID, At: p.Journal.At, Tool: about.Tool, Plan: about.Plan, By: about.By, Undoes: about.Undoes})
@@ -111,10 +116,22 @@ func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 		}
 		all[at].past, all[at].Files = p, journalled(&p.Journal) // the trail shortens long lists
 	}
+	all = append(all, r.Unfinished(ctx)...)
 	slices.SortStableFunc(all, func(a, b PastChange) int { return a.At.Compare(b.At) })
 	markUndone(all)
 	slices.Reverse(all)
 	return all, nil
+}
+
+// keptChanges returns the changes whose old contents are kept. A change moves from the journals to the history when the trail says that it is
+// complete; asked after the trail and in this order, each such change is found in one of the two, also beside a busy server.
+func (r *Review) keptChanges() ([]workspace.Past, error) {
+	journals, err := workspace.UnfinishedPast(r.d.state)
+	kept, failed := workspace.History(r.d.state)
+	if err := errors.Join(err, failed); err != nil {
+		return nil, candor.New(candor.CodeKaizaFileReadFailed, "The history of the workspace could not be read.", candor.WithCause(err))
+	}
+	return append(journals, kept...), nil
 }
 
 // markUndone follows the undos, the oldest first: one that is itself undone counts no more.
@@ -221,6 +238,10 @@ func findChange(all []PastChange, id string) (int, error) {
 
 // judgeUndo says whether a change could be undone now.
 func (r *Review) judgeUndo(c *PastChange) {
+	if c.State != "" {
+		c.WhyNot = unfinishedSays(c.State)
+		return
+	}
 	if c.past == nil {
 		c.WhyNot = "what was before is not kept any more"
 		return

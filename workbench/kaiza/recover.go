@@ -3,7 +3,6 @@ package kaiza
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -129,13 +128,11 @@ func (k *System) revoked(j *workspace.Journal) bool {
 // tellRecovery ends the reservation that the crash has left open, and tells the operator. Where the change is kept the trail tells its
 // end already, unless it is a revocation that the recovery found to be in force.
 func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
-	var about note
-	_ = json.Unmarshal(r.Journal.Note, &about) // without it the entry says less
-	told := recovered{Call: r.ID, Tool: about.Tool, State: string(r.State)}
-	for _, f := range r.Journal.Files {
-		told.Files = append(told.Files, f.Path)
-	}
-	b.Logger().Warn("a change that a crash had interrupted was found", slog.String("call", r.ID), slog.String("state", told.State), slog.Any("error", r.Err))
+	about := noteOf(&r.Journal)
+	told := aboutJournal(&r.Journal, string(r.State))
+	told.Call = r.ID
+	b.Logger().Warn("a change was found that a crash had interrupted, or that could not be undone", slog.String("call", r.ID), slog.String("state", told.State),
+		slog.Any("left_alone", r.Unknown), slog.Any("error", r.Err))
 	e := ledger.Entry{Kind: ledger.KindComplete, Call: r.ID, Tool: about.Tool, PlanHash: about.Plan, WorkspaceRoot: r.Journal.Root,
 		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": told, "left_alone": r.Unknown})}
 	switch r.State {
@@ -145,7 +142,11 @@ func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Reco
 		}
 		e.Outcome = ledger.OutcomeOK
 	case workspace.Unknown, workspace.Damaged:
+		if r.Journal.Left { // the trail says so already
+			return told
+		}
 		e.Outcome = ledger.OutcomeUnknown
+	case workspace.Superseded:
 	case workspace.NotDone, workspace.Undone:
 		k.releaseUse(b, r.Journal.Root, about.Plan, r.ID, nil)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
 	"github.com/candor-mcp/candor/workbench/plan"
+	"github.com/candor-mcp/candor/workbench/workspace"
 )
 
 type beginArgs struct {
@@ -65,7 +66,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 		_ = c.Unbegun(s) // a file may be left, of a session whose name is known nowhere
 		return nil
 	})
-	status := k.statusOf(s, d)
+	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)
 	status.Recovered, status.Echo = recovered, !bound
 	return reply(status)
 }
@@ -123,12 +124,14 @@ type status struct {
 	Next      string      `json:"next"`
 	Approved  []string    `json:"approved_plans"`
 	Recovered []recovered `json:"recovered,omitempty"`
+	// NotUndone are changes that a crash or a failed check has left in the workspace, and that could not be undone so far.
+	NotUndone []recovered `json:"not_undone,omitempty"`
 	Echo      bool        `json:"echo_session_id,omitempty"` // every call must name the session
 }
 
 const maxApprovedShown = 20
 
-func (k *System) statusOf(s *workbench.Session, d *desk) status {
+func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Session, d *desk) status {
 	lock := d.locked()
 	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
 		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
@@ -138,6 +141,9 @@ func (k *System) statusOf(s *workbench.Session, d *desk) status {
 				out.Approved = append(out.Approved, known[i].Plan)
 			}
 		}
+	}
+	for _, j := range unfinished(ctx, trail, d.state) {
+		out.NotUndone = append(out.NotUndone, aboutJournal(&j, string(workspace.Unknown)))
 	}
 	switch {
 	case lock != nil:
@@ -156,12 +162,12 @@ func (k *System) sessionStatus() workbench.Tool {
 	return workbench.Tool{
 		Name: "session_status", Title: "Session status", ReadOnly: true, Idempotent: true,
 		About: "Tell the session, its role, whether it is locked and why, and what to do next.",
-		Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
+		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
 			d, err := k.desk(c.Session)
 			if err != nil {
 				return workbench.Reply{}, err
 			}
-			return reply(k.statusOf(c.Session, d))
+			return reply(k.statusOf(ctx, c.Bench().Ledger(), c.Session, d))
 		},
 	}
 }

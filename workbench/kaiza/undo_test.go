@@ -21,6 +21,7 @@ type pastChange struct {
 	UndoneBy string `json:"undone_by"`
 	CanUndo  bool   `json:"can_undo"`
 	WhyNot   string `json:"why_not"`
+	State    string `json:"state"`
 	Files    []struct {
 		Path   string `json:"path"`
 		Before int    `json:"bytes_before"`

@@ -296,10 +296,11 @@ func (s *Staged) Undo() error {
 
 // Adopt takes what the files hold now for what Commit made of them, and returns it in the order of the changes; nil is no file. It is for
 // files that somebody was meant to work on after Commit: Undo goes back from there. What it found is kept with the backups, and if it is
-// undone Done sets it aside in the state folder: it may be the work of a person who came in between.
+// undone Done sets it aside in the state folder: it may be the work of a person who came in between. A file that cannot be read, because it has
+// a second name, another kind or no folder by now, is an error; Undo replaces it then, whatever it is.
 func (s *Staged) Adopt() ([][]byte, error) {
 	found := make([][]byte, len(s.order))
-	changed := false
+	changed, failed := false, error(nil)
 	for at, i := range s.order {
 		if i < 0 {
 			continue
@@ -307,8 +308,11 @@ func (s *Staged) Adopt() ([][]byte, error) {
 		m := &s.moves[i]
 		written := m.to.hash
 		if err := m.adopt(s.folder); err != nil {
-			return nil, err
+			m.replace, m.done = true, true
+			failed = errors.Join(failed, err)
+			continue
 		}
+		m.replace = false
 		if m.to.hash != written {
 			changed = true
 			s.journal.Files[i] = m.entry()
@@ -319,15 +323,18 @@ func (s *Staged) Adopt() ([][]byte, error) {
 		found[at] = append([]byte{}, m.to.bytes...)
 		if m.to.hash != written && m.done {
 			s.found = true
-			if err := s.vault.write(strconv.Itoa(i)+".found", found[at]); err != nil {
-				return nil, stateFault(err)
+			if err := s.vault.write(strconv.Itoa(i)+".found", found[at]); err != nil && !errors.Is(err, fs.ErrExist) { // from the first try
+				failed = errors.Join(failed, stateFault(err))
 			}
 		}
 	}
 	if changed { // so that after a crash, and for a later undo, the journal says what is there
 		if err := s.vault.note(s.journal); err != nil {
-			return nil, stateFault(err)
+			failed = errors.Join(failed, stateFault(err))
 		}
+	}
+	if failed != nil {
+		return nil, coded(failed)
 	}
 	return found, nil
 }
@@ -340,7 +347,7 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 		if !m.done {
 			continue
 		}
-		if err := back(m, s.folder); err != nil && !m.isBack(s.folder) {
+		if err := back(m, s.folder.own()); err != nil && !m.isBack(s.folder) {
 			faults = append(faults, writeFault(s.folder, m.path, err))
 			continue
 		}

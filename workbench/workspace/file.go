@@ -83,7 +83,7 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 	if int64(len(content)) > f.options.MaxFile { // it grew, or its size was a lie, as below /proc
 		return File{}, f.tooLarge(p)
 	}
-	if !f.options.AllowHardLinks {
+	if !f.options.AllowHardLinks && !f.ours {
 		if now, err := named(); err != nil || !os.SameFile(info, now) || links(now) > 1 {
 			return File{}, errSwapped
 		}
@@ -99,9 +99,9 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 		return advised(fault(candor.CodeKaizaFileReadFailed, p, "is a folder.", nil), "List the folder and name a file in it.")
 	case !info.Mode().IsRegular():
 		return fault(candor.CodeKaizaFileReadFailed, p, "is not a regular file.", nil)
-	case links(info) > 1 && !f.options.AllowHardLinks:
+	case links(info) > 1 && !f.options.AllowHardLinks && !f.ours:
 		return fault(candor.CodeKaizaOutsideWorkspace, p, "has a second name (a hard link), which may be outside the workspace.", nil)
-	case info.Mode().Perm()&0o444 == 0:
+	case info.Mode().Perm()&0o444 == 0 && !f.ours:
 		return fault(candor.CodeKaizaInsufficientPermissions, p, "may be read by nobody.", nil)
 	case info.Size() > f.options.MaxFile:
 		return f.tooLarge(p)

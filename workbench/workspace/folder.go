@@ -41,6 +41,8 @@ type Folder struct {
 	options Options
 	escapes error // what os.Root answers to a path that leaves it; the standard library does not export it
 
+	ours bool // only for undoing: a file is recognised by its content, with a second name or without a mode that lets it be read
+
 	testHook func(step string) // called at each step of a change, so that tests can kill, swap and fail there
 }
 
@@ -79,6 +81,14 @@ func Open(path string, o Options) (*Folder, error) {
 		return nil, errors.Join(bootstrap("The workspace was replaced while it was being opened.", err), root.Close())
 	}
 	return f, nil
+}
+
+// own returns the folder for undoing a change. What is read is only compared with the hashes of that change, and a file is replaced under its
+// name and never written through it, so that a second name neither learns nor loses anything.
+func (f *Folder) own() *Folder {
+	g := *f
+	g.ours = true
+	return &g
 }
 
 // Root is the canonical absolute path of the folder. It is for the session's own eyes: no error message holds it.

@@ -28,7 +28,11 @@ type Past struct {
 	Journal Journal
 
 	name string // of its folder
+	ends bool   // it is still among the changes that have not ended
 }
+
+// Ends reports a change whose journal was not in the history yet.
+func (p *Past) Ends() bool { return p.ends }
 
 func (j *Journal) historyName() string {
 	size := 0
@@ -245,15 +249,24 @@ func (f *Folder) Reverse(state *os.Root, p *Past) ([]Change, []Difference, error
 
 // openPast opens the folder of a change in the history.
 func openPast(state *os.Root, p *Past) (*vault, error) {
-	history, err := state.OpenRoot(historyFolder)
+	if p.ends {
+		if v, err := openPastIn(state, changesFolder, p.ID); err == nil {
+			return v, nil
+		} // else it has moved to the history in this moment
+	}
+	return openPastIn(state, historyFolder, p.name)
+}
+
+func openPastIn(state *os.Root, folder, name string) (*vault, error) {
+	all, err := state.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := enter(history, p.name)
-	if err := errors.Join(err, history.Close()); err != nil {
+	dir, err := enter(all, name)
+	if err := errors.Join(err, all.Close()); err != nil {
 		return nil, err
 	}
-	return &vault{dir: dir, id: p.ID}, nil
+	return &vault{dir: dir, id: name}, nil
 }
 
 func unkept(cause error) error {

@@ -35,6 +35,8 @@ type Journal struct {
 	Folders []string        `json:"folders,omitempty"` // folders that the change makes, outermost first
 	Removed []JournalFolder `json:"removed,omitempty"` // folders that the change removes, in this order
 	Files   []JournalFile   `json:"files"`
+	// Left says that undoing it was tried and some files could not be put back; the others are marked as back.
+	Left bool `json:"left,omitempty"`
 }
 
 // JournalFolder is a folder that a change removes.
@@ -56,6 +58,9 @@ type JournalFile struct {
 	ModeAfter  *fs.FileMode `json:"mode_after,omitempty"` // permission bits afterwards, if a file that was there gets other ones
 	SizeBefore int          `json:"size_before"`
 	SizeAfter  int          `json:"size_after"`
+
+	// Back marks a file of a change that is Left which needs no more undoing.
+	Back bool `json:"back,omitempty"`
 }
 
 func (m *move) entry() JournalFile {
@@ -161,7 +166,11 @@ func (v *vault) note(j Journal) error {
 	if err != nil {
 		return err
 	}
-	if err := v.write(journalFile+".new", text); err != nil {
+	err = v.write(journalFile+".new", text)
+	if errors.Is(err, fs.ErrExist) { // from a try that failed
+		err = errors.Join(v.dir.Remove(journalFile+".new"), v.write(journalFile+".new", text))
+	}
+	if err != nil {
 		return err
 	}
 	return errors.Join(v.dir.Rename(journalFile+".new", journalFile), syncFolder(v.dir))

@@ -32,6 +32,7 @@ type move struct {
 	dir      *os.Root // folder of the target, from prepare to release
 	left     bool     // there is, or may be, something of ours under temp
 	done     bool     // the target has the new content
+	replace  bool     // the way back replaces the target whatever it is: the checks have left something that cannot be read
 }
 
 const tempPrefix = ".candor-"
@@ -234,6 +235,9 @@ func (m *move) reversed() move {
 
 // back undoes a move that was done.
 func (m *move) back(f *Folder) error {
+	if m.replace {
+		return m.restore(f)
+	}
 	r := m.reversed()
 	defer r.release()
 	if err := r.prepare(f); err != nil {

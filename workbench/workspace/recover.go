@@ -28,9 +28,11 @@ const (
 	NotDone State = "not done" // nothing had been changed
 	Kept    State = "kept"     // it was declared done, and stands
 	Undone  State = "undone"   // what had been changed is back as it was
-	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was
+	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was; the journal stays
 	Damaged State = "damaged"  // the journal cannot be understood: it was set aside, and nothing was touched
-	Waiting State = "waiting"  // it could not be put right now, Err says why: the journal stays for the next time
+	// Superseded is a change that was left Unknown until later changes have replaced the files: nothing of it is left to undo.
+	Superseded State = "superseded"
+	Waiting    State = "waiting" // it could not be put right now, Err says why: the journal stays for the next time
 )
 
 // Recovered is what became of one journal.
@@ -63,15 +65,16 @@ func Recover(state *os.Root, open func(root string) (*Folder, error), decide fun
 		if !goodID.MatchString(id) {
 			continue // set aside earlier, or not ours
 		}
-		if r, ok := recoverOne(state, id, open, decide); ok {
+		if r, ok := recoverOne(state, id, open, decide, false); ok {
 			found = append(found, r)
 		}
 	}
 	return found, nil
 }
 
-// recoverOne puts one change right. There is nothing to report of a vault without a journal.
-func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), decide func(Journal) Verdict) (r Recovered, report bool) {
+// recoverOne puts one change right. There is nothing to report of a vault without a journal. Force replaces files that are neither as before
+// nor as after.
+func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), decide func(Journal) Verdict, force bool) (r Recovered, report bool) {
 	r = Recovered{ID: id, State: Waiting}
 	all, err := state.OpenRoot(changesFolder)
 	if err != nil {
@@ -106,7 +109,7 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 		return r, true
 	}
 	r.Journal = j
-	(&recovery{folder: f, vault: v, report: &r}).run(decide)
+	(&recovery{folder: f, vault: v, report: &r, force: force, later: laterFiles(state, &j)}).run(decide)
 	return r, true
 }
 
@@ -116,11 +119,14 @@ type recovery struct {
 	vault  *vault
 	report *Recovered
 	moves  []move
+	force  bool            // replace what is neither as before nor as after
+	found  bool            // something that was replaced is kept
+	later  map[string]bool // files that later changes have changed
 }
 
 func (c *recovery) run(decide func(Journal) Verdict) {
-	before := 0
-	for _, e := range c.report.Journal.Files {
+	before, superseded := 0, 0
+	for i, e := range c.report.Journal.Files {
 		m := move{path: Path{e.Path}, temp: e.Temp, from: absent(), to: absent()}
 		m.from = content{hash: e.Before, mode: e.Mode, owner: owner{e.UID, e.GID}}
 		m.to.hash, m.to.mode = e.After, e.Mode
@@ -129,17 +135,29 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 		}
 		m.sweep(c.folder)
 		switch at := m.stands(c.folder); {
+		case e.Back:
+			before++
+		case c.later[e.Path]:
+			before, superseded = before+1, superseded+1
 		case at == atBoth, at == atBefore:
 			before++
 		case at == atAfter:
 			m.done = true
+		case c.force:
+			m.done, m.replace = true, true
+			c.keepFound(i, m.path)
 		default:
 			c.report.Unknown = append(c.report.Unknown, e.Path)
 		}
 		c.moves = append(c.moves, m)
 	}
 	foldersBefore, foldersAfter := c.folders()
-	c.obey(decide(c.report.Journal), before+foldersBefore == len(c.moves)+foldersBefore+foldersAfter)
+	untouched := before+foldersBefore == len(c.moves)+foldersBefore+foldersAfter
+	if superseded > 0 && untouched {
+		c.report.State, c.report.Err = Superseded, c.vault.setAside("superseded")
+		return
+	}
+	c.obey(decide(c.report.Journal), untouched)
 }
 
 // obey does what was decided. The verdict counts whatever the files hold: a person may have edited those of a change that was declared done
@@ -153,7 +171,7 @@ func (c *recovery) obey(v Verdict, untouched bool) {
 	case Wait:
 		c.report.State, c.report.Err = Waiting, c.vault.close()
 	default:
-		if untouched {
+		if untouched && !c.report.Journal.Left {
 			c.end(NotDone)
 			return
 		}
@@ -203,7 +221,7 @@ func (c *recovery) undo() {
 			c.report.Unknown = append(c.report.Unknown, m.path.name)
 			continue
 		}
-		if err := m.back(c.folder); err != nil {
+		if err := m.back(c.folder.own()); err != nil {
 			c.report.State, c.report.Err = Waiting, errors.Join(coded(err), c.vault.close())
 			return
 		}
@@ -212,7 +230,8 @@ func (c *recovery) undo() {
 	c.end(Undone)
 }
 
-// end takes away the folders that the change made, and the journal. Where something is unknown the backups are kept aside for a person.
+// end takes away the folders that the change made, and the journal. Where something is unknown the journal stays for the next
+// try, and for a person.
 func (c *recovery) end(state State) {
 	made := make([]Path, 0, len(c.report.Journal.Folders))
 	for _, name := range c.report.Journal.Folders {
@@ -223,7 +242,11 @@ func (c *recovery) end(state State) {
 		return
 	}
 	if len(c.report.Unknown) > 0 {
-		c.report.State, c.report.Err = Unknown, c.vault.setAside("unknown")
+		c.report.State, c.report.Err = Unknown, c.leave()
+		return
+	}
+	if c.found {
+		c.report.State, c.report.Err = state, c.vault.setAside(setAsideFound)
 		return
 	}
 	c.report.State, c.report.Err = state, c.vault.remove()
@@ -253,7 +276,7 @@ func (m *move) stands(f *Folder) standing {
 	if m.dir, err = f.walk(m.path.parent()); err == nil {
 		defer m.release()
 		var now File
-		now, err = f.readPlain(m.dir, m.path, m.path.base())
+		now, err = f.own().readPlain(m.dir, m.path, m.path.base())
 		hash, mode = now.Hash, now.Mode.Perm()
 	}
 	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == candor.CodeKaizaPathNotFound

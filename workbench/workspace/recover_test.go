@@ -83,11 +83,53 @@ func TestAFileThatIsNeitherIsLeftAloneAndNamed(t *testing.T) {
 	if got := b.side(); got != "edited since - - - going -rwxr-xr-x false" {
 		t.Error(got)
 	}
-	if data, err := b.state.ReadFile(changesFolder + "/one.unknown-0/0.before"); err != nil || string(data) != "before" {
+	if data, err := b.state.ReadFile(changesFolder + "/one/0.before"); err != nil || string(data) != "before" {
 		t.Errorf("the backup is gone: %q, %v", data, err)
+	}
+	again := b.recover(Undo)
+	if len(again) != 1 || again[0].State != Unknown || !again[0].Journal.Left {
+		t.Errorf("recovered again: %+v", again)
+	}
+	b.put("new", "after") // which is not the change's any more: it was put back
+	b.put("old", "after")
+	if again = b.recover(Undo); len(again) != 1 || again[0].State != Undone || b.text("old") != "before" || b.text("new") != "after" {
+		t.Errorf("recovered at last: %+v, %s, %s", again, b.text("old"), b.text("new"))
+	}
+	b.noTemps()
+	b.clean()
+}
+
+// A change that was left does not take a later one with the same content for its own.
+func TestALaterChangeIsNotUndoneForOneThatWasLeft(t *testing.T) {
+	b := newBench(t, Options{})
+	s := b.stage("one", b.everything()...)
+	b.must(s.Commit(context.Background()))
+	b.put("old", "edited since")
+	b.recover(Undo)
+	later := b.stage("two", Change{Path: b.path("old"), Before: b.read("old"), After: []byte("after")})
+	b.must(later.Commit(context.Background()))
+	b.must(later.Archive())
+	if found := b.recover(Undo); len(found) != 1 || found[0].State != Superseded || b.text("old") != "after" {
+		t.Errorf("%+v, %s", found, b.text("old"))
 	}
 	if again := b.recover(Undo); len(again) != 0 {
 		t.Errorf("recovered again: %+v", again)
+	}
+}
+
+// A person may have a change undone that was left; what stood in its place is kept.
+func TestRestoreReplacesWhatIsThere(t *testing.T) {
+	b := newBench(t, Options{})
+	s := b.stage("one", b.everything()...)
+	b.must(s.Commit(context.Background()))
+	b.put("old", "edited since")
+	b.recover(Undo)
+	open := func(root string) (*Folder, error) { return Open(root, Options{}) }
+	if r, err := Restore(b.state, "one", open); err != nil || r.State != Undone || b.side() != sideBefore {
+		t.Fatalf("%+v, %v, %s", r, err, b.side())
+	}
+	if data, err := b.state.ReadFile(changesFolder + "/one.found-0/0.found"); err != nil || string(data) != "edited since" {
+		t.Errorf("what was there is gone: %q, %v", data, err)
 	}
 	b.noTemps()
 }

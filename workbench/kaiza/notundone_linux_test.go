@@ -1,0 +1,62 @@
+package kaiza_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// killedMidway leaves a change that a kill has interrupted.
+func killedMidway(p *place) *midway {
+	p.t.Helper()
+	m := newMidway(p)
+	m.kill()
+	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
+	return m
+}
+
+// TestAnInterruptedChangeIsListedAndUndoneFirst looks after a kill, without a server: the interrupted change comes first, and the older one,
+// which stands, is left alone until it is its turn.
+func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
+	s.end()
+	killedMidway(p)
+	list, _ := p.changes()
+	if len(list) != 2 || list[0].State != "interrupted" || list[0].CanUndo || list[0].Files[0].Path != "src/hello.txt" || list[1].State != "" || !list[1].CanUndo {
+		t.Errorf("the changes are %+v", list)
+	}
+	if out := p.undo(0, "--dry-run"); !strings.Contains(out, "interrupted") || !strings.Contains(out, "src/hello.txt") || strings.Contains(out, "src/a.txt") {
+		t.Errorf("a dry run says %s", out)
+	}
+	p.holds("src/hello.txt", "midway\n")
+	if out := p.undo(0); !strings.Contains(out, "interrupted") || strings.Contains(out, "src/a.txt") {
+		t.Errorf("undo says %s", out)
+	}
+	p.holds("src/hello.txt", hello)
+	p.holds("src/a.txt", "a\n")
+	p.undo(0)
+	p.holds("src/a.txt", "-")
+	p.atRest(1)
+	p.verify()
+}
+
+// TestASecondNameDoesNotKeepAnInterruptedChange makes hard links, as a backup does, before the next start. The start undoes the change, and
+// the second name keeps what it had.
+func TestASecondNameDoesNotKeepAnInterruptedChange(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := killedMidway(p)
+	second := p.root + "/backup"
+	p.must(os.Link(p.file("src/hello.txt"), second))
+	s := p.start()
+	m.undone()
+	if data, err := os.ReadFile(second); err != nil || string(data) != "midway\n" {
+		t.Errorf("the second name holds %q: %v", data, err)
+	}
+	p.atRest(1)
+	s.end()
+	p.verify()
+}

@@ -1,0 +1,94 @@
+package kaiza_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAFailingCheckCannotKeepItsChange has the refused content give the file a second name, another kind, size or mode, or take its folder
+// away. The files are back all the same when the call is answered.
+func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
+	t.Parallel()
+	for name, shell := range map[string]string{
+		"hard link": "ln src/t.sh src/u; exit 1", "hard link, passing": "ln src/t.sh src/u",
+		"no mode": "chmod 000 src/t.sh; exit 1", "too large": "truncate -s 9000000 src/t.sh; exit 1",
+		"link": "rm src/t.sh; ln -s hello.txt src/t.sh; exit 1", "link outside": "rm src/t.sh; ln -s /etc/passwd src/t.sh; exit 1",
+		"folder": "rm src/t.sh; mkdir src/t.sh; exit 1", "parent gone": "rm -rf src; exit 1", "pipe": "rm src/t.sh; mkfifo src/t.sh; exit 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.write("src/t.sh", "OLD\n")
+			s := p.executor("--policy", p.policyFile("builtin: []\npreflight: [{name: tests, run: [sh, src/t.sh], files: [\"src/**\"]}]\n"))
+			a := s.call("write_file", args{"path": "src/t.sh", "content": shell + "\n", "previous_hash": hashOf("OLD\n"), "plan_hash": p.approved("src/**")})
+			if code := a.code(); code == "" || code == "INVARIANT_VIOLATION" {
+				t.Errorf("it was answered with %q", code)
+			}
+			info, err := os.Lstat(p.file("src/t.sh"))
+			if got, _ := p.read("src/t.sh"); err != nil || !info.Mode().IsRegular() || got != "OLD\n" || info.Mode().Perm() != 0o600 {
+				t.Errorf("the file holds %q: %v %v", got, info, err)
+			}
+			if got, ok := p.read("src/u"); ok && got != shell+"\n" {
+				t.Errorf("the second name was written to: %q", got)
+			}
+			if left, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(left) > 0 && !strings.Contains(left[0], ".found-") {
+				t.Errorf("journals are left: %v", left)
+			}
+			s.end()
+			p.verify()
+		})
+	}
+}
+
+// TestAChangeThatCannotBeUndoneStaysInSight has a check put a folder with something in it where the file was. Every view of the workspace says
+// so, later changes go on, and when the folder is gone the next start undoes the change.
+func TestAChangeThatCannotBeUndoneStaysInSight(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("src/t.sh", "OLD\n")
+	plan := p.approved("src/**")
+	s := p.executor("--policy", p.policyFile("builtin: []\npreflight: [{name: tests, run: [sh, src/t.sh], files: [\"src/t.sh\"]}]\n"))
+	refused := "rm src/t.sh; mkdir -p src/t.sh/in; exit 1\n"
+	s.call("write_file", args{"path": "src/t.sh", "content": refused, "previous_hash": hashOf("OLD\n"), "plan_hash": plan}).is("INVARIANT_VIOLATION")
+	s.call("write_file", args{"path": "docs/reports/one.md", "content": "The check has made a folder."}).fine()
+	s.call("write_file", args{"path": "src/other.txt", "content": "x\n", "plan_hash": plan}).fine()
+	sees := func(when string, s *stdio) {
+		t.Helper()
+		a := s.call("session_status", args{})
+		if status := string(a.m.Bytes()); !strings.Contains(status, "not_undone") || !strings.Contains(status, "src/t.sh") {
+			t.Errorf("%s the status says %s", when, status)
+		}
+	}
+	sees("before the restart", s)
+	s.end()
+	list, _ := p.changes()
+	var found pastChange
+	for _, c := range list {
+		if c.State == "not undone" {
+			found = c
+		}
+	}
+	if len(list) != 3 || found.ID == "" || len(found.Files) != 1 || found.Files[0].Path != "src/t.sh" {
+		t.Fatalf("the changes are %+v", list)
+	}
+	again := p.executor()
+	sees("after the restart", again)
+	again.end()
+	if out := p.undo(2, found.ID); !strings.Contains(out, "src/t.sh") {
+		t.Errorf("undo says %s", out)
+	}
+	p.must(os.Remove(p.file("src/t.sh/in")))
+	p.undo(0, found.ID)
+	if got, _ := p.read("src/t.sh"); got != "OLD\n" {
+		t.Errorf("the file holds %q", got)
+	}
+	list, _ = p.changes()
+	for _, c := range list {
+		if c.State != "" {
+			t.Errorf("the changes are %+v", list)
+		}
+	}
+	p.verify()
+}

@@ -1,0 +1,112 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Unfinished returns the journals of the changes that have not ended, the oldest first. One that is not Left may be under way, unless the
+// caller holds the [Lock]. What cannot be read is left out.
+func Unfinished(state *os.Root) ([]Journal, error) {
+	all, err := state.OpenRoot(changesFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer all.Close() //nolint:errcheck // it was only read
+	ids, _, err := readNames(all)
+	if err != nil {
+		return nil, err
+	}
+	var found []Journal
+	for _, id := range ids {
+		if !goodID.MatchString(id) {
+			continue
+		}
+		dir, err := enter(all, id)
+		if err != nil {
+			continue // it has ended in this moment
+		}
+		if j, err := (&vault{dir: dir, id: id}).read(); err == nil {
+			found = append(found, j)
+		}
+		_ = dir.Close()
+	}
+	slices.SortStableFunc(found, func(a, b Journal) int { return a.At.Compare(b.At) })
+	return found, nil
+}
+
+// UnfinishedPast is [Unfinished] for a caller that knows from elsewhere which of them stand.
+func UnfinishedPast(state *os.Root) ([]Past, error) {
+	found, err := Unfinished(state)
+	all := make([]Past, 0, len(found))
+	for _, j := range found {
+		all = append(all, Past{ID: j.ID, Journal: j, name: j.historyName(), ends: true})
+	}
+	return all, err
+}
+
+// Restore undoes a change that [Recover] has left, and replaces files that are not as the change has left them. What they held is set aside in
+// the state folder as far as it can be read. A folder that is not empty is never replaced. The caller holds the [Lock].
+func Restore(state *os.Root, id string, open func(root string) (*Folder, error)) (Recovered, error) {
+	if !goodID.MatchString(id) {
+		return Recovered{}, candor.New(candor.CodeKaizaInvalidInputValue, "The id of a change is made of letters, digits, - and _.")
+	}
+	r, _ := recoverOne(state, id, open, func(Journal) Verdict { return Undo }, true)
+	if r.State == Undone || r.State == NotDone {
+		return r, nil
+	}
+	if r.Err == nil {
+		r.Err = fault(candor.CodeKaizaFileReadFailed, Path{r.Unknown[0]}, "cannot be put back: what it held is not kept, or cannot be read.", nil)
+	}
+	return r, coded(r.Err)
+}
+
+// leave keeps the journal for the next try, and marks the files that need none. What later changes make of those is not this one's any more.
+func (c *recovery) leave() error {
+	j := c.report.Journal
+	j.Left, j.Files = true, slices.Clone(j.Files)
+	for i := range j.Files {
+		j.Files[i].Back = !slices.Contains(c.report.Unknown, j.Files[i].Path)
+	}
+	return errors.Join(c.vault.note(j), c.vault.close())
+}
+
+// keepFound keeps what stands under a name that is going to be replaced, as far as it can be read.
+func (c *recovery) keepFound(i int, p Path) {
+	now, err := c.folder.lookup(p)
+	if err != nil || now == nil {
+		return
+	}
+	err = c.vault.write(strconv.Itoa(i)+".found", now.Content)
+	c.found = c.found || err == nil || errors.Is(err, fs.ErrExist)
+}
+
+// laterFiles returns the files that were changed since a change was left. They are not its own any more: a later change may have written
+// the very same content, and was answered that it stands.
+func laterFiles(state *os.Root, j *Journal) map[string]bool {
+	if !j.Left {
+		return nil
+	}
+	history, err := History(state)
+	if err != nil {
+		return nil
+	}
+	named := map[string]bool{}
+	for i := range history {
+		if !history[i].Journal.At.After(j.At) {
+			continue
+		}
+		for _, f := range history[i].Journal.Files {
+			named[f.Path] = true
+		}
+	}
+	return named
+}

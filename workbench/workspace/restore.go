@@ -1,0 +1,90 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/candor-mcp/candor"
+)
+
+// restore gives the target its old content back, whatever stands under its name by now: a link, a pipe, a file that cannot be read. The name
+// is replaced in one step and nothing is written through it. A folder under the name is removed only if it is empty. Folders on the way that are
+// gone are made again.
+func (m *move) restore(f *Folder) error {
+	r := m.reversed()
+	defer r.release()
+	dir, err := f.walk(m.path.parent())
+	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+		if m.from.hash == "" {
+			return nil // no folder, no file
+		}
+		dir, err = f.walkMaking(m.path.parent())
+	}
+	if err != nil {
+		return err
+	}
+	r.dir = dir
+	if err := clearName(r.dir, m.path); err != nil {
+		return writeFault(f, m.path, err)
+	}
+	if err := r.write(f); err != nil {
+		return writeFault(f, m.path, err)
+	}
+	if err := f.inPlace(r.dir, m.path.parent()); err != nil {
+		return err
+	}
+	if r.to.hash == "" {
+		err = removeFile(r.dir, m.path.base())
+	} else {
+		err = r.dir.Rename(r.temp, m.path.base())
+		r.left = err != nil
+	}
+	if err := errors.Join(err, syncFolder(r.dir)); err != nil {
+		return writeFault(f, m.path, err)
+	}
+	return r.readBack(f)
+}
+
+// clearName removes an empty folder that stands where a file is to be. All else is replaced by the rename.
+func clearName(dir *os.Root, p Path) error {
+	info, err := dir.Lstat(p.base())
+	if err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // writing it says what is wrong
+	}
+	if err := removeEmpty(dir, p.base()); err != nil {
+		return fault(candor.CodeKaizaFileWriteFailed, p, "is a folder by now that is not empty, and a file cannot be put back there.", err)
+	}
+	return nil
+}
+
+// removeFile removes a name that is no folder. One that is gone is fine.
+func removeFile(dir *os.Root, name string) error {
+	err := dir.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// walkMaking is walk that makes missing folders. A name that is taken by something else is an error.
+func (f *Folder) walkMaking(p Path) (*os.Root, error) {
+	at := Path{}
+	for _, segment := range split(p.name) {
+		parent, err := f.walk(at)
+		if err != nil {
+			return nil, err
+		}
+		at = at.join(segment)
+		err = parent.Mkdir(segment, 0o755)
+		if err == nil {
+			err = syncFolder(parent)
+		}
+		_ = parent.Close()
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, writeFault(f, at, fmt.Errorf("making the folder again: %w", err))
+		}
+	}
+	return f.walk(p)
+}
