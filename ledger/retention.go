@@ -167,6 +167,9 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	if err != nil || receipt.Unrecorded {
 		return err
 	}
+	if !u.signed(receipt) {
+		return nil // the segments stay for the next round
+	}
 	for _, o := range orphans {
 		o.end.Named = receipt.Chain
 		err = errors.Join(err, writeEnd(s, o.name, o.end))
@@ -241,4 +244,22 @@ func (u *upkeep) compressChain(name string) error {
 		}
 	}
 	return nil
+}
+
+// signed waits until a checkpoint covers an entry, which takes as long as the writer may leave entries unsigned: a verifier believes no
+// record of removed segments that is not signed. It gives up after twice that long, and when the ledger is being closed.
+func (u *upkeep) signed(receipt Receipt) bool {
+	tick := time.NewTicker(checkpointWithin / 50)
+	defer tick.Stop()
+	for end := time.Now().Add(2 * checkpointWithin); time.Now().Before(end); {
+		if lastCheckpoint(u.ledger.options.storage, receipt.Chain).size >= receipt.Seq {
+			return true
+		}
+		select {
+		case <-u.quit:
+			return false
+		case <-tick.C:
+		}
+	}
+	return false
 }

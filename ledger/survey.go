@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -154,6 +155,9 @@ func (w *writer) beginAfter(all []*found) error {
 	w.beginning = true
 	err = w.introduce(all)
 	w.beginning = false
+	if err == nil && recoveredAny(all) {
+		err = w.signNow()
+	}
 	if err != nil {
 		if w.chain != nil {
 			err = errors.Join(err, w.chain.stop())
@@ -171,6 +175,18 @@ func (w *writer) beginAfter(all []*found) error {
 		w.ledger.warner.warn(WarningLowSpace, "no space could be kept back", err)
 	}
 	return nil
+}
+
+func recoveredAny(all []*found) bool {
+	return slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil })
+}
+
+// signNow signs what was recovered before it is noted as done: a verifier believes no record about another chain that is not signed.
+func (w *writer) signNow() error {
+	if err := w.sign(); err != nil {
+		return err
+	}
+	return w.chain.notes.sync()
 }
 
 // erase removes a chain that never came to be.

@@ -101,7 +101,7 @@ type verification struct {
 	places []*witnessFile
 	named  []string             // second places that chains name
 	claims map[string][]claim   // by the chain they are about
-	ends   map[string]recovery  // by the chain whose end they record
+	heard  map[string]testimony // by the chain that says it
 	pruned map[string][]pruning // nil until somebody asks
 	late   []lateClaim
 	tell   func(Progress)
@@ -111,7 +111,7 @@ type verification struct {
 }
 
 func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report, error) {
-	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, ends: map[string]recovery{}, tell: options.Progress}
+	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
 	defer v.closePlaces()
 	v.report.Harms, v.report.Chains, v.report.SecondPlaces = []Harm{}, []ChainReport{}, []string{}
 	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
@@ -173,34 +173,54 @@ func (v *verification) chain(name string) error {
 
 // scan reads one chain, up to the entry limit unless that is 0.
 func (v *verification) scan(name string, limit uint64) (ChainReport, error) {
-	own, err := openNotes(v.fsys, name+"/"+checkpointsName, name+"/"+checkpointsName)
+	s, err := v.newScan(name)
 	if err != nil {
 		return ChainReport{}, err
 	}
-	s := &chainScan{v: v, lines: newLineStream(v.fsys, name), leaves: newLeafHasher(), last: genesis(name), limit: limit}
-	s.report.Chain = name
-	s.witnesses = []*witness{{notes: own, keys: v.keys, chain: name}}
-	for _, p := range v.places {
-		w, err := p.witness(name, v.keys)
-		if err != nil {
-			s.close()
-			return ChainReport{}, err
-		}
-		if w != nil {
-			s.witnesses = append(s.witnesses, w)
-		}
-	}
+	s.limit = limit
 	s.claims = slices.Clone(v.claims[name])
 	sort.Slice(s.claims, func(i, j int) bool { return s.claims[i].size < s.claims[j].size })
 	if err := s.run(); err != nil {
 		return ChainReport{}, err
 	}
+	v.heard[name] = testimony{signed: s.signed, remarks: s.remarks}
 	if s.report.Harm == nil {
 		if err := v.compareTwins(&s.report); err != nil {
 			return ChainReport{}, err
 		}
 	}
 	return s.report, nil
+}
+
+// newScan opens a chain and every place that holds checkpoints of it.
+func (v *verification) newScan(name string) (*chainScan, error) {
+	witnesses, err := v.witnesses(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &chainScan{v: v, lines: newLineStream(v.fsys, name), leaves: newLeafHasher(), last: genesis(name), witnesses: witnesses}
+	s.report.Chain = name
+	return s, nil
+}
+
+// witnesses opens the chain's own file of checkpoints and the second places that name the chain, in this order.
+func (v *verification) witnesses(name string) ([]*witness, error) {
+	own, err := openNotes(v.fsys, name+"/"+checkpointsName, name+"/"+checkpointsName)
+	if err != nil {
+		return nil, err
+	}
+	list := []*witness{{notes: own, keys: v.keys, chain: name}}
+	for _, p := range v.places {
+		w, err := p.witness(name, v.keys)
+		if err != nil {
+			_ = own.close() // only read
+			return nil, err
+		}
+		if w != nil {
+			list = append(list, w)
+		}
+	}
+	return list, nil
 }
 
 // conclude fills in the sums.

@@ -2,7 +2,7 @@ package ledger
 
 // allPruned reports whether the rest of the chain is gone because retention removed it: all of it, or what was left when we began to read.
 func (s *chainScan) allPruned() (bool, error) {
-	if !s.vouched() && len(s.claims) == 0 {
+	if s.loose || !s.vouched() && len(s.claims) == 0 {
 		return false, nil
 	}
 	gone, harm, err := s.newest()

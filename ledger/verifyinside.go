@@ -26,12 +26,13 @@ func (s *chainScan) inside() (stop bool, err error) {
 	case KindCheckpoint:
 		return s.insideCheckpoint(), nil
 	case KindRecovered:
-		s.v.recovered(s.report.Chain, &s.line)
+		s.remarkEnd()
 	case KindSetting:
 		if s.seq == 1 {
 			s.cover.readPromise(&s.line)
 		}
-		if s.seq > 1 && bytes.Contains(s.at.bytes, []byte(`"before":`)) {
+		s.remarkBefore()
+		if !s.loose && s.seq > 1 && bytes.Contains(s.at.bytes, []byte(`"before":`)) {
 			s.v.late = append(s.v.late, claimsIn(&s.line)...)
 		}
 	case KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt:
@@ -63,7 +64,7 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 		s.harm(HarmRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry is not of the first %d entries", size))
 		return true
 	}
-	s.covered = max(s.covered, size)
+	s.covered, s.signed = max(s.covered, size), max(s.signed, size)
 	s.report.Inside++
 	if s.unfiled == nil {
 		s.unfiled = &Harm{Kind: HarmCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.file, Offset: s.at.offset,

@@ -13,15 +13,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// recovery is what a recovered entry says about the end of another chain.
-type recovery struct {
-	size     uint64
-	last     Digest
-	by       string
-	harm     bool // it was found damaged, so that its end is not where its entries end
-	poisoned bool // what stands behind its end is undefined
-}
-
 // preview reads the first entry of a chain for what it says about the others. A line that is not sound is passed over: the scan
 // will name it.
 func (v *verification) preview(name string) error {
@@ -124,88 +115,18 @@ func (v *verification) claim(about string, c claim) {
 	}
 }
 
-// recovered remembers what an entry says about the end of another chain.
-func (v *verification) recovered(by string, line *Line) {
-	var data struct {
-		Chain    string `json:"chain"`
-		Size     uint64 `json:"size"`
-		Last     string `json:"last"`
-		Harm     any    `json:"harm"`
-		Poisoned bool   `json:"poisoned"`
-	}
-	if unmarshalData(line, &data) != nil || !looksLikeChain(data.Chain) {
-		return
-	}
-	r := recovery{size: data.Size, by: by, harm: data.Harm != nil, poisoned: data.Poisoned}
-	if readHex(r.last[:], []byte(data.Last)) || r.size == 0 {
-		v.ends[data.Chain] = r
-	}
-}
-
-// compareEnds holds the chains against what others recorded about their ends. A chain that does not fit is read once more: it may
-// have been recovered while we were reading, or its end is undefined.
-func (v *verification) compareEnds() error {
-	for i := range v.report.Chains {
-		c := &v.report.Chains[i]
-		end, ok := v.ends[c.Chain]
-		if !ok || end.harm || !end.poisoned && c.Harm != nil {
-			continue
-		}
-		if c.Harm != nil || v.misfit(c, end) != nil {
-			if err := v.again(c, end); err != nil {
-				return err
-			}
-		}
-		c.Recovered = end.by
-	}
-	return nil
-}
-
-func (v *verification) again(c *ChainReport, end recovery) error {
-	limit := uint64(0)
-	if end.poisoned {
-		limit = end.size
-	}
-	report, err := v.scan(c.Chain, limit)
-	if err != nil {
-		return err
-	}
-	if end.poisoned && (report.Harm != nil && report.Harm.Seq > end.size || end.size == 0) {
-		report.Harm = nil
-	}
-	if *c = report; c.Harm == nil {
-		c.Harm = v.misfit(c, end)
-	}
-	return nil
-}
-
-func (v *verification) misfit(c *ChainReport, end recovery) *Harm {
-	h := Harm{Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + activeName, Offset: c.Bytes}
-	switch {
-	case end.poisoned && end.size == 0, c.gone():
-		return nil
-	case c.Size < end.size:
-		h.Kind, h.Text = HarmTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)
-	case c.Size > end.size:
-		h.Kind, h.Seq, h.Text = HarmWrongSeq, end.size+1, "entries stand behind the end that chain "+end.by+" recorded"
-	case c.Size > 0 && c.Last != end.last.String():
-		h.Kind, h.Seq, h.Text = HarmBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
-	case c.Torn > 0 && !end.poisoned:
-		h.Kind, h.Text = HarmTornTail, "half a line stands behind the end that chain "+end.by+" recorded"
-	default:
-		return nil
-	}
-	return &h
-}
-
 // missing finds chains that somebody names and that are gone.
 func (v *verification) missing(chains []string) {
 	named, file := map[string]string{}, map[string]*witnessFile{}
 	for about, claims := range v.claims {
 		named[about] = "chain " + claims[0].by
 	}
-	for about, end := range v.ends {
-		named[about] = "chain " + end.by
+	for by, t := range v.heard {
+		for _, r := range t.remarks {
+			if r.end != nil {
+				named[r.about] = "chain " + by
+			}
+		}
 	}
 	for _, p := range v.places {
 		for about, at := range p.blocks {

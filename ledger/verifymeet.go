@@ -34,6 +34,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 			if !s.agrees(due) {
 				return true, nil
 			}
+			s.signed = max(s.signed, uint64(due.size)) //nolint:gosec // it was read as a size
 			if s.unfiled != nil && i == 0 && !w.debris {
 				s.adopt(s.unfiled) // a crash loses the newest blocks, not older ones
 				return true, nil

@@ -12,6 +12,7 @@ import (
 type pruning struct {
 	size uint64 // number of the last entry that went
 	last Digest // its hash
+	seq  uint64 // of the entry that says so
 }
 
 // prunedAs finds what was recorded about a chain that does not begin with its first entry. What was read before is asked first; the
@@ -38,8 +39,35 @@ func (v *verification) findPruned() error {
 	}
 	v.pruned = map[string][]pruning{}
 	for _, name := range chains {
-		if err := findPrunedIn(v.fsys, name, v.pruned); err != nil {
+		found := map[string][]pruning{}
+		if err := findPrunedIn(v.fsys, name, found); err != nil {
 			return fmt.Errorf("reading chain %s: %w", name, err)
+		}
+		if err := v.addSigned(name, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSigned adds those records of a chain that a valid checkpoint of it covers: others could have been written without the key.
+func (v *verification) addSigned(name string, found map[string][]pruning) error {
+	if len(found) == 0 {
+		return nil
+	}
+	s, err := v.newScan(name)
+	if err != nil {
+		return err
+	}
+	s.loose = true
+	if err := s.run(); err != nil {
+		return err
+	}
+	for about, list := range found {
+		for _, p := range list {
+			if p.seq <= s.signed {
+				v.pruned[about] = append(v.pruned[about], p)
+			}
 		}
 	}
 	return nil
@@ -77,7 +105,7 @@ func addPruned(line *Line, found map[string][]pruning) {
 		return
 	}
 	for _, went := range data.Pruned {
-		p := pruning{size: went.Size}
+		p := pruning{size: went.Size, seq: line.Seq}
 		if readHex(p.last[:], []byte(went.Last)) && p.size > 0 {
 			found[went.Chain] = append(found[went.Chain], p)
 		}
