@@ -45,8 +45,18 @@ type Report struct {
 	SecondPlaces []string `json:"second_places"`
 	// Unread are second places that chains name and that cannot be read here.
 	Unread []string `json:"unread_places,omitempty"`
+	// Foreign are the second places that hold checkpoints of chains that are not here, signed with keys that are not known here. They
+	// are of other ledgers, or of this one before it was removed together with its keys.
+	Foreign []ForeignChains `json:"foreign,omitempty"`
 	// Harms holds the first harm of every chain that has one, and what is wrong beside the chains.
 	Harms []Harm `json:"harms"`
+}
+
+// ForeignChains are chains that only a second place names, under unknown keys.
+type ForeignChains struct {
+	Place  string `json:"place"`
+	Chains int    `json:"chains"`
+	Last   string `json:"last"` // name of one of them
 }
 
 // ChainReport is what was found in one chain.
@@ -65,6 +75,7 @@ type ChainReport struct {
 	Inside      int       `json:"inside,omitempty"`    // checkpoints that only stand in entries: a crash took them from the file
 	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
 	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a second place covers
+	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a second place should cover by what the chain says, if it covers fewer
 	Closed      bool      `json:"closed"`              // its writer ended it
 	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer was gone
 	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no harm
@@ -104,6 +115,7 @@ type verification struct {
 	heard  map[string]testimony // by the chain that says it
 	pruned map[string][]pruning // nil until somebody asks
 	late   []lateClaim
+	keyed  bool // the folder holds a key
 	tell   func(Progress)
 	at     Progress
 	told   int64
@@ -144,17 +156,27 @@ func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report,
 		return Report{}, err
 	}
 	v.missing(chains)
+	if err := v.impostors(); err != nil {
+		return Report{}, err
+	}
+	if err := v.compareKept(); err != nil {
+		return Report{}, err
+	}
+	if len(chains) == 0 && !v.keyed && len(v.report.Harms) == 0 {
+		return Report{}, errors.New("no ledger here: the folder holds no chain and no key")
+	}
 	return v.conclude(), nil
 }
 
 // trust sets the keys to believe.
 func (v *verification) trust(lines []string) error {
-	v.report.OwnKeys = len(lines) == 0
-	if len(lines) == 0 {
-		var err error
-		if lines, err = folderKeys(v.fsys); err != nil {
-			return err
-		}
+	own, err := folderKeys(v.fsys)
+	if err != nil {
+		return err
+	}
+	v.keyed = len(own) > 0
+	if v.report.OwnKeys = len(lines) == 0; v.report.OwnKeys {
+		lines = own
 	}
 	keys, err := verifiersOf(lines)
 	v.keys = keys
@@ -183,7 +205,7 @@ func (v *verification) scan(name string, limit uint64) (ChainReport, error) {
 	if err := s.run(); err != nil {
 		return ChainReport{}, err
 	}
-	v.heard[name] = testimony{signed: s.signed, remarks: s.remarks}
+	v.heard[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
 	if s.report.Harm == nil {
 		if err := v.compareTwins(&s.report); err != nil {
 			return ChainReport{}, err

@@ -31,24 +31,26 @@ type chainScan struct {
 	witnesses []*witness
 	claims    []claim // by size; those in front have been compared
 
-	line    Line // the one that is being looked at
-	at      rawLine
-	seq     uint64 // of the last good line
-	last    Digest // its hash
-	time    int64  // its time in microseconds
-	closed  bool
-	recent  [recentHashes]Digest // by seq
-	begun   bool                 // a line was seen
-	resumed bool                 // what stands before the line was pruned
-	covered uint64               // what the newest checkpoint covers, in the chain's file or in an entry
-	before  tlog.Hash            // the root before the line that is being looked at, if that is a checkpoint
-	unfiled *Harm                // the first entry whose checkpoint is not in the chain's file
-	lost    *statement           // a checkpoint over entries that are not there
-	signed  uint64               // entries that a checkpoint with a valid signature was compared with and covers
-	remarks []remark             // what the entries say about other chains
-	loose   bool                 // only find out what is signed: ask for no record of what was pruned, and note nothing
-	limit   uint64               // look at nothing behind this entry; 0 is no limit
-	cover   coverTime
+	line     Line // the one that is being looked at
+	at       rawLine
+	seq      uint64 // of the last good line
+	last     Digest // its hash
+	time     int64  // its time in microseconds
+	closed   bool
+	recent   [recentHashes]Digest // by seq
+	begun    bool                 // a line was seen
+	resumed  bool                 // what stands before the line was pruned
+	covered  uint64               // what the newest checkpoint covers, in the chain's file or in an entry
+	before   tlog.Hash            // the root before the line that is being looked at, if that is a checkpoint
+	unfiled  *Harm                // the first entry whose checkpoint is not in the chain's file
+	lost     *statement           // a checkpoint over entries that are not there
+	signed   uint64               // entries that a checkpoint with a valid signature was compared with and covers
+	remarks  []remark             // what the entries say about other chains
+	seconded bool                 // the chain names a second place
+	kept     uint64               // entries that the second place should cover, as the checkpoint entries say
+	loose    bool                 // only find out what is signed: ask for no record of what was pruned, and note nothing
+	limit    uint64               // look at nothing behind this entry; 0 is no limit
+	cover    coverTime
 
 	report ChainReport
 }

@@ -15,6 +15,7 @@ type remark struct {
 // may accuse a chain but never excuse it.
 type testimony struct {
 	signed  uint64
+	kept    uint64 // entries that a second place should cover
 	remarks []remark
 }
 

@@ -12,6 +12,7 @@ type checkpointData struct {
 	Note   string      `json:"note"`
 	Closed bool        `json:"closed"`
 	Tree   []tlog.Hash `json:"tree"`
+	Second *bool       `json:"second"` // false if it could not be written to the second place
 	Within int64       `json:"checkpoint_ms"`
 }
 
@@ -30,6 +31,7 @@ func (s *chainScan) inside() (stop bool, err error) {
 	case KindSetting:
 		if s.seq == 1 {
 			s.cover.readPromise(&s.line)
+			s.promiseSecond()
 		}
 		s.remarkBefore()
 		if !s.loose && s.seq > 1 && bytes.Contains(s.at.bytes, []byte(`"before":`)) {
@@ -50,6 +52,7 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 	}
 	s.closed = inside.Closed
 	s.cover.promise(inside.Within)
+	s.keptUpTo(&inside)
 	if s.witnesses[0].holds(inside.Note) {
 		return false
 	}

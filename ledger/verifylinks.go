@@ -129,6 +129,7 @@ func (v *verification) missing(chains []string) {
 		}
 	}
 	for _, p := range v.places {
+		foreign := ForeignChains{Place: p.name}
 		for about, at := range p.blocks {
 			if slices.Contains(chains, about) || v.exists(about) {
 				continue
@@ -137,12 +138,17 @@ func (v *verification) missing(chains []string) {
 			switch {
 			case flaw == nil:
 				named[about], file[about] = "a checkpoint in "+p.name, p
-			case flaw.kind == HarmUnknownKey && p.own:
+			case flaw.kind == HarmUnknownKey && (p.own || len(chains) == 0 && !v.keyed):
 				named[about], file[about] = "a checkpoint in "+p.name+", signed with a key that is gone too,", p
-			case flaw.kind != HarmUnknownKey: // else it is of another ledger that uses the same place
+			case flaw.kind == HarmUnknownKey: // of another ledger that uses the same place, or of this one before its keys went
+				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
+			default:
 				v.report.Harms = append(v.report.Harms, Harm{Kind: flaw.kind, Chain: about, File: p.name, Offset: at.last,
 					Text: "a checkpoint cannot be believed: " + flaw.why})
 			}
+		}
+		if foreign.Chains > 0 {
+			v.report.Foreign = append(v.report.Foreign, foreign)
 		}
 	}
 	for _, about := range sortedKeys(named) {
@@ -157,10 +163,29 @@ func (v *verification) missing(chains []string) {
 	}
 }
 
-// exists reports whether a chain is there that was begun after the chains were listed.
+// exists reports whether a chain is there that was begun after the chains were listed. Only a real folder with a log is a chain.
 func (v *verification) exists(chain string) bool {
-	_, err := fs.Stat(v.fsys, chain)
-	return err == nil
+	folder, err := fs.Lstat(v.fsys, chain)
+	if err != nil || !folder.IsDir() {
+		return false
+	}
+	log, err := fs.Lstat(v.fsys, chain+"/"+activeName)
+	return err == nil && log.Mode().IsRegular()
+}
+
+// impostors finds what has the name of a chain and is not a folder.
+func (v *verification) impostors() error {
+	list, err := fs.ReadDir(v.fsys, ".")
+	if err != nil {
+		return fmt.Errorf("listing the ledger: %w", err)
+	}
+	for _, item := range list {
+		if looksLikeChain(item.Name()) && !item.IsDir() {
+			v.report.Harms = append(v.report.Harms, Harm{Kind: HarmMissingChain, Chain: item.Name(), File: item.Name(),
+				Text: "a file or a link stands where the folder of a chain should be"})
+		}
+	}
+	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -246,6 +246,10 @@ func (w *writer) sign() error {
 		return logFailed(err)
 	}
 	w.pending = &pendingNote{Note: string(signed)}
+	if w.beginning && w.second.path != "" {
+		kept := false
+		w.pending.Second = &kept
+	}
 	if !w.beginning { // else the second place could name a chain that never came to be
 		err := w.second.append(signed)
 		if err != nil {

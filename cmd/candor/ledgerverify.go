@@ -163,6 +163,21 @@ func (c *verifyCommand) writePlaces(r *ledger.Report) {
 			hint: "copy the file and name it with --checkpoints FILE",
 		})
 	}
+	for _, f := range r.Foreign {
+		complain(c.w, c.cmd, &fault{
+			text: fmt.Sprintf("the second place %s holds checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
+				plain(f.Place), count(uint64(f.Chains), "chain", "chains"), plain(f.Last)), //nolint:gosec // a count
+			hint: "they are of another ledger, or of this one before it was removed together with its keys: give the keys with --key FILE to tell",
+		})
+	}
+	for i := range r.Chains {
+		if u := &r.Chains[i]; u.Unkept > 0 {
+			complain(c.w, c.cmd, &fault{
+				text: fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain),
+				hint: "the file was emptied, cut or replaced; compare with a copy of it: --checkpoints FILE",
+			})
+		}
+	}
 	if len(r.SecondPlaces) == 0 {
 		complain(c.w, c.cmd, &fault{
 			text: "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show",
