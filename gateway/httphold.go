@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -114,10 +113,9 @@ func (x *httpExchange) letGo() {
 	x.d.requests.giveBack(&x.asked)
 }
 
-// shed ends a call whose answer there was no room for.
+// shed ends a call whose answer could not be held in memory. The upstream has run the call, so the error never advises to repeat it.
 func (x *httpExchange) shed() Reply {
-	reply := Reply{Bytes: x.call.Fail(x.ctx, fault(candor.CodeTooManyCalls, "reason", errNoRoom.Error()))}
-	return x.say(reply)
+	return x.say(Reply{Bytes: x.call.Fail(x.ctx, errUnheld())})
 }
 
 // heldEvents accounts for the buffer of a reader of events, which lies between it and the body.

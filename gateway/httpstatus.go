@@ -110,6 +110,13 @@ func errOversize(most int) *candor.Error {
 		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
 }
 
+// errUnheld is the error for an answer that came while other large messages held all the memory. The call has run.
+func errUnheld() *candor.Error {
+	return fault(candor.CodeTooLarge, "reason", errNoRoom.Error()).With(
+		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
+		candor.WithSuggestion("Check whether the call took effect before making a new one; then ask for less: fewer items, a smaller range, a shorter text."))
+}
+
 func errFault() *candor.Error {
 	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
 }
