@@ -2,6 +2,8 @@ package contract
 
 import (
 	"bytes"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/dialect"
@@ -123,7 +125,7 @@ func classifyResult(x *Exchange) Conclusion {
 		return certain(VerdictClean, RuleAnsweredClean)
 	}
 	a := answerOf(m)
-	failed, _ := a.isError.Bool()
+	failed := saysYes(a.isError)
 	own, _ := a.meta.Get(dialect.MetaKey)
 	marked := own.Type() == wire.TypeObject && readable(own)
 	switch {
@@ -135,6 +137,30 @@ func classifyResult(x *Exchange) Conclusion {
 		return certain(VerdictMasked, RuleCandorMeta)
 	default:
 		return classifySuccess(x, &a)
+	}
+}
+
+// saysYes reports an isError that stands for true, however it is written: a number that is not zero, a text that does not say no, a list
+// or an object that holds something. Clients that read strictly drop such a result, and others take it for a success.
+func saysYes(flag wire.Value) bool {
+	switch flag.Type() {
+	case wire.TypeBool:
+		yes, _ := flag.Bool()
+		return yes
+	case wire.TypeNumber:
+		n, err := strconv.ParseFloat(string(flag.Raw()), 64)
+		return err != nil || n != 0
+	case wire.TypeString:
+		text, _ := flag.Str()
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "", "false", "0", "no", "off", "null", "none":
+			return false
+		}
+		return true
+	case wire.TypeArray, wire.TypeObject:
+		return len(bytes.TrimSpace(flag.Raw()[1:len(flag.Raw())-1])) > 0
+	default:
+		return false
 	}
 }
 
@@ -152,9 +178,6 @@ func readable(own wire.Value) bool {
 func classifySuccess(x *Exchange, a *answer) Conclusion {
 	if a.unfinished() {
 		return certain(VerdictClean, RuleWaiting)
-	}
-	if raw := string(a.isError.Raw()); raw == `"true"` || raw == "1" {
-		return suspected(RuleFalseFlag)
 	}
 	if x.Dialect != "" {
 		if f, ok := dialectVerdict(x); ok {
@@ -178,7 +201,7 @@ func (a *answer) unfinished() bool {
 // classifyLegacy reads the result shape of the first protocol drafts, where no current client looks for isError.
 func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
 	if flag, ok := old.Get("isError"); ok {
-		if failed, _ := flag.Bool(); failed {
+		if saysYes(flag) {
 			return suspected(RuleLegacyResult)
 		}
 	}
