@@ -85,7 +85,11 @@ func (h *handshake) missed() {
 	h.late = true
 }
 
-var errNoGreeting = errors.New("the server was started again and did not answer initialize")
+var (
+	errNoGreeting   = errors.New("the server was started again and did not answer initialize")
+	errEarlyEnd     = errors.New("the server was started again and ended before it answered initialize")
+	errSessionEnded = errors.New("the session ended before the server that was started again answered initialize")
+)
 
 // replay says to a new server what the client said to the old one. The client sees none of it. It reports whether the new one is
 // as the old one was.
@@ -119,7 +123,7 @@ func (h *handshake) replay(ctx context.Context, l *link) (same bool, err error) 
 		l.server.send(ready)
 		return bytes.Equal(g.version, before.version) && bytes.Equal(g.capabilities, before.capabilities), nil
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return false, context.Cause(ctx)
 	}
 }
 

@@ -123,7 +123,7 @@ func (w *wrapping) serve(server *process, again bool) (died bool) {
 		}
 	}()
 	defer server.close()
-	if err := w.greet(l, again); err != nil {
+	if err := w.greet(l, server, silent, again); err != nil {
 		w.up.o.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.String("upstream", w.up.o.Name), slog.Any("error", err))
 		server.kill()
 		died = true
@@ -211,16 +211,37 @@ func (w *wrapping) reportUndelivered() {
 }
 
 // greet replays the handshake to a server that was started anew.
-func (w *wrapping) greet(l *link, again bool) error {
+func (w *wrapping) greet(l *link, server *process, silent <-chan struct{}, again bool) error {
 	if !again {
 		return nil
 	}
 	w.pump.tools.forget()
-	same, err := w.pump.hello.replay(w.ctx, l)
+	ctx, cancel := w.untilEnd(server, silent)
+	defer cancel(nil)
+	same, err := w.pump.hello.replay(ctx, l)
 	if err == nil && !same {
 		w.up.o.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.o.Name))
 	}
 	return err
+}
+
+// untilEnd returns a context that ends when the server, its output or the session does.
+func (w *wrapping) untilEnd(server *process, silent <-chan struct{}) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(w.ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-server.done:
+			cancel(errEarlyEnd)
+		case <-silent:
+			cancel(errEarlyEnd)
+		case <-w.hungUp:
+			cancel(errSessionEnded)
+		case <-w.pump.client.broken:
+			cancel(errSessionEnded)
+		}
+	}()
+	return ctx, cancel
 }
 
 // watch waits for the end of a session, and reports whether it was the server's doing.
