@@ -105,6 +105,9 @@ func Verify(dir string, options VerifyOptions) (Report, error) {
 	return verifyFS(root.FS(), places, options)
 }
 
+// errNoLedger says that a folder is not that of a ledger. A writer makes the key first, so that a new ledger has at least that.
+var errNoLedger = errors.New("no ledger here: the folder holds no chain and no key")
+
 // verification is one run. It belongs to one goroutine.
 type verification struct {
 	fsys   fs.FS
@@ -163,7 +166,7 @@ func verifyFS(fsys fs.FS, places []*witnessFile, options VerifyOptions) (Report,
 		return Report{}, err
 	}
 	if len(chains) == 0 && !v.keyed && len(v.report.Harms) == 0 {
-		return Report{}, errors.New("no ledger here: the folder holds no chain and no key")
+		return Report{}, errNoLedger
 	}
 	return v.conclude(), nil
 }
