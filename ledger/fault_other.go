@@ -5,3 +5,5 @@ package ledger
 import "syscall"
 
 const errQuota = syscall.ENOSPC
+
+const nonBlocking = 0

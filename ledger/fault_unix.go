@@ -5,3 +5,6 @@ package ledger
 import "syscall"
 
 const errQuota = syscall.EDQUOT
+
+// nonBlocking makes opening a pipe fail at once instead of waiting for its other end.
+const nonBlocking = syscall.O_NONBLOCK

@@ -74,7 +74,7 @@ func open(o Options) (*Ledger, error) {
 	l.writer = w
 	if err := w.begin(); err != nil {
 		l.warner.close()
-		return nil, errors.Join(err, w.drop(), second.close())
+		return nil, errors.Join(err, w.drop(), second.end())
 	}
 	go func() {
 		defer close(l.ended)

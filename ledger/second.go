@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // secondFile is the second place: a file that several writers append their checkpoints to, so that it is never cut; see compact for how one
@@ -20,6 +22,50 @@ type secondFile struct {
 	dirty   bool
 	failing bool  // the operator has been warned
 	limit   int64 // the size at which the file is rewritten; 0 is never
+
+	wait time.Duration // how long an operation may take; 0 runs it on the caller's goroutine
+	busy atomic.Bool   // an operation is at work, on a goroutine that alone uses the fields above, but for path and failing
+}
+
+// secondWait is how long the ledger waits for the second place: it may lie on a mount that stalls.
+const secondWait = 2 * time.Second
+
+// errStalled says that the second place does not answer.
+var errStalled = errors.New("the second place does not answer")
+
+// within runs an operation on the file and waits for it, but not for long. While one is still at work others fail at once.
+func (p *secondFile) within(f func() error) error {
+	if p.path == "" || p.wait == 0 {
+		return f()
+	}
+	if !p.busy.CompareAndSwap(false, true) {
+		return errStalled
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := f()
+		p.busy.Store(false)
+		done <- err
+	}()
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return errStalled
+	}
+}
+
+// unsynced reports whether blocks were written that are not durable yet.
+func (p *secondFile) unsynced() bool { return !p.busy.Load() && p.dirty }
+
+// end closes the file. One that does not answer is left to the end of the process; the operator has been warned.
+func (p *secondFile) end() error {
+	if err := p.within(p.close); !errors.Is(err, errStalled) {
+		return err
+	}
+	return nil
 }
 
 func newSecondFile(o *Options) *secondFile {
@@ -30,7 +76,7 @@ func newSecondFile(o *Options) *secondFile {
 	if full, err := filepath.Abs(p.path); err == nil { // it fails only without a working folder
 		p.path = full
 	}
-	p.name = filepath.Base(p.path)
+	p.name, p.wait = filepath.Base(p.path), secondWait
 	if o.OwnSecondPlace {
 		p.limit = maxOwnSecond
 	}

@@ -58,5 +58,8 @@ type watch func() (size int64, err error)
 // errReplaced says that a name leads to another file than it did.
 var errReplaced = errors.New("another file has its name")
 
+// errNotRegular says that a name leads to a pipe, a device or a folder.
+var errNotRegular = errors.New("not a regular file")
+
 // errLocked says that somebody else holds a lock.
 var errLocked = errors.New("the lock is held by another writer")

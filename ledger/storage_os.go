@@ -131,9 +131,16 @@ func (s *osStorage) OpenAppend(name string) (file, error) {
 }
 
 func (s *osStorage) open(name string, flag int, mode fs.FileMode) (file, error) {
-	f, err := s.root().OpenFile(name, flag, mode)
+	f, err := s.root().OpenFile(name, flag|nonBlocking, mode)
 	if err != nil {
 		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }

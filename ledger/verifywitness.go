@@ -163,7 +163,11 @@ type span struct {
 
 // index finds where each chain's blocks stand, so that each can be read by itself in little memory.
 func (p *witnessFile) index() (*Harm, error) {
-	if _, err := fs.Stat(p.fsys, p.base); err != nil {
+	info, err := fs.Stat(p.fsys, p.base)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", p.name, errNotRegular) // reading a pipe could wait for ever
+	}
+	if err != nil {
 		return nil, fmt.Errorf("opening the second place: %w", err)
 	}
 	if err := p.open(); err != nil {

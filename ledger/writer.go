@@ -251,7 +251,7 @@ func (w *writer) sign() error {
 		w.pending.Second = &kept
 	}
 	if !w.beginning { // else the second place could name a chain that never came to be
-		err := w.second.append(signed)
+		err := w.second.within(func() error { return w.second.append(signed) })
 		if err != nil {
 			failed := false
 			w.pending.Second = &failed
@@ -267,7 +267,7 @@ func (w *writer) sign() error {
 
 // unsettled reports whether there is something for settle to do.
 func (w *writer) unsettled() bool {
-	return w.chain != nil && w.chain.notes.dirty || w.second.dirty
+	return w.chain != nil && w.chain.notes.dirty || w.second.unsynced()
 }
 
 // settle does what can wait until nobody does. While the queue is never empty it is done once a second.
@@ -280,9 +280,9 @@ func (w *writer) settle() {
 	if err := w.chain.notes.sync(); err != nil {
 		w.poison(err)
 	}
-	if err := w.second.sync(); err != nil {
+	if err := w.second.within(w.second.sync); err != nil {
 		w.reportSecond(err)
-	} else if err := w.second.compact(); err != nil {
+	} else if err := w.second.within(w.second.compact); err != nil {
 		w.ledger.warner.warn(WarningUpkeep, "the second place could not be rewritten and goes on growing", err)
 	}
 	w.checkSpace()
@@ -317,7 +317,7 @@ func (w *writer) finish() error {
 	for _, c := range w.poisoned { // nobody has named them; the next opener will
 		err = errors.Join(err, c.unlock())
 	}
-	return errors.Join(err, w.second.close())
+	return errors.Join(err, w.second.end())
 }
 
 func (w *writer) closeChain() error {
