@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -38,7 +39,8 @@ func (x *bridgeExchange) withoutSession(m *wire.Message) {
 	p := &x.b.stateless
 	h, err := (*bridgeHost)(nil), errStateful
 	if !p.shunned(x.b.up.o.now()) {
-		h, err = p.enter(x.ctx, x.b, x.b.discover)
+		tool, _ := m.Params().Path("name").Str()
+		h, err = p.enter(x.ctx, x.b, func(h *bridgeHost) error { return x.b.discover(x.ctx, h, x.b.up.timeout(tool)) })
 	}
 	switch {
 	case errors.Is(err, errStateful):
@@ -77,17 +79,21 @@ func (p *bridgePool) shunned(now time.Time) bool {
 	return false
 }
 
-// discover asks a server whether it serves clients without a session. One that dies of the question does not.
-func (b *Bridge) discover(h *bridgeHost) error {
+// discover asks a server whether it serves clients without a session, within the time that the call may take. Only an answer of the
+// server says that it does not: one that ends or is silent may serve them when it is asked again.
+func (b *Bridge) discover(ctx context.Context, h *bridgeHost, limit time.Duration) error {
 	l, e := h.pump.server()
 	if e != nil {
 		return e
 	}
 	id := wire.AppendString(nil, "candor/"+ref.New())
-	answered := make(chan bool, 1)
+	answered := make(chan error, 1)
 	p := &pending{key: idKey(id), began: time.Now(), limit: greetTimeout}
+	if limit > 0 {
+		p.limit = min(limit, greetTimeout)
+	}
 	p.due = p.began.Add(p.limit)
-	p.own = func(m *wire.Message) { answered <- m != nil && m.Kind() == wire.KindResult }
+	p.own = func(m *wire.Message) { answered <- discovered(l, p, m) }
 	if e := l.put(p); e != nil {
 		return e
 	}
@@ -95,13 +101,32 @@ func (b *Bridge) discover(h *bridgeHost) error {
 	line = append(line, protocolVersionKey+`":"`+statelessVersion+`","io.modelcontextprotocol/clientInfo":{"name":"candor","version":"1"},`...)
 	l.server.send(append(line, `"io.modelcontextprotocol/clientCapabilities":{}}}}`...))
 	select {
-	case ok := <-answered:
-		if !ok {
-			return errStateful
-		}
-		return nil
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
 	case <-h.pump.ctx.Done():
 		return draining()
+	}
+}
+
+// discovered returns what an answer to server/discover means; m is nil if none came that can be read.
+func discovered(l *link, p *pending, m *wire.Message) error {
+	if m != nil {
+		if m.Kind() == wire.KindResult {
+			return nil
+		}
+		return errStateful
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.over != nil:
+		return tooLate(l.over)
+	case !time.Now().Before(p.due):
+		return fault(candor.CodeCallTimeout, "timeoutMs", p.limit.Milliseconds())
+	default:
+		return errStateful // it answered with something unreadable
 	}
 }
 
