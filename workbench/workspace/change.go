@@ -360,10 +360,16 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 	return coded(errors.Join(faults...))
 }
 
-// isBack reports a move whose target holds the old content again: its way back may fail after the names were turned over.
+// isBack reports a move whose target holds the old content again: its way back may fail after the names were turned over. A folder
+// that cannot be opened proves nothing: it may have been moved away with the new file in it.
 func (m *move) isBack(f *Folder) bool {
+	dir, err := f.walk(m.path.parent())
+	if err != nil {
+		return false
+	}
+	defer dir.Close() //nolint:errcheck // only read
 	look := move{path: m.path, from: m.from, to: m.to}
-	at := look.stands(f)
+	at := look.standsIn(f, dir)
 	return at == atBefore || at == atBoth
 }
 

@@ -272,12 +272,25 @@ const (
 
 // stands looks where a file is. A folder that is not there holds no file.
 func (m *move) stands(f *Folder) standing {
-	hash, mode, err := "", fs.FileMode(0), error(nil)
-	if m.dir, err = f.walk(m.path.parent()); err == nil {
-		defer m.release()
-		var now File
-		now, err = f.own().readPlain(m.dir, m.path, m.path.base())
-		hash, mode = now.Hash, now.Mode.Perm()
+	dir, err := f.walk(m.path.parent())
+	if err != nil {
+		return m.standing(File{}, err)
+	}
+	m.dir = dir
+	defer m.release()
+	return m.standsIn(f, dir)
+}
+
+// standsIn is stands for a target whose folder is open.
+func (m *move) standsIn(f *Folder, dir *os.Root) standing {
+	return m.standing(f.own().readPlain(dir, m.path, m.path.base()))
+}
+
+// standing compares what is at the target, or the error of reading it, with both sides of the move.
+func (m *move) standing(now File, err error) standing {
+	hash, mode := now.Hash, now.Mode.Perm()
+	if err != nil {
+		hash, mode = "", 0
 	}
 	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == candor.CodeKaizaPathNotFound
 	switch {
