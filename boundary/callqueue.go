@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -47,6 +48,7 @@ func (c *streamConn) startOrQueue(o *openCall) bool {
 		q.serving = true
 		go c.serveQueue()
 	}
+	o.queued = time.Now()
 	q.calls = append(q.calls, o)
 	return false
 }
@@ -83,7 +85,8 @@ func (c *streamConn) serveQueue() {
 // it waits, because a refusal could not be written either.
 func (c *streamConn) waitForStart(o *openCall) (ticket, bool) {
 	for c.life.Err() == nil {
-		ctx, cancel := context.WithTimeout(c.life, queueWait)
+		// Each call has its own wait, from when it was received. One that is late already gets a moment, in case there is space.
+		ctx, cancel := context.WithTimeout(c.life, max(queueWait-time.Since(o.queued), gateInterval))
 		t, ok := c.gate.start(ctx)
 		cancel()
 		if ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -37,7 +38,7 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 	began := c.g.b.o.now()
 	end := func(*candor.Error) {}
 	if c.g.b.o.Tracer != nil {
-		ctx, end = c.g.b.o.Tracer.StartCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
+		ctx, end = c.g.b.startCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
 	}
 	r := leaving{failure: unfinished}
 	defer func() { end(r.failure) }()
@@ -109,6 +110,10 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	if !said {
 		return c.fail(ctx, ran(c.g.b.understand(out.err, candor.PartyTool)), nil)
 	}
+	if shown.code == jsonrpc.CodeMethodNotFound {
+		// The SDK would replace it by words of its own, and the method that was called exists: the tool has failed.
+		return c.fail(ctx, ran(readWords(shown)).With(candor.WithCause(out.err)), nil)
+	}
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
 	if e.Code() == candor.CodeToolNotFound {
@@ -138,7 +143,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 	}
 	if len(result.Meta) > 0 {
 		if e := attached(result); e != nil { // it says that it failed, where few clients look
-			return c.fail(ctx, ran(e), result)
+			return c.fail(ctx, attribute(e), result)
 		}
 	}
 	if e := c.tool.checkOutput(result); e != nil {
@@ -147,7 +152,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 	return leaving{result: result}
 }
 
-// reported handles a result that says isError. One that holds an envelope already is only settled.
+// reported handles a result that says isError. The envelope that one may hold is replaced.
 func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leaving {
 	if c.claim != nil {
 		var err error
@@ -156,7 +161,7 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		}
 	}
 	if e := attached(result); e != nil {
-		return c.keep(ctx, ran(e), result)
+		return c.fail(ctx, attribute(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
 		if !foreign.Finite(cause) {
@@ -229,28 +234,6 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 		settled.add(e.Ref())
 	}
 	return leaving{result: m.result, failure: e}
-}
-
-// keep settles a failure whose author has written the envelope: it leaves as it is, but for secrets.
-func (c toolCall) keep(ctx context.Context, e *candor.Error, result *mcp.CallToolResult) leaving {
-	if e.Ref() == "" {
-		return c.fail(ctx, e, result)
-	}
-	x := c.exchange()
-	c.declared(e)
-	result = redactedResult(result)
-	if !c.claim.take() {
-		return leaving{}
-	}
-	if audit := c.g.b.settle(ctx, c.g.b.stamp(e, &x), contract.VerdictTool, &x, envelopeOf(result)); audit != nil {
-		m := emission{b: c.g.b, tool: c.tool, complete: isNewEra(c.req)}
-		m.write(audit)
-		return leaving{result: m.result, failure: audit}
-	}
-	if c.g.outside(c.req) {
-		settled.add(e.Ref())
-	}
-	return leaving{result: result, failure: e}
 }
 
 // isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.

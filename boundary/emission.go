@@ -127,7 +127,11 @@ func (m *emission) keepContent() {
 		return
 	}
 	if !m.onlyErrorText() {
-		for _, block := range m.from.Content {
+		theirs := attached(m.from)
+		for i, block := range m.from.Content {
+			if i == 0 && repeats(block, theirs) {
+				continue
+			}
 			m.result.Content = append(m.result.Content, redactedBlock(block))
 		}
 	}
@@ -136,7 +140,7 @@ func (m *emission) keepContent() {
 			m.result.Meta[key] = redactedValue(value)
 		}
 	}
-	if structure := redactedValue(m.from.StructuredContent); structure != nil && m.keeps(structure) {
+	if structure := redactedValue(m.from.StructuredContent); structure != nil && !isEnvelope(structure) && m.keeps(structure) {
 		m.result.StructuredContent = structure
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -105,7 +106,7 @@ func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string,
 		r := g.answer(ctx, next, method, req)
 		return r.result, r.err
 	}
-	ctx, end := g.b.o.Tracer.StartCall(ctx, method, "", metaOf(req))
+	ctx, end := g.b.startCall(ctx, method, "", metaOf(req))
 	r := leaving{failure: unfinished}
 	defer func() { end(r.failure) }()
 	r = g.answer(ctx, next, method, req)
@@ -176,6 +177,11 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 	shown, said := saidRPC(out.err)
 	if !said {
 		return g.b.understand(out.err, candor.PartyServer), rpcError{}
+	}
+	if shown.code == jsonrpc.CodeMethodNotFound && (x.method == "prompts/get" || x.method == "resources/read") {
+		e := readWords(shown) // the method exists; the SDK would replace this number's message by its own
+		shown.code = jsonrpc.CodeInternalError
+		return e.With(candor.WithCause(out.err)), shown.improved(e)
 	}
 	e := read(shown, x)
 	return e.With(candor.WithCause(out.err)), shown.improved(e)

@@ -51,11 +51,12 @@ func (t *inferredTexts) keep(text string, e *candor.Error) {
 	t.now[text] = e
 }
 
-// inferText reads a text by the rules that are applied to any other server's texts.
+// inferText reads a text by the rules that are applied to any other server's texts. A code in a text is inferred, because the text may quote
+// another party, and for the same reason a text does not say which tool or session failed.
 func inferText(text string) *candor.Error {
 	e := readText(text)
 	if e == nil || e.Code() == candor.CodeUnknownToolFailure {
 		return nil
 	}
-	return e
+	return e.With(candor.WithOrigin(e.Origin().By, true), candor.WithContext(candor.Context{}))
 }

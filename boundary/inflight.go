@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -28,6 +29,7 @@ type openCall struct {
 	started   atomic.Bool     // it was passed on to the SDK; until then it waits in the queue
 	ticket    ticket          // of the gate, from the start until the answer is written
 	place     place           // of its params
+	queued    time.Time       // when it began to wait in the queue
 }
 
 // endless reports a call that is answered only when somebody ends it.

@@ -3,6 +3,8 @@ package boundary
 import (
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
@@ -60,12 +62,24 @@ func read(r rpcError, x *exchange) *candor.Error {
 	if e := readSDK(r, x); e != nil {
 		return e
 	}
+	return readAnyServer(r)
+}
+
+// readWords reads a JSON-RPC error that says "method not found" of a method that exists: only its words count.
+func readWords(r rpcError) *candor.Error {
+	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
+	r.code = jsonrpc.CodeInternalError
+	return readAnyServer(r)
+}
+
+// readAnyServer reads a JSON-RPC error by the rules that are applied to any other server.
+func readAnyServer(r rpcError) *candor.Error {
 	line := r.append(nil, []byte("0"))
 	reading := contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})})
 	if reading.Error == nil {
 		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
 	}
-	return reading.Error
+	return reading.Error.With(candor.WithContext(candor.Context{})) // a peer's words do not say which call this was
 }
 
 func readSDK(r rpcError, x *exchange) *candor.Error {

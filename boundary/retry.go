@@ -9,10 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // Caller calls tools and sends a call again where its error advises that, and only where that is safe: never a call that may
@@ -25,15 +28,16 @@ import (
 //     run (see below);
 //   - attempts, waiting time, the caller's deadline and the retry budget suffice. A wait that would not fit is not begun.
 //
-// These errors prove that the tool did not run, if the named party said so itself and nobody inferred it:
+// These errors prove that the tool did not run, if the peer's own envelope says so and the code is not inferred:
 //
 //	by the server or gateway   RATE_LIMITED, E_RL_EXCEEDED, TOO_MANY_CALLS, TOO_MANY_SESSIONS, TOOL_LOCK_TIMEOUT
 //	by the gateway             CIRCUIT_OPEN, GATEWAY_DRAINING
-//	by anybody                 AUDIT_LOG_FAILED, AUDIT_LOCK_FAILED without details.code: nothing is done before it can be recorded
+//	by the gateway             AUDIT_LOG_FAILED, AUDIT_LOCK_FAILED without details.code: it forwards nothing that it cannot record
 //	by the transport           no connection could be opened, or the answer was the HTTP status 429
 //
-// With details.code an AUDIT_ error stands for a failure that could not be recorded, so the tool did run. What a tool says
-// itself proves nothing, because it was running; neither does a lost connection, a timeout or the HTTP status 503.
+// With details.code an AUDIT_ error stands for a failure that could not be recorded, so the tool did run. The same error by a server proves
+// nothing, because a tool may keep a trail of its own. Neither does a code in a text, or anything a tool says, because it was running; nor
+// a lost connection, a timeout or the HTTP status 503.
 type Caller struct {
 	Session *mcp.ClientSession
 
@@ -86,7 +90,7 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 		if !e.Retry().Retryable() {
 			return result, ended(e, attempt, "")
 		}
-		wait, stopped := c.plan(ctx, e, name, attempt, waited)
+		wait, stopped := c.plan(ctx, e, neverRan(e, sourceOf(result, err)), name, attempt, waited)
 		if stopped != "" {
 			return result, ended(e, attempt, stopped)
 		}
@@ -131,7 +135,7 @@ func ended(e *candor.Error, attempts int, stopped string) *candor.Error {
 }
 
 // plan says how long to wait before the next attempt, or why there is none.
-func (c *Caller) plan(ctx context.Context, e *candor.Error, name string, attempt int, waited time.Duration) (time.Duration, string) {
+func (c *Caller) plan(ctx context.Context, e *candor.Error, notRun bool, name string, attempt int, waited time.Duration) (time.Duration, string) {
 	if attempt >= orDefault(c.MaxAttempts, 3) {
 		return 0, "attempts"
 	}
@@ -145,7 +149,7 @@ func (c *Caller) plan(ctx context.Context, e *candor.Error, name string, attempt
 		return 0, "cancelled"
 	case delay >= left:
 		return 0, "wait"
-	case !neverRan(e) && !c.repeatable(ctx, name):
+	case !notRun && !c.repeatable(ctx, name):
 		return 0, "effect"
 	case !c.withdraw():
 		return 0, "budget"
@@ -200,16 +204,43 @@ var (
 	gatewayRefusals = []candor.Code{candor.CodeCircuitOpen, candor.CodeGatewayDraining}
 )
 
-// neverRan reports that an error proves that the tool was not begun. The table is in the documentation of [Caller].
-func neverRan(e *candor.Error) bool {
-	by, code := e.Origin().By, e.Code()
-	if by == candor.PartyTransport {
-		return code == candor.CodeRateLimited || neverConnected(e)
+// source says where an error of a call was read.
+type source int
+
+const (
+	fromWords    source = iota // in texts, or in members that are not Candor's
+	fromEnvelope               // in the peer's own envelope
+	fromHere                   // on this side of the wire: the peer has said nothing
+)
+
+// sourceOf returns the source of the error that [Decode] reads from the two values of a call.
+func sourceOf(result *mcp.CallToolResult, err error) source {
+	if err == nil {
+		if result != nil && attached(result) != nil {
+			return fromEnvelope
+		}
+		return fromWords
 	}
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || said == nil {
+		return fromHere
+	}
+	v, bad := wire.ParseValue(said.Data, wire.Limits{})
+	if bad == nil && v.Path(dialect.MetaKey).Present() {
+		return fromEnvelope
+	}
+	return fromWords
+}
+
+// neverRan reports that an error proves that the tool was not begun. The table is in the documentation of [Caller].
+func neverRan(e *candor.Error, from source) bool {
+	by, code := e.Origin().By, e.Code()
 	switch {
-	case e.Origin().Inferred:
+	case from == fromHere:
+		return by == candor.PartyTransport && (code == candor.CodeRateLimited || neverConnected(e))
+	case from == fromWords, e.Origin().Inferred:
 		return false
-	case tail.IsAudit(code):
+	case by == candor.PartyGateway && tail.IsAudit(code):
 		return e.Details().Get("code").IsZero()
 	case by == candor.PartyGateway && slices.Contains(gatewayRefusals, code):
 		return true

@@ -156,7 +156,7 @@ func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
 	}
 	switch code {
 	case candor.CodeKaizaAuditLogFailed, candor.CodeKaizaAuditLockFailed:
-		return true
+		return by == candor.PartyGateway
 	case candor.CodeCircuitOpen, candor.CodeGatewayDraining:
 		return by == candor.PartyGateway
 	case candor.CodeRateLimited, candor.CodeRateLimitRlExceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,

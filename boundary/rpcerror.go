@@ -143,11 +143,15 @@ func isResourceURI(data []byte) bool {
 	return ok
 }
 
-// withEnvelope adds the canonical error to data. It leaves alone what is no object.
+// withEnvelope adds the canonical error to data. Data that is not an object becomes the member "value" of one.
 func withEnvelope(data, envelope []byte) ([]byte, bool) {
 	v, err := wire.ParseValue(data, wire.Limits{})
-	if err != nil || v.Type() != wire.TypeObject {
+	if err != nil {
 		return nil, false
+	}
+	if v.Type() != wire.TypeObject {
+		out := append(append([]byte(`{"value":`), data...), `,"`+dialect.MetaKey+`":`...)
+		return append(append(out, envelope...), '}'), true
 	}
 	out, err := wire.SetMember(nil, data, []string{dialect.MetaKey}, envelope)
 	return out, err == nil

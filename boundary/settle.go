@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -22,15 +23,18 @@ type exchange struct {
 
 // edge is the boundary as the place where failures leave.
 func (b *Boundary) edge() tail.Edge {
-	return tail.Edge{By: candor.PartyServer, Meter: b.o.Meter, Logger: b.o.Logger, Now: b.o.now, Ref: b.o.ref}
+	return tail.Edge{By: candor.PartyServer, Meter: calmMeter{b}, Logger: b.o.Logger, Now: b.o.now, Ref: b.o.ref}
 }
 
-func (x *exchange) place() tail.Place { return tail.Place{Tool: x.tool, Session: x.session} }
+// placeOf returns where a call failed. A server may have sessions of its own where the transport has none.
+func placeOf(x *exchange, e *candor.Error) tail.Place {
+	return tail.Place{Tool: x.tool, Session: cmp.Or(x.session, e.Context().SessionID), Sure: true}
+}
 
-// stamp gives an error what only the edge knows: a ref, the time and the place, and a stack if those are asked for. What the author
-// said stays.
+// stamp gives an error what only the edge knows: a ref, the time and the place, and a stack if those are asked for. The
+// tool is the one that was called, whatever the error says.
 func (b *Boundary) stamp(e *candor.Error, x *exchange) *candor.Error {
-	return b.edge().Stamp(b.withStack(e), x.place())
+	return b.edge().Stamp(b.withStack(e), placeOf(x, e))
 }
 
 // settle records a failure, then counts it. The envelope is what will be sent. It returns nil, or, if the ledger refused,
@@ -41,7 +45,7 @@ func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdi
 	if b.o.Ledger != nil {
 		record = func(ctx context.Context) error { return b.record(ctx, e, v, x, envelope) }
 	}
-	return b.edge().Settle(ctx, tail.Failure{Error: e, Verdict: string(v), Place: x.place(), Silent: x.silent}, record)
+	return b.edge().Settle(ctx, tail.Failure{Error: e, Verdict: string(v), Place: placeOf(x, e), Silent: x.silent}, record)
 }
 
 // record asks the ledger. One that panics has refused.

@@ -286,7 +286,7 @@ func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Respo
 	}
 	switch {
 	case done && c.b.o.Meter != nil:
-		c.b.o.Meter.CountSuppressed()
+		calmMeter{c.b}.CountSuppressed()
 	case done, o.endless():
 	default:
 		e := candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false))

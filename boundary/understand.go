@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -52,10 +53,11 @@ var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMe
 // so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
 // A server's own word that it could not record stays its own: it knows what was done.
 func ran(e *candor.Error) *candor.Error {
-	if e.Origin().By == candor.PartyTool || e.Origin().By == candor.PartyServer && tail.IsAudit(e.Code()) {
+	by := e.Origin()
+	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && tail.IsAudit(e.Code()) {
 		return e
 	}
-	return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred))
+	return e.With(candor.WithOrigin(candor.PartyTool, by.Inferred))
 }
 
 // refusedByClient is the error of a handler that needs something its client does not offer, nil for any other.
@@ -76,8 +78,15 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if carriesError(err) {
 		return candor.From(err)
 	}
-	if candor.KnownCode(err).Valid() {
-		return b.withWords(candor.From(err), err)
+	if isDecodingOwn(err) {
+		return b.undecoded(err, by)
+	}
+	if code := candor.KnownCode(err); code.Valid() {
+		e := b.withWords(candor.From(err), err)
+		if strings.Contains(err.Error(), code.Symbol()) { // the code was read from the text, which may quote another party
+			e = e.With(candor.WithOrigin(by, true))
+		}
+		return e
 	}
 	if known := readInside(err); known != nil {
 		return known
@@ -89,6 +98,33 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 		return said.With(candor.WithCause(err))
 	}
 	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err))
+}
+
+// isDecodingOwn reports an error of encoding/json or strconv. The arguments have passed the schema, so it is about something that the
+// handler itself has read, and no other argument would help.
+func isDecodingOwn(err error) bool {
+	switch candor.KnownCode(err) {
+	case candor.Code{}, candor.CodeKaizaInvalidInputType, candor.CodeKaizaInvalidInputFormat:
+	default:
+		return false
+	}
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*strconv.NumError](err)
+	return ok
+}
+
+// undecoded is the error of a handler that could not read what it got from elsewhere.
+func (b *Boundary) undecoded(err error, by candor.Party) *candor.Error {
+	text := err.Error()
+	if b.o.HideErrorText {
+		text = ""
+	}
+	return candor.New(candor.CodeInternalError, text, candor.WithOrigin(by, false), candor.WithCause(err))
 }
 
 func carriesError(err error) bool {
@@ -122,7 +158,8 @@ func readResult(result *mcp.CallToolResult) *candor.Error {
 	}
 	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), redactedJSON(raw)...)
 	if e := readLine(append(line, '}')); e != nil {
-		return e
+		return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred || result.StructuredContent == nil),
+			candor.WithContext(candor.Context{}))
 	}
 	return candor.New(candor.CodeUnknownToolFailure, "")
 }

@@ -1,0 +1,94 @@
+package boundary
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The logger, the meter and the tracer are the server's own code. One that panics loses what it was given, and never the answer.
+
+// calmHandler is a handler of log records that survives the one it holds.
+type calmHandler struct{ slog.Handler }
+
+// calmLogger returns a logger that does not panic.
+func calmLogger(l *slog.Logger) *slog.Logger {
+	if _, done := l.Handler().(calmHandler); done {
+		return l
+	}
+	return slog.New(calmHandler{l.Handler()})
+}
+
+// Enabled implements [slog.Handler].
+func (h calmHandler) Enabled(ctx context.Context, level slog.Level) (on bool) {
+	defer func() { _ = recover() }() //nolint:errcheck // there is no other place to report it
+	return h.Handler.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (h calmHandler) Handle(ctx context.Context, r slog.Record) error {
+	defer func() { _ = recover() }() //nolint:errcheck // there is no other place to report it
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h calmHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return calmHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements [slog.Handler].
+func (h calmHandler) WithGroup(name string) slog.Handler {
+	return calmHandler{h.Handler.WithGroup(name)}
+}
+
+// startCall begins a call at the tracer.
+func (b *Boundary) startCall(ctx context.Context, method, tool string, meta map[string]any) (within context.Context, end func(*candor.Error)) {
+	within, end = ctx, func(*candor.Error) {}
+	defer b.survive(ctx, "tracer")
+	traced, ended := b.o.Tracer.StartCall(ctx, method, tool, meta)
+	if traced != nil {
+		within = traced
+	}
+	if ended != nil {
+		end = func(e *candor.Error) {
+			defer b.survive(ctx, "tracer")
+			ended(e)
+		}
+	}
+	return within, end
+}
+
+// calmMeter is the meter of a boundary, if it has one. It does not panic.
+type calmMeter struct{ b *Boundary }
+
+// Count implements [Meter].
+func (m calmMeter) Count(e *candor.Error, verdict string) {
+	if m.b.o.Meter != nil {
+		defer m.b.survive(context.Background(), "meter")
+		m.b.o.Meter.Count(e, verdict)
+	}
+}
+
+// CountSuppressed implements [Meter].
+func (m calmMeter) CountSuppressed() {
+	if m.b.o.Meter != nil {
+		defer m.b.survive(context.Background(), "meter")
+		m.b.o.Meter.CountSuppressed()
+	}
+}
+
+// CountUnrecorded implements [Meter].
+func (m calmMeter) CountUnrecorded(e *candor.Error) {
+	if m.b.o.Meter != nil {
+		defer m.b.survive(context.Background(), "meter")
+		m.b.o.Meter.CountUnrecorded(e)
+	}
+}
+
+// survive is deferred around a call of an observer.
+func (b *Boundary) survive(ctx context.Context, observer string) {
+	if v := recover(); v != nil {
+		b.o.Logger.ErrorContext(ctx, "the "+observer+" panicked")
+	}
+}
