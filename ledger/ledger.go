@@ -27,6 +27,8 @@ type Ledger struct {
 	counters counters               // atomics
 	writing  atomic.Pointer[string] // the name of the chain being written; set by the writer
 
+	durableNote atomic.Pointer[noteAt] // the newest checkpoint that is on the disk; set by the writer
+
 	ended    chan struct{} // closed when the writer's goroutine has ended
 	endErr   error         // set before ended is closed
 	closing  sync.Once

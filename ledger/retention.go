@@ -246,13 +246,13 @@ func (u *upkeep) compressChain(name string) error {
 	return nil
 }
 
-// signed waits until a checkpoint covers an entry, which takes as long as the writer may leave entries unsigned: a verifier believes no
+// signed waits until a durable checkpoint covers an entry, which takes as long as the writer may leave entries unsigned: a verifier believes no
 // record of removed segments that is not signed. It gives up after twice that long, and when the ledger is being closed.
 func (u *upkeep) signed(receipt Receipt) bool {
 	tick := time.NewTicker(checkpointWithin / 50)
 	defer tick.Stop()
 	for end := time.Now().Add(2 * checkpointWithin); time.Now().Before(end); {
-		if lastCheckpoint(u.ledger.options.storage, receipt.Chain).size >= receipt.Seq {
+		if at := u.ledger.durableNote.Load(); at != nil && at.chain == receipt.Chain && at.size >= receipt.Seq {
 			return true
 		}
 		select {

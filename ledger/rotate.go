@@ -26,7 +26,7 @@ func (w *writer) rotate() error {
 		return err
 	}
 	if err == nil {
-		if err = errors.Join(c.present(), c.notes.sync()); err != nil {
+		if err = errors.Join(c.present(), w.syncNotes()); err != nil {
 			w.poison(err)
 			return logFailed(err)
 		}

@@ -154,10 +154,10 @@ func (w *writer) beginAfter(all []*found) error {
 	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
 	w.beginning = true
 	err = w.introduce(all)
-	w.beginning = false
 	if err == nil && recoveredAny(all) {
 		err = w.signNow()
 	}
+	w.beginning = false
 	if err != nil {
 		if w.chain != nil {
 			err = errors.Join(err, w.chain.stop())
@@ -186,7 +186,7 @@ func (w *writer) signNow() error {
 	if err := w.sign(); err != nil {
 		return err
 	}
-	return w.chain.notes.sync()
+	return w.syncNotes()
 }
 
 // erase removes a chain that never came to be.

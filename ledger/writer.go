@@ -270,6 +270,21 @@ func (w *writer) unsettled() bool {
 	return w.chain != nil && w.chain.notes.dirty || w.second.unsynced()
 }
 
+// noteAt is a checkpoint of a chain over its first size entries.
+type noteAt struct {
+	chain string
+	size  uint64
+}
+
+// syncNotes makes the checkpoints of the chain durable, and says so.
+func (w *writer) syncNotes() error {
+	if err := w.chain.notes.sync(); err != nil {
+		return err
+	}
+	w.ledger.durableNote.Store(&noteAt{w.chain.name, w.chain.covered})
+	return nil
+}
+
 // settle does what can wait until nobody does. While the queue is never empty it is done once a second.
 func (w *writer) settle() {
 	idle := w.ledger.queue.len() == 0
@@ -277,7 +292,7 @@ func (w *writer) settle() {
 		return
 	}
 	w.synced = time.Now()
-	if err := w.chain.notes.sync(); err != nil {
+	if err := w.syncNotes(); err != nil {
 		w.poison(err)
 	}
 	if err := w.second.within(w.second.sync); err != nil {

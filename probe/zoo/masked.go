@@ -31,7 +31,6 @@ func masked() []cage {
 	old := defect("legacy-result", "a failure where no client looks", "A missing record is a result with toolResult.isError, which was a draft.", "EC002")
 	old.Also = []string{"EC010", "EC039"}
 	flag := defect("flag-as-text", "isError that is no boolean", `A missing record is told honestly but for isError, which is the text "true".`, "EC039")
-	flag.Also = []string{"EC001"}
 	both := defect("two-patterns", "two ways to fail in one tool",
 		"Wrong arguments are told with isError, what is missing with ok:false inside a success.", "EC003")
 	both.Cases, both.Also = failingCases, []string{"EC002"}

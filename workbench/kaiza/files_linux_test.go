@@ -134,7 +134,7 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
 	s.end()
 	m := newMidway(p)
-	if out := p.undo(2); !strings.Contains(out, "AUDIT_LOCK_FAILED") || !strings.Contains(out, "try again") {
+	if out := p.undo(2, "--wait", "1s"); !strings.Contains(out, "AUDIT_LOCK_FAILED") || !strings.Contains(out, "try again") {
 		t.Errorf("it says %s", out)
 	}
 	p.holds("src/a.txt", "a\n")

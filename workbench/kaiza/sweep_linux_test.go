@@ -17,7 +17,7 @@ import (
 )
 
 // sweepStep is 1 in make crash. The suite takes some of the points, so that it ends in minutes.
-var sweepStep = flag.Int("sweep", 29, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
+var sweepStep = flag.Int("sweep", 61, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
 
 // disk is a way in which a disk fails, from the n-th of the calls that it concerns on.
 type disk struct {
