@@ -22,13 +22,13 @@ func calmLogger(l *slog.Logger) *slog.Logger {
 
 // Enabled implements [slog.Handler].
 func (h calmHandler) Enabled(ctx context.Context, level slog.Level) (on bool) {
-	defer func() { _ = recover() }() //nolint:errcheck // there is no other place to report it
+	defer func() { _ = recover() }() // there is no other place to report it
 	return h.Handler.Enabled(ctx, level)
 }
 
 // Handle implements [slog.Handler].
 func (h calmHandler) Handle(ctx context.Context, r slog.Record) error {
-	defer func() { _ = recover() }() //nolint:errcheck // there is no other place to report it
+	defer func() { _ = recover() }() // there is no other place to report it
 	return h.Handler.Handle(ctx, r)
 }
 
@@ -89,6 +89,6 @@ func (m calmMeter) CountUnrecorded(e *candor.Error) {
 // survive is deferred around a call of an observer.
 func (b *Boundary) survive(ctx context.Context, observer string) {
 	if v := recover(); v != nil {
-		b.o.Logger.ErrorContext(ctx, "the "+observer+" panicked")
+		b.o.Logger.ErrorContext(ctx, "an observer panicked", slog.String("observer", observer))
 	}
 }

@@ -3,7 +3,6 @@ package boundary
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,21 +13,6 @@ import (
 
 // What the author of a tool wrote into a failure is kept, but not its secrets, nor the characters that hide or steer: an error is
 // where those slip out. A text is redacted as a whole before anybody cuts it, because half a secret is not known any more.
-
-// redactedResult returns a failed result whose texts are clean. The result of the author is only read.
-func redactedResult(r *mcp.CallToolResult) *mcp.CallToolResult {
-	out := *r
-	out.Content = make([]mcp.Content, len(r.Content))
-	for i, block := range r.Content {
-		out.Content[i] = redactedBlock(block)
-	}
-	out.Meta = maps.Clone(r.Meta)
-	for key, value := range out.Meta {
-		out.Meta[key] = redactedValue(value)
-	}
-	out.StructuredContent = redactedValue(r.StructuredContent)
-	return &out
-}
 
 // redactedBlock returns a content block whose texts are clean. Pictures and sounds pass.
 func redactedBlock(block mcp.Content) mcp.Content {
