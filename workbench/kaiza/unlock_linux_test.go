@@ -70,7 +70,7 @@ func TestUnlockWaitsForALiveCall(t *testing.T) {
 	held, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	p.must(err)
 	p.must(syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
-	report, out := p.unlock(2, "--yes")
+	report, out := p.unlock(2, "--yes", "--wait", "1s")
 	if report.Code != "AUDIT_LOCK_FAILED" || len(p.lockFiles()) != 1 || c.lockedBy() == "" {
 		t.Errorf("it was unlocked during a change: %s", out)
 	}
