@@ -67,6 +67,7 @@ func (a *Writer) run() {
 	var spare []byte
 	for {
 		text, last := a.take(spare)
+		spare = nil // it is pending now, and must not be handed out again
 		if len(text) == 0 {
 			if last {
 				return

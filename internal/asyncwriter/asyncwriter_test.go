@@ -64,6 +64,38 @@ func TestWriteDoesNotBlock(t *testing.T) {
 	})
 }
 
+// TestQueuedBytesAreNotOverwritten: what is written while an earlier write hangs must not land in the buffer that is being written.
+func TestQueuedBytesAreNotOverwritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		a := asyncwriter.New(w, 100, notice)
+		var text []byte
+		for _, line := range []string{"first.", "second", "third.", "fourth"} {
+			fmt.Fprint(a, line)
+			synctest.Wait() // the goroutine hangs in the write, or waits for more
+			if line == "third." {
+				continue
+			}
+			b := make([]byte, 6)
+			if _, err := io.ReadFull(r, b); err != nil {
+				t.Fatal(err)
+			}
+			text = append(text, b...)
+			synctest.Wait()
+		}
+		all := make(chan []byte)
+		go func() {
+			rest, _ := io.ReadAll(r)
+			all <- rest
+		}()
+		a.Close(time.Second)
+		_ = w.Close()
+		if text = append(text, <-all...); string(text) != "first.secondthird.fourth" {
+			t.Errorf("wrote %q", text)
+		}
+	})
+}
+
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
