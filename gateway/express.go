@@ -61,7 +61,7 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	case f.err.Code() != candor.CodeToolNotFound && c.up.o.Rules.asResult(c, m):
 		return c.made(f.err)
 	}
-	cleaned := wire.Parse(clean(nil, m), c.up.o.Limits.Message)
+	cleaned := wire.Parse(withoutNullTwin(clean(nil, m)), c.up.o.Limits.Message)
 	if cleaned.Kind() == wire.KindMalformed {
 		return c.made(f.err)
 	}
@@ -70,6 +70,21 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 		return c.made(f.err)
 	}
 	return out
+}
+
+// withoutNullTwin returns a failing answer without the null that stands beside its result or its error. Clients that check the members
+// of a response refuse one that has both.
+func withoutNullTwin(answer []byte) []byte {
+	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
+	kept, member := m.Result(), "result"
+	if m.Shape() == wire.KindError {
+		kept, member = m.Error(), "error"
+	}
+	if m.Value().Path("result").Present() != m.Value().Path("error").Present() || !kept.Present() {
+		return answer
+	}
+	out := append(append([]byte(`{"jsonrpc":"2.0","id":`), m.ID()...), `,"`+member+`":`...)
+	return append(append(out, kept.Raw()...), '}')
 }
 
 // withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.

@@ -14,8 +14,9 @@ import (
 
 // The faults of R9 over stdio: what each call is told, "" for a clean answer.
 var faultCodes = map[string]string{
-	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "",
-	"fail": "NOT_FOUND", "flaky": "UPSTREAM_UNAVAILABLE", "baderror": "INTERNAL_ERROR",
+	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "", "nullerror": "",
+	"nullresult": "DISK_FULL",
+	"fail":       "NOT_FOUND", "flaky": "UPSTREAM_UNAVAILABLE", "baderror": "INTERNAL_ERROR",
 	"hang": "CALL_TIMEOUT", "wrongid": "CALL_TIMEOUT", "nullid": "CALL_TIMEOUT", "late": "CALL_TIMEOUT", "deaf": "CALL_TIMEOUT",
 	"exit": "UPSTREAM_GONE", "exitzero": "UPSTREAM_GONE", "crash": "UPSTREAM_GONE", "killed": "UPSTREAM_GONE", "half": "UPSTREAM_GONE",
 	"mute": "UPSTREAM_GONE", "secret": "UPSTREAM_GONE",
@@ -77,6 +78,23 @@ func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 			s.balanced(told)
 		})
 	}
+}
+
+// Servers that follow JSON-RPC 1.0 send result and error, one of them null. A success passes as it is; an answer that is rewritten
+// anyway leaves without the null, which clients that check the members of a response refuse.
+func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
+	s := wrapped(t, Options{}, badChild())
+	s.greet()
+	s.call(1, "nullerror", `{}`)
+	if got, want := s.answer("1"), `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]},"error":null}`; got != want {
+		t.Errorf("client gets %s, want %s", got, want)
+	}
+	s.call(2, "nullresult", `{}`)
+	if got, want := s.answer("2"), `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the disk is full",`; !strings.HasPrefix(got, want) || strings.Contains(got, `"result"`) {
+		t.Errorf("client gets %s, want it to begin with %s", got, want)
+	}
+	s.hangUp()
+	s.balanced(1)
 }
 
 // In mode observe the client gets what it would get without us, and an answer of ours where that is none.

@@ -9,7 +9,7 @@ import (
 
 func Example() {
 	lines := wire.NewLineReader(strings.NewReader(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"n":1.50}}
-{"jsonrpc":"2.0","id":"a","result":1,"error":null}
+{"jsonrpc":"2.0","id":"a","result":1,"error":{}}
 `), wire.Limits{})
 	for {
 		line, err := lines.Next()

@@ -41,7 +41,7 @@ const (
 	FlawBadMethod             // method is not a string
 	FlawBadParams             // params is neither an object nor an array
 	FlawBadError              // error is not an object with an integer code and a string message
-	FlawResultAndError        // both result and error
+	FlawResultAndError        // both result and error, neither of them null
 	FlawRequestAndResponse    // method together with result or error
 	FlawNeitherResultNorError // no method, no result, no error
 

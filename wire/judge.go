@@ -40,6 +40,7 @@ func (p *parser) judgeID() {
 }
 
 func (p *parser) judgeShape() Kind {
+	p.dropNullTwin()
 	hasMethod, hasResult, hasError := !p.m.method.empty(), !p.m.result.empty(), !p.m.fault.empty()
 	switch {
 	case hasMethod && (hasResult || hasError):
@@ -61,6 +62,18 @@ func (p *parser) judgeShape() Kind {
 	default:
 		p.note(FlawNeitherResultNorError, int(p.m.root.begin))
 		return KindMalformed
+	}
+}
+
+// dropNullTwin forgets a null error beside a result, and a null result beside an error. JSON-RPC 1.0 asks for both members in every
+// response, and servers that write it so are understood by most clients.
+func (p *parser) dropNullTwin() {
+	switch result, fault := p.m.Result().Type(), p.m.Error().Type(); {
+	case result == TypeAbsent || fault == TypeAbsent:
+	case fault == TypeNull:
+		p.m.fault = span{}
+	case result == TypeNull:
+		p.m.result = span{}
 	}
 }
 

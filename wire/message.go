@@ -120,10 +120,10 @@ func (m *Message) MethodIs(name string) bool { return m.part(m.method).Is(name) 
 // Params returns the params member of whatever type, absent if missing.
 func (m *Message) Params() Value { return m.part(m.params) }
 
-// Result returns the result member of whatever type, absent if missing. A null result is present.
+// Result returns the result member of whatever type, absent if missing. A null result is present, unless there is an error too.
 func (m *Message) Result() Value { return m.part(m.result) }
 
-// Error returns the error member of whatever type, absent if missing.
+// Error returns the error member of whatever type, absent if missing, or if it is null beside a result.
 func (m *Message) Error() Value { return m.part(m.fault) }
 
 // Value returns the whole message as a value, absent if the scan had to stop. Unknown members are

@@ -158,6 +158,32 @@ var flawed = []struct {
 	{`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", wire.DefaultMaxBytes) + `"}`, wire.FlawTooLarge, wire.DefaultMaxBytes, "1", wire.KindMalformed},
 }
 
+// Servers that follow JSON-RPC 1.0 send both members, and the one that does not apply is null.
+func TestNullBesideResultOrErrorIsNoFlaw(t *testing.T) {
+	for _, tc := range []struct {
+		in            string
+		kind          wire.Kind
+		result, fault string
+	}{
+		{`{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":null}`, wire.KindResult, `{"a":1}`, ""},
+		{`{"jsonrpc":"2.0","error":null,"result":{"a":1},"id":1}`, wire.KindResult, `{"a":1}`, ""},
+		{`{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"m"}}`, wire.KindError, "", `{"code":1,"message":"m"}`},
+		{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m"},"result":null}`, wire.KindError, "", `{"code":1,"message":"m"}`},
+		{`{"jsonrpc":"2.0","id":1,"result":null,"error":null}`, wire.KindResult, "null", ""},
+	} {
+		m := wire.Parse([]byte(tc.in), wire.Limits{})
+		if m.Kind() != tc.kind || m.Err() != nil {
+			t.Errorf("%s: %v, %v", tc.in, m.Kind(), m.Err())
+		}
+		if got := string(m.Result().Raw()); got != tc.result {
+			t.Errorf("%s: result %q, want %q", tc.in, got, tc.result)
+		}
+		if got := string(m.Error().Raw()); got != tc.fault {
+			t.Errorf("%s: error %q, want %q", tc.in, got, tc.fault)
+		}
+	}
+}
+
 func TestEveryMalformationHasItsNameAndPlace(t *testing.T) {
 	for _, tc := range flawed {
 		name := tc.in[:min(len(tc.in), 90)]
@@ -193,7 +219,7 @@ func TestEveryFlawHasASample(t *testing.T) {
 }
 
 func TestAllFlawsOfAMessageAreNamed(t *testing.T) {
-	m := wire.Parse([]byte(`{"id":true,"x":"\ud800","x":1,"Method":5,"result":1,"error":null}`), wire.Limits{})
+	m := wire.Parse([]byte(`{"id":true,"x":"\ud800","x":1,"Method":5,"result":1,"error":{}}`), wire.Limits{})
 	want := wire.FlawsOf(wire.FlawLoneSurrogate, wire.FlawDuplicateKey, wire.FlawFoldedName, wire.FlawBadVersion, wire.FlawBadID, wire.FlawResultAndError)
 	if m.Flaws() != want || m.Malformation().Flaw != wire.FlawLoneSurrogate {
 		t.Errorf("found %b, worst %v; want %b", m.Flaws(), m.Err(), want)

@@ -69,14 +69,16 @@ func init() {
 		"wrongid": {do: func(s *server, r request) {
 			s.write(text(json.RawMessage(`"not-`+strconv.Itoa(os.Getpid())+`"`), "wrong"))
 		}},
-		"duplicate": {do: func(s *server, r request) { s.write(text(r.ID, "first")); s.write(text(r.ID, "second")) }},
-		"both":      {do: object(`,"result":{},"error":{"code":1,"message":"and an error"}`)},
-		"neither":   {do: object(``)},
-		"request":   {do: object(`,"method":"ping","result":{}`)},
-		"version":   {do: func(s *server, r request) { s.write([]byte(`{"id":` + string(r.ID) + `,"result":{}}` + "\n")) }},
-		"twice":     {do: object(`,"result":{},"result":{"content":[]}`)},
-		"baderror":  {do: object(`,"error":"a text"`)},
-		"nullid":    {do: func(s *server, r request) { s.write(text(json.RawMessage("null"), "to nobody")) }},
+		"duplicate":  {do: func(s *server, r request) { s.write(text(r.ID, "first")); s.write(text(r.ID, "second")) }},
+		"both":       {do: object(`,"result":{},"error":{"code":1,"message":"and an error"}`)},
+		"nullerror":  {do: object(`,"result":{"content":[{"type":"text","text":"fine"}]},"error":null`)},
+		"nullresult": {do: object(`,"result":null,"error":{"code":-32603,"message":"the disk is full"}`)},
+		"neither":    {do: object(``)},
+		"request":    {do: object(`,"method":"ping","result":{}`)},
+		"version":    {do: func(s *server, r request) { s.write([]byte(`{"id":` + string(r.ID) + `,"result":{}}` + "\n")) }},
+		"twice":      {do: object(`,"result":{},"result":{"content":[]}`)},
+		"baderror":   {do: object(`,"error":"a text"`)},
+		"nullid":     {do: func(s *server, r request) { s.write(text(json.RawMessage("null"), "to nobody")) }},
 		"batch": {do: func(s *server, r request) {
 			s.write(slices.Concat([]byte("["), bytes.TrimSpace(text(r.ID, "in a batch")), []byte("]\n")))
 		}},
