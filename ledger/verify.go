@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -271,9 +272,9 @@ func (v *verification) progress(bytes int64) {
 	}
 }
 
-// folderKeys returns the public keys that lie in the folder, the current one and older ones.
+// folderKeys returns the public keys that lie in the folder, the current one and older ones. Anyone who can write to the folder can put
+// something else there: it is skipped, and the checkpoints that its key would have signed are reported with an unknown key.
 func folderKeys(fsys fs.FS) ([]string, error) {
-	var lines []string
 	names := []string{keysName + "/signer.pub"}
 	old, err := fs.ReadDir(fsys, keysName+"/old")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -282,17 +283,32 @@ func folderKeys(fsys fs.FS) ([]string, error) {
 	for _, item := range old {
 		names = append(names, keysName+"/old/"+item.Name())
 	}
+	var keys []string
 	for _, name := range names {
-		text, err := fs.ReadFile(fsys, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		lines, err := folderKeysIn(fsys, name)
 		if err != nil {
 			return nil, fmt.Errorf("reading a public key: %w", err)
 		}
-		lines = append(lines, keyLines(string(text))...)
+		keys = append(keys, lines...)
 	}
-	return lines, nil
+	return keys, nil
+}
+
+// folderKeysIn returns the valid keys in one file.
+func folderKeysIn(fsys fs.FS, name string) ([]string, error) {
+	file, err := openSegment(fsys, name, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	keys := slices.DeleteFunc(keyLines(string(text)), func(line string) bool {
+		_, err := verifiersOf([]string{line})
+		return err != nil
+	})
+	return keys, errors.Join(err, file.Close())
 }
 
 func unmarshalData(line *Line, v any) error {

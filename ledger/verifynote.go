@@ -115,11 +115,20 @@ func openNotes(fsys fs.FS, name, shown string) (*noteStream, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return &noteStream{lines: newLineBuffer(strings.NewReader(""), noteBuffer), name: shown}, nil
 	}
+	if errors.Is(err, errCorrupt) { // harm, which its first read reports
+		return &noteStream{lines: newLineBuffer(failedReader{err}, noteBuffer), name: shown}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening checkpoints: %w", err)
 	}
 	return &noteStream{lines: newLineBuffer(file, noteBuffer), file: file, name: shown}, nil
 }
+
+// failedReader returns its error from every read.
+type failedReader struct{ err error }
+
+// Read returns the error.
+func (r failedReader) Read([]byte) (int, error) { return 0, r.err }
 
 func (n *noteStream) close() error {
 	if n.file == nil {
