@@ -58,6 +58,9 @@ func (e *Error) Message() string { return e.orZero().message }
 // Retry returns whether the same call may be sent again.
 func (e *Error) Retry() Retry { return e.orZero().retry }
 
+// RetryGiven reports whether the retry advice was given by [WithRetry], and does not follow from the code.
+func (e *Error) RetryGiven() bool { return e.orZero().retrySaid }
+
 // Suggestion returns what to do next, or "". It never contradicts [Error.Retry].
 func (e *Error) Suggestion() string { return e.orZero().suggestion }
 

@@ -97,9 +97,11 @@ func hearError(e, args wire.Value) foreign.Said {
 func finish(x *Exchange, f Conclusion, s foreign.Said, i inference) *candor.Error {
 	set := []candor.Option{
 		candor.WithOrigin(party(f.Verdict), !i.said),
-		candor.WithRetry(retryOf(&s, i.code, x)),
 		candor.WithRef(refOf(x, &s)),
 		candor.WithTool(toolOf(x, &s)),
+	}
+	if advice, given := retryOf(&s, i.code, x); given {
+		set = append(set, candor.WithRetry(advice))
 	}
 	if advice := cmp.Or(s.Suggestion, unlisted(&s, i.code)); advice != "" {
 		set = append(set, candor.WithSuggestion(advice))
@@ -149,21 +151,21 @@ func party(v Verdict) candor.Party {
 	}
 }
 
-// retryOf prefers what was said: a delay, a moment, a yes or no. Otherwise the code's own advice holds.
-func retryOf(s *foreign.Said, code candor.Code, x *Exchange) candor.Retry {
+// retryOf returns the advice that was given: a delay, a moment, a yes or no. Otherwise the code's own advice holds.
+func retryOf(s *foreign.Said, code candor.Code, x *Exchange) (advice candor.Retry, given bool) {
 	switch {
 	case s.Delayed && (s.Retryable == nil || *s.Retryable):
-		return candor.RetryIn(s.RetryAfter)
+		return candor.RetryIn(s.RetryAfter), true
 	case !s.RetryAt.IsZero() && !x.At.IsZero() && s.RetryAt.After(x.At):
-		return candor.RetryIn(s.RetryAt.Sub(x.At))
+		return candor.RetryIn(s.RetryAt.Sub(x.At)), true
 	case s.Retryable == nil:
-		return code.Retry()
+		return candor.Retry{}, false
 	case !*s.Retryable:
-		return candor.NoRetry()
+		return candor.NoRetry(), true
 	case code.Retry().Retryable():
-		return code.Retry()
+		return code.Retry(), true
 	default:
-		return candor.RetryNow()
+		return candor.RetryNow(), true
 	}
 }
 

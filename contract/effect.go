@@ -1,0 +1,110 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+)
+
+// CheckEffect is the suggestion for a failure that leaves open whether the call took effect.
+const CheckEffect = "Check whether the call took effect before making a new one."
+
+// AvoidSecondEffect returns e with advice that cannot cause a second effect. It is for a failed tools/call whose tool is declared
+// neither readOnlyHint nor idempotentHint, or whose declaration is not known.
+//
+// An error that proves that nothing was done keeps its advice; see [ProvesNoEffect]. Any other becomes not_retryable and suggests
+// [CheckEffect]. The advice that it had is kept in details.said as retry and afterMs.
+func AvoidSecondEffect(e *candor.Error) *candor.Error {
+	if !e.Retry().Retryable() || ProvesNoEffect(e) {
+		return e
+	}
+	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(checkFirst(e)),
+		candor.WithDetails(e.Details().With("said", saidRetry(e))))
+}
+
+// checkFirst returns CheckEffect, followed by the suggestion of e where that is its own and does not ask for a retry.
+func checkFirst(e *candor.Error) string {
+	own := e.Suggestion()
+	if own == "" || own == e.Code().Action() || candor.CheckSuggestion(candor.NoRetry(), own) != nil {
+		return CheckEffect
+	}
+	return CheckEffect + " " + own
+}
+
+// saidRetry returns details.said with the retry advice of e added. A value that is not an object is kept as its member "value".
+func saidRetry(e *candor.Error) candor.Details {
+	said := e.Details().Get("said")
+	if ms := e.Retry().AfterMs(); ms > 0 {
+		said = said.With("afterMs", ms)
+	}
+	return said.With("retry", string(e.Retry().Kind()))
+}
+
+// ProvesNoEffect reports that an error shows that its call changed nothing, so that the same call can be sent again whatever its
+// tool does. These errors do:
+//
+//   - every code of class rate_limited, such as HTTP 429;
+//   - the codes by which a call is refused before it begins, or is known to be rolled back, such as CIRCUIT_OPEN or DB_BUSY;
+//   - AUDIT_LOG_FAILED and AUDIT_LOCK_FAILED without details.code, which is the failure that could not be recorded;
+//   - details.effect "none";
+//   - a connection that could not be opened: the name did not resolve, the connection was refused, or there was no route.
+//
+// HTTP 500, 502, 503 and 504, a timeout and a connection that broke prove nothing, with or without a Retry-After. An error that is
+// not retryable for another reason, such as wrong arguments, is not judged.
+func ProvesNoEffect(e *candor.Error) bool {
+	code := e.Code()
+	switch {
+	case e.Class() == candor.ClassRateLimited, slices.Contains(noEffectCodes, code):
+		return true
+	case e.Details().Get("effect").String() == `"none"`:
+		return true
+	case code == candor.CodeKaizaAuditLogFailed, code == candor.CodeKaizaAuditLockFailed:
+		return e.Details().Get("code").IsZero()
+	case slices.Contains(connectionCodes, code):
+		return neverConnected(e)
+	default:
+		return false
+	}
+}
+
+// noEffectCodes are the retryable codes whose definition in the catalogue says that nothing was changed.
+var noEffectCodes = []candor.Code{
+	candor.CodeCircuitOpen, candor.CodeGatewayDraining,
+	candor.CodeDualToolLockTimeout, candor.CodeDualDbBusy, candor.CodeDualDbFull,
+	candor.CodeWorkrailTimeout, candor.CodeWorkrailTokenSessionLocked,
+	candor.CodeKgKgFull, candor.CodePlaywrightPwLaunch, candor.CodePuppeteerPtLaunch,
+}
+
+// connectionCodes are the codes for a connection that either could not be opened or broke later.
+var connectionCodes = []candor.Code{
+	candor.CodeUpstreamUnreachable, candor.CodeUpstreamTimeout, candor.CodeSqlSqlConn, candor.CodeGithubGhNetwork,
+	candor.CodeTavilyTavilyNetwork, candor.CodePlaywrightPwNav, candor.CodePuppeteerPtNav,
+}
+
+// neverConnected reports that no connection was opened, by the words of the error and of its cause.
+func neverConnected(e *candor.Error) bool {
+	text := strings.ToLower(e.Message() + "\n" + e.Cause().Code + "\n" + e.Cause().Message + "\n")
+	return !holdsWord(text, brokenWords) && holdsWord(text, unopenedWords)
+}
+
+// brokenWords are the words for a connection that was open, as the runtimes of several languages write them. An error may be of
+// several attempts, so one of these words outweighs all of unopenedWords.
+var brokenWords = []string{
+	"econnreset", "connection reset", "socket hang up", "other side closed", "broken pipe", "epipe", "unexpected eof", ": eof\n",
+	"connection closed", "connection was closed", "closed connection", "closed network connection", "connection aborted", "econnaborted", "remote end closed",
+	"server disconnected",
+}
+
+// unopenedWords are the words for a connection that could not be opened.
+var unopenedWords = []string{
+	"econnrefused", "connection refused", "err_connection_refused", "actively refused",
+	"enotfound", "eai_again", "eai_noname", "getaddrinfo", "no such host", "unknown host", "err_name_not_resolved", "name resolution",
+	"name or service not known", "nodename nor servname", "could not resolve", "failed to resolve", "failed to lookup address",
+	"ehostunreach", "no route to host", "enetunreach", "network is unreachable", "connect etimedout", "dial tcp", "dial unix",
+	"failed to establish a new connection", "unable to connect", "failed to connect", "could not connect", "cannot connect", "can't connect",
+}
+
+func holdsWord(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
