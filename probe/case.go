@@ -39,6 +39,28 @@ type Case struct {
 
 	Expect Expect `json:"expect"`
 	Again  int    `json:"again,omitempty"` // the same case for the n-th time after the first
+	Care   Care   `json:"care,omitempty"`  // "" where the tool may be called for real
+}
+
+// Care says how a tool is treated that may not be called for real.
+type Care string
+
+// The kinds of care. A tool that is treated with either gets only the cases that [Case.Refusable] reports, and no further case after the
+// first sign that it ran.
+const (
+	CareStop  Care = "stop"  // it does not say that it only reads
+	CareFirst Care = "first" // it may also destroy something: it is not called at all once a tool of the server ran without its required arguments
+)
+
+// Refusable reports a case that a tool refuses before it does anything, as far as that can be known: required arguments are missing, or the
+// arguments are not an object. A wrong type, an unknown member or a bad choice is ignored by many servers, which then carry out the call.
+func (c *Case) Refusable() bool {
+	switch c.Name {
+	case CaseMissingRequired, CaseArgsAbsent, CaseArgsNull, CaseArgsArray, CaseArgsString:
+		return c.Expect == ExpectRefusal
+	default:
+		return false
+	}
 }
 
 // Key names a case in its run, the same in every run with the same tools.

@@ -67,9 +67,10 @@ finding has a rule, literal evidence and a fix; each tool and the server have a 
 The server is a command after --, started in a scratch folder with a scratch HOME and almost no environment, or an address given
 with --url (streamable HTTP of both eras, or legacy SSE). Arguments that name files here are made absolute.
 
-It is safe by default: a tool that does not say that it only reads gets only calls that its own schema must refuse, and a tool whose
-name smells of execution gets none. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which
-every name leads to a service that answers 401, 404, 429 with Retry-After, 500, garbage or not at all.
+It is safe by default. A tool that does not declare readOnlyHint, or whose name contradicts it, gets only calls without its required
+arguments or with arguments that are not an object, and none after the first sign that it ran. A tool that seems to execute code is never
+called. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which every name leads to a service
+that answers 401, 404, 429 with Retry-After, 500, garbage or not at all.
 
 Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse than --baseline. 2: it could not be run, or not to its end.`,
 		Example: `  candor probe -- npx -y @modelcontextprotocol/server-everything

@@ -37,7 +37,7 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	if !o.NoProtocol {
 		planned = append(planned, protocol()...)
 	}
-	for _, i := range turns(len(tools), o.Seed) {
+	for _, i := range destroyersLast(tools, turns(len(tools), o.Seed), o) {
 		if len(o.slow) < slowTools && mayRun(&tools[i], o) {
 			o.slow = append(o.slow, tools[i].Name)
 		}
@@ -53,6 +53,19 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 		limit = defaultMaxCalls
 	}
 	return bound(planned, limit, skipped)
+}
+
+// destroyersLast moves the tools that may destroy something behind the others: by then it is known whether the server checks arguments.
+func destroyersLast(tools []probe.Tool, places []int, o Options) []int {
+	slices.SortStableFunc(places, func(a, b int) int { return lateness(&tools[a], o) - lateness(&tools[b], o) })
+	return places
+}
+
+func lateness(t *probe.Tool, o Options) int {
+	if m := (maker{tool: t, real: mayRun(t, o)}); m.care() == probe.CareFirst {
+		return 1
+	}
+	return 0
 }
 
 // turns are the places of so many tools, in the order in which they are tried.

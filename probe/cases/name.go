@@ -20,7 +20,7 @@ var (
 var smell = regexp.MustCompile(`(^|_)(exec|execute|run|shell|bash|sh|powershell|ssh|cmd|command|eval|evaluate|repl|script|terminal|spawn|invoke|launch|kill|sudo|system|` +
 	`reboot|restart|shutdown|install|deploy|process|python|code)(_|$)`)
 
-// executes reports a name that smells of execution.
+// executes reports a name that says that the tool executes something.
 func executes(name string) bool { return smell.MatchString(words(name)) }
 
 var (

@@ -23,7 +23,7 @@ type maker struct {
 func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	allowed := o.Yes || slices.Contains(o.Allow, t.Name)
 	if executes(t.Name) && !allowed {
-		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name smells of execution; --allow " + t.Name + " includes it"}}
+		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name says that it executes something; --allow " + t.Name + " includes it"}}
 	}
 	m := newMaker(t, o)
 	m.validation()
@@ -34,7 +34,7 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 		if t.IsReadOnly() {
 			why = "it says that it only reads, and its name says otherwise"
 		}
-		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "calls that it might carry out", Reason: why + "; --allow " + t.Name + " includes them"})
+		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "all calls but those without required arguments or with arguments that are not an object", Reason: why + "; --allow " + t.Name + " includes them"})
 	}
 	return m.cases, m.skips
 }
@@ -56,37 +56,31 @@ func mayRun(t *probe.Tool, o Options) bool {
 	return allowed || t.IsReadOnly() && !executes(t.Name) && !changes(t.Name)
 }
 
-// add plans a call. One that the tool's own schema does not refuse, or that many a server carries out all the same, is only made of a
-// tool that may be called for real.
+// add plans a call. A tool that may not be called for real gets only what it must refuse; see [probe.Case.Refusable].
 func (m *maker) add(group probe.Group, name, field string, arguments json.RawMessage) {
-	c := probe.Case{Group: group, Name: name, Tool: m.tool.Name, Field: field, Method: "tools/call", Params: params(m.tool.Name, arguments)}
+	c := probe.Case{Group: group, Name: name, Tool: m.tool.Name, Field: field, Method: "tools/call", Params: params(m.tool.Name, arguments), Care: m.care()}
 	switch {
-	case !m.real && m.risky(name):
-		return
 	case m.refused(arguments):
 		c.Expect = probe.ExpectRefusal
-	case !m.real:
-		return
 	case group == probe.GroupDomain && name == probe.CaseNonexistent && madeUp.Match(arguments):
 		c.Expect = probe.ExpectFailure
 	default:
 		c.Expect = probe.ExpectAnswer
 	}
-	m.cases = append(m.cases, c)
+	if m.real || c.Refusable() && m.refused(json.RawMessage(`{}`)) { // a server may take anything that is not an object for {}
+		m.cases = append(m.cases, c)
+	}
 }
 
-// risky reports a case whose refusal is not to be relied on. Many servers drop an argument that they do not know, or whatever is no
-// object, and carry out the rest: of the published ones with additionalProperties false one in seven did. A tool that destroys something
-// without being told what gets no call at all.
-func (m *maker) risky(name string) bool {
-	needsNothing := !m.refused(json.RawMessage(`{}`))
-	switch name {
-	case probe.CaseExtraProperty:
-		return true
-	case probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull:
-		return needsNothing
+// care is how carefully the tool is called.
+func (m *maker) care() probe.Care {
+	switch {
+	case m.real:
+		return ""
+	case changes(m.tool.Name) || m.tool.MayDestroy():
+		return probe.CareFirst
 	default:
-		return needsNothing && (changes(m.tool.Name) || m.tool.MayDestroy())
+		return probe.CareStop
 	}
 }
 

@@ -99,7 +99,7 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 		ctx, cancel = context.WithTimeout(ctx, o.Total)
 		defer cancel()
 	}
-	d := &driver{t: t, o: o, used: ids{}, hangs: map[string]int{}, run: &probe.Run{Version: probe.RunVersion, Begun: time.Now().UTC(), Seed: o.Seed}}
+	d := &driver{t: t, o: o, used: ids{}, hangs: map[string]int{}, ran: map[string]string{}, run: &probe.Run{Version: probe.RunVersion, Begun: time.Now().UTC(), Seed: o.Seed}}
 	defer d.leave(true)
 	if err := d.begin(ctx); err != nil {
 		const early = "it was stopped before the server had said who it is"

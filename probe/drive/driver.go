@@ -26,11 +26,13 @@ type driver struct {
 
 	id     int // of the last request
 	turns  int
-	used   ids            // every id that was ever sent
-	calls  int            // that were made
-	left   int            // cases behind this one
-	hangs  map[string]int // cases that hung, by tool
-	unseen string         // why there are tools that could not be listed
+	used   ids               // every id that was ever sent
+	calls  int               // that were made
+	left   int               // cases behind this one
+	hangs  map[string]int    // cases that hung, by tool
+	ran    map[string]string // the first sign that a tool ran that had to refuse, by tool
+	lax    bool              // a tool ran without its required arguments
+	unseen string            // why there are tools that could not be listed
 	saved  time.Time
 	fresh  int // cases since the run was saved
 }
@@ -82,6 +84,7 @@ func (d *driver) note(seen []probe.Observation) {
 	if c := &seen[0].Case; seen[0].Outcome == probe.OutcomeHang && c.Tool != "" {
 		d.hangs[c.Tool]++
 	}
+	d.watch(&seen[0])
 }
 
 func stopped(done, total int) string {

@@ -72,8 +72,8 @@ func TestAToolThatHangsIsGivenUp(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		cases = append(cases, call(name, "read", probe.ExpectRefusal))
 	}
-	run := driven(t, server("hangs"), quick(append(cases, call("f", "write", probe.ExpectRefusal))...))
-	expect(t, run, "a hang", "b hang", "c hang", "f answered")
+	run := driven(t, server("hangs"), quick(append(cases, call(probe.CaseMissingRequired, "write", probe.ExpectRefusal))...))
+	expect(t, run, "a hang", "b hang", "c hang", "missing_required answered")
 	if len(run.Skipped) != 2 {
 		t.Errorf("skipped %v", run.Skipped)
 	}

@@ -120,6 +120,8 @@ func serveStdio(who string) int {
 		name, _ := m.Params().Path("name").Str()
 		switch {
 		case who == "mute":
+		case strings.HasPrefix(who, "writers") && (m.MethodIs("tools/list") || m.MethodIs("tools/call")):
+			say(writers(who, &m))
 		case who == "deaf" && name == "read":
 			say(reply(line))
 			time.Sleep(time.Hour)

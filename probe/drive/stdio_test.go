@@ -180,10 +180,10 @@ func TestSilenceOfALiveServerIsNoAnswer(t *testing.T) {
 
 func TestALateAnswerIsNotThatOfTheNextCase(t *testing.T) {
 	t.Parallel()
-	o := quick(missing, raw("null_message", `null`), call("slow", "write", probe.ExpectRefusal))
+	o := quick(missing, raw("null_message", `null`), call(probe.CaseArgsNull, "write", probe.ExpectRefusal))
 	o.Quiet, o.Deadline = 600*time.Millisecond, 300*time.Millisecond
 	run := driven(t, server("late"), o)
-	expect(t, run, "missing_required hang", "null_message no_answer", "slow answered")
+	expect(t, run, "missing_required hang", "null_message no_answer", "args_null answered")
 	for _, o := range run.Observations[:2] {
 		if o.Response != "" {
 			t.Errorf("the late answer was taken for that of %s: %s", o.Case.Name, o.Response)
