@@ -43,6 +43,8 @@ type link struct {
 	early    map[string]time.Time // calls that were called off before they came: over HTTP the one may overtake the other
 	lates    int64                // late answers that were dropped
 	strays   int64                // answers to nothing
+
+	glued map[string]gluedAnswer // answers that are held back, by the key of their request
 }
 
 // pending is a request in the table.

@@ -18,6 +18,7 @@ func (l *link) read(server io.Reader) error {
 	for {
 		line, err := lines.Next()
 		if err != nil {
+			l.releaseAll()
 			l.client.flush()
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -45,18 +46,26 @@ func (l *link) fromServer(line wire.Line) {
 		l.remember(m.ID())
 		l.client.queue(m.Bytes())
 	default:
-		if !line.Unended { // half a line is part of a death, and the end of the link says more about that
-			l.malformed(&m)
+		if line.Unended { // half a line is part of a death, and the end of the link says more about that
+			l.unglue(m.Bytes())
+			return
 		}
+		l.malformed(&m)
 	}
 }
 
 // answer ends the call that is answered.
 func (l *link) answer(m *wire.Message) {
-	p := l.take(idKey(m.ID()))
+	if p := l.take(idKey(m.ID())); p != nil {
+		l.answered(p, m)
+		return
+	}
+	l.dropped(m)
+}
+
+// answered ends a request that was taken from the table.
+func (l *link) answered(p *pending, m *wire.Message) {
 	switch {
-	case p == nil:
-		l.dropped(m)
 	case p.call == nil:
 		own := *m // who takes it is not known here: but for the copy every message would be on the heap
 		p.own(&own)
@@ -159,6 +168,14 @@ func (l *link) malformed(m *wire.Message) {
 			l.spoil(&part, badAnswer(wire.FlawBatch))
 		}
 		return
+	}
+	rest := l.unglue(m.Bytes())
+	if len(rest) == 0 {
+		return
+	}
+	if len(rest) < len(m.Bytes()) {
+		cut := wire.Parse(rest, l.up.o.Limits.Message)
+		m = &cut
 	}
 	p := l.takeAnswered(m)
 	switch {

@@ -66,6 +66,18 @@ func init() {
 		}},
 
 		"noise": {do: noise},
+		// raw prints the text as it is, with $ID for the id, before the answer and without a line end between them.
+		"raw": {do: func(s *server, r request) {
+			words := strings.ReplaceAll(r.Params.Arguments.Text, "$ID", string(r.ID))
+			s.write(append([]byte(words), text(r.ID, "after it")...))
+		}},
+		// say prints the text as it is, with $ID for the id, and a line end. It does not answer otherwise, and ends the server if n is 1.
+		"say": {do: func(s *server, r request) {
+			s.write([]byte(strings.ReplaceAll(r.Params.Arguments.Text, "$ID", string(r.ID)) + "\n"))
+			if r.Params.Arguments.N == 1 {
+				os.Exit(0)
+			}
+		}},
 		"wrongid": {do: func(s *server, r request) {
 			s.write(text(json.RawMessage(`"not-`+strconv.Itoa(os.Getpid())+`"`), "wrong"))
 		}},
