@@ -41,6 +41,7 @@ func (c *Call) admit(ctx context.Context, object bool) []byte {
 	if e := c.up.breakers.enter(c); e != nil {
 		return c.Fail(ctx, e)
 	}
+	c.up.repeats.tried(c)
 	c.up.budget.earn()
 	return nil
 }
@@ -51,8 +52,11 @@ func (c *Call) objection() *candor.Error {
 		return nil
 	}
 	misfit := c.misfit()
-	if stop := c.up.repeats.stop(c); stop != nil {
+	if stop := c.up.repeats.stop(c, misfit != nil); stop != nil {
 		return stop
+	}
+	if misfit != nil {
+		c.up.repeats.tried(c)
 	}
 	return misfit
 }

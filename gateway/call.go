@@ -25,6 +25,7 @@ type Call struct {
 	over     ended
 	passes   bool                                   // the breakers have let it through, and wait for its end
 	trial    bool                                   // and it is the one by which they see whether the rest was long enough
+	repeats  bool                                   // it has failed too often, and goes on as a trial
 	tools    *toolSet                               // that its caller was sent, nil if none are known
 	checked  bool                                   // its arguments were held against the tool's own schema
 	learn    func(result wire.Value, cursor string) // takes a list of tools, nil if the call does not ask for one or its caller is unknown

@@ -185,6 +185,9 @@ func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
 func (c *Call) suspect(ctx context.Context, f failure, answer []byte) Reply {
 	c.up.breakers.answered(c, nil)
+	if c.isTool() {
+		c.up.repeats.forgive(c) // the client sees a success
+	}
 	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
 	return Reply{Bytes: answer}
 }
@@ -205,7 +208,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	}
 	c.up.breakers.lost(c, e)
 	if c.isTool() {
-		e = c.up.repeats.note(c, e)
+		e = c.up.repeats.note(c, c.stamp(e))
 	}
 	if c.Method() == "initialize" && e.Code() == candor.CodeUpstreamGone {
 		e = notReady(e)

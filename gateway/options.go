@@ -66,11 +66,11 @@ type Limits struct {
 	Late    int         // calls given up whose answers may still come: 4096
 }
 
-// RepeatPolicy stops a model that makes the same failing call again and again.
+// RepeatPolicy stops a client that makes the same failing call, with the same arguments, again and again.
 type RepeatPolicy struct {
 	Off    bool
-	After  int           // identical failures in the window before the firm stop; 0 is 5
-	Window time.Duration // 0 is one minute
+	After  int           // failures in the window before calls are refused; 0 is 5
+	Window time.Duration // also the longest time between two trials; 0 is one minute
 }
 
 // BreakerPolicy gives what keeps failing a rest: the upstream if its calls are lost, a single tool if it reports that it cannot work. Only

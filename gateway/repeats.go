@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -8,49 +9,63 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// repeats notices a model that fails in the same way again and again. A loop costs money and never ends by itself: after so many
-// identical failures every further one says so, with what to do instead, and a call that has failed with the very same arguments is stopped
-// here. One with other arguments may be the mended one, and goes on.
+// repeats stops a client that makes the same failing call again and again: the same tool with the same arguments in one session. A call
+// that may work now is spared: one with other arguments, one that waited as its error advised, one that follows a success by which the
+// state may have changed, and now and then a trial. Each refusal says when the next trial is let through.
 type repeats struct {
 	policy RepeatPolicy
-	mu     sync.Mutex
-	seen   map[repeatKey]*streak
+
+	mu       sync.Mutex
+	sessions map[string]*sessionRepeats // guarded by mu
+	size     int                        // guarded by mu: entries of all sessions
 }
 
-type repeatKey struct{ session, tool string }
+// sessionRepeats are the failures of one session. Its fields are guarded by the mutex of repeats.
+type sessionRepeats struct {
+	calls map[callKey]*callStreak
+	tools map[string]*toolStreak
+}
 
-// streak is a row of identical failures.
-type streak struct {
-	code    candor.Code
-	count   int
-	since   time.Time
-	counted time.Time // when the last one was
-	last    *candor.Error
-	tried   map[uint64]bool // digests of the arguments that failed
+// callKey identifies calls that are the same.
+type callKey struct {
+	tool      string
+	arguments uint64 // digest
+}
+
+// callStreak counts the failures of one call with the same arguments.
+type callStreak struct {
+	count  int
+	since  time.Time     // when the first of them was noted
+	noted  time.Time     // when the last one was
+	due    time.Time     // when the delay that the last one advised ends; zero if it advised none
+	next   time.Time     // when a trial is let through; zero while nothing is refused
+	gap    time.Duration // between the last trial and the next
+	code   candor.Code   // of the last one, as are all below
+	ref    string
+	retry  candor.Retry
+	advice string
+}
+
+// toolStreak counts the failures of a tool that have the same code, whatever the arguments. Nothing is refused by it: arguments
+// that differ may be better ones.
+type toolStreak struct {
+	code         candor.Code
+	count        int
+	since, noted time.Time
 }
 
 const (
-	maxTried    = 64  // bounds what is remembered of one row
-	maxRepeated = 256 // is the longest name of a tool whose rows are looked for
+	maxStreaks      = 10_000 // entries of all sessions; when that is reached all are forgotten
+	maxSessionCalls = 64     // of one session; then the oldest makes way
+	maxRepeated     = 256    // is the longest name of a tool whose failures are counted
+	firstGapShare   = 12     // the first trial is let through after this part of the window
 )
 
 var repeatSeed = maphash.MakeSeed()
 
-func (c *Call) digest() uint64 { return maphash.Bytes(repeatSeed, c.arguments()) }
-
-func (s *streak) add(c *Call, e *candor.Error, now time.Time) {
-	if len(s.tried) < maxTried {
-		s.tried[c.digest()] = true
-	}
-	if e.Code() == candor.CodeUpstreamGone && c.began.Before(s.counted) {
-		return // it was lost together with the one before: one crash is one failure, and nobody has repeated anything
-	}
-	s.count++
-	s.last, s.counted = e, now
+func (c *Call) key() callKey {
+	return callKey{tool: c.tool, arguments: maphash.Bytes(repeatSeed, c.arguments())}
 }
-
-// maxStreaks bounds what is remembered; when it is full everybody starts afresh.
-const maxStreaks = 10_000
 
 func newRepeats(p RepeatPolicy) repeats {
 	if p.After <= 0 {
@@ -59,18 +74,16 @@ func newRepeats(p RepeatPolicy) repeats {
 	if p.Window <= 0 {
 		p.Window = time.Minute
 	}
-	return repeats{policy: p, seen: map[repeatKey]*streak{}}
+	return repeats{policy: p, sessions: map[string]*sessionRepeats{}}
 }
 
-// blind says that rows are not looked for: nobody wants them, or the call belongs to no session. Without one nobody knows who
-// repeats himself, and a few mistakes of one client would stop the tool for all. Names that nobody would give are not remembered: they
-// would only be there to fill the memory.
-func (r *repeats) blind(c *Call) bool {
+// ignores reports a call whose failures are not counted. Without a session clients cannot be told apart, and the mistakes of one would
+// stop the others. Names that are too long are not remembered, so that they cannot fill the memory.
+func (r *repeats) ignores(c *Call) bool {
 	return r.policy.Off || c.session == "" || len(c.session) > maxSessionID || len(c.tool) > maxRepeated
 }
 
-// isOurRefusal reports that the gateway would not forward the call for reasons which are not the call's: whoever does as he is told
-// and tries again later repeats no mistake.
+// isOurRefusal reports that the gateway did not forward the call for a reason that has nothing to do with the call itself.
 func isOurRefusal(e *candor.Error) bool {
 	switch e.Code() {
 	case candor.CodeRepeatedFailure, candor.CodeCircuitOpen, candor.CodeTooManyCalls, candor.CodeGatewayDraining:
@@ -80,58 +93,225 @@ func isOurRefusal(e *candor.Error) bool {
 	}
 }
 
-// note counts a failure of a tool and returns what to tell of it: the error itself, with a firm word once it has come too often.
+// note counts a failure of a tool. It returns the error to send: e, with other advice once it has come too often.
 func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
-	if r.blind(c) || e.Code() == candor.CodeToolNotFound || isOurRefusal(e) {
+	if r.ignores(c) || e.Code() == candor.CodeToolNotFound || isOurRefusal(e) {
 		return e
 	}
-	now := c.up.o.now()
+	now, key := c.up.o.now(), c.key()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := repeatKey{c.session, c.tool}
-	s := r.seen[key]
-	if s == nil || s.code != e.Code() || now.Sub(s.since) > r.policy.Window {
-		if len(r.seen) >= maxStreaks {
-			clear(r.seen)
-		}
-		s = &streak{code: e.Code(), since: now, tried: map[uint64]bool{}}
-		r.seen[key] = s
-	}
-	s.add(c, e, now)
-	if s.count <= r.policy.After {
+	s := r.session(c.session)
+	count := max(r.noteCall(s, key, c, e, now), r.noteTool(s, c, e, now))
+	if count <= r.policy.After {
 		return e
 	}
-	return e.With(candor.WithDetails(e.Details().With("repeated", s.count)), candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
+	e = e.With(candor.WithDetails(e.Details().With("repeated", count)))
+	if e.Retry().Retryable() {
+		return e // its own suggestion says to wait
+	}
+	return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
 }
 
-// forgive ends the row: the tool works.
+// session returns the failures of a session, with space for two more. It is called with the lock held.
+func (r *repeats) session(id string) *sessionRepeats {
+	if r.size+2 > maxStreaks {
+		clear(r.sessions)
+		r.size = 0
+	}
+	s := r.sessions[id]
+	if s == nil {
+		s = &sessionRepeats{calls: map[callKey]*callStreak{}, tools: map[string]*toolStreak{}}
+		r.sessions[id] = s
+	}
+	return s
+}
+
+// noteCall counts a failure for calls with the same arguments, and returns how many there are.
+func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Error, now time.Time) int {
+	streak := s.calls[key]
+	switch {
+	case streak == nil:
+		if len(s.calls) >= maxSessionCalls {
+			s.dropOldest()
+			r.size--
+		}
+		streak = &callStreak{count: 1, since: now}
+		s.calls[key] = streak
+		r.size++
+	case streak.expired(now, r.policy.Window):
+		*streak = callStreak{count: 1, since: now}
+	case c.began.Before(streak.noted):
+		return streak.count // it was made before the other one failed, and repeats nothing
+	case streak.waited(c.began): // then the one before does not count, and this one takes its place
+	default:
+		streak.count++
+	}
+	streak.fail(e, now)
+	if streak.next.IsZero() && streak.count >= r.policy.After {
+		streak.gap = r.policy.Window / firstGapShare
+		streak.next = now.Add(streak.gap)
+	}
+	return streak.count
+}
+
+// noteTool counts a failure of a tool, whatever the arguments, and returns how many there are. One that may be sent again as it is
+// shows no mistake of the caller.
+func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time.Time) int {
+	if e.Retry().Retryable() {
+		return 0
+	}
+	streak := s.tools[c.tool]
+	switch {
+	case streak == nil && len(s.tools) >= maxSessionCalls:
+		return 0
+	case streak == nil:
+		streak = &toolStreak{}
+		s.tools[c.tool] = streak
+		r.size++
+	case c.began.Before(streak.noted):
+		return streak.count
+	}
+	if streak.code != e.Code() || now.Sub(streak.since) > r.policy.Window {
+		*streak = toolStreak{code: e.Code(), since: now}
+	}
+	streak.count++
+	streak.noted = now
+	return streak.count
+}
+
+// fail keeps the part of a failure that a later refusal speaks of.
+func (s *callStreak) fail(e *candor.Error, now time.Time) {
+	s.noted, s.due = now, time.Time{}
+	s.code, s.ref, s.retry, s.advice = e.Code(), e.Ref(), e.Retry(), e.Suggestion()
+	if after := e.Retry().After(); after > 0 {
+		s.due = now.Add(after - after/10) // timers of clients are not exact
+	}
+}
+
+// waited reports that a call at that time comes after the delay that the last failure advised.
+func (s *callStreak) waited(at time.Time) bool { return !s.due.IsZero() && !at.Before(s.due) }
+
+// expired reports that the failures are too old to count.
+func (s *callStreak) expired(now time.Time, window time.Duration) bool {
+	if s.next.IsZero() {
+		return now.Sub(s.since) > window
+	}
+	return now.Sub(s.next) > window
+}
+
+// opens returns when the next call is let through.
+func (s *callStreak) opens() time.Time {
+	if s.due.IsZero() {
+		return s.next
+	}
+	due := s.noted.Add(s.retry.After()) // without the tolerance of waited, so that the delay that is given is the one that was advised
+	if due.Before(s.next) {
+		return due
+	}
+	return s.next
+}
+
+// dropOldest makes room for another call.
+func (s *sessionRepeats) dropOldest() {
+	var oldest callKey
+	var at time.Time
+	for key, streak := range s.calls {
+		if at.IsZero() || streak.noted.Before(at) {
+			oldest, at = key, streak.noted
+		}
+	}
+	delete(s.calls, oldest)
+}
+
+// forgive forgets failures because a call has succeeded: those of the same tool, and all of the session if the call may have changed
+// the state on which they depend.
 func (r *repeats) forgive(c *Call) {
-	if r.blind(c) {
+	if r.ignores(c) {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.seen, repeatKey{c.session, c.tool})
+	s := r.sessions[c.session]
+	if s == nil {
+		return
+	}
+	t := c.tools.tool(c.tool)
+	changes := t == nil || !t.readOnly
+	for key := range s.calls {
+		if changes || key.tool == c.tool {
+			delete(s.calls, key)
+			r.size--
+		}
+	}
+	if s.tools[c.tool] != nil {
+		delete(s.tools, c.tool)
+		r.size--
+	}
+	if len(s.calls)+len(s.tools) == 0 {
+		delete(r.sessions, c.session)
+	}
 }
 
-// stop returns the firm stop, nil if the call may go on.
-func (r *repeats) stop(c *Call) *candor.Error {
-	if r.blind(c) {
+// stop returns the refusal of a call that has failed too often, nil if it may go on. Misfit says that the call would be refused in any
+// case, so that no delay helps.
+func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
+	if r.ignores(c) {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.seen[repeatKey{c.session, c.tool}]
-	if s == nil || s.count < r.policy.After || c.up.o.now().Sub(s.since) > r.policy.Window {
+	s := r.sessions[c.session]
+	if s == nil {
 		return nil
 	}
-	if !s.tried[c.digest()] {
+	streak, now := s.calls[c.key()], c.up.o.now()
+	switch {
+	case streak == nil, streak.next.IsZero(), streak.expired(now, r.policy.Window), streak.waited(now):
 		return nil
+	case !now.Before(streak.next):
+		c.repeats = true
+		return nil
+	default:
+		return streak.refusal(c, misfit, now)
 	}
-	advice := s.last.Suggestion()
+}
+
+// tried says that a call is let through as a trial: the next one follows after twice the time, up to the window.
+func (r *repeats) tried(c *Call) {
+	if !c.repeats {
+		return
+	}
+	c.repeats = false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[c.session]
+	if s == nil {
+		return
+	}
+	if streak := s.calls[c.key()]; streak != nil && !streak.next.IsZero() {
+		streak.gap = min(2*streak.gap, r.policy.Window)
+		streak.next = c.up.o.now().Add(streak.gap)
+	}
+}
+
+// refusal is the answer to a call that has failed too often. It advises to send the call again only if the last failure did.
+func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error {
+	advice := s.advice
 	if c.up.o.Mode == ModeStrict { // it may be the upstream's
 		advice = s.code.Action()
 	}
-	return candor.New(candor.CodeRepeatedFailure, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.last.Ref(), "advice": advice}))
+	details := map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.ref, "advice": advice}
+	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
+	message := ""
+	if !misfit {
+		wait := candor.RetryIn(s.opens().Sub(now))
+		details["afterMs"] = wait.AfterMs()
+		message = fmt.Sprintf("This call has failed %d times with the same arguments. The next one is let through in %d s.", s.count, (wait.AfterMs()+999)/1000)
+		if s.retry.Retryable() {
+			options = append(options, candor.WithRetry(wait),
+				candor.WithSuggestion("Wait as long as the retry advice says before sending the same call again, or use another tool."))
+		}
+	}
+	return candor.New(candor.CodeRepeatedFailure, message, append(options, candor.WithDetails(details))...)
 }

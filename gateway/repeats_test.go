@@ -74,7 +74,7 @@ func TestLongNamesAreNotRemembered(t *testing.T) {
 		m := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, name.tool), wire.Limits{})
 		call, _ := up.Admit(t.Context(), &m, name.session)
 		call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}`))
-		if len(up.repeats.seen) > 0 {
+		if len(up.repeats.sessions) > 0 {
 			t.Errorf("a name of %d bytes is kept", len(long))
 		}
 	}

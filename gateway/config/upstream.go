@@ -65,7 +65,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
 		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server, or tool, is given; off turns it off"},
-		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a model that repeats a failing call is stopped; off turns it off"},
+		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is stopped; off turns it off"},
 		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
 		{name: "headers", value: headers(u.HTTP.Header), about: "set on every request to the server; a value may hold `${NAME}`"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
@@ -151,8 +151,8 @@ func breakerPolicy(p *gateway.BreakerPolicy) value {
 func repeatPolicy(p *gateway.RepeatPolicy) value {
 	return either(off(&p.Off), mapping("repeats", func() []key {
 		return []key{
-			{name: "after", value: integer(&p.After, 2, 100_000), about: "identical failures before the firm stop; default 5"},
-			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the time in which they count; default 1m"},
+			{name: "after", value: integer(&p.After, 2, 100_000), about: "failures with the same arguments before such calls are refused; default 5"},
+			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the time in which they count, and the longest between two trials; default 1m"},
 		}
 	}))
 }

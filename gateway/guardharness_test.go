@@ -1,0 +1,176 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// testClock is a clock that tests set forward.
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newTestClock() *testClock {
+	return &testClock{now: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC)}
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// guarded is a gateway over HTTP in front of a server of scripted tools, which counts the calls that reach it.
+type guarded struct {
+	t     *testing.T
+	up    *Upstream
+	clock *testClock
+	front string
+	list  string                                   // the members of tools/list
+	tools map[string]func(arguments string) string // each returns a result; "" hangs up
+
+	mu      sync.Mutex
+	reached map[string]int
+	id      int
+}
+
+// toolSays is a result with that text, toolFails one that says isError.
+func toolSays(text string) string {
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, text)
+}
+func toolFails(text string) string {
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":true}`, text)
+}
+
+// newGuarded starts the server and the gateway, and lists the tools.
+func newGuarded(t *testing.T, o Options, list string, tools map[string]func(string) string) *guarded {
+	t.Helper()
+	g := &guarded{t: t, clock: newTestClock(), list: list, tools: tools, reached: map[string]int{}}
+	server := httptest.NewServer(http.HandlerFunc(g.serve))
+	t.Cleanup(server.Close)
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.now = g.clock.Now
+	g.up = New(o)
+	door := httptest.NewServer(g.up.Door(target, HTTPOptions{}))
+	t.Cleanup(door.Close)
+	g.front = door.URL
+	g.post(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`, "s1")
+	return g
+}
+
+func (g *guarded) serve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	m := wire.Parse(body, wire.Limits{})
+	result := `{"tools":[` + g.list + `]}`
+	if m.MethodIs("tools/call") {
+		name, _ := m.Params().Path("name").Str()
+		g.mu.Lock()
+		g.reached[name]++
+		g.mu.Unlock()
+		if result = g.tools[name](string(m.Params().Path("arguments").Raw())); result == "" {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
+}
+
+// calls returns how many calls of a tool reached the server.
+func (g *guarded) calls(tool string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reached[tool]
+}
+
+func (g *guarded) post(body, session string) string {
+	g.t.Helper()
+	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.front, strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// advised is the part of an envelope that an agent can act on.
+type advised struct {
+	Code  string
+	Retry struct {
+		Kind    string
+		AfterMs int64
+	}
+	Suggestion string
+	Details    struct{ AfterMs, Times, Repeated int64 }
+}
+
+// call calls a tool in session s1; Code is "" for a success.
+func (g *guarded) call(tool, arguments string) advised {
+	g.t.Helper()
+	return g.callIn("s1", tool, arguments)
+}
+
+func (g *guarded) callIn(session, tool, arguments string) advised {
+	g.t.Helper()
+	g.mu.Lock()
+	g.id++
+	id := g.id
+	g.mu.Unlock()
+	return readAdvice(g.t, g.post(toolCall(id, tool, arguments), session))
+}
+
+// readAdvice reads the envelope of an answer.
+func readAdvice(t *testing.T, line string) advised {
+	t.Helper()
+	var m struct {
+		Result struct {
+			Meta struct {
+				E advised `json:"dev.candor/error"`
+			} `json:"_meta"`
+		}
+		Error struct {
+			Data struct {
+				E advised `json:"dev.candor/error"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &m); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if m.Error.Data.E.Code != "" {
+		return m.Error.Data.E
+	}
+	return m.Result.Meta.E
+}
