@@ -133,18 +133,7 @@ func (c *forgetCommand) explain(dir string, r *forgetReport) {
 }
 
 func (c *forgetCommand) agreed() bool {
-	if c.yes {
-		return true
-	}
-	if c.json || !c.w.terminal {
-		complain(c.w, c.cmd, &fault{text: "not a terminal, cannot ask for confirmation; nothing was changed", hint: "candor ledger forget --yes does it"})
-		return false
-	}
-	if confirm(c.w, "Forget them? verify will not miss them any more.") {
-		return true
-	}
-	fmt.Fprintln(c.w.out, "Nothing was changed.")
-	return false
+	return c.yes || agreed(c.w, c.cmd, c.json, "candor ledger forget --yes does it", "Forget them? verify will not miss them any more.")
 }
 
 func (c *forgetCommand) forget(r *forgetReport) error {

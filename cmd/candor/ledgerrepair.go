@@ -103,20 +103,8 @@ func (c *repairCommand) explain(r *repairReport) {
 	fmt.Fprintln(c.w.out, "Those whose writers are gone would be recovered: unfinished bytes moved to the chain's evidence folder, and a new chain that\nrecords where each ended. Chains that are being written are left alone. No entry is changed.")
 }
 
-// agreed asks, if somebody is there to answer.
 func (c *repairCommand) agreed() bool {
-	if c.yes {
-		return true
-	}
-	if c.json || !c.w.terminal {
-		complain(c.w, c.cmd, &fault{text: "nothing was changed", hint: "candor ledger repair --yes does it"})
-		return false
-	}
-	if confirm(c.w, "Do it?") {
-		return true
-	}
-	fmt.Fprintln(c.w.out, "Nothing was changed.")
-	return false
+	return c.yes || agreed(c.w, c.cmd, c.json, "candor ledger repair --yes does it", "Do it?")
 }
 
 // finish lets the ledger recover by opening it, which is all that a repair may do.

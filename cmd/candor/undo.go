@@ -95,6 +95,11 @@ func (c *undoCommand) run(id string) (err error) {
 			return c.refuse(report, err)
 		}
 	}
+	return c.succeed(report, "; to make it again: candor workbench undo "+report.ID)
+}
+
+// succeed reports an undo, or the dry run of one. After follows on the line of an undo that happened.
+func (c *undoCommand) succeed(report undoReport, after string) error {
 	report.OK = true
 	switch {
 	case c.json:
@@ -102,7 +107,7 @@ func (c *undoCommand) run(id string) (err error) {
 	case c.dryRun:
 		fmt.Fprintln(c.w.out, "Nothing was changed: this was a dry run.")
 	default:
-		fmt.Fprintf(c.w.out, "%s %s; to make it again: candor workbench undo %s\n", c.w.paint().good("undone"), target.ID, report.ID)
+		fmt.Fprintf(c.w.out, "%s %s%s\n", c.w.paint().good("undone"), report.Undone, after)
 	}
 	return nil
 }

@@ -69,16 +69,7 @@ func (c *undoCommand) restore(ctx context.Context, r *kaiza.Review, change *kaiz
 			return c.refuse(report, err)
 		}
 	}
-	report.OK = true
-	switch {
-	case c.json:
-		return writeLine(c.w.out, report)
-	case c.dryRun:
-		fmt.Fprintln(c.w.out, "Nothing was changed: this was a dry run.")
-	default:
-		fmt.Fprintf(c.w.out, "%s %s\n", c.w.paint().good("undone"), change.ID)
-	}
-	return nil
+	return c.succeed(report, "")
 }
 
 // fileNames names the first files of a change.

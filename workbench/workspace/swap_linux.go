@@ -20,28 +20,14 @@ func renameNew(dir *os.Root, from, to string) error {
 	return err
 }
 
-// renameat2 works on the descriptor of the folder and on plain names, so no path is walked that somebody could swap.
+// renameat2 renames within one folder. errors.ErrUnsupported: the file system cannot do it with these flags.
 func renameat2(dir *os.Root, from, to string, flags uint) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close() //nolint:errcheck // a folder opened for its descriptor
-	raw, err := d.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		for failed = unix.EINTR; errors.Is(failed, unix.EINTR); {
-			failed = unix.Renameat2(int(fd), from, int(fd), to, flags)
-		}
-	})
-	if errors.Is(failed, unix.EINVAL) || errors.Is(failed, unix.ENOSYS) {
+	err := inFolder(dir, func(fd int) error { return unix.Renameat2(fd, from, fd, to, flags) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		return errors.ErrUnsupported
 	}
-	if failed != nil {
-		return &fs.PathError{Op: "renameat2", Path: to, Err: failed}
+	if err != nil {
+		return &fs.PathError{Op: "renameat2", Path: to, Err: err}
 	}
-	return err
+	return nil
 }

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -57,6 +58,15 @@ func tryLock(file *os.File) error {
 
 // removeEmpty removes an empty folder and, whatever the name stands for by now, never a file.
 func removeEmpty(dir *os.Root, name string) error {
+	err := inFolder(dir, func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
+	if err != nil {
+		return &fs.PathError{Op: "rmdir", Path: name, Err: err}
+	}
+	return nil
+}
+
+// inFolder makes a system call with the descriptor of a folder, so that no path is walked which could be swapped meanwhile.
+func inFolder(dir *os.Root, call func(fd int) error) error {
 	d, err := dir.Open(".")
 	if err != nil {
 		return err
@@ -69,11 +79,8 @@ func removeEmpty(dir *os.Root, name string) error {
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		for failed = unix.EINTR; errors.Is(failed, unix.EINTR); {
-			failed = unix.Unlinkat(int(fd), name, unix.AT_REMOVEDIR)
+			failed = call(int(fd))
 		}
 	})
-	if failed != nil {
-		return &fs.PathError{Op: "rmdir", Path: name, Err: failed}
-	}
-	return err
+	return cmp.Or(failed, err)
 }
