@@ -38,7 +38,7 @@ func (c *Call) admit(ctx context.Context, object bool) []byte {
 			return c.Fail(ctx, e)
 		}
 	}
-	if e := c.up.breakers.enter(c); e != nil {
+	if e := c.breaker.enter(c); e != nil {
 		return c.Fail(ctx, e)
 	}
 	c.up.repeats.tried(c)

@@ -2,160 +2,141 @@ package gateway
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/failsafe-go/failsafe-go/circuitbreaker"
 
 	"github.com/candor-mcp/candor"
 )
 
-// breakers give what keeps failing a rest: the server for failures of its own, because calls of it are lost, and each tool for those that
-// it reports itself. One tool whose remote service is down stops no other.
-type breakers struct {
+// breaker refuses the calls of one server for a while after it has failed several times in a row. Only failures of the server itself
+// count: it died, could not be reached, did not answer in time or answered with something unreadable. A failure that a tool reports is
+// an answer. One tool that hangs or answers badly does not open the breaker either, because the others may work.
+//
+// While it is open, one call is let through as a trial after each rest, whether the trial before it has ended or not, so that the delay
+// in a refusal is true. Any answer of the server closes it.
+type breaker struct {
 	policy BreakerPolicy
-	server breaker // nil if all are off
+	now    func() time.Time
 
-	mu    sync.RWMutex
-	tools map[string]breaker // guarded by mu: of those that failed when they were last called
+	troubled atomic.Bool // there are failures; without any, calls pass without the lock
+
+	mu       sync.Mutex // guards all below
+	failures int        // in a row
+	whole    bool       // one of them was the server's as a whole
+	first    string     // the tool, or method, whose call failed first
+	several  bool       // others have failed too
+	until    time.Time  // when the next trial is let through; zero while the breaker is closed
 }
 
-type breaker = circuitbreaker.CircuitBreaker[any]
-
-// maxToolBreakers bounds what is remembered. When it is full every tool starts afresh.
-const maxToolBreakers = 1024
-
-func newBreakers(p BreakerPolicy) *breakers {
-	if p.Off {
-		return &breakers{}
-	}
+func newBreaker(o *Options) *breaker {
+	p := o.Breaker
 	if p.Failures <= 0 {
 		p.Failures = 10
 	}
 	if p.Rest <= 0 {
 		p.Rest = 10 * time.Second
 	}
-	return &breakers{policy: p, server: newBreaker(p), tools: map[string]breaker{}}
+	return &breaker{policy: p, now: o.now}
 }
 
-func newBreaker(p BreakerPolicy) breaker {
-	failures := uint(p.Failures) //nolint:gosec // newBreakers has seen to it that it is positive
-	return circuitbreaker.NewBuilder[any]().WithFailureThreshold(failures).WithDelay(p.Rest).WithSuccessThreshold(1).Build()
-}
-
-// of returns the breaker of a tool, nil if it has not failed lately.
-func (b *breakers) of(tool string) breaker {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.tools[tool]
-}
-
-// failing returns the breaker of a tool that has failed.
-func (b *breakers) failing(tool string) breaker {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	own := b.tools[tool]
-	if own == nil {
-		if len(b.tools) >= maxToolBreakers {
-			clear(b.tools)
-		}
-		own = newBreaker(b.policy)
-		b.tools[tool] = own
-	}
-	return own
-}
-
-// works forgets the failures of a tool, because it works. One that rests was called before it failed, and rests on.
-func (b *breakers) works(tool string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if own := b.tools[tool]; own != nil && !own.IsOpen() {
-		delete(b.tools, tool)
-	}
-}
-
-// enter lets the call through, or returns why not.
-func (b *breakers) enter(c *Call) *candor.Error {
-	if b.server == nil {
+// enter lets a call through, or returns why not.
+func (b *breaker) enter(c *Call) *candor.Error {
+	if b.policy.Off {
 		return nil
 	}
-	own := b.of(c.tool)
-	if own != nil && !own.TryAcquirePermit() {
-		return resting(own, "The tool failed too often and is being given a rest.")
+	if b.troubled.Load() {
+		if wait := b.remaining(); wait > 0 {
+			return candor.RetryableAfter(candor.CodeCircuitOpen, wait, "The server failed too often and is being given a rest.",
+				candor.WithOrigin(candor.PartyGateway, false))
+		}
 	}
-	if !b.server.TryAcquirePermit() {
-		untried(own)
-		return resting(b.server, "The server failed too often and is being given a rest.")
-	}
-	c.passes, c.trial = true, b.server.IsHalfOpen() || own != nil && own.IsHalfOpen()
+	c.passes = true
 	return nil
 }
 
-// answered ends a call that the server has answered, with a failure or with none: so the server works, and the tool as it says. Only tools
-// that the server has listed are remembered: anybody can call others.
-func (b *breakers) answered(c *Call, e *candor.Error) {
-	if !c.leave() {
-		return
+// remaining returns how long calls are refused, 0 if this one is let through. Then it is the trial, if the breaker is open.
+func (b *breaker) remaining() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.until.IsZero() {
+		return 0
 	}
-	b.server.RecordSuccess()
-	switch {
-	case e == nil || !isReliability(e):
-		if b.of(c.tool) != nil {
-			b.works(c.tool)
-		}
-	case c.isListed() && len(c.tool) <= maxRepeated:
-		b.failing(c.tool).RecordFailure()
+	now := b.now()
+	if wait := b.until.Sub(now); wait > 0 {
+		return wait
 	}
+	b.until = now.Add(b.policy.Rest)
+	return 0
 }
 
-// lost ends a call without an answer: that says nothing of the tool. If it was called off, which is no error, it says nothing of the
-// server either: clients lose patience with one that hangs.
-func (b *breakers) lost(c *Call, e *candor.Error) {
-	if !c.leave() {
+// close forgets all failures, because the server has answered.
+func (b *breaker) close() {
+	if !b.troubled.Load() {
 		return
 	}
-	if c.trial { // one that was let through before says nothing of the trial
-		untried(b.of(c.tool))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failures, b.whole, b.first, b.several, b.until = 0, false, "", false, time.Time{}
+	b.troubled.Store(false)
+}
+
+// fail counts a failure of the server, and opens the breaker if there are too many.
+func (b *breaker) fail(c *Call, e *candor.Error) {
+	name := c.method
+	if c.isTool() {
+		name += " " + c.tool[:min(len(c.tool), maxRepeated)]
 	}
-	switch {
-	case e == nil && c.trial:
-		untried(b.server)
-	case e == nil:
-	case isReliability(e):
-		b.server.RecordFailure()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failures == 0 {
+		b.first = name
+	}
+	b.failures++
+	b.several = b.several || name != b.first
+	b.whole = b.whole || isWholeServer(e)
+	if b.until.IsZero() && b.failures >= b.policy.Failures && (b.whole || b.several) {
+		b.until = b.now().Add(b.policy.Rest)
+	}
+	b.troubled.Store(true)
+}
+
+// isWholeServer reports a failure that would have met any call, whatever the tool.
+func isWholeServer(e *candor.Error) bool {
+	switch e.Code() {
+	case candor.CodeUpstreamGone, candor.CodeUpstreamUnreachable, candor.CodeUpstreamUnavailable:
+		return true
 	default:
-		b.server.RecordSuccess()
+		return false
 	}
 }
 
-// leave gives up what enter has given, and reports whether there was anything.
+// answered ends a call that the server has answered, with a failure or without one.
+func (c *Call) answered(*candor.Error) {
+	if c.leave() {
+		c.breaker.close()
+	}
+}
+
+// unanswered ends a call without an answer that can be used. A call that was cancelled, for which e is nil, says nothing about the
+// server: clients lose patience with one that hangs. Neither does a refusal of the gateway's own.
+func (c *Call) unanswered(e *candor.Error) {
+	switch {
+	case !c.leave(), e == nil, isOurRefusal(e):
+	case isReliability(e):
+		c.breaker.fail(c, e)
+	default:
+		c.breaker.close()
+	}
+}
+
+// leave reports whether the breaker has let the call through and waits for its end.
 func (c *Call) leave() bool {
 	passed := c.passes
 	c.passes = false
 	return passed
 }
 
-// isListed reports a call of a tool that the server has listed.
-func (c *Call) isListed() bool {
-	if !c.isTool() {
-		return false
-	}
-	return c.tools.tool(c.tool) != nil
-}
-
-// untried says that a trial of what is at rest has shown nothing: it rests on.
-func untried(own breaker) {
-	if own != nil && own.IsHalfOpen() {
-		own.RecordFailure()
-	}
-}
-
-// resting is the answer while a breaker is open.
-func resting(b breaker, message string) *candor.Error {
-	wait := max(b.RemainingDelay(), minRest)
-	return candor.RetryableAfter(candor.CodeCircuitOpen, wait, message, candor.WithOrigin(candor.PartyGateway, false))
-}
-
-// isReliability reports a failure that is no mistake of the caller.
+// isReliability reports a failure that is not a mistake of the caller.
 func isReliability(e *candor.Error) bool {
 	switch e.Class() {
 	case candor.ClassUnavailable, candor.ClassTimeout:

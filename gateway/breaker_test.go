@@ -9,10 +9,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// knock asks for a call, which is nil if a breaker refuses it.
+// knock asks for a call, which is nil if the breaker refuses it.
 func knock(t *testing.T, up *Upstream) *Call {
 	t.Helper()
-	m := wire.Parse([]byte(toolCall(1, "work", `{}`)), wire.Limits{})
+	return knockAt(t, up, "work")
+}
+
+func knockAt(t *testing.T, up *Upstream, tool string) *Call {
+	t.Helper()
+	m := wire.Parse([]byte(toolCall(1, tool, `{}`)), wire.Limits{})
 	call, _ := up.Admit(t.Context(), &m, "s1")
 	return call
 }
@@ -23,16 +28,17 @@ func TestACallThatIsCalledOffDoesNotSpeakForTheServer(t *testing.T) {
 	hangs := candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))
 	knock(t, up).Fail(t.Context(), hangs)
 	knock(t, up).Cancelled(t.Context())
-	knock(t, up).Fail(t.Context(), hangs)
+	knockAt(t, up, "rest").Fail(t.Context(), hangs)
 	if knock(t, up) != nil {
 		t.Error("the call that was called off made the server well")
 	}
 }
 
 func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
-	knock(t, up).Fail(t.Context(), candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false)))
-	up.breakers.server.HalfOpen() // as if it had rested long enough
+	clock := newTestClock()
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
+	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+	clock.advance(time.Hour)
 	trial := knock(t, up)
 	if trial == nil {
 		t.Fatal("there is no trial")
@@ -45,10 +51,11 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 
 // A call of before the rest, which its client calls off during the trial, says nothing of the trial.
 func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
+	clock := newTestClock()
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
 	old := knock(t, up)
-	knock(t, up).Fail(t.Context(), candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false)))
-	up.breakers.server.HalfOpen() // as if it had rested long enough
+	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+	clock.advance(time.Hour)
 	trial := knock(t, up)
 	old.Cancelled(t.Context())
 	trial.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))

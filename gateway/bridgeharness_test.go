@@ -28,13 +28,19 @@ type span struct {
 	ahead atomic.Int64 // how far its clock is, in seconds
 }
 
-// spanned opens a bridge. The end of the test closes it, and sees that nothing is left.
+// spanned opens a bridge that forwards every call, whatever failed before.
 func spanned(t *testing.T, o Options, child Child, bo BridgeOptions) *span {
+	t.Helper()
+	o.Repeats.Off, o.Breaker.Off = true, true
+	return spannedAs(t, o, child, bo)
+}
+
+// spannedAs opens a bridge. The end of the test closes it, and sees that nothing is left.
+func spannedAs(t *testing.T, o Options, child Child, bo BridgeOptions) *span {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	s := &span{t: t, books: &books{}, log: &lockedBuffer{}}
 	o.Ledger, o.Meter, o.Logger = s.books, s.books, slog.New(slog.NewTextHandler(s.log, nil))
-	o.Repeats.Off, o.Breaker.Off = true, true
 	o.now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load()) * time.Second) }
 	s.b = New(o).Bridge(child, bo)
 	front := httptest.NewServer(s.b)

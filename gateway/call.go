@@ -23,8 +23,8 @@ type Call struct {
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
 	over     ended
-	passes   bool                                   // the breakers have let it through, and wait for its end
-	trial    bool                                   // and it is the one by which they see whether the rest was long enough
+	breaker  *breaker                               // of its server
+	passes   bool                                   // the breaker has let it through, and waits for its end
 	repeats  bool                                   // it has failed too often, and goes on as a trial
 	tools    *toolSet                               // that its caller was sent, nil if none are known
 	checked  bool                                   // its arguments were held against the tool's own schema
@@ -58,13 +58,14 @@ func (c *Call) Attempt() int { return c.attempt }
 // peer is where a request comes from.
 type peer struct {
 	session string
+	breaker *breaker   // of the server it is for
 	cache   *toolCache // where its tools are known from
 	who     caller     // as which; the zero caller is unknown
 }
 
 // inSession is a peer that is told apart by its session alone.
 func (u *Upstream) inSession(session string) peer {
-	return peer{session: session, cache: &u.tools, who: caller{session: session}}
+	return peer{session: session, breaker: u.breaker, cache: &u.tools, who: caller{session: session}}
 }
 
 func (u *Upstream) newCall(m *wire.Message, session string) *Call {
@@ -74,7 +75,7 @@ func (u *Upstream) newCall(m *wire.Message, session string) *Call {
 func (u *Upstream) newCallOf(m *wire.Message, from peer) *Call {
 	session := from.session
 	own := m.Clone()
-	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, began: u.o.now(), attempt: 1}
+	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, breaker: from.breaker, began: u.o.now(), attempt: 1}
 	c.over.open = &u.open
 	u.open.Add(1)
 	u.calls.Add(1)

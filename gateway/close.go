@@ -64,7 +64,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	if !c.over.claim() {
 		return Reply{}
 	}
-	c.up.breakers.answered(c, nil)
+	c.answered(nil)
 	if c.isTool() {
 		c.up.repeats.forgive(c)
 	}
@@ -101,12 +101,12 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	x.Ref = c.up.o.ref()
 	passed := c.withClientID(answer, &x.Response)
 	f := failure{verdict: found.Verdict, said: c.veil(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
-	end := c.up.breakers.answered
+	end := c.answered
 	switch {
 	case ruled != nil:
 		f.err, f.verdict = c.stamp(ruled.error(attribute(asFailure(x), x))), contract.VerdictMasked
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
-		f.err, end = c.stamp(unreadable(x, found)), c.up.breakers.lost
+		f.err, end = c.stamp(unreadable(x, found)), c.unanswered
 	default:
 		f.err = c.stamp(c.up.o.Rules.translate(c, c.excuse(attribute(contract.Read(x).Error, x))))
 	}
@@ -121,7 +121,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	if f.suspected {
 		return c.suspect(ctx, f, passed)
 	}
-	end(c, f.err)
+	end(f.err)
 	if c.isTool() {
 		f.err = c.up.repeats.note(c, f.err)
 	}
@@ -184,7 +184,7 @@ func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
 func (c *Call) suspect(ctx context.Context, f failure, answer []byte) Reply {
-	c.up.breakers.answered(c, nil)
+	c.answered(nil)
 	if c.isTool() {
 		c.up.repeats.forgive(c) // the client sees a success
 	}
@@ -206,7 +206,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if !c.over.claim() {
 		return nil
 	}
-	c.up.breakers.lost(c, e)
+	c.unanswered(e)
 	if c.isTool() {
 		e = c.up.repeats.note(c, c.stamp(e))
 	}
@@ -221,7 +221,7 @@ func (c *Call) Cancelled(ctx context.Context) {
 	if !c.over.claim() {
 		return
 	}
-	c.up.breakers.lost(c, nil)
+	c.unanswered(nil)
 	c.suppress(ctx, candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false)), contract.VerdictLost)
 }
 

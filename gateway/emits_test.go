@@ -102,9 +102,10 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 			return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call")
 		},
 		"candor/CIRCUIT_OPEN": func(t *testing.T) string {
-			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 1}}, HTTPOptions{})
+			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 2}}, HTTPOptions{})
 			e.call(1, "tools/call")
-			return e.call(2, "tools/call")
+			e.call(2, "tools/list")
+			return e.call(3, "tools/call")
 		},
 		"candor/REPEATED_FAILURE": func(t *testing.T) string {
 			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})

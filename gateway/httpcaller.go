@@ -14,7 +14,7 @@ import (
 // are passed on, the session among them, and by what the message says of its client. A server may list other tools to other callers,
 // so a list counts only for requests that look the same.
 func (x *httpExchange) peer(m *wire.Message) peer {
-	from := peer{session: x.session, cache: &x.d.up.tools}
+	from := peer{session: x.session, breaker: x.d.up.breaker, cache: &x.d.up.tools}
 	if m.MethodIs("tools/call") || m.MethodIs("tools/list") {
 		from.who.digest = x.callerDigest(m)
 	}

@@ -11,7 +11,7 @@ import (
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
 	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
-		if wait, ok := c.afford(f.err, c.up.breakers.lost); ok {
+		if wait, ok := c.afford(f.err, c.unanswered); ok {
 			return c.again(ctx, f, wait)
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Call) mayResend(e *candor.Error) bool {
 
 // blame counts a failure against the upstream and against the caller who repeats it.
 func (c *Call) blame(e *candor.Error) {
-	c.up.breakers.lost(c, e)
+	c.unanswered(e)
 	if c.isTool() {
 		_ = c.up.repeats.note(c, e) // what the caller is told is written already
 	}

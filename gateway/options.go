@@ -73,8 +73,8 @@ type RepeatPolicy struct {
 	Window time.Duration // also the longest time between two trials; 0 is one minute
 }
 
-// BreakerPolicy gives what keeps failing a rest: the upstream if its calls are lost, a single tool if it reports that it cannot work. Only
-// failures of reliability count, never mistakes of the caller.
+// BreakerPolicy refuses the calls of a server for a while after it has failed several times in a row. Only failures of the server itself
+// count, never mistakes of the caller or failures that a tool reports.
 type BreakerPolicy struct {
 	Off      bool
 	Failures int           // in a row; 0 is 10

@@ -28,8 +28,9 @@ type pump struct {
 	up      *Upstream
 	ctx     context.Context // it is that of the connection
 	session string
-	jumbled bool // what the client says comes by several ways, and may overtake itself
-	shared  bool // several clients are served
+	jumbled bool     // what the client says comes by several ways, and may overtake itself
+	shared  bool     // several clients are served
+	breaker *breaker // of the server at the other end, and those that take its place
 	tools   toolCache
 	last    <-chan struct{} // closed when the last call that was held has left; only the client's reader uses it, nil if jumbled
 	client  *outlet
@@ -50,7 +51,7 @@ type pump struct {
 const patience = 5 * time.Second
 
 func newPump(ctx context.Context, u *Upstream, out io.Writer) *pump {
-	return &pump{up: u, ctx: ctx, session: ref.New(), client: newOutlet(out, 0), since: time.Now(), changed: make(chan struct{})}
+	return &pump{up: u, ctx: ctx, session: ref.New(), client: newOutlet(out, 0), breaker: newBreaker(&u.o), since: time.Now(), changed: make(chan struct{})}
 }
 
 // readClient moves what the client says to the server until the client hangs up.

@@ -79,7 +79,7 @@ func (p *pump) peer(m *wire.Message, session string) peer {
 	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
 		who.digest = sha256.Sum256(about(m))
 	}
-	return peer{session: session, cache: &p.tools, who: who}
+	return peer{session: session, breaker: p.breaker, cache: &p.tools, who: who}
 }
 
 // lacks reports that something has to be waited for before a call can be checked.

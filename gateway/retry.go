@@ -21,14 +21,14 @@ func (c *Call) mayRetry(e *candor.Error) bool {
 	return tool != nil && (tool.readOnly || tool.again)
 }
 
-// afford reports whether another attempt can be made now, and after which pause: the budget has one left, and the breakers, which are told
-// of this failure by end, let it through.
-func (c *Call) afford(e *candor.Error, end func(*Call, *candor.Error)) (wait time.Duration, ok bool) {
+// afford reports whether another attempt can be made now, and after which pause: the budget has one left, and the breaker, for
+// which end counts this failure, lets it through.
+func (c *Call) afford(e *candor.Error, end func(*candor.Error)) (wait time.Duration, ok bool) {
 	if wait, ok = c.up.budget.spend(c, e); !ok {
 		return wait, false
 	}
-	end(c, e)
-	return wait, c.up.breakers.enter(c) == nil
+	end(e)
+	return wait, c.breaker.enter(c) == nil
 }
 
 // budget lets retries be a share of the calls, so that a server in trouble is not drowned in them.

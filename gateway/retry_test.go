@@ -19,11 +19,11 @@ func TestNoAttemptIsMadeWhileTheServerRests(t *testing.T) {
 	ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).Close(t.Context(),
 		[]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","annotations":{"readOnlyHint":true}}]}}`))
 	call := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read","arguments":{}}}`)
-	busy := []byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"503 Service Unavailable"}],"isError":true}}`)
-	if reply := call.Close(t.Context(), busy); !reply.Again {
+	busy := candor.New(candor.CodeUpstreamUnavailable, "", candor.WithOrigin(candor.PartyGateway, false))
+	if reply := call.Lose(t.Context(), busy, nil, true); !reply.Again {
 		t.Errorf("the first attempt is not made again: %s", reply.Bytes)
 	}
-	if reply := call.Close(t.Context(), busy); reply.Again || reply.Bytes == nil {
+	if reply := call.Lose(t.Context(), busy, nil, true); reply.Again || reply.Bytes == nil {
 		t.Errorf("the attempt that opened the breaker is made again: %t, %s", reply.Again, reply.Bytes)
 	}
 	if next := ask(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"read","arguments":{}}}`); next != nil {

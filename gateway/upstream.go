@@ -13,7 +13,7 @@ type Upstream struct {
 	o        Options
 	tools    toolCache // of callers over HTTP
 	compiles compiler
-	breakers *breakers
+	breaker  *breaker // of a server over HTTP; one on standard input and output has its own
 	repeats  repeats
 	budget   budget
 	settled  settledFailures
@@ -31,7 +31,9 @@ var native = dialect.Must("candor")
 func New(o Options) *Upstream {
 	o.fill()
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // which lets every call through
-	return &Upstream{o: o, breakers: newBreakers(o.Breaker), repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
+	u := &Upstream{o: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
+	u.breaker = newBreaker(&u.o)
+	return u
 }
 
 // Name returns the name it was given.

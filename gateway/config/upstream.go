@@ -64,7 +64,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
 		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
-		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the rest that a failing server, or tool, is given; off turns it off"},
+		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "when calls of a failing server are refused for a while; off turns it off"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is stopped; off turns it off"},
 		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
 		{name: "headers", value: headers(u.HTTP.Header), about: "set on every request to the server; a value may hold `${NAME}`"},
@@ -142,8 +142,8 @@ func again(p *gateway.RetryPolicy) value {
 func breakerPolicy(p *gateway.BreakerPolicy) value {
 	return either(off(&p.Off), mapping("breaker", func() []key {
 		return []key{
-			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "failures of reliability in a row; default 10"},
-			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "how long nothing is forwarded; default 10s"},
+			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "failures of the server in a row; default 10"},
+			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "the time before a trial, and between two; default 10s"},
 		}
 	}))
 }
