@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/redactjson"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -76,6 +77,19 @@ func redactedJSON(raw []byte) []byte {
 		return redactedLoose(raw)
 	}
 	clean, changed := redactjson.Cleaner{}.Append(nil, v)
+	if !changed {
+		return raw
+	}
+	return clean
+}
+
+// redactedURI is redactedJSON for data that names a missing resource: its path is what the client has asked for, and stays.
+func redactedURI(raw []byte) []byte {
+	v, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return redactedJSON(raw)
+	}
+	clean, changed := redactjson.Cleaner{Policy: redact.Policy{KeepPaths: true}}.Append(nil, v)
 	if !changed {
 		return raw
 	}

@@ -107,7 +107,9 @@ func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verd
 	switch {
 	case len(shown.data) == 0:
 		shown.data = b.data(e, envelope)
-	case !isResourceURI(shown.data):
+	case isResourceURI(shown.data):
+		shown.data = redactedURI(shown.data)
+	default:
 		shown.data = redactedJSON(shown.data)
 		if data, ok := withEnvelope(shown.data, envelope); ok {
 			shown.data = data
@@ -132,8 +134,7 @@ func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
 	return own
 }
 
-// isResourceURI reports the one shape by which clients know a missing resource: nothing in it may change. It names what the client
-// has asked for.
+// isResourceURI reports the one shape by which clients know a missing resource. Nothing may be added to it, and only secrets are replaced.
 func isResourceURI(data []byte) bool {
 	v, err := wire.ParseValue(data, wire.Limits{})
 	if err != nil || v.Type() != wire.TypeObject || v.Len() != 1 {
