@@ -20,6 +20,8 @@ type toolCall struct {
 	req  *mcp.CallToolRequest
 	tool *tool // nil if the server lists none of that name
 
+	advised bool // the retry advice of the failure was given by the author of the server
+
 	claim *claim // taken before a failure is recorded; nil where nothing else could record it
 }
 
@@ -98,7 +100,9 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	x := c.exchange()
 	switch {
 	case out.thrown != nil:
-		return c.fail(ctx, thrownError(out), nil)
+		e := thrownError(out)
+		c.advised = givesRetry(e)
+		return c.fail(ctx, e, nil)
 	case out.late:
 		return c.fail(ctx, c.g.lateError(out), nil)
 	case out.err == nil:
@@ -108,7 +112,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
-		return c.fail(ctx, ran(c.g.b.understand(out.err, candor.PartyTool)), nil)
+		return c.failWith(ctx, out.err, nil)
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound {
 		// The SDK would replace it by words of its own, and the method that was called exists: the tool has failed.
@@ -120,6 +124,8 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 		e = teach.UnknownTool(c.req.Params.Name, c.g.tools.names(), candor.PartyServer)
 	}
 	e = e.With(candor.WithCause(out.err))
+	c.advised = e.RetryGiven() && !e.Origin().Inferred
+	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	if !c.claim.take() {
 		return leaving{}
 	}
@@ -143,6 +149,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 	}
 	if len(result.Meta) > 0 {
 		if e := attached(result); e != nil { // it says that it failed, where few clients look
+			c.advised = givesRetry(e)
 			return c.fail(ctx, attribute(e), result)
 		}
 	}
@@ -161,6 +168,7 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		}
 	}
 	if e := attached(result); e != nil {
+		c.advised = givesRetry(e)
 		return c.fail(ctx, attribute(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
@@ -170,9 +178,16 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
-		return c.fail(ctx, ran(c.g.b.understand(cause, candor.PartyTool)), result)
+		return c.failWith(ctx, cause, result)
 	}
 	return c.fail(ctx, readResult(result), result)
+}
+
+// failWith is fail for the Go error of a handler.
+func (c toolCall) failWith(ctx context.Context, err error, from *mcp.CallToolResult) leaving {
+	e := c.g.b.understand(err, candor.PartyTool)
+	c.advised = givesRetry(e)
+	return c.fail(ctx, ran(e), from)
 }
 
 // sdkRefusal recognises that it was the SDK which refused the arguments: its schema is newer than ours, or stricter.
@@ -212,7 +227,7 @@ func (c toolCall) exchange() exchange {
 // fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
 func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) leaving {
 	x := c.exchange()
-	e = c.g.b.refine(ctx, e, &x)
+	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	c.declared(e)
 	e = c.g.b.stamp(e, &x)
 	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}

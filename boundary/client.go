@@ -31,20 +31,25 @@ import (
 //
 // A result that only looks like a failure is no failure; see [DecodeSuspected].
 //
+// Decode does not know whether the tool may be called twice. Unless the peer's own envelope gives the retry advice, or the error proves that
+// nothing was done, the error is not_retryable and suggests to check whether the call took effect; details.said keeps the advice. [Caller]
+// knows the tool's annotations.
+//
 // The return type is not error, because a nil *candor.Error in an error is not nil.
 func Decode(result *mcp.CallToolResult, err error) *candor.Error {
 	e, confidence := decode(result, err, false)
 	if confidence < 1 {
 		return nil
 	}
-	return e
+	return carefulPeer(e, sourceOf(result, err))
 }
 
 // DecodeSuspected is [Decode] that also returns what a result marked as a success seems to hide, with how far that is to be trusted:
 // 1 for what Decode returns, less for a guess from the shape or the words of the payload. A tool that reads files may
 // return anything, so a guess is for a log or a counter and not for a decision. Without an error the confidence is 0.
 func DecodeSuspected(result *mcp.CallToolResult, err error) (e *candor.Error, confidence float64) {
-	return decode(result, err, true)
+	e, confidence = decode(result, err, true)
+	return carefulPeer(e, sourceOf(result, err)), confidence
 }
 
 // DecodeError is [Decode] for the error of any method, such as ReadResource or ListTools.

@@ -90,7 +90,7 @@ func TestEveryCodeInEveryDialectReachesTheClientUnchanged(t *testing.T) {
 			t.Run(path+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				var sent atomic.Pointer[candor.Error]
-				server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				server := toolServer("fail", idempotent, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 					return nil, fmt.Errorf("on the way out: %w", sent.Load())
 				})
 				d, err := dialect.Lookup(name)

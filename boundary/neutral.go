@@ -25,6 +25,9 @@ type Call struct {
 	Arguments json.RawMessage // only digested
 	// OutputSchema is what the tool promised, nil for nothing: then the envelope is mirrored into structuredContent.
 	OutputSchema json.RawMessage
+	// Repeatable says that the tool is declared readOnlyHint or idempotentHint. The failure of any other tool that may have taken effect is
+	// not_retryable; see [contract.AvoidSecondEffect].
+	Repeatable bool
 	// Complete says that the protocol version is 2026-07-28 or later, in which every result says that it is complete.
 	Complete bool
 	// Layered says that the answer leaves through [Boundary.Transport], [Boundary.HTTP] or [Boundary.SealAnswer], which would
@@ -34,7 +37,7 @@ type Call struct {
 
 // FailCall records and counts the failure of a tool call and returns the result that tells of it, with the error as it is told.
 // The failure is err; result is what the tool returned, or nil. Without err the result itself is the failure, and is read: one
-// that holds a whole envelope already leaves as it is, but for secrets.
+// that holds a whole envelope already leaves as it is, but for secrets and for retry advice that could cause a second effect.
 //
 // The result is always one with isError. Where the server's dialect is rpc it is in the candor dialect, and whoever sends it
 // has to write the error as JSON-RPC.
@@ -49,7 +52,10 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 		}
 	}
 	e, whole := b.failureOf(err, result, from)
-	e = b.stamp(b.refine(ctx, e, &x), &x)
+	advice := e.Retry()
+	authored := err != nil || from != nil && envelopeOf(from) != nil
+	e = b.stamp(b.refineCall(ctx, e, &x, c.Repeatable || authored && givesRetry(e)), &x)
+	whole = whole && e.Retry() == advice
 	m := b.emissionFor(c, from)
 	if whole {
 		m.envelope = envelopeOf(from)

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/wire"
@@ -70,7 +71,8 @@ const (
 
 // CallTool calls a tool, again where that is advised and safe, and returns the last answer as [Decode] reads it. The error's
 // details.attempts says how often the call was sent, and details.retryStopped, where the advice was to go on, why it was not:
-// attempts, wait, effect, budget or cancelled. The result is the server's own, also beside an error.
+// attempts, wait, effect, budget or cancelled. Where a second call could have a second effect, the error is not_retryable as it is
+// from Decode. The result is the server's own, also beside an error.
 func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, *candor.Error) {
 	var name string
 	if params != nil {
@@ -80,8 +82,8 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 	c.deposit()
 	for attempt := 1; ; attempt++ {
 		result, err := c.attempt(ctx, params)
-		e := Decode(result, err)
-		if e == nil {
+		e, confidence := decode(result, err, false)
+		if confidence < 1 {
 			return result, nil
 		}
 		if e.Context().Tool == "" {
@@ -90,12 +92,13 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 		if !e.Retry().Retryable() {
 			return result, ended(e, attempt, "")
 		}
-		wait, stopped := c.plan(ctx, e, neverRan(e, sourceOf(result, err)), name, attempt, waited)
-		if stopped != "" {
-			return result, ended(e, attempt, stopped)
+		from := sourceOf(result, err)
+		wait, stopped := c.plan(ctx, e, neverRan(e, from), name, attempt, waited)
+		if stopped == "" && !pause(ctx, wait) {
+			stopped = "cancelled"
 		}
-		if !pause(ctx, wait) {
-			return result, ended(e, attempt, "cancelled")
+		if stopped != "" {
+			return result, ended(c.careful(ctx, e, from, name), attempt, stopped)
 		}
 		waited += wait
 	}
@@ -121,6 +124,23 @@ func (c *Caller) attempt(ctx context.Context, params *mcp.CallToolParams) (*mcp.
 		params = &sent
 	}
 	return c.Session.CallTool(ctx, params)
+}
+
+// careful returns e with advice that cannot cause a second effect, unless the peer's own envelope gave the advice or the tool may be
+// called twice.
+func (c *Caller) careful(ctx context.Context, e *candor.Error, from source, name string) *candor.Error {
+	if from == fromEnvelope || neverRan(e, from) || contract.ProvesNoEffect(e) || c.repeatable(ctx, name) {
+		return e
+	}
+	return contract.AvoidSecondEffect(e)
+}
+
+// carefulPeer is [Caller.careful] where the tool is not known.
+func carefulPeer(e *candor.Error, from source) *candor.Error {
+	if e == nil || from == fromEnvelope || neverRan(e, from) {
+		return e
+	}
+	return contract.AvoidSecondEffect(e)
 }
 
 func ended(e *candor.Error, attempts int, stopped string) *candor.Error {

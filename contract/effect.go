@@ -14,7 +14,7 @@ const CheckEffect = "Check whether the call took effect before making a new one.
 // neither readOnlyHint nor idempotentHint, or whose declaration is not known.
 //
 // An error that proves that nothing was done keeps its advice; see [ProvesNoEffect]. Any other becomes not_retryable and suggests
-// [CheckEffect]. The advice that it had is kept in details.said as retry and afterMs.
+// [CheckEffect]. The advice that it had is kept in details.said as retry and retryAfterMs.
 func AvoidSecondEffect(e *candor.Error) *candor.Error {
 	if !e.Retry().Retryable() || ProvesNoEffect(e) {
 		return e
@@ -36,7 +36,7 @@ func checkFirst(e *candor.Error) string {
 func saidRetry(e *candor.Error) candor.Details {
 	said := e.Details().Get("said")
 	if ms := e.Retry().AfterMs(); ms > 0 {
-		said = said.With("afterMs", ms)
+		said = said.With("retryAfterMs", ms)
 	}
 	return said.With("retry", string(e.Retry().Kind()))
 }
@@ -84,7 +84,8 @@ var connectionCodes = []candor.Code{
 
 // neverConnected reports that no connection was opened, by the words of the error and of its cause.
 func neverConnected(e *candor.Error) bool {
-	text := strings.ToLower(e.Message() + "\n" + e.Cause().Code + "\n" + e.Cause().Message + "\n")
+	cause := e.Cause()
+	text := strings.ToLower(strings.Join([]string{e.Message(), e.Details().Get("said").Get("errno").String(), cause.Code, cause.Message, ""}, "\n"))
 	return !holdsWord(text, brokenWords) && holdsWord(text, unopenedWords)
 }
 

@@ -45,6 +45,9 @@ func TestProvesNoEffect(t *testing.T) {
 		{"node hang-up", words(candor.CodeUpstreamUnreachable, "socket hang up"), false},
 		{"undici", words(candor.CodeUpstreamUnreachable, "SocketError: other side closed"), false},
 		{"both words", words(candor.CodeUpstreamUnreachable, "ECONNRESET, then ECONNREFUSED"), false},
+		{"errno", candor.New(candor.CodeUpstreamUnreachable, "", candor.WithDetails(map[string]any{"said": map[string]any{"errno": "ECONNREFUSED"}})), true},
+		{"errno of a reset", candor.New(candor.CodeUpstreamUnreachable, "failed to connect",
+			candor.WithDetails(map[string]any{"said": map[string]any{"errno": "ECONNRESET"}})), false},
 		{"no words", words(candor.CodeUpstreamUnreachable, ""), false},
 		{"500 that mentions it", words(candor.CodeUpstreamError, "500: connection refused by the backend"), false},
 		{"503", words(candor.CodeUpstreamUnavailable, "503 Service Unavailable"), false},
@@ -94,11 +97,11 @@ func TestAvoidSecondEffectKeepsTheDelay(t *testing.T) {
 		want       string
 		advice     string
 	}{
-		{nil, "", `{"said":{"retry":"retryable_after_ms","afterMs":7000}}`, contract.CheckEffect},
+		{nil, "", `{"said":{"retry":"retryable_after_ms","retryAfterMs":7000}}`, contract.CheckEffect},
 		{map[string]any{"said": map[string]any{"code": "E9"}, "status": 500}, "Please retry later.",
-			`{"said":{"retry":"retryable_after_ms","afterMs":7000,"code":"E9"},"status":500}`, contract.CheckEffect},
+			`{"said":{"retry":"retryable_after_ms","retryAfterMs":7000,"code":"E9"},"status":500}`, contract.CheckEffect},
 		{map[string]any{"said": "busy"}, "Ask the owner of the channel.",
-			`{"said":{"retry":"retryable_after_ms","afterMs":7000,"value":"busy"}}`, contract.CheckEffect + " Ask the owner of the channel."},
+			`{"said":{"retry":"retryable_after_ms","retryAfterMs":7000,"value":"busy"}}`, contract.CheckEffect + " Ask the owner of the channel."},
 	} {
 		e := contract.AvoidSecondEffect(candor.New(candor.CodeUpstreamError, "500", candor.WithRetry(candor.RetryIn(7*time.Second)),
 			candor.WithDetails(c.details), candor.WithSuggestion(c.suggestion)))

@@ -35,7 +35,7 @@ type guard struct {
 func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := toolCall{guard: g, next: next, req: req, promised: promisedBy(ctx, req.Params.Name)}
-		c.known = boundary.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output,
+		c.known = boundary.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output, Repeatable: c.promised.repeatable,
 			Complete: mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)), Layered: g.layered}
 		if session := server.ClientSessionFromContext(ctx); session != nil {
 			c.known.Session = session.SessionID()
@@ -229,7 +229,10 @@ func metaOf(req mcp.CallToolRequest) map[string]any {
 }
 
 // schemas are what a tool promises.
-type schemas struct{ input, output json.RawMessage }
+type schemas struct {
+	input, output json.RawMessage
+	repeatable    bool // it is declared readOnlyHint or idempotentHint
+}
 
 // promisedBy looks up the tool, a session's own before the server's, as mcp-go does.
 func promisedBy(ctx context.Context, name string) schemas {
@@ -247,7 +250,7 @@ func promisedBy(ctx context.Context, name string) schemas {
 }
 
 func schemasOf(t mcp.Tool) schemas {
-	s := schemas{input: t.RawInputSchema, output: t.RawOutputSchema}
+	s := schemas{input: t.RawInputSchema, output: t.RawOutputSchema, repeatable: isTrue(t.Annotations.ReadOnlyHint) || isTrue(t.Annotations.IdempotentHint)}
 	if s.input == nil && t.InputSchema.Type != "" {
 		s.input, _ = json.Marshal(t.InputSchema)
 	}
@@ -256,3 +259,5 @@ func schemasOf(t mcp.Tool) schemas {
 	}
 	return s
 }
+
+func isTrue(hint *bool) bool { return hint != nil && *hint }

@@ -105,7 +105,11 @@ func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message)
 	e := boundary.FailedEnvelope(result)
 	if e == nil {
 		name, _ := asked.Params().Path("name").Str()
-		result, e = s.b.FailCall(ctx, boundary.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw(), Layered: true}, nil, result)
+		call := boundary.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw(), Layered: true}
+		if t := s.inner.GetTool(name); t != nil {
+			call.Repeatable = schemasOf(t.Tool).repeatable
+		}
+		result, e = s.b.FailCall(ctx, call, nil, result)
 	}
 	if d := s.o.Dialect; d != nil && d.Carrier() == dialect.CarrierRPCError {
 		return d.Write(nil, e, dialect.Options{ID: asked.ID(), Response: true, Stack: s.o.Stack})
