@@ -108,7 +108,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
 		f.err, end = c.stamp(unreadable(x, found)), c.unanswered
 	default:
-		f.err = c.stamp(c.up.o.Rules.translate(c, c.excuse(attribute(contract.Read(x).Error, x))))
+		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, c.excuse(attribute(contract.Read(x).Error, x)))))
 	}
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.afford(f.err, end); ok {

@@ -7,6 +7,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -69,7 +70,7 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	if err != nil {
 		return c.made(f.err)
 	}
-	return out
+	return c.withToolNames(out, f.err)
 }
 
 // withoutNullTwin returns a failing answer without the null that stands beside its result or its error. Clients that check the members
@@ -92,6 +93,10 @@ func withoutNullTwin(answer []byte) []byte {
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	shown := candor.New(e.Code(), "", candor.WithRetry(withheldRetry(e)), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
+	if c.isTool() && e.Code() == candor.CodeToolNotFound {
+		return teach.UnknownTool(c.tool, c.listedNames(), e.Origin().By).With(candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
+			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithSession(c.session, "", ""))
+	}
 	if e.Code() != candor.CodeUnknownToolFailure {
 		return shown
 	}

@@ -17,6 +17,7 @@ const (
 	listsMany    = "many"    // very many tools, with patterns
 	listsNothing = "nothing" // tools/list is never answered
 	listsApart   = "apart"   // other tools for other clients, without a handshake
+	listsSome    = "some"    // three tools of four; "hidden" works too, and another name is refused in the way that the name says
 )
 
 func listChild(kind string) Child {
@@ -57,7 +58,9 @@ func listMain() int {
 		if m.Kind() != wire.KindRequest {
 			continue
 		}
-		if result := listAnswer(kind, &m); result != "" {
+		if result := listAnswer(kind, &m); strings.HasPrefix(result, "error:") {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", m.ID(), result[len("error:"):])
+		} else if result != "" {
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID(), result)
 		}
 	}
@@ -74,15 +77,40 @@ func listAnswer(kind string, m *wire.Message) string {
 			return manyTools(1500)
 		case listsApart:
 			return `{"resultType":"complete","tools":[{"name":"work","inputSchema":{"type":"object","required":["for_` + client + `"]}}]}`
+		case listsSome:
+			return `{"tools":[{"name":"read_file"},{"name":"write_file"},{"name":"search"}]}`
 		default:
 			return ""
 		}
 	case "tools/call":
+		if kind == listsSome {
+			return someAnswer(m)
+		}
 		if m.Params().Path("name").Is("hang") {
 			return ""
 		}
 		return `{"resultType":"complete","content":[{"type":"text","text":"done"}]}`
 	default:
 		return `{}`
+	}
+}
+
+// someAnswer is how real servers answer a call of a tool that they do not have.
+func someAnswer(m *wire.Message) string {
+	name, _ := m.Params().Path("name").Str()
+	quoted := string(wire.AppendString(nil, name))
+	inner := quoted[1 : len(quoted)-1]
+	how, _ := m.Params().Path("arguments", "how").Str()
+	switch {
+	case name == "hidden":
+		return `{"content":[{"type":"text","text":"done"}]}`
+	case how == "result":
+		return `{"isError":true,"content":[{"type":"text","text":"MCP error -32602: Tool ` + inner + ` not found"}]}`
+	case how == "method":
+		return `error:{"code":-32601,"message":"Method not found"}`
+	case how == "params":
+		return `error:{"code":-32602,"message":"Invalid params"}`
+	default:
+		return `error:{"code":-32602,"message":"Unknown tool: ` + inner + `"}`
 	}
 }

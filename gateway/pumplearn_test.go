@@ -41,7 +41,8 @@ func TestToolsAreKnownBeforeTheFirstCall(t *testing.T) {
 		go d.say(toolCall(1, "works", `{}`))
 		d.asks(`{"tools":[{"name":"other","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
 		d.asks(`{"tools":[{"name":"work","inputSchema":{"type":"object"}}]}`)
-		synctest.Wait()
+		d.wantHeard(toolCall(1, "works", `{}`))
+		d.server(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool"}}`)
 		told := d.told()
 		if len(told) != 1 || codeOf(told[0]) != "TOOL_NOT_FOUND" || !strings.Contains(told[0], `\"work\"`) {
 			t.Errorf("%s", told)
@@ -53,8 +54,7 @@ func TestToolsAreKnownBeforeTheFirstCall(t *testing.T) {
 		d.told()
 		go d.say(toolCall(3, "gone", `{}`))
 		d.asks(`{"tools":[]}`)
-		synctest.Wait()
-		d.wantTold("TOOL_NOT_FOUND")
+		d.wantHeard(toolCall(3, "gone", `{}`))
 	})
 }
 

@@ -72,14 +72,16 @@ func TestOneCallersListHidesNoToolOfAnother(t *testing.T) {
 	list("a", "admin_tool")
 	list("b", "guest_tool")
 	list("", "guest_tool")
-	for _, c := range []struct {
-		session, tool string
-		refused       bool
-	}{{"a", "admin_tool", false}, {"b", "guest_tool", false}, {"b", "admin_tol", true}, {"", "admin_tool", false}, {"c", "admin_tool", false}} {
+	for _, c := range []struct{ session, tool string }{{"a", "admin_tool"}, {"b", "guest_tool"}, {"b", "admin_tol"}, {"", "admin_tool"}, {"c", "admin_tool"}} {
 		request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q}}`, c.tool), wire.Limits{})
 		call, refusal := up.Admit(t.Context(), &request, c.session)
-		if (call == nil) != c.refused || strings.Contains(string(refusal), "admin_tool") {
+		if call == nil {
 			t.Errorf("session %q calls %s: %s", c.session, c.tool, refusal)
+			continue
+		}
+		reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Unknown tool"}}`))
+		if c.tool == "admin_tol" && strings.Contains(string(reply.Bytes), "admin_tool") {
+			t.Errorf("session %q is sent the name of a tool of another: %s", c.session, reply.Bytes)
 		}
 	}
 }

@@ -89,6 +89,8 @@ func (x *scanner) shapeTrigger(i int) bool {
 		return x.pem(i)
 	case ':':
 		return x.url(i, i+1) || x.telegram(i, i+1)
+	case '=':
+		return x.parameter(i, i+1)
 	}
 	c, n := unitAt(x.s, i)
 	if n == 1 {
@@ -97,7 +99,15 @@ func (x *scanner) shapeTrigger(i int) bool {
 	if c == ':' && (x.url(i, i+n) || x.telegram(i, i+n)) {
 		return true
 	}
+	if c == '=' && x.parameter(i, i+n) {
+		return true
+	}
 	return x.stepOver(i, n)
+}
+
+// parameter cuts the value of a URL's parameter whose equals sign is s[from:to]: a URL given as an identifier is still a URL.
+func (x *scanner) parameter(from, to int) bool {
+	return nameBefore(x.s, from).query && x.pair(from, to, '=')
 }
 
 // stepOver goes on behind the escape of n bytes at i, for a word begins there. What looks like one may be none, as in %dapi…: then the

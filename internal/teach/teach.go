@@ -3,7 +3,6 @@ package teach
 
 import (
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
@@ -26,14 +25,4 @@ func Report(report schema.Report, by candor.Party) *candor.Error {
 	}
 	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(by, false),
 		candor.WithDetails(details), candor.WithIssues(report.Issues...))
-}
-
-// UnknownTool names the tools that were probably meant.
-func UnknownTool(name string, known []string, by candor.Party) *candor.Error {
-	options := []candor.Option{candor.WithOrigin(by, false), candor.WithTool(name)}
-	if names := near.Names(name, known); len(names) > 0 {
-		options = append(options, candor.WithDetails(map[string]any{"didYouMean": names}),
-			candor.WithSuggestion("Did you mean "+near.Quote(names)+"? tools/list names every tool."))
-	}
-	return candor.New(candor.CodeToolNotFound, "", options...)
 }
