@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/mask"
@@ -55,85 +54,23 @@ func marks(s *sight) (out []Mask) {
 			out = append(out, f)
 		}
 	}
-	for _, text := range beginnings(s.text) {
+	words := wordsOf(firstLine(s.text), s.values)
+	for _, text := range beginnings(words) {
 		out = append(out, Mask{Text: text})
 	}
 	if text := complaintAbout(s.text); text != "" {
 		out = append(out, Mask{Text: text})
 	}
-	if text := sentence(s.text); text != "" {
+	if text := sentence(s.text, s.values); text != "" {
 		out = append(out, Mask{Text: text})
 	}
 	return out
 }
 
-// sentence is an expression for a whole text of a single line that complains without a word of complaint at its beginning, as in "You need to
-// register first". What may differ from call to call may be anything; enough words must be left to know it by.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	words := strings.Fields(text)
-	if strings.ContainsAny(text, "\r\n") || len(words) > mostSaid {
-		return ""
-	}
-	expression, fixed := `^\s*`, 0
-	for i, word := range words {
-		if i > 0 {
-			expression += `\s+`
-		}
-		if varies(word) {
-			expression += `\S+`
-			continue
-		}
-		expression += regexp.QuoteMeta(word)
-		fixed++
-	}
-	if fixed < leastSaid {
-		return ""
-	}
-	return expression + `\s*$`
-}
-
-// A sentence has so many words; with fewer that stay the same it might be any.
-const leastSaid, mostSaid = 4, 40
-
 // holds reports whether the gateway would apply the rule to an answer.
 func (m *Mask) holds(s *sight) bool {
 	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
 	return err == nil && test.Holds(s.result)
-}
-
-// complaint are words with which failures begin.
-var complaint = regexp.MustCompile(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
-
-const mostWords = 6
-
-// beginnings are expressions for the first words of a text, the shortest that says something first.
-func beginnings(text string) []string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	all := phrases(`^\s*`, line)
-	for i, word := range strings.Fields(line)[:len(all)] {
-		if complaint.MatchString(strings.TrimLeftFunc(word, unicode.IsPunct)) {
-			return all[i:]
-		}
-	}
-	return nil
-}
-
-// phrases are expressions for the first word of a text, the first two and so on. What came from the call, or may differ from call to
-// call, is left out.
-func phrases(expression, text string) (out []string) {
-	words := strings.Fields(text)
-	for i, word := range words[:min(len(words), mostWords)] {
-		if varies(word) {
-			break
-		}
-		if i > 0 {
-			expression += `\s+`
-		}
-		expression += regexp.QuoteMeta(word)
-		out = append(out, expression)
-	}
-	return out
 }
 
 // complaintAbout is an expression for a text that begins with what it is about, as in "/some/file: Error - access denied". It holds only for a text of
@@ -152,11 +89,6 @@ func complaintAbout(text string) string {
 		expression += " " + regexp.QuoteMeta(word)
 	}
 	return expression + `( [^\r\n]*)?$`
-}
-
-// varies reports a word that may be another one next time: a value of the call, a number, something quoted.
-func varies(word string) bool {
-	return strings.Contains(word, "zz") || strings.ContainsAny(word, "0123456789\"'`/\\{}[]<>=@") || len(word) > 40
 }
 
 // meanings are what the faults of the fake upstream mean.
@@ -196,7 +128,7 @@ func (l *lessons) codes() (out []CodeRule) {
 // codeRule makes a rule by the first words of an error. It must not hold for an error of the same tool that means something else.
 func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
 	message := s.reading.Error.Message()
-	for _, text := range openings(message) {
+	for _, text := range openings(wordsOf(message, s.values)) {
 		e, err := regexp.Compile(text)
 		if err != nil || !e.MatchString(message) {
 			continue
@@ -213,11 +145,4 @@ func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
 		}
 	}
 	return CodeRule{}, false
-}
-
-// openings are expressions for the first words of a message, the longest first; one word says too little.
-func openings(message string) []string {
-	all := phrases("^", message)
-	slices.Reverse(all)
-	return all[:max(len(all)-1, 0)]
 }

@@ -1,8 +1,8 @@
 // Package profile turns what was seen of a server into rules for the gateway: which of its successes are failures, and what its errors
 // mean. A person reads the file before it is used, so every rule says what it was learnt from.
 //
-// The rules of the room: a rule is only made of a case that had to fail, never of a guess alone; and no rule is made that would hold
-// for anything the same tool said when it did well.
+// A rule is made only of a case that had to fail, never of a guess alone. No rule is made that would hold for an answer of the same tool that
+// went well. An answer that the judge reports as a finding is not taken for one that went well.
 package profile
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/probe/judge"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -75,7 +76,8 @@ func toolsOf(run *probe.Run) (names []string) {
 type sight struct {
 	at      *probe.Observation
 	result  wire.Value
-	text    string // the first one
+	text    string   // the first one
+	values  []string // the texts among the arguments of the call, the longest first
 	reading contract.Reading
 }
 
@@ -95,21 +97,33 @@ func gather(run *probe.Run, tool string) lessons {
 			continue
 		}
 		message := wire.Parse([]byte(o.Response), wire.Limits{})
-		s := sight{at: o, result: message.Result(), reading: contract.Read(&contract.Exchange{Response: message})}
+		s := sight{at: o, result: message.Result(), values: valuesOf(o), reading: contract.Read(&contract.Exchange{Response: message})}
 		s.text, _ = s.result.Path("content", 0, "text").Str()
 		mustFail := o.Case.Expect == probe.ExpectRefusal || o.Case.Expect == probe.ExpectFailure
 		switch {
 		case s.reading.Verdict == contract.VerdictMasked && mustFail:
 			l.masked = append(l.masked, s)
-		case s.reading.Verdict == contract.VerdictMasked && (o.Case.Name == probe.CaseExtraProperty || o.Case.Group == probe.GroupLiveness):
-			// In doubt: the rest of the call names what does not exist, so that this may be the same failure. It teaches nothing.
 		case s.reading.Verdict == contract.VerdictTool || s.reading.Verdict == contract.VerdictProtocol:
 			l.failed = append(l.failed, s)
+		case s.reading.Verdict == contract.VerdictMasked && o.Case.Group == probe.GroupLiveness, reported(o, run.Tool(tool)):
+			// It may be the same failure in a case in which none was due. It teaches nothing, and does not stand for a success.
 		default:
 			l.well = append(l.well, s)
 		}
 	}
 	return l
+}
+
+// reported reports a success that the judge takes for a failure.
+func reported(o *probe.Observation, t *probe.Tool) bool {
+	switch judge.Label(o, t) {
+	case judge.LabelMaskedText, judge.LabelMaskedJSON, judge.LabelGarbage:
+		return true
+	case judge.LabelSilent:
+		return o.Case.Group == probe.GroupUpstream
+	default:
+		return false
+	}
 }
 
 // masks returns the rules that unmask what was seen masked, each once.
