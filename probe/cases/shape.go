@@ -1,8 +1,10 @@
 package cases
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +123,7 @@ func validFor(name string, v wire.Value, depth int) json.RawMessage {
 		}
 	}
 	if list, ok := v.Get("enum"); ok && list.Len() > 0 {
-		return json.RawMessage(list.Path(0).Raw())
+		return choice(list)
 	}
 	for _, choice := range []string{"anyOf", "oneOf"} {
 		if list, ok := v.Get(choice); ok && list.Len() > 0 && kindOf(v) == "" {
@@ -141,6 +143,19 @@ func validFor(name string, v wire.Value, depth int) json.RawMessage {
 		return object(v, depth)
 	}
 	return text(name, v)
+}
+
+// anError finds a choice that asks for an error. A tool that returns one then has not failed.
+var anError = regexp.MustCompile(`(?i)^"?[^"]*(error|fail|exception|crash)[^"]*"?$`)
+
+// choice is the first of the allowed values that does not ask for an error.
+func choice(list wire.Value) json.RawMessage {
+	for v := range list.Elements() {
+		if !anError.Match(v.Raw()) {
+			return json.RawMessage(v.Raw())
+		}
+	}
+	return json.RawMessage(list.Path(0).Raw())
 }
 
 func number(name string, v wire.Value) json.RawMessage {
@@ -169,14 +184,18 @@ func object(v wire.Value, depth int) json.RawMessage {
 	if depth >= maxDepth {
 		return json.RawMessage("{}")
 	}
-	inner := shapeOf(v.Raw())
+	return members(shapeOf(v.Raw()).required(), func(p property) json.RawMessage { return validFor(p.name, p.schema, depth+1) })
+}
+
+// members is an object of these properties.
+func members(properties []property, value func(property) json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
-	for _, p := range inner.required() {
+	for _, p := range properties {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		key, _ := json.Marshal(p.name) // a text can be encoded
-		out = append(append(append(out, key...), ':'), validFor(p.name, p.schema, depth+1)...)
+		out = append(append(append(out, key...), ':'), value(p)...)
 	}
 	return append(out, '}')
 }
@@ -204,6 +223,8 @@ func text(name string, v wire.Value) json.RawMessage {
 		s = "/nonexistent/zz/missing.txt"
 	case low == "query" || low == "sql":
 		s = "SELECT * FROM no_such_table_zz"
+	default:
+		s = cmp.Or(byWord(name), s)
 	}
 	if least, ok := bound64(v, "minLength"); ok && least < 4096 {
 		s += strings.Repeat("z", max(0, int(least)-len(s)))
@@ -213,6 +234,25 @@ func text(name string, v wire.Value) json.RawMessage {
 	}
 	out, _ := json.Marshal(s) // a text can be encoded
 	return out
+}
+
+// plausible are values for arguments of which a server may check the form, by the last word of their names that is known here. A refusal of
+// such a value would hide how the server refuses the argument that a case is about.
+var plausible = map[string]string{
+	"date": "2024-01-01", "day": "2024-01-01", "since": "2024-01-01", "until": "2024-01-01", "datetime": "2024-01-01T00:00:00Z", "timestamp": "2024-01-01T00:00:00Z",
+	"time": "2024-01-01T00:00:00Z", "timezone": "UTC", "tz": "UTC", "lang": "en", "language": "en", "locale": "en", "country": "US", "currency": "USD",
+	"host": "nonexistent-zz.example.com", "hostname": "nonexistent-zz.example.com", "domain": "nonexistent-zz.example.com", "ip": "192.0.2.1",
+	"color": "#112233", "colour": "#112233", "version": "1.0.0", "json": "{}", "uuid": "00000000-0000-4000-8000-000000000000", "cron": "0 0 * * *",
+}
+
+func byWord(name string) string {
+	parts := strings.Split(words(name), "_")
+	for _, part := range slices.Backward(parts) {
+		if value, ok := plausible[part]; ok {
+			return value
+		}
+	}
+	return ""
 }
 
 func bound64(v wire.Value, name string) (float64, bool) {

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // fieldRules: whoever refuses arguments says which.
@@ -29,6 +30,11 @@ var fieldRules = []rule{
 		each: func(s *sight) (string, bool) {
 			return "refuses arguments without naming the one that is wrong", s.refusesArguments() && len(s.culprits()) > 0 && s.namedCulprits() == 0 && !s.namesAnother()
 		}},
+	{Rule: probe.Rule{ID: "EC052", Title: "Call refused that the schema accepts", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "A model fills in what the schema requires; where that is not enough its first call fails, every time.",
+		Clause: "MCP 2025-11-25, Server Features, Tools, Data Types: inputSchema is the JSON Schema that defines the expected parameters",
+		Fix:    "List the argument in required, or say with anyOf which of several are needed."},
+		each: wantsMore},
 	{Rule: probe.Rule{ID: "EC033", Title: "Not all issues at once", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "Each issue that is held back costs another call.",
 		Clause: "google.rpc.BadRequest, which AIP-193 asks for: describes all violations in a request",
@@ -36,6 +42,32 @@ var fieldRules = []rule{
 		each: func(s *sight) (string, bool) {
 			return "names some of the missing arguments and not all", s.refusesArguments() && s.namedCulprits() > 0 && s.namedCulprits() < len(s.culprits())
 		}},
+}
+
+// demand are the words with which a server asks for an argument that it did not get.
+var demand = regexp.MustCompile(`(?i)\b(required?|requires|missing|must (be )?(provided?|specif(y|ied)|given|supplied|set)|provide|specify|supply|need(s|ed)?|at least one|expected|undefined)\b`)
+
+// wantsMore finds a server that refuses arguments which its own schema accepts, because one is missing that the schema does not require.
+func wantsMore(s *sight) (what string, bad bool) {
+	if s.tool == nil || s.Case.Group != probe.GroupDomain || !s.told() || s.reading.Error.Class() != candor.ClassBadRequest || !demand.MatchString(s.text()) {
+		return "", false
+	}
+	arguments := s.arguments()
+	form, err := schema.Compile(s.tool.InputSchema)
+	if err != nil || arguments.Type() != wire.TypeObject || !form.Accepts(arguments.Raw()) {
+		return "", false
+	}
+	if arguments.Len() == 0 {
+		return "refuses a call without arguments, which its own schema accepts", true
+	}
+	words := s.words()
+	for key := range schemaOf(s.tool).Path("properties").Members() {
+		name, _ := key.Str()
+		if _, sent := arguments.Get(name); !sent && (s.hasIssue(name) || names(words, name)) && !s.blamesFiller(words) {
+			return "refuses a call for want of an argument that its own schema does not require", true
+		}
+	}
+	return "", false
 }
 
 // refusesArguments reports a told refusal that is about the arguments: something else may have to be mended first, and be said first.
@@ -51,13 +83,13 @@ func (s *sight) refusesArguments() bool {
 	}
 }
 
-// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about an argument that was added to them,
-// and not about any other unless it says that the call is wrong.
+// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the one argument that is wrong here:
+// another that probe made up was refused first. Without such an argument it is about the call only if it says that the call is wrong.
 func (s *sight) unheeded() bool {
 	if s.sound == nil || s.text() != s.sound.text() {
 		return false
 	}
-	return s.Case.Name == probe.CaseExtraProperty || s.reading.Error.Class() != candor.ClassBadRequest
+	return s.Case.Field != "" || s.reading.Error.Class() != candor.ClassBadRequest
 }
 
 // wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
@@ -90,15 +122,29 @@ func (s *sight) namedCulprits() int {
 	n := 0
 	words := s.words()
 	for _, field := range s.culprits() {
-		if s.hasIssue(field) || wordIn(words, field) {
+		if s.hasIssue(field) || names(words, field) || names(words, s.titleOf(field)) {
 			n++
 		}
 	}
 	return n
 }
 
-// namesAnother reports that the answer names an argument that the schema refuses beside the culprit: a value that we made up may not fit, either.
+// titleOf is what the schema calls an argument for people, "" if it has no such name.
+func (s *sight) titleOf(field string) string {
+	if s.tool == nil {
+		return ""
+	}
+	title, _ := schemaOf(s.tool).Path("properties", field, "title").Str()
+	return title
+}
+
+// namesAnother reports that the answer is about another argument than the culprit. The values of the others are made up, and a server may
+// refuse one of them first: because the schema does, or because it names it or quotes its value.
 func (s *sight) namesAnother() bool {
+	words := s.words()
+	if s.blamesFiller(words) {
+		return true
+	}
 	if s.tool == nil {
 		return false
 	}
@@ -106,8 +152,26 @@ func (s *sight) namesAnother() bool {
 	if err != nil {
 		return false
 	}
-	words := s.words()
-	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return wordIn(words, lastName(i.Path)) })
+	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return names(words, lastName(i.Path)) })
+}
+
+// shortValue is how long a value must be to be recognised when an answer quotes it.
+const shortValue = 4
+
+// blamesFiller reports that the answer names another argument that was sent, or quotes its value.
+func (s *sight) blamesFiller(words string) bool {
+	culprits := s.culprits()
+	for key, v := range s.arguments().Members() {
+		name, _ := key.Str()
+		if slices.Contains(culprits, name) {
+			continue
+		}
+		value, _ := v.Str()
+		if names(words, name) || s.hasIssue(name) || len(value) >= shortValue && wordIn(words, value) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *sight) hasIssue(field string) bool {

@@ -125,8 +125,36 @@ func (s *sight) successLabel() string {
 	}
 }
 
+// masked reports a failure that looks like a success. A tool that was asked for an error has done what it was asked for.
 func (s *sight) masked() bool {
+	if s.asksForError() {
+		return false
+	}
 	return s.reading.Verdict == contract.VerdictMasked || s.Case.Group != probe.GroupDomain && s.admits()
+}
+
+// anError are the words by which a caller chooses an error, as one of several sample answers.
+var anError = regexp.MustCompile(`(?i)^(an? )?(sample|test|simulated?)?[_ -]?(error|err|failure|fail|failed|exception|crash)$`)
+
+// asksForError reports a call in which an argument chooses an error: one of the values that the schema lists says so.
+func (s *sight) asksForError() bool {
+	if s.tool == nil || s.Case.Expect == probe.ExpectRefusal || s.Case.Fault != "" {
+		return false
+	}
+	properties := schemaOf(s.tool).Path("properties")
+	for key, v := range s.arguments().Members() {
+		value, ok := v.Str()
+		name, _ := key.Str()
+		if !ok || !anError.MatchString(value) {
+			continue
+		}
+		for choice := range properties.Path(name, "enum").Elements() {
+			if choice.Is(value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inJSON reports a masked failure that a program could find: in the JSON of the first text, or in members of the result.

@@ -93,7 +93,7 @@ func ruleTable() []ruleCase {
 			one(absent(named), absent("")).change(ended(probe.OutcomeHang)).with(func(t *probe.Tool) { t.Description = "A long-running operation." })},
 		{"EC023",
 			one(absent(named), missing(text(false, "[]"))),
-			one(absent(named), call(probe.GroupValidation, probe.CaseExtraProperty, probe.ExpectAnswer, text(false, "[]"))).with(open)},
+			one(absent(good("GONE", "no such page", "")), call(probe.GroupValidation, probe.CaseExtraProperty, probe.ExpectAnswer, text(false, "[]"))).with(open)},
 		{"EC024",
 			one(invalid(probe.CaseTooLong, "/query", good("LONG", "query is too long: "+long[:1000], ""))).change(asks(long)),
 			one(invalid(probe.CaseTooLong, "/query", good("LONG", "query is too long: "+long[:100], ""))).change(asks(long))},
@@ -174,6 +174,9 @@ func ruleTable() []ruleCase {
 		{"EC050",
 			one(absent(named), calledOff(named)).change(func(o *probe.Observation) { o.Kept = true }),
 			one(absent(named), calledOff(named))},
+		{"EC052",
+			one(call(probe.GroupDomain, probe.CaseNoArgsValid, probe.ExpectAnswer, good("INVALID_ARGUMENTS", "provide a query or a page", ""))).with(optional),
+			one(call(probe.GroupDomain, probe.CaseNoArgsValid, probe.ExpectAnswer, good("CONFIGURATION_MISSING", "the environment variable API_KEY is required", ""))).with(optional)},
 		{"EC051",
 			one(absent(named), asked(1, upstream(probe.CaseUpstreamSlow, ""))).change(ended(probe.OutcomeHang)),
 			one(absent(named), asked(1, upstream(probe.CaseUpstreamSlow, good("SLOW", "the service did not answer in time", no))))},
@@ -223,4 +226,9 @@ func asks(text string) func(*probe.Observation) {
 	return func(o *probe.Observation) {
 		o.Request = strings.Replace(o.Request, `"arguments":{}`, `"arguments":{"query":"`+text+`"}`, 1)
 	}
+}
+
+// optional has the tool require nothing.
+func optional(t *probe.Tool) {
+	t.InputSchema = json.RawMessage(strings.Replace(string(t.InputSchema), `"required":["query","page"],`, "", 1))
 }

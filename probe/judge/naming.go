@@ -1,0 +1,58 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// names reports whether a text names an argument: as it is spelt, or in plain words, as "the start date" or "date of the start" names startDate.
+func names(text, field string) bool {
+	if wordIn(text, field) {
+		return true
+	}
+	parts := nameWords(field)
+	if len(parts) == 1 {
+		return len(parts[0]) > shortWord && (wordIn(text, parts[0]+"s") || strings.HasSuffix(parts[0], "s") && wordIn(text, strings.TrimSuffix(parts[0], "s")))
+	}
+	if len(parts) < 1 {
+		return false
+	}
+	said := nameWords(escapes.Replace(text))
+	for i := range said {
+		if slices.Contains(parts, said[i]) && allWithin(said[i:min(len(said), i+len(parts)+wordsBetween)], parts) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	shortWord    = 2 // letters; id and ids, or as and a, are too short to be told apart by an s
+	wordsBetween = 2 // that may stand between the words of a name, as in "date of the start"
+)
+
+// escapes are those of JSON, whose letters would stick to the word behind them.
+var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, " ")
+
+func allWithin(said, parts []string) bool {
+	for _, part := range parts {
+		if !slices.Contains(said, part) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	acronymEnd = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+	hump       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	notWord    = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+)
+
+// nameWords cuts a name or a text into words in lower case: startDate, start_date and "Start date" are start and date.
+func nameWords(text string) []string {
+	text = acronymEnd.ReplaceAllString(text, "${1} ${2}")
+	text = hump.ReplaceAllString(text, "${1} ${2}")
+	return strings.Fields(strings.ToLower(notWord.ReplaceAllString(text, " ")))
+}
