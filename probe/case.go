@@ -109,6 +109,7 @@ const (
 	CaseParamsArray          = "params_array"
 
 	// Not in the corpus.
+	CaseValid         = "valid"        // plain arguments that the tool accepts, with the examples of its schema
 	CaseEmptyText     = "empty_text"   // "" where a text with content is wanted
 	CaseArgsNull      = "args_null"    // arguments is null
 	CaseTooLong       = "too_long"     // a text beyond maxLength

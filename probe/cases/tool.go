@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -146,13 +147,22 @@ func (m *maker) repeat() {
 	}
 }
 
-// domain asks for what does not exist, in sound arguments.
+// domain asks in sound arguments: for what does not exist, and for what may well exist.
 func (m *maker) domain() {
 	if len(m.shape.required()) == 0 {
 		m.add(probe.GroupDomain, probe.CaseNoArgsValid, "", json.RawMessage(`{}`))
 		return
 	}
-	m.add(probe.GroupDomain, probe.CaseNonexistent, "", m.valid())
+	made := m.valid()
+	m.add(probe.GroupDomain, probe.CaseNonexistent, "", made)
+	if plain := m.plain(); m.sound != nil && m.sound.Accepts(plain) && !bytes.Equal(plain, made) {
+		m.add(probe.GroupDomain, probe.CaseValid, "", plain)
+	}
+}
+
+// plain are arguments as a person would give them to try the tool.
+func (m *maker) plain() json.RawMessage {
+	return members(m.shape.required(), func(p property) json.RawMessage { return sample(p.name, p.schema, 0) })
 }
 
 // valid are arguments that the schema accepts, as far as we can make them.

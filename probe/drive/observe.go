@@ -169,7 +169,7 @@ func (d *driver) callOff(ctx context.Context, c *probe.Case) {
 // mayBeHurt reports a case after which the server is asked whether it is alive. Over a pipe that costs nothing and ties a death to the
 // case that it came of; over HTTP it is asked where there is a reason.
 func (d *driver) mayBeHurt(c *probe.Case, s *seen) bool {
-	return d.transport != TransportHTTP || s.end != endAnswered || c.Group == probe.GroupProtocol || c.Group == probe.GroupLiveness
+	return d.transport != TransportHTTP || s.end != endAnswered || c.Name == probe.CaseValid || c.Name == probe.CaseNoArgsValid || c.Group == probe.GroupProtocol || c.Group == probe.GroupLiveness
 }
 
 // stillAlive asks the server, and returns what was seen if it is not. What comes late for the case goes to the case.

@@ -21,7 +21,7 @@ type Defect struct {
 var narrow = map[string][2]string{
 	"legacy-number": {"", modern}, "local-number": {"", modern}, "retired-number": {"", modern}, "level-ignored": {"", legacy[0]},
 	"retry-header": {"http", ""}, "http-ok": {"http", modern}, "http-500": {"http", modern},
-	"crash": {"stdio", ""}, "malformed-dies": {"stdio", ""}, "oversize-dies": {"stdio", ""}, "banner": {"stdio", ""},
+	"crash": {"stdio", ""}, "sound-dies": {"stdio", ""}, "malformed-dies": {"stdio", ""}, "oversize-dies": {"stdio", ""}, "banner": {"stdio", ""},
 	"keeps-on": {"stdio", legacy[0]}, "malformed-silent": {"stdio", ""},
 }
 

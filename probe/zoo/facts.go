@@ -46,6 +46,10 @@ func facts() []cage {
 			on: whenInput, show: tells(wrongArguments)},
 		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
 			on: whenInput, show: (*call).firstIssue},
+		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, and a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
+			input: optionalSchema, on: whenMissing, show: func(c *call) answer {
+				return c.plain(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)
+			}},
 		{Defect: defect("broken-envelope", "an error of Candor's that cannot be read", "A missing record is told honestly, but the retry advice of the error in _meta is none that exists.", "EC044", missingCases),
 			on: whenMissing, show: func(c *call) answer {
 				return one(edited(c.candid(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))

@@ -26,6 +26,8 @@ func liveness() []cage {
 	}
 	crash := defect("crash", "wrong arguments kill the server", "A name that is no text ends the server without an answer.", "EC021")
 	crash.Cases = []string{probe.CaseWrongType}
+	sound := defect("sound-dies", "a sound call kills the server", "A call for a record that exists ends the server without an answer.", "EC021")
+	sound.Cases = []string{probe.CaseValid}
 	keeps := defect("keeps-on", "a call that cannot be called off", "A call that was called off is worked on and answered all the same.", "EC050")
 	keeps.Cases = []string{probe.CaseCancel}
 	return []cage{
@@ -35,6 +37,7 @@ func liveness() []cage {
 			}
 			return answer{dies: true}
 		}},
+		{Defect: sound, on: whenSound, show: func(*call) answer { return answer{dies: true} }},
 		{Defect: defect("hang", "no answer ever", "A call for a missing record is never answered; the server lives on.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, _ *call) bool { <-ctx.Done(); return false })},
 		{Defect: defect("late", "an answer after the deadline", "A call for a missing record is answered when nobody waits any more.", "EC022"),

@@ -31,8 +31,9 @@ const recordSchema = `{"type":"object","properties":{` +
 	`"required":["name","mode"],"additionalProperties":false}`
 
 const (
-	emptySchema  = `{"type":"object","properties":{},"additionalProperties":false}`
-	outputSchema = `{"type":"object","properties":{"name":{"type":"string"},"lines":{"type":"integer"}},"required":["name","lines"],"additionalProperties":false}`
+	optionalSchema = `{"type":"object","properties":{"name":{"type":"string","description":"Which record.","examples":["alpha"]}},"additionalProperties":false}`
+	emptySchema    = `{"type":"object","properties":{},"additionalProperties":false}`
+	outputSchema   = `{"type":"object","properties":{"name":{"type":"string"},"lines":{"type":"integer"}},"required":["name","lines"],"additionalProperties":false}`
 )
 
 // records are all that exists in the zoo.
