@@ -1,5 +1,7 @@
 package probe
 
+import "strings"
+
 // Severity is how much a finding matters to whoever calls the server.
 type Severity string
 
@@ -34,7 +36,8 @@ type Evidence struct {
 type Finding struct {
 	Rule     string     `json:"rule"`
 	Severity Severity   `json:"severity"`
-	Tool     string     `json:"tool,omitempty"` // "" for the server as a whole
+	Tool     string     `json:"tool,omitempty"`  // "" for the server as a whole, or if there are Tools
+	Tools    []string   `json:"tools,omitempty"` // those that show it, where several do for one cause: they answer in the same words
 	Field    string     `json:"field,omitempty"`
 	Message  string     `json:"message"` // one sentence, about this tool
 	Fix      string     `json:"fix"`
@@ -44,4 +47,25 @@ type Finding struct {
 }
 
 // Key names a finding in any report on the same server, for baselines and for people who mute one.
-func (f *Finding) Key() string { return f.Rule + "/" + f.Tool + "/" + f.Field }
+func (f *Finding) Key() string {
+	return f.Rule + "/" + strings.Join(f.where(), ",") + "/" + f.Field
+}
+
+// Split returns the finding as one for each of its tools.
+func (f *Finding) Split() []Finding {
+	var out []Finding
+	for _, tool := range f.where() {
+		one := *f
+		one.Tool, one.Tools = tool, nil
+		out = append(out, one)
+	}
+	return out
+}
+
+// where are the tools that it is about, "" alone for the server as a whole.
+func (f *Finding) where() []string {
+	if len(f.Tools) > 0 {
+		return f.Tools
+	}
+	return []string{f.Tool}
+}

@@ -72,6 +72,18 @@ type Report struct {
 	Applied  []Rule       `json:"applied"` // the rules that were held against it
 
 	Incomplete string `json:"incomplete,omitempty"`
+
+	Coverage Coverage `json:"coverage,omitzero"`
+	// GradeIncomplete says why the grade says little: no tool was called with arguments that it accepts. It is "" otherwise.
+	GradeIncomplete string `json:"grade_incomplete,omitempty"`
+}
+
+// Coverage counts the tools by how they were called.
+type Coverage struct {
+	Tools    int `json:"tools"`         // that the server lists
+	Called   int `json:"called"`        // with arguments that they accept
+	Refusing int `json:"only_refusals"` // only with arguments that they must refuse
+	LeftOut  int `json:"left_out"`      // not at all
 }
 
 // ReportVersion is the version of the form of a report.

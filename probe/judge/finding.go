@@ -19,16 +19,22 @@ const (
 	shownLines    = 3
 )
 
+// breach is a rule that a party breaks, and the cases that show it.
+type breach struct {
+	rule *rule
+	hits []hit
+}
+
 // find holds the rules of a set against a party.
-func find(p *party) []probe.Finding {
-	var out []probe.Finding
+func find(p *party) []breach {
+	var out []breach
 	for i := range all {
 		r := &all[i]
 		if !slices.Contains(r.Sets, p.set) {
 			continue
 		}
 		if hits := r.look(p); len(hits) > 0 {
-			out = append(out, finding(r, p, hits))
+			out = append(out, breach{r, hits})
 		}
 	}
 	return out
@@ -47,12 +53,16 @@ func finding(r *rule, p *party, hits []hit) probe.Finding {
 			f.Evidence = append(f.Evidence, evidence(h.s))
 		}
 	}
-	f.Message = contract.Bound(p.subject(), shownName) + " " + hits[0].what
-	if len(hits) > 1 {
-		f.Message += ", in " + strconv.Itoa(len(hits)) + " cases"
-	}
-	f.Message += "."
+	f.Message = sentence(contract.Bound(p.subject(), shownName), hits)
 	return f
+}
+
+func sentence(subject string, hits []hit) string {
+	said := subject + " " + hits[0].what
+	if len(hits) > 1 {
+		said += ", in " + strconv.Itoa(len(hits)) + " cases"
+	}
+	return said + "."
 }
 
 // guesses reports a masked failure of a party that never failed so where it had to: that it is one is a guess, and no rule for the gateway is
@@ -94,6 +104,6 @@ func cut(text string) string { return text[:min(len(text), 8*shownResponse)] }
 // order sorts findings: the worst first, then by rule, tool and field.
 func order(findings []probe.Finding) {
 	slices.SortStableFunc(findings, func(a, b probe.Finding) int {
-		return cmp.Or(cmp.Compare(weight(b.Severity), weight(a.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
+		return cmp.Or(cmp.Compare(weight(b.Severity), weight(a.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
 	})
 }

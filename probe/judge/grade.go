@@ -80,9 +80,10 @@ func (t tally) score() int {
 // docket is a party with its findings, ready to be graded.
 type docket struct {
 	party    *party
-	findings []probe.Finding
-	dead     bool // nothing that was due was answered
-	unjudged bool // nothing failed and nothing was found
+	found    []breach
+	findings []probe.Finding // one for each of found
+	dead     bool            // nothing that was due was answered
+	unjudged bool            // nothing failed and nothing was found
 }
 
 func (d *docket) tally(without map[string]bool) tally {

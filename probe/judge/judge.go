@@ -28,7 +28,6 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 		if d.party.idle {
 			r.Skipped = append(r.Skipped, probe.Skip{Tool: d.party.name, What: "what it does when its upstream fails", Reason: "it never asked the fake upstream for anything"})
 		}
-		r.Findings = append(r.Findings, d.findings...)
 		r.Cases += row.Cases
 		r.Failures += row.Failures
 		r.Masked += row.Patterns[probe.PatternB] + row.Patterns[probe.PatternMaskedJSON] + row.Patterns[probe.PatternMaskedText]
@@ -41,14 +40,20 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 		}
 		r.Tools = append(r.Tools, row)
 	}
+	r.Findings = append(r.Findings, joined(dockets)...)
 	order(r.Findings)
+	r.Coverage = coverage(run)
 	r.Dialect = mainDialect(dockets)
 	if judgeable(dockets) {
 		r.Grade, r.Score = together(dockets, nil)
 		r.Raise = raise(dockets)
 	} else if r.Incomplete == "" {
 		r.Incomplete = "no case of a tool failed, so there is nothing to judge"
+		if len(run.Tools) > 0 && r.Coverage.LeftOut == len(run.Tools) {
+			r.Incomplete = "no tool was called"
+		}
 	}
+	r.GradeIncomplete = gradeIncomplete(r)
 	return r, nil
 }
 
@@ -62,7 +67,10 @@ func judgeable(dockets []*docket) bool {
 func hear(run *probe.Run, set string) []*docket {
 	var out []*docket
 	for _, p := range parties(run, set) {
-		d := &docket{party: p, findings: find(p), dead: p.dead()}
+		d := &docket{party: p, found: find(p), dead: p.dead()}
+		for _, f := range d.found {
+			d.findings = append(d.findings, finding(f.rule, p, f.hits))
+		}
 		d.unjudged = len(d.findings) == 0 && p.failures() == 0
 		out = append(out, d)
 	}

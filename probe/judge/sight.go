@@ -26,6 +26,7 @@ type sight struct {
 	idle     bool   // the upstream was made to fail, and was not asked; in Label only, because a party leaves such cases out
 	read     *facts // by facts
 	named    string // by label
+	common   string // by commonWords
 }
 
 func view(o *probe.Observation, t *probe.Tool) *sight {

@@ -85,7 +85,10 @@ func (d *Delta) Worse() bool {
 	mild := map[string]bool{} // tools with findings of rules that are new
 	weighs := func(f probe.Finding) bool {
 		if slices.Contains(d.NewRules, f.Rule) {
-			mild[f.Tool], mild[""] = true, true
+			for _, one := range f.Split() {
+				mild[one.Tool] = true
+			}
+			mild[""] = true
 			return false
 		}
 		return f.Severity != probe.SeverityInfo
@@ -133,35 +136,57 @@ func (d *Delta) compareRuns(before, after *probe.Report) {
 	}
 }
 
+// compareFindings compares tool by tool: a finding of several tools is new for those that did not show it before.
 func (d *Delta) compareFindings(before, after *probe.Report) {
-	was := byKey(before.Findings)
-	is := byKey(after.Findings)
+	was, is := byKey(before.Findings), byKey(after.Findings)
 	for _, f := range inOrder(after.Findings) {
-		old, found := was[f.Key()]
-		if !found {
-			old, found = was[widened(f)]
+		var fresh []string
+		for _, one := range f.Split() {
+			old, found := was[one.Key()]
+			if !found {
+				old, found = was[widened(one)]
+			}
+			switch {
+			case is[one.Key()].Severity != one.Severity: // the same key twice: the first and worst speaks for it
+			case !found:
+				fresh = append(fresh, one.Tool)
+			case rank(f.Severity) < rank(old.Severity):
+				d.Harder = append(d.Harder, Shift{one, old.Severity})
+			case rank(f.Severity) > rank(old.Severity):
+				d.Softer = append(d.Softer, Shift{one, old.Severity})
+			default:
+				d.Same++
+			}
 		}
-		switch {
-		case is[f.Key()].Severity != f.Severity: // the same key twice: the first and worst speaks for it
-		case !found:
-			d.New = append(d.New, f)
-		case rank(f.Severity) < rank(old.Severity):
-			d.Harder = append(d.Harder, Shift{f, old.Severity})
-		case rank(f.Severity) > rank(old.Severity):
-			d.Softer = append(d.Softer, Shift{f, old.Severity})
-		default:
-			d.Same++
+		if len(fresh) > 0 {
+			d.New = append(d.New, of(f, fresh))
 		}
 	}
 	left := map[string]bool{} // of what was about several fields, something is there still
 	for _, f := range after.Findings {
-		left[widened(f)] = true
-	}
-	for _, f := range inOrder(before.Findings) {
-		if _, found := is[f.Key()]; !found && (f.Field != "" || !left[f.Key()]) {
-			d.Gone = append(d.Gone, f)
+		for _, one := range f.Split() {
+			left[widened(one)] = true
 		}
 	}
+	for _, f := range inOrder(before.Findings) {
+		var gone []string
+		for _, one := range f.Split() {
+			if _, found := is[one.Key()]; !found && (f.Field != "" || !left[one.Key()]) {
+				gone = append(gone, one.Tool)
+			}
+		}
+		if len(gone) > 0 {
+			d.Gone = append(d.Gone, of(f, gone))
+		}
+	}
+}
+
+// of is the finding for some of its tools.
+func of(f probe.Finding, tools []string) probe.Finding {
+	if len(f.Tools) > 0 {
+		f.Tools = tools
+	}
+	return f
 }
 
 // widened is the key of a finding that is about several fields of which this one is about one: mending the others makes nothing new.
@@ -174,8 +199,10 @@ func widened(f probe.Finding) string {
 func byKey(findings []probe.Finding) map[string]probe.Finding {
 	out := make(map[string]probe.Finding, len(findings))
 	for _, f := range inOrder(findings) {
-		if _, found := out[f.Key()]; !found {
-			out[f.Key()] = f
+		for _, one := range f.Split() {
+			if _, found := out[one.Key()]; !found {
+				out[one.Key()] = one
+			}
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/candor-mcp/candor/probe"
@@ -163,5 +164,23 @@ func TestARuleThatIsNewMakesNothingWorse(t *testing.T) {
 		if d := report.Diff(before, after); !d.Worse() {
 			t.Errorf("%s: %+v", name, d)
 		}
+	}
+}
+
+// TestAFindingOfSeveralToolsIsComparedToolByTool: that findings are told together changes nothing, and a further tool is new.
+func TestAFindingOfSeveralToolsIsComparedToolByTool(t *testing.T) {
+	apart := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tool: "a"}, {Rule: "EC010", Severity: probe.SeverityMajor, Tool: "b"}}}
+	joined := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tools: []string{"a", "b"}}}}
+	more := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tools: []string{"a", "b", "c"}}}}
+	for name, d := range map[string]*report.Delta{"joined": report.Diff(apart, joined), "apart": report.Diff(joined, apart), "the same": report.Diff(joined, joined)} {
+		if d.Worse() || len(d.New)+len(d.Gone) > 0 || d.Same != 2 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if d := report.Diff(joined, more); !d.Worse() || len(d.New) != 1 || !slices.Equal(d.New[0].Tools, []string{"c"}) {
+		t.Errorf("a further tool: %+v", d)
+	}
+	if d := report.Diff(more, apart); d.Worse() || len(d.Gone) != 1 || !slices.Equal(d.Gone[0].Tools, []string{"c"}) {
+		t.Errorf("a tool less: %+v", d)
 	}
 }

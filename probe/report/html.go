@@ -39,7 +39,7 @@ type page struct {
 	CSS    template.CSS
 	JS     template.JS
 
-	Name, Version, Target, Transport, Protocol, Dialect, Rules, Begun, Day, Incomplete string
+	Name, Version, Target, Transport, Protocol, Dialect, Rules, Begun, Day, Incomplete, Coverage string
 
 	Grade                          probe.Grade
 	Arc                            int
@@ -100,7 +100,7 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 		JS:     template.JS(pageJS),   //nolint:gosec // a file of ours
 		Name:   orDash(r.Server.Name), Version: plain(r.Server.Version), Target: orDash(r.Server.Target), Transport: orDash(r.Server.Transport),
 		Protocol: orDash(r.Server.Protocol), Dialect: plain(r.Dialect), Rules: orDash(r.Rules), Seed: r.Seed,
-		Begun: r.Begun.UTC().Format("2006-01-02T15:04:05Z"), Day: r.Begun.UTC().Format("2 January 2006, 15:04 UTC"), Incomplete: plain(r.Incomplete),
+		Begun: r.Begun.UTC().Format("2006-01-02T15:04:05Z"), Day: r.Begun.UTC().Format("2 January 2006, 15:04 UTC"), Incomplete: plain(r.Incomplete), Coverage: coverageText(r),
 		Grade: gradeOf(r.Grade), Arc: arc(r.Grade), Tools: len(r.Tools), Cases: r.Cases, Failures: r.Failures, Masked: r.Masked,
 		Severities: severityBars(r.Findings), Grades: grades, Next: nextCommands(r),
 	}
@@ -153,14 +153,17 @@ func (p *page) findings(r *probe.Report) {
 	numbers := map[string]int{}
 	known := rulesByID(r)
 	for _, f := range inOrder(r.Findings) {
-		number, found := numbers[f.Tool]
+		label := plain(f.Tool)
+		switch {
+		case len(f.Tools) > 0:
+			label = "several tools"
+		case f.Tool == "":
+			label = "the server"
+		}
+		number, found := numbers[label]
 		if !found {
 			number = len(numbers)
-			numbers[f.Tool] = number
-			label := plain(f.Tool)
-			if f.Tool == "" {
-				label = "the server"
-			}
+			numbers[label] = number
 			p.FindingTools = append(p.FindingTools, choice{number, shorten(label, 60)})
 		}
 		out := pageFinding{

@@ -133,7 +133,7 @@ func used(rows []row) []int {
 func inOrder(findings []probe.Finding) []probe.Finding {
 	out := slices.Clone(findings)
 	slices.SortStableFunc(out, func(a, b probe.Finding) int {
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
+		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
 	})
 	return out
 }
@@ -166,7 +166,10 @@ func tallyText(findings []probe.Finding) string {
 // place says where a finding is: tool and field, or the server.
 func place(f *probe.Finding) string {
 	where := plain(f.Tool)
-	if where == "" {
+	switch {
+	case len(f.Tools) > 0:
+		where = plural(len(f.Tools), "tool")
+	case where == "":
 		where = "the server"
 	}
 	if f.Field != "" {

@@ -68,7 +68,9 @@ const (
 func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
 	found := map[string][]probe.Finding{}
 	for _, f := range inOrder(r.Findings) {
-		found[f.Tool] = append(found[f.Tool], f)
+		for _, one := range f.Split() { // each tool has its own suite
+			found[one.Tool] = append(found[one.Tool], f)
+		}
 	}
 	root := junitRoot{Suites: []junitSuite{junitSuiteOf(r, &r.Protocol, serverSuite, found[""])}}
 	for i := range r.Tools {

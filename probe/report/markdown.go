@@ -24,11 +24,18 @@ const (
 
 func writeMarkdown(w io.Writer, r *probe.Report, _ Options) error {
 	p := &mdPage{}
-	fmt.Fprintf(p, "## %s: grade %s\n\n", mdText(strings.TrimSpace(r.Server.Name+" "+r.Server.Version)), gradeOf(r.Grade))
+	grade := string(gradeOf(r.Grade))
+	if r.GradeIncomplete != "" {
+		grade += " (incomplete)"
+	}
+	fmt.Fprintf(p, "## %s: grade %s\n\n", mdText(strings.TrimSpace(r.Server.Name+" "+r.Server.Version)), grade)
 	fmt.Fprintf(p, "%s, %s, %s, **%d masked**. Findings: %s.\n", plural(len(r.Tools), "tool"), plural(r.Cases, "case"),
 		plural(r.Failures, "failure"), r.Masked, tallyText(r.Findings))
 	fmt.Fprintf(p, "Target %s over %s, protocol %s, rules %s, seed %d.\n", mdCode(r.Server.Target), mdText(orDash(r.Server.Transport)),
 		mdText(orDash(r.Server.Protocol)), mdText(orDash(r.Rules)), r.Seed)
+	if said := coverageText(r); said != "" {
+		fmt.Fprintf(p, "%s\n", mdText(said))
+	}
 	if r.Incomplete != "" {
 		fmt.Fprintf(p, "\n> **Incomplete:** %s\n", mdText(r.Incomplete))
 	}
@@ -101,7 +108,10 @@ func orNothing(response string) string {
 // finding writes one without its evidence.
 func (p *mdPage) finding(f *probe.Finding) {
 	where := "the server"
-	if f.Tool != "" {
+	switch {
+	case len(f.Tools) > 0:
+		where = plural(len(f.Tools), "tool")
+	case f.Tool != "":
 		where = mdCode(f.Tool)
 	}
 	if f.Field != "" {

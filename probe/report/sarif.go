@@ -92,21 +92,32 @@ func sarifResult(r *probe.Report, f *probe.Finding, rule int) object {
 	for _, e := range f.Evidence {
 		evidence = append(evidence, object{"case": plain(e.Case), "request": block(e.Request), "response": block(e.Response)})
 	}
+	properties := object{
+		"severity": plain(string(f.Severity)), "tool": plain(f.Tool), "field": plain(f.Field), "fix": plain(f.Fix), "outside": f.Outside, "evidence": evidence,
+	}
+	if len(f.Tools) > 0 {
+		properties["tools"] = plainAll(f.Tools)
+	}
 	return object{
 		"ruleId": plain(f.Rule), "ruleIndex": rule, "level": level(f.Severity), "kind": "fail",
 		"message":             message(f.Message + " Fix: " + f.Fix),
 		"locations":           []object{{"logicalLocations": sarifPlaces(r, f)}},
 		"partialFingerprints": object{sarifPrint: fingerprint(f)},
 		"occurrenceCount":     max(f.Count, 1),
-		"properties": object{
-			"severity": plain(string(f.Severity)), "tool": plain(f.Tool), "field": plain(f.Field), "fix": plain(f.Fix), "outside": f.Outside, "evidence": evidence,
-		},
+		"properties":          properties,
 	}
 }
 
 // sarifPlaces is the tool or the server, and the argument where there is one.
 func sarifPlaces(r *probe.Report, f *probe.Finding) []object {
 	server := plain(r.Server.Name)
+	if len(f.Tools) > 0 {
+		var out []object
+		for _, name := range plainAll(f.Tools) {
+			out = append(out, object{"name": name, "fullyQualifiedName": server + "/" + name, "kind": "function"})
+		}
+		return out
+	}
 	if f.Tool == "" {
 		return []object{{"name": server, "fullyQualifiedName": server, "kind": "module"}}
 	}
@@ -118,10 +129,21 @@ func sarifPlaces(r *probe.Report, f *probe.Finding) []object {
 	return out
 }
 
+func plainAll(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = plain(name)
+	}
+	return out
+}
+
 func sarifNotes(r *probe.Report) []object {
 	out := []object{}
 	if r.Incomplete != "" {
 		out = append(out, object{"level": "error", "message": message("The run is not complete: " + r.Incomplete)})
+	}
+	if said := coverageText(r); said != "" {
+		out = append(out, object{"level": "note", "message": message(said)})
 	}
 	for _, s := range r.Skipped {
 		out = append(out, object{"level": "note", "message": message("Not done: " + skipText(s))})

@@ -82,3 +82,26 @@ func howOften(f *probe.Finding) string {
 	}
 	return ""
 }
+
+// coverageText says which tools were called and how, "" for a report that does not know.
+func coverageText(r *probe.Report) string {
+	c := r.Coverage
+	if c.Tools == 0 {
+		return incompleteText(r)
+	}
+	said := fmt.Sprintf("Called: %d of %s with arguments that they accept", c.Called, plural(c.Tools, "tool"))
+	if c.Refusing > 0 {
+		said += fmt.Sprintf(", %d only with arguments that they must refuse", c.Refusing)
+	}
+	if c.LeftOut > 0 {
+		said += fmt.Sprintf(", %d not at all", c.LeftOut)
+	}
+	return strings.TrimSpace(said + ". " + incompleteText(r))
+}
+
+func incompleteText(r *probe.Report) string {
+	if r.GradeIncomplete == "" {
+		return ""
+	}
+	return "The grade is incomplete: " + plain(r.GradeIncomplete) + "."
+}

@@ -34,7 +34,11 @@ func writeText(w io.Writer, r *probe.Report, o Options) error {
 func (p *textPage) header(r *probe.Report) {
 	grade := gradeOf(r.Grade)
 	name := strings.TrimSpace(plain(r.Server.Name) + " " + plain(r.Server.Version))
-	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, p.width-12)), p.grade(grade, "grade "+string(grade)))
+	mark := "grade " + string(grade)
+	if r.GradeIncomplete != "" {
+		mark += " (incomplete)"
+	}
+	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, p.width-len(mark)-5)), p.grade(grade, mark))
 	p.para(0, fmt.Sprintf("%s, protocol %s: %s", orDash(r.Server.Transport), orDash(r.Server.Protocol), orDash(r.Server.Target)))
 	dialect := plain(r.Dialect)
 	if dialect == "" {
@@ -42,6 +46,9 @@ func (p *textPage) header(r *probe.Report) {
 	}
 	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural(len(r.Tools), "tool"),
 		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, dialect, orDash(r.Rules), r.Seed))
+	if said := coverageText(r); said != "" {
+		p.para(0, said)
+	}
 	p.para(0, "Findings: "+tallyText(r.Findings)+".")
 	if r.Incomplete != "" {
 		p.para(0, "INCOMPLETE: "+plain(r.Incomplete))
