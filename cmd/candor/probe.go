@@ -209,7 +209,7 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 	var faults []string
 	var cannot []probe.Skip
 	if c.fake {
-		upstream, err := c.startFake(ctx)
+		upstream, err := c.startFake(ctx, &target)
 		if err != nil {
 			return nil, err
 		}
@@ -229,14 +229,14 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 
 // startFake starts the fake upstream. Where it is not allowed there is none, and what needs it is left out; but who asked for real calls
 // meant calls to the fake, and gets none to the real one.
-func (c *probeCommand) startFake(ctx context.Context) (*fake.Upstream, error) {
+func (c *probeCommand) startFake(ctx context.Context, target *drive.Target) (*fake.Upstream, error) {
 	if err := fake.Available(); err != nil {
 		if c.yes || len(c.allow) > 0 {
 			return nil, bad("leave --fake-upstream out if the calls may go to the real services", "%s", err)
 		}
 		return nil, nil //nolint:nilnil // there is none, and the report says so
 	}
-	upstream, err := fake.Start(ctx, fake.Options{Inside: selfLine(insideWord)})
+	upstream, err := fake.Start(ctx, fake.Options{Inside: selfLine(insideWord), Local: fake.LocalPorts(slices.Concat(target.Env, target.Command))})
 	if err != nil {
 		return nil, bad("leave --fake-upstream out", "%s", err)
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/probe/fake"
 )
 
@@ -35,5 +37,17 @@ func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
 		if code != want || !strings.Contains(text, "namespaces") || (want == 0) != strings.Contains(text, "EC002 masked-flag") {
 			t.Errorf("%s: exit code %d\n%s", flag, code, said)
 		}
+	}
+}
+
+// TestAServiceOnALoopbackPortIsFaked has the address in an argument, and a tool that masks every failure of that service.
+func TestAServiceOnALoopbackPortIsFaked(t *testing.T) {
+	t.Parallel()
+	if fake.Available() != nil {
+		return // the package of the fake upstream has a test that says why
+	}
+	r := probing(t, "--timeout", "2s", "--fake-upstream", "--", shippedCandor(t), "zoo", "--defect", "up-masked", "--upstream", "http://127.0.0.1:9876/records")
+	if !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC001" && f.Tool == "up-masked" && f.Count > 5 }) {
+		t.Errorf("found %+v, skipped %v", r.Findings, r.Skipped)
 	}
 }

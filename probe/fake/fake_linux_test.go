@@ -97,6 +97,24 @@ func TestOtherPortsAreRefusedAndCountedOnce(t *testing.T) {
 	}
 }
 
+// TestServicesOnTheLoopbackFailAsOthersDo has a server that is configured with the address of a service on its own machine.
+func TestServicesOnTheLoopbackFailAsOthersDo(t *testing.T) {
+	up := start(t, fake.Port{Number: 8123}, fake.Port{Number: 8443, TLS: true})
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for fault, want := range map[string]string{fake.RateLimited: "429 application/json", fake.Down: "connection refused", fake.Broken: "500 text/html"} {
+		for _, url := range []string{"http://127.0.0.1:8123/v1", "http://localhost:8123/v1", "https://127.0.0.1:8443/v1"} {
+			up.Begin(fault)
+			wants(t, s.ask("get "+url), want)
+			if hits := up.End(); hits != 1 {
+				t.Errorf("%s under %s: %d hits", url, fault, hits)
+			}
+		}
+	}
+}
+
 func TestAFaultIsInForceForAServerThatStartsLater(t *testing.T) {
 	up := start(t)
 	if up == nil {

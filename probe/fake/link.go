@@ -32,6 +32,7 @@ const (
 // What the outer half says.
 const (
 	sayAuthority = "authority"
+	sayPort      = "port"
 	sayFault     = "fault"
 )
 

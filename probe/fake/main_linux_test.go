@@ -166,7 +166,7 @@ func giveUp(ctx context.Context, url string) string {
 }
 
 // start makes an upstream, or returns nil where none can be had and that is told well.
-func start(t *testing.T) *fake.Upstream {
+func start(t *testing.T, local ...fake.Port) *fake.Upstream {
 	t.Helper()
 	if err := fake.Available(); err != nil {
 		if !strings.Contains(err.Error(), "hint: ") {
@@ -175,7 +175,7 @@ func start(t *testing.T) *fake.Upstream {
 		t.Logf("not tried here: %v", err)
 		return nil
 	}
-	up, err := fake.Start(t.Context(), fake.Options{Inside: []string{os.Args[0], "probe-inside"}})
+	up, err := fake.Start(t.Context(), fake.Options{Inside: []string{os.Args[0], "probe-inside"}, Local: local})
 	if err != nil {
 		t.Fatal(err)
 	}

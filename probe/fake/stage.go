@@ -8,19 +8,18 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// ports are those where the upstream listens. Elsewhere connections are refused, as they are where a database or a local service is not
-// running.
-var ports = []string{":80", ":443"}
-
 // stage is the inner half of an upstream: what the server meets in its namespace.
 type stage struct {
 	link      *link
 	authority *authority
+	local     []Port                // besides those of the web; set before the first fault
 	refused   interface{ settle() } // what has been refused is told before a fault ends
 
 	mu    sync.Mutex
@@ -65,6 +64,10 @@ func (s *stage) obey(ctx context.Context, ready func()) error {
 			if s.authority, err = readAuthority(rest); err != nil {
 				return err
 			}
+		case sayPort:
+			if p, ok := readPort(rest); ok {
+				s.local = append(s.local, p)
+			}
 		case sayFault:
 			window, fault, _ := strings.Cut(rest, " ")
 			if err := s.turn(ctx, fault); err != nil {
@@ -99,19 +102,21 @@ func (s *stage) turn(ctx context.Context, fault string) error {
 	if fault == Down || s.doors != nil {
 		return nil
 	}
-	for _, port := range ports {
+	for _, port := range slices.Concat(webPorts, s.local) {
 		door, err := s.open(ctx, port)
-		if err != nil {
+		switch {
+		case err == nil:
+			s.doors = append(s.doors, door)
+		case !slices.Contains(s.local, port): // a local port may be one where the server itself listens
 			return err
 		}
-		s.doors = append(s.doors, door)
 	}
 	return nil
 }
 
 // open listens on a port. A server that holds it itself is told so by the error.
-func (s *stage) open(ctx context.Context, port string) (*http.Server, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", port)
+func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(port.Number))
 	if err != nil {
 		return nil, fmt.Errorf("listening inside the namespace: %w", err)
 	}
@@ -120,7 +125,7 @@ func (s *stage) open(ctx context.Context, port string) (*http.Server, error) {
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, whose{}, conn) },
 		ErrorLog:    log.New(&distrust{s}, "", 0),
 	}
-	if port == ":443" {
+	if port.TLS {
 		door.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.authority.certificate}
 		go func() { s.served(door.ServeTLS(listener, "", "")) }()
 	} else {

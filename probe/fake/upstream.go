@@ -23,6 +23,8 @@ const (
 type Options struct {
 	// Inside is the start of the command line that calls [InsideMain]; nil is this program with the command probe-inside.
 	Inside []string
+	// Local are ports on the loopback where it listens besides 80 and 443; see [LocalPorts].
+	Local []Port
 }
 
 // Upstream is a fake upstream. Its methods may be called by several goroutines, but only one fault is set at a time.
@@ -31,6 +33,7 @@ type Options struct {
 // socket, see [link].
 type Upstream struct {
 	inside    []string
+	local     []Port
 	place     place
 	authority *authority
 	gate      net.Listener
@@ -71,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Upstream, error) {
 		}
 		o.Inside = []string{self, "probe-inside"}
 	}
-	u, err := open(ctx, o.Inside)
+	u, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +88,8 @@ func Start(ctx context.Context, o Options) (*Upstream, error) {
 }
 
 // open makes the outer half.
-func open(ctx context.Context, inside []string) (*Upstream, error) {
-	u := &Upstream{inside: inside, counted: none, halves: map[*half]struct{}{}, counts: map[string]int{}}
+func open(ctx context.Context, o Options) (*Upstream, error) {
+	u := &Upstream{inside: o.Inside, local: o.Local, counted: none, halves: map[*half]struct{}{}, counts: map[string]int{}}
 	u.turned = sync.NewCond(&u.mu)
 	u.shut = sync.OnceValue(u.close)
 	var err error
@@ -195,6 +198,9 @@ func (u *Upstream) admit() {
 		}
 		u.halves[h] = struct{}{}
 		h.link.send(u.authority.line())
+		for _, p := range u.local {
+			h.link.send(p.line())
+		}
 		h.link.send(order(u.window, u.fault))
 		u.mu.Unlock()
 		u.readers.Go(func() { u.listen(h) })

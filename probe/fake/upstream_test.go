@@ -7,7 +7,7 @@ import (
 )
 
 func TestWhatIsSeenCountsForItsOwnWindow(t *testing.T) {
-	up, err := open(t.Context(), nil)
+	up, err := open(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
