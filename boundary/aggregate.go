@@ -23,7 +23,7 @@ type Aggregate struct {
 //
 // Set Report, and leave the rest at zero if it suits. An Aggregator is safe for concurrent use.
 type Aggregator struct {
-	// Report is told of each aggregate. It is called without a lock held, from any goroutine, and perhaps by several at once.
+	// Report gets each aggregate; nil drops it. It is called without a lock held, from any goroutine, and perhaps by several at once.
 	Report func(Aggregate)
 	// Window is the time between two reports of one kind; 0 stands for a minute.
 	Window time.Duration
@@ -59,7 +59,13 @@ func (a *Aggregator) Add(e *candor.Error) {
 	if a.count(e, now) {
 		one := Aggregate{Since: now}
 		one.add(e, now)
-		a.Report(one)
+		a.report(one)
+	}
+}
+
+func (a *Aggregator) report(sum Aggregate) {
+	if a.Report != nil {
+		a.Report(sum)
 	}
 }
 
@@ -119,7 +125,7 @@ func (a *Aggregator) elapse(k errorKind, t *openWindow) {
 	}
 	a.mu.Unlock()
 	if sum.Count > 0 {
-		a.Report(sum)
+		a.report(sum)
 	}
 }
 
@@ -138,7 +144,7 @@ func (a *Aggregator) drain(last bool) {
 	for _, t := range open { // nobody else can reach them now
 		t.timer.Stop()
 		if t.sum.Count > 0 {
-			a.Report(t.sum)
+			a.report(t.sum)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -37,58 +38,108 @@ import (
 //
 // The return type is not error, because a nil *candor.Error in an error is not nil.
 func Decode(result *mcp.CallToolResult, err error) *candor.Error {
-	e, confidence := decode(result, err, false)
-	if confidence < 1 {
+	d := decode(result, err, false)
+	if d.confidence < 1 {
 		return nil
 	}
-	return carefulPeer(e, sourceOf(result, err))
+	return d.careful()
 }
 
 // DecodeSuspected is [Decode] that also returns what a result marked as a success seems to hide, with how far that is to be trusted:
 // 1 for what Decode returns, less for a guess from the shape or the words of the payload. A tool that reads files may
-// return anything, so a guess is for a log or a counter and not for a decision. Without an error the confidence is 0.
+// return anything, so a guess is for a log or a counter and not for a decision. Without an error the confidence is 0. A success of
+// more than 256 KiB is taken as one and not read: what a tool says of its own failure is short.
 func DecodeSuspected(result *mcp.CallToolResult, err error) (e *candor.Error, confidence float64) {
-	e, confidence = decode(result, err, true)
-	return carefulPeer(e, sourceOf(result, err)), confidence
+	d := decode(result, err, true)
+	return d.careful(), d.confidence
 }
 
 // DecodeError is [Decode] for the error of any method, such as ReadResource or ListTools.
-func DecodeError(err error) *candor.Error {
-	if err == nil {
-		return nil
-	}
-	var own *candor.Error
-	if errors.As(err, &own) {
-		return own
-	}
-	method, text := calling(err.Error())
-	e := readPeer(err, method, text)
-	if e == nil {
-		e = readLocal(err)
-	}
-	// The peer's own cause is not replaced by the text of err, which only repeats the message.
-	return e.With(candor.WithCause(err), candor.WithCauseText(e.Cause()))
+func DecodeError(err error) *candor.Error { return decodeError(err).err }
+
+// decoded is what was read from the two values of a call.
+type decoded struct {
+	err        *candor.Error
+	confidence float64
+	from       source
+	notRun     bool // the error proves that the tool was not begun
 }
 
-func decode(result *mcp.CallToolResult, err error, suspect bool) (*candor.Error, float64) {
+// careful returns the error with advice that cannot cause a second effect, unless the peer's own envelope gave the advice.
+func (d decoded) careful() *candor.Error {
+	if d.err == nil || d.from == fromEnvelope || d.notRun {
+		return d.err
+	}
+	return contract.AvoidSecondEffect(d.err)
+}
+
+// decodeError reads an error. Its methods may be anybody's, so they run under a limit unless they are known.
+func decodeError(err error) decoded {
+	if err == nil {
+		return decoded{}
+	}
+	if foreign.Trusted(err) {
+		return readError(err)
+	}
+	d, failed := foreign.Get(foreign.Limit, func() decoded { return readError(err) })
+	if failed != nil {
+		d = decoded{err: foreignFailure(failed).With(candor.WithOrigin(candor.PartyClient, false)), confidence: 1, from: fromHere}
+	}
+	return d
+}
+
+func readError(err error) decoded {
+	d := decoded{confidence: 1, from: fromHere}
+	if !foreign.Finite(err) {
+		d.err = candor.From(err).With(candor.WithOrigin(candor.PartyClient, false))
+		return d
+	}
+	d.from = errorSource(err)
+	var own *candor.Error
+	if errors.As(err, &own) {
+		if own == nil {
+			return decoded{} // a nil *candor.Error in an error
+		}
+		d.err = own
+	} else {
+		method, text := calling(err.Error())
+		e := readPeer(err, method, text)
+		if e == nil {
+			e = readLocal(err)
+		}
+		// The peer's own cause is not replaced by the text of err, which only repeats the message.
+		d.err = e.With(candor.WithCause(err), candor.WithCauseText(e.Cause()))
+	}
+	d.notRun = neverRan(d.err, d.from)
+	return d
+}
+
+func decode(result *mcp.CallToolResult, err error, suspect bool) decoded {
+	if d := decodeError(err); d.err != nil {
+		return d
+	}
 	switch {
-	case err != nil:
-		return DecodeError(err), 1
 	case result == nil:
-		return candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, true)), 1
-	case !result.IsError && !suspect && envelopeOf(result) == nil:
-		return nil, 0 // the usual case is not encoded again
+		return decoded{err: candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, true)), confidence: 1}
+	case result.IsError, envelopeOf(result) != nil:
+	case !suspect, !fits(result, maxSuspect):
+		return decoded{} // the usual case is not encoded again
 	}
 	raw, err := json.Marshal(result)
 	if err != nil {
-		return notEncodable(err).With(candor.WithOrigin(candor.PartyClient, false)), 1
+		return decoded{err: notEncodable(err).With(candor.WithOrigin(candor.PartyClient, false)), confidence: 1}
 	}
 	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...)
 	r := readAnswer(append(line, '}'), "tools/call")
 	if r.Error == nil {
-		return nil, 0
+		return decoded{}
 	}
-	return r.Error, r.Confidence
+	d := decoded{err: r.Error, confidence: r.Confidence}
+	if attached(result) != nil {
+		d.from = fromEnvelope
+	}
+	d.notRun = neverRan(d.err, d.from)
+	return d
 }
 
 // readAnswer applies the rules to an answer as it stood on the wire.

@@ -82,23 +82,23 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 	c.deposit()
 	for attempt := 1; ; attempt++ {
 		result, err := c.attempt(ctx, params)
-		e, confidence := decode(result, err, false)
-		if confidence < 1 {
+		d := decode(result, err, false)
+		if d.confidence < 1 {
 			return result, nil
 		}
+		e := d.err
 		if e.Context().Tool == "" {
 			e = e.With(candor.WithTool(name))
 		}
 		if !e.Retry().Retryable() {
 			return result, ended(e, attempt, "")
 		}
-		from := sourceOf(result, err)
-		wait, stopped := c.plan(ctx, e, neverRan(e, from), name, attempt, waited)
+		wait, stopped := c.plan(ctx, e, d.notRun, name, attempt, waited)
 		if stopped == "" && !pause(ctx, wait) {
 			stopped = "cancelled"
 		}
 		if stopped != "" {
-			return result, ended(c.careful(ctx, e, from, name), attempt, stopped)
+			return result, ended(c.careful(ctx, e, d, name), attempt, stopped)
 		}
 		waited += wait
 	}
@@ -128,16 +128,8 @@ func (c *Caller) attempt(ctx context.Context, params *mcp.CallToolParams) (*mcp.
 
 // careful returns e with advice that cannot cause a second effect, unless the peer's own envelope gave the advice or the tool may be
 // called twice.
-func (c *Caller) careful(ctx context.Context, e *candor.Error, from source, name string) *candor.Error {
-	if from == fromEnvelope || neverRan(e, from) || contract.ProvesNoEffect(e) || c.repeatable(ctx, name) {
-		return e
-	}
-	return contract.AvoidSecondEffect(e)
-}
-
-// carefulPeer is [Caller.careful] where the tool is not known.
-func carefulPeer(e *candor.Error, from source) *candor.Error {
-	if e == nil || from == fromEnvelope || neverRan(e, from) {
+func (c *Caller) careful(ctx context.Context, e *candor.Error, d decoded, name string) *candor.Error {
+	if d.from == fromEnvelope || d.notRun || contract.ProvesNoEffect(e) || c.repeatable(ctx, name) {
 		return e
 	}
 	return contract.AvoidSecondEffect(e)
@@ -233,14 +225,8 @@ const (
 	fromHere                   // on this side of the wire: the peer has said nothing
 )
 
-// sourceOf returns the source of the error that [Decode] reads from the two values of a call.
-func sourceOf(result *mcp.CallToolResult, err error) source {
-	if err == nil {
-		if result != nil && attached(result) != nil {
-			return fromEnvelope
-		}
-		return fromWords
-	}
+// errorSource returns the source of what [DecodeError] reads from an error.
+func errorSource(err error) source {
 	said, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || said == nil {
 		return fromHere

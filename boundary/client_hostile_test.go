@@ -1,0 +1,100 @@
+package boundary_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+)
+
+// circle unwraps to itself.
+type circle struct{}
+
+func (c *circle) Error() string { return "it goes round" }
+func (c *circle) Unwrap() error { return c }
+
+// odd is an error whose Error method misbehaves.
+type odd func() string
+
+func (o odd) Error() string { return o() }
+
+// TestDecodeSurvivesAnyError passes Decode errors that errors.Is cannot walk through, that panic and that never return.
+func TestDecodeSurvivesAnyError(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"circle":        &circle{},
+		"joined circle": errors.Join(errors.New("first"), fmt.Errorf("second: %w", &circle{})),
+		"nil peer":      (*jsonrpc.Error)(nil),
+		"nil error":     (*candor.Error)(nil),
+		"panics":        odd(func() string { panic("no words") }),
+		"ends":          odd(func() string { runtime.Goexit(); return "" }),
+		"never returns": odd(func() string { select {} }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			done := make(chan []*candor.Error, 1)
+			go func() {
+				suspected, _ := boundary.DecodeSuspected(nil, err)
+				done <- []*candor.Error{boundary.Decode(nil, err), suspected, boundary.DecodeError(err)}
+			}()
+			select {
+			case got := <-done:
+				for i, e := range got {
+					if e == nil && (name != "nil error" || i < 2) || e != nil && e.Validate() != nil {
+						t.Errorf("%d: %v", i, e)
+					}
+					if e.Retry().Retryable() {
+						t.Errorf("%d: %s", i, e.Retry())
+					}
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("no answer within a minute")
+			}
+		})
+	}
+}
+
+// TestAggregatorWithoutReport adds errors to an Aggregator that has no Report.
+func TestAggregatorWithoutReport(t *testing.T) {
+	t.Parallel()
+	var a boundary.Aggregator
+	for range 3 {
+		a.Add(candor.New(candor.CodeTimeout, ""))
+	}
+	a.Flush()
+	a.Add(candor.New(candor.CodeTimeout, ""))
+	a.Close()
+	a.Add(candor.New(candor.CodeTimeout, ""))
+}
+
+// TestDecodeSuspectedReadsOnlySmallResults holds that a result above the limit is not read for hidden failures, and that a declared failure
+// of any size is.
+func TestDecodeSuspectedReadsOnlySmallResults(t *testing.T) {
+	t.Parallel()
+	text := "Error: 500 Internal Server Error"
+	result := func(size int, failed bool) *mcp.CallToolResult {
+		big := make([]byte, size)
+		for i := range big {
+			big[i] = 'x'
+		}
+		copy(big, text+"\n")
+		return &mcp.CallToolResult{IsError: failed, Content: []mcp.Content{&mcp.TextContent{Text: string(big)}}}
+	}
+	if e, confidence := boundary.DecodeSuspected(result(len(text), false), nil); e == nil || confidence <= 0 || confidence >= 1 {
+		t.Errorf("small: %v %v", e, confidence)
+	}
+	large := result(17<<20, false)
+	if e, confidence := boundary.DecodeSuspected(large, nil); e != nil || confidence != 0 {
+		t.Errorf("large: %v %v", e, confidence)
+	}
+	if e := boundary.Decode(result(17<<20, true), nil); e == nil || e.Validate() != nil {
+		t.Errorf("large failure: %v", e)
+	}
+}
