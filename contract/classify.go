@@ -16,6 +16,9 @@ type Exchange struct {
 	Response wire.Message
 	// Request is the call, or nil.
 	Request *wire.Message
+	// InputSchema is the inputSchema of the called tool as its server lists it, or the zero Value. With it, only arguments that the tool has are
+	// blamed for a failure.
+	InputSchema wire.Value
 	// Lost says that no answer came: the peer died, timed out or closed.
 	Lost bool
 	// Dialect is the name of the dialect this server is configured to speak, or "". What that dialect calls a failure is one.

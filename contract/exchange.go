@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …}. A null response stands for
-// no answer; a response that is a text is the message as it was captured, which may have been cut short. The bytes must not
+// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …, "tool": …}. The tool is the called one as
+// its server lists it, and may be left out; only its inputSchema is used. A null response stands for no answer; a response that is a text is the message as it was captured, which may have been cut short. The bytes must not
 // change while the exchange is in use. What is no JSON at all is refused.
 func ParseExchange(line []byte) (*Exchange, error) {
 	line = bytes.TrimSpace(line)
@@ -27,6 +27,7 @@ func ParseExchange(line []byte) (*Exchange, error) {
 			return nil, err
 		}
 	}
+	x.InputSchema = v.Path("tool", "inputSchema")
 	return x, x.setAnswer(answer)
 }
 

@@ -9,10 +9,13 @@ func Tables() map[string]any {
 		"denials": denials.lines, "strong": strong.lines, "mending": mending.lines, "elsewhere": elsewhere.lines,
 		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
 		"badCursor": badCursor.lines, "judgement": judgement.lines, "hindered": hindered.lines, "states": states.lines,
+		"starting": starting.lines, "dialling": dialling.lines, "unreadable": unreadable.lines, "brokenJSON": brokenJSON.lines, "argumentWords": argumentWords.lines,
+		"advice": advice.lines, "before": before.lines,
 	}
 	words := map[string][]string{
 		"reading": sorted(readingWords), "record": sorted(recordWords), "judging": sorted(judgingWords), "search": sorted(searchWords),
 		"running": sorted(runningWords), "badStatus": sorted(badStatus), "subjects": sorted(subjects), "kept": sorted(kept), "state": sorted(stateWords), "changing": sorted(changingWords), "report": sorted(reportWords),
+		"credential": sorted(credentialWords), "program": sorted(programWords),
 		"fileKeys": fileKeys, "pageKeys": pageKeys, "shellKeys": shellKeys, "codeKeys": codeKeys, "execKeys": execKeys,
 		"foreignOpenings": texts(foreignOpenings), "foreignPredicates": texts(foreignPredicates),
 	}
@@ -28,7 +31,7 @@ func Tables() map[string]any {
 
 const aboutTables = "The words and phrases of spec/contract.md 7 and 8. A phrase is words with spaces between them, matched on whole words " +
 	"without regard to case; a|b is a choice, a trailing ? makes a word optional, a trailing : asks for : - ( [ or ! behind the word, a trailing . for the end of the line, … stands for up to six " +
-	"words, *x for any word that ends in x. Words of scripts without spaces are looked for as parts. Meanings are tried from top to bottom. Symbols of other systems are cut into " +
+	"words, *x for any word that ends in x, !a|b for any word but a and b. Words of scripts without spaces are looked for as parts. Meanings are tried from top to bottom. Symbols of other systems are cut into " +
 	"words at capitals, hyphens and underscores first, tried against symbols, then against meanings."
 
 func sorted(set map[string]bool) []string {

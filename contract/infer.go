@@ -1,32 +1,17 @@
 package contract
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect/foreign"
 )
 
 // inference is the code that a peer's words amount to, and whether the peer named it itself.
 type inference struct {
 	code candor.Code
 	said bool // the peer named this code; otherwise it was worked out
-}
-
-// infer turns what was said into a registered code. It is total. The order goes from what machines wrote for machines to what
-// people wrote for people: a registered symbol, the number, the HTTP status, the errno, the failing fields, known phrases.
-func infer(s *foreign.Said, v Verdict, method string) inference {
-	if c, ok := namedCode(s); ok {
-		return inference{code: c, said: true}
-	}
-	for _, step := range []func(*foreign.Said, string) candor.Code{
-		missingThing, byNumber, bySymbol, byStatus, byErrno, byIssues, byPhrase, byException, byPlainNumber,
-	} {
-		if c := step(s, method); c.Valid() {
-			return inference{code: c}
-		}
-	}
-	return inference{code: lastResort(v)}
 }
 
 // lastResort is the code for a failure that says nothing.
@@ -49,22 +34,27 @@ func lastResort(v Verdict) candor.Code {
 	}
 }
 
-// namedCode finds a registered code among the symbols, the innermost first: outer ones were added on the way. Symbols that say
+// readCode finds a registered code among the symbols, the innermost first: outer ones were added on the way. Symbols that say
 // nothing, such as INTERNAL_ERROR in front of a status, only count if there is nothing better.
-func namedCode(s *foreign.Said) (candor.Code, bool) {
-	for i := len(s.Symbols) - 1; i >= 0; i-- {
-		c, ok := candor.LookupSymbol(s.Symbols[i])
+func readCode(h *heard) finding {
+	for i := len(h.Symbols) - 1; i >= 0; i-- {
+		c, ok := candor.LookupSymbol(h.Symbols[i])
 		if ok && !vague(c) {
-			return c, true
+			return finding{c, StrengthSaid, "the server's own code " + h.Symbols[i]}
 		}
 	}
-	if s.Numbered && s.Number >= 1000 {
-		return candor.LookupNumber(int(s.Number))
+	if h.Numbered && h.Number >= 1000 {
+		if c, ok := candor.LookupNumber(int(h.Number)); ok {
+			return finding{c, StrengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
+		}
 	}
-	if len(s.Symbols) > 0 && s.Status == 0 && s.Errno == "" {
-		return candor.LookupSymbol(s.Symbols[len(s.Symbols)-1])
+	if len(h.Symbols) > 0 && h.Status == 0 && h.Errno == "" {
+		last := h.Symbols[len(h.Symbols)-1]
+		if c, ok := candor.LookupSymbol(last); ok {
+			return finding{c, StrengthSaid, "the server's own code " + last}
+		}
 	}
-	return candor.Code{}, false
+	return finding{}
 }
 
 // vague codes name a failure without telling what it is.
@@ -77,29 +67,41 @@ func vague(c candor.Code) bool {
 	}
 }
 
-// missingThing tells the unknown tool, resource, prompt and method apart; servers use the same numbers for all of them.
-func missingThing(s *foreign.Said, method string) candor.Code {
-	if s.UnknownTool {
-		return candor.CodeToolNotFound
-	}
+// readMissing tells the unknown tool, resource, prompt and method apart; servers use the same numbers for all of them.
+func readMissing(h *heard) finding {
 	switch {
-	case s.Numbered && method != "tools/call" && inText(s.Text, tooEarly):
-		return candor.CodeNotInitialized
-	case s.Numbered && strings.HasSuffix(method, "/list") && (s.Number == -32602 || inText(s.Text, badCursor)):
-		return candor.CodeInvalidCursor
-	case s.Numbered && method != "" && method != "tools/call" && !s.OfRequest && inText(s.Text, unknownMethod):
-		return candor.CodeMethodNotFound
-	case method == "tools/call" && inText(s.Text, unknownTool):
-		return candor.CodeToolNotFound
-	case method == "resources/read" && s.Numbered && s.Number != -32601 && !s.OfRequest && inText(s.Text, notThere):
-		return candor.CodeResourceNotFound
-	case method == "prompts/get" && s.Numbered && s.Number != -32601 && !s.OfRequest && inText(s.Text, notThere):
-		return candor.CodePromptNotFound
-	case s.Numbered && s.Number == -32002:
-		return candor.CodeResourceNotFound
+	case h.UnknownTool || h.method == "tools/call" && inText(h.text, unknownTool):
+		return h.missingTool()
+	case h.Numbered && h.method != "tools/call" && inText(h.text, tooEarly):
+		return strongly(candor.CodeNotInitialized, "a protocol error that says it is too early")
+	case h.Numbered && strings.HasSuffix(h.method, "/list") && (h.Number == -32602 || inText(h.text, badCursor)):
+		return strongly(candor.CodeInvalidCursor, "a protocol error for a list")
+	case h.Numbered && h.method != "" && h.method != "tools/call" && !h.OfRequest && inText(h.text, unknownMethod):
+		return strongly(candor.CodeMethodNotFound, "a protocol error that names the method")
+	case h.missesNamed("resources/read"):
+		return strongly(candor.CodeResourceNotFound, "a protocol error for resources/read")
+	case h.missesNamed("prompts/get"):
+		return strongly(candor.CodePromptNotFound, "a protocol error for prompts/get")
+	case h.Numbered && h.Number == -32002:
+		return strongly(candor.CodeResourceNotFound, "the number -32002")
 	default:
-		return candor.Code{}
+		return finding{}
 	}
+}
+
+// missesNamed reports a protocol error of a method that says that the thing it was asked for is not there.
+func (h *heard) missesNamed(method string) bool {
+	return h.method == method && h.Numbered && h.Number != -32601 && !h.OfRequest && inText(h.text, notThere)
+}
+
+// missingTool is the finding for words that say that a tool is missing. If the called tool is known to exist, another tool is meant unless the words
+// name it.
+func (h *heard) missingTool() finding {
+	const why = "the words say that there is no such tool"
+	if h.schema.known() && h.Tool != h.ask.tool && !strings.Contains(h.Text, h.ask.tool) {
+		return weakly(candor.CodeToolNotFound, why+", but the server lists the tool that was called")
+	}
+	return strongly(candor.CodeToolNotFound, why)
 }
 
 // numbers maps the numbers of the protocol that mean one thing only.
@@ -112,51 +114,115 @@ var numbers = map[int64]candor.Code{
 	-32042: candor.CodePreconditionFailed, // retired: the user had to visit a URL first
 }
 
-func byNumber(s *foreign.Said, _ string) candor.Code {
-	if !s.Numbered {
-		return candor.Code{}
+func readNumber(h *heard) finding {
+	if c, ok := numbers[h.Number]; ok && h.Numbered {
+		return strongly(c, "the number "+strconv.FormatInt(h.Number, 10))
 	}
-	return numbers[s.Number]
+	return finding{}
 }
 
-// byPlainNumber reads the numbers that servers use for anything, once nothing else told more.
-func byPlainNumber(s *foreign.Said, method string) candor.Code {
+// readVagueNumber reads the numbers that servers use for anything, once nothing else told more.
+func readVagueNumber(h *heard) finding {
+	c := h.vagueNumber()
+	why := "the number " + strconv.FormatInt(h.Number, 10)
 	switch {
-	case !s.Numbered:
-		return candor.Code{}
-	case s.Number == -32602 && method == "tools/call" && !s.OfRequest:
+	case !h.Numbered || !c.Valid():
+		return finding{}
+	case h.Number == -32600 && h.method == "tools/call" && !h.OfRequest:
+		return weakly(c, why+", but the request has the form of one")
+	default:
+		return fairly(c, why)
+	}
+}
+
+func (h *heard) vagueNumber() candor.Code {
+	switch {
+	case h.Number == -32602 && h.method == "tools/call" && !h.OfRequest:
 		return candor.CodeInvalidArguments
-	case s.Number == -32602:
+	case h.Number == -32602:
 		return candor.CodeInvalidRequestParams
-	case s.Number == -32600:
+	case h.Number == -32600:
 		return candor.CodeInvalidRequest
-	case s.Number == -32001:
+	case h.Number == -32001:
 		return candor.CodeTimeout
-	case s.Number == -32603 || s.Number == -32000:
+	case h.Number == -32603 || h.Number == -32000:
 		return candor.CodeInternalError
-	case s.Number >= 400 && s.Number <= 599:
-		return statusCode(int(s.Number))
+	case h.Number >= 400 && h.Number <= 599:
+		return statusCode(int(h.Number))
 	default:
 		return candor.Code{}
 	}
 }
 
-// bySymbol reads code words of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
-func bySymbol(s *foreign.Said, _ string) candor.Code {
-	for i := len(s.Symbols) - 1; i >= 0; i-- {
-		words := strings.Join(splitName(s.Symbols[i]), " ")
-		if c := inWords(words, symbolLexicon); c.Valid() {
-			return c
-		}
+// readOutput finds a complaint about the tool's own result.
+func readOutput(h *heard) finding {
+	if h.OfOutput {
+		return strongly(candor.CodeOutputInvalid, "a validator complains about the tool's own result")
 	}
-	return candor.Code{}
+	return finding{}
 }
 
-func byStatus(s *foreign.Said, _ string) candor.Code {
-	if s.Status >= 400 && s.Status <= 599 {
-		return statusCode(s.Status)
+// readSymbol reads code words of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
+func readSymbol(h *heard) finding {
+	f := h.symbolFinding()
+	if f.code == candor.CodeInternalError {
+		return finding{} // says less than the words do; see readVagueSymbol
 	}
-	return candor.Code{}
+	return f
+}
+
+// readVagueSymbol reads a code word that only says that something went wrong.
+func readVagueSymbol(h *heard) finding { return h.symbolFinding() }
+
+func (h *heard) symbolFinding() finding {
+	for i := len(h.Symbols) - 1; i >= 0; i-- {
+		words := strings.Join(splitName(h.Symbols[i]), " ")
+		if c := inWords(words, symbolLexicon); c.Valid() {
+			return fairly(h.refused(c), "the code word "+h.Symbols[i])
+		}
+	}
+	return finding{}
+}
+
+// refused tells whose sign-in failed. Outside of tool calls there is no service behind: it is the caller's.
+func (h *heard) refused(c candor.Code) candor.Code {
+	if c == candor.CodeUpstreamUnauthenticated && !h.isTool() {
+		return candor.CodeUnauthenticated
+	}
+	return c
+}
+
+// readStatus reads the HTTP status of an answer that the tool got. A few services use one status for several failures; there the words
+// may say which.
+func readStatus(h *heard) finding {
+	if h.Status < 400 || h.Status > 599 {
+		return finding{}
+	}
+	why := "HTTP status " + strconv.Itoa(h.Status)
+	if ambiguous[h.Status] {
+		if c, words := h.limitWords(); c.Valid() {
+			return strongly(c, why+" and the words “"+words+"”")
+		}
+	}
+	return strongly(statusCode(h.Status), why)
+}
+
+// ambiguous are the statuses with which services also answer calls that are over a limit, or made with a bad key.
+var ambiguous = map[int]bool{400: true, 403: true, 429: true}
+
+// limitWords returns the code of words about a limit or a refused key, which a status may be too coarse for.
+func (h *heard) limitWords() (code candor.Code, words string) {
+	m, words := h.meaningOf(h.text)
+	switch {
+	case m == nil:
+		return candor.Code{}, ""
+	case m.code == candor.CodeRateLimited:
+		return candor.CodeUpstreamRateLimited, words
+	case m.code == candor.CodeQuotaExceeded, m.code == candor.CodeUpstreamUnauthenticated && h.Status == 400:
+		return m.code, words
+	default:
+		return candor.Code{}, ""
+	}
 }
 
 // statuses maps HTTP statuses that have a code of their own; the rest go by their hundred.
@@ -186,42 +252,106 @@ var errnos = map[string]candor.Code{
 	"ENOSPC": candor.CodeDiskFull, "EDQUOT": candor.CodeDiskFull, "EMFILE": candor.CodeUnavailable, "ENFILE": candor.CodeUnavailable,
 	"EBUSY": candor.CodeUnavailable, "EAGAIN": candor.CodeUnavailable, "ENOMEM": candor.CodeUnavailable, "EIO": candor.CodeDataCorrupt,
 	"ETIMEDOUT": candor.CodeUpstreamTimeout, "ESOCKETTIMEDOUT": candor.CodeUpstreamTimeout, "ECONNABORTED": candor.CodeUpstreamTimeout,
-	"EADDRINUSE": candor.CodeConflict, "ENOTEMPTY": candor.CodeConflict, "EINVAL": candor.CodeInvalidArguments,
+	"EADDRINUSE": candor.CodeConflict, "ENOTEMPTY": candor.CodeConflict,
 }
 
-// byErrno maps system errors; all those of the network that are not listed mean that nobody answered.
-func byErrno(s *foreign.Said, _ string) candor.Code {
-	if c, ok := errnos[s.Errno]; ok {
-		return c
+// readErrno reads a system error together with what was being done.
+func readErrno(h *heard) finding {
+	if h.Errno == "" {
+		return finding{}
 	}
-	for _, head := range []string{"ECONN", "EHOST", "ENET", "EAI", "ENOTFOUND", "EPIPE", "EPROTO", "ESOCKET", "CERT"} {
-		if strings.HasPrefix(s.Errno, head) {
-			return candor.CodeUpstreamUnreachable
+	why := "the system error " + h.Errno
+	switch {
+	case h.Errno == "EINVAL":
+		return weakly(candor.CodeInvalidArguments, why+", which any system call may return")
+	case h.Errno == "ENOENT" || h.Errno == "EACCES" || h.Errno == "ENOTDIR":
+		if c, verb := h.attempted(); c.Valid() {
+			return strongly(c, why+" of "+verb)
 		}
 	}
-	return candor.Code{}
+	if c, ok := errnos[h.Errno]; ok {
+		return strongly(c, why)
+	}
+	for _, head := range []string{"ECONN", "EHOST", "ENET", "EAI", "ENOTFOUND", "EPIPE", "EPROTO", "ESOCKET", "CERT", "ENOTCONN"} {
+		if strings.HasPrefix(h.Errno, head) {
+			return strongly(candor.CodeUpstreamUnreachable, why)
+		}
+	}
+	return finding{}
 }
 
-// byIssues: failing fields are the caller's to mend, in the arguments of a tool or in the request around them.
-func byIssues(s *foreign.Said, method string) candor.Code {
+// attempted tells what a path error is about, by the verb beside it: the program to be started, the socket to connect to. The zero code stands for
+// a file.
+func (h *heard) attempted() (code candor.Code, verb string) {
 	switch {
-	case len(s.Issues) == 0:
-		return candor.Code{}
-	case s.OfRequest || method != "" && method != "tools/call":
-		return candor.CodeInvalidRequestParams
+	case inText(h.text, starting) || h.missesProgram():
+		if h.Errno == "EACCES" {
+			return candor.CodePermissionDenied, "starting a program"
+		}
+		return candor.CodeDependencyMissing, "starting a program"
+	case inText(h.text, dialling):
+		return candor.CodeUpstreamUnreachable, "connecting"
 	default:
-		return candor.CodeInvalidArguments
+		return candor.Code{}, ""
 	}
 }
 
-func byException(s *foreign.Said, _ string) candor.Code {
-	if s.Disconnected {
-		return candor.CodeUpstreamUnreachable
+// starting phrases tell of a program that was to be started.
+var starting = newPhrasebook(`
+	spawn|spawnsync|execve|execvp|posix_spawn|fork|createprocess|popen|subprocess
+	exec: … file|executable
+	error|failed|unable|cannot to? executing|launching|launch|execute|exec|spawn
+`)
+
+// dialling phrases tell of a connection that was to be made.
+var dialling = newPhrasebook(`
+	connect|dial
+	dialing|connecting
+`)
+
+// missesProgram recognises "[Errno 2] No such file or directory: 'ffmpeg'": a name without a folder or an ending, which the caller did not give.
+func (h *heard) missesProgram() bool {
+	_, name, ok := strings.Cut(h.Text, "o such file or directory: ")
+	name = strings.Trim(strings.TrimSpace(name), "'\"")
+	return ok && h.Errno == "ENOENT" && h.ask.known && name != "" && !strings.ContainsAny(name, `/\. `+"\n") && !slices.Contains(h.values, name)
+}
+
+// readFields: failing fields are the caller's to mend, in the arguments of a tool or in the request around them.
+func readFields(h *heard) finding {
+	if len(h.Issues) == 0 {
+		return finding{}
 	}
-	if c, ok := exceptions[s.Exception]; ok {
-		return c
+	why := "the failing field " + h.Issues[0].Path
+	if h.OfRequest || !h.isTool() {
+		return strongly(candor.CodeInvalidRequestParams, why)
 	}
-	return candor.Code{}
+	return strongly(candor.CodeInvalidArguments, why)
+}
+
+// readConnection reads words of libraries for a lost connection.
+func readConnection(h *heard) finding {
+	if h.Disconnected {
+		return fairly(candor.CodeUpstreamUnreachable, "words for a lost connection")
+	}
+	return finding{}
+}
+
+// readException reads the name of an exception: known ones, then others by their parts, as in SocketError.
+func readException(h *heard) finding {
+	if h.Exception == "" {
+		return finding{}
+	}
+	why := "the exception " + h.Exception
+	if c, ok := exceptions[h.Exception]; ok {
+		if c == candor.CodeInvalidArguments && h.schema.fit == fitYes {
+			return weakly(c, why+", but the arguments fit the tool's schema")
+		}
+		return fairly(c, why)
+	}
+	if c := inWords(strings.Join(splitName(h.Exception), " "), symbolLexicon); c.Valid() && c != candor.CodeInvalidArguments && c != candor.CodeInternalError {
+		return fairly(h.refused(c), why)
+	}
+	return finding{}
 }
 
 var exceptions = map[string]candor.Code{

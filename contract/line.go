@@ -24,10 +24,13 @@ func (l *line) word(i int) []byte { return l.buf[l.words[i].from:l.words[i].to] 
 // echoWord stands in a line for a piece that only repeats the arguments of the call.
 const echoWord = '\x1a'
 
+// placeWord stands in a line for a URL, a path or a file name that the call did not mention.
+const placeWord = '\x1b'
+
 // isWordByte tells what words are made of. Bytes of other scripts count as letters; the table of foreign phrases looks for
 // them as substrings.
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '\'' || c == '_' || c == echoWord
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '\'' || c == '_' || c == echoWord || c == placeWord
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -4,17 +4,24 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect/foreign"
 )
 
 // meaning ties phrases to the code they stand for.
 type meaning struct {
 	code candor.Code
 	book *phrasebook
+
+	stumble bool // the words of a runtime that met a value it did not expect
 }
 
 func means(code candor.Code, phrases string) meaning {
 	return meaning{code: code, book: newPhrasebook(phrases)}
+}
+
+func stumbles(code candor.Code, phrases string) meaning {
+	m := means(code, phrases)
+	m.stumble = true
+	return m
 }
 
 // meanings are tried from top to bottom, the most telling first: a message may say both "rate limit" and "try again", or
@@ -32,7 +39,7 @@ var meanings = []meaning{
 		too many requests|calls|attempts
 		throttled|throttling|throttle
 		slow down
-		request|requests limit exceeded?
+		request|requests limit exceeded|reached
 		请求过于频繁`),
 	means(candor.CodeQuotaExceeded, `
 		quota|credits|credit exceeded|exhausted|reached|limit|insufficient
@@ -43,61 +50,77 @@ var meanings = []meaning{
 		out of credits`),
 	means(candor.CodePaymentRequired, `
 		payment required
-		billing|subscription|upgrade required|plan|your|is
+		billing|subscription|upgrade required|expired|inactive
 		requires a? paid|pro|premium`),
-	means(candor.CodeUpstreamBadResponse, `
-		unexpected token
-		is|not not? valid json
-		invalid|malformed|unexpected json|response|html
-		unexpected end of json
-		failed to parse … response|json|html
-		could not parse
-		response … not json`),
 	means(candor.CodeConfigurationMissing, `
-		environment variable|variables … required|missing|set|not|is|are
-		*_api_key|*_token|*_key|*_url|*_secret|*_password … required|missing|set|not|is|are|environment
+		environment variable|variables … required|missing|set|not|is|are|must
+		set|export|define the? *? environment variable|variables
+		*_api_key|*_token|*_key|*_url|*_secret|*_password … required|missing|unset|undefined|not|environment|must
+		set|missing|configure|provide|requires|require|needs *_api_key|*_token|*_key|*_url|*_secret|*_password
+		no|missing|without api|access|auth|authentication|bot|secret|private|personal|bearer|client? key|keys|token|credentials|credential|secret
 		no|missing … api|access|auth|authentication|bot? key|token|credentials|credential … provided|configured|found|set|supplied|specified|available
-		api|access|auth|authentication|bot key|token|credentials … not|is|are|required|missing provided|configured|set|required|missing|available|found|supplied
+		api|access|auth|authentication|bot|secret|private key|token|credentials|secret … not|is|are|required|missing provided|configured|set|required|missing|available|found|supplied|empty
+		api|access|auth|authentication|bot|secret|private key|token|credentials required|missing
 		credentials are|is? not|missing available|configured|found|provided|set
-		not|isn't configured|authenticated|initialized
-		please|must|to configure|set|authenticate|login|connect
-		is not set
+		not|isn't|aren't|n't been? configured
 		no … configured
 		configuration|config … missing|required|invalid|not|error
-		must be configured|set`),
+		must be configured
+		environment|config|configuration is|are? missing|incomplete|invalid`),
 	means(candor.CodeUnauthenticated, `
-		unauthorized|unauthorised|unauthenticated
-		invalid|bad|incorrect|expired|wrong api? key|token|credentials|credential|password|login|auth|authentication|signature
-		authentication|login failed|required|error|failure|failed
-		not logged|authenticated|signed
-		token … expired|invalid|revoked
-		please|must log|sign in
-		login required
+		log|sign in first
+		login|authenticate|authorize first
+		not logged|signed in?
+		not|isn't|aren't authenticated
+		authentication|login|authorization|sign|signin|auth in? is? required|needed|expired|timeout
+		session|login|authorization|authentication|sign|auth in? has? expired|timed|ended
+		please|must|need|needs to? log|sign in
+		please|must|need|needs to? login|authenticate|reauthenticate|authorize
+		unauthenticated`),
+	means(candor.CodeUpstreamUnauthenticated, `
+		unauthorized|unauthorised
+		invalid|bad|incorrect|expired|wrong|revoked|rejected api|access|auth|authentication|bot|secret|client|bearer|refresh? key|token|credentials|credential|password|login|auth|authentication|signature|secret
+		key|token|credentials|credential|password|secret … expired|invalid|revoked|rejected|incorrect|refused
+		key|token|credentials|credential|password is|are|was not valid|accepted|authorized
+		authentication|authorization|login|auth failed|error|failure|unsuccessful
+		failed|unable|could|cannot not? to? authenticate|login
 		could not authenticate`),
+	means(candor.CodePreconditionFailed, `
+		need|needs|must|have|should|please … first
+		call|use|run|open|start|connect|create|select|load|join|begin|initialize|launch|navigate|enable|attach … first.
+		call|use|run|open|start|connect|create|select|load|join|begin|initialize|launch|navigate|enable|attach * *? *? *? first
+		first call|run|use|connect|open|create|start|select|initialize|launch|load`),
 	means(candor.CodePermissionDenied, `
 		forbidden|denied
 		permission|permissions|access|privileges denied|required|insufficient|not
 		not allowed|permitted|authorized|authorised
 		insufficient permission|permissions|privileges|scope|scopes|access
+		not in the? allowed|permitted|allowlist|whitelist|approved list|directories|paths|hosts|domains?
 		outside|not … allowed|workspace|root directory|directories|paths|path|workspace|root
+		outside the|of … allowed|permitted|sandbox|workspace|root
+		no … has|have … access|permission
 		blocked by|for|url|request
 		blocked url|request|hostname|host
 		read only|readonly
 		does not have access|permission
 		权限不足`),
 	means(candor.CodeDependencyMissing, `
-		command|executable|binary|program|module|browser|driver|chrome|chromium|java|python|docker … not found|installed
-		could not find|locate chrome|chromium|browser|executable|module|java|python|docker|driver
+		command|executable|binary|binaries|program|module|browser|driver|chrome|chromium|java|python|docker|ffmpeg|interpreter|library|bindings|cli … not found|installed|exist
+		executable|binary|program|module|bindings|interpreter … does|do not exist
+		executable|binary|program|module|bindings|interpreter doesn't|don't exist
+		could|cannot|can't|couldn't|unable|failed not? to? find|locate|load the|a|any? *? *? chrome|chromium|browser|executable|binary|module|java|python|docker|driver|bindings|interpreter|library
 		could not find|locate *? *? executable|binary|chrome|chromium
 		unable to obtain … driver
-		is|are not installed
+		is|are|isn't|aren't not? installed
 		not installed
-		cannot find module
+		cannot find module|package
 		no module named
 		executable file not found
+		not recognized as an internal
+		cannot open shared object
 		not available|found … extension|library|binary
-		please install
-		dependency … missing|not|required`),
+		please|must|need|to install
+		dependency|dependencies … missing|not|required`),
 	means(candor.CodeTimeout, `
 		timed out
 		timeout|timeouts
@@ -110,21 +133,27 @@ var meanings = []meaning{
 		context canceled`),
 	means(candor.CodeUpstreamUnreachable, `
 		connection|connect|socket|network|networking refused|reset|closed|aborted|failed|error|lost|unreachable|hang|disconnected|terminated|timeout
+		connection to|with … failed|lost|closed|refused|reset
 		fetch failed
 		socket hang up
-		could not|cannot|unable|failed to? connect|reach|resolve
+		other side closed
+		could|cannot|can't|couldn't|unable|failed|failure|problem|problems|trouble|error not? to? connect|connecting|reach|reaching|resolve|communicate|communicating|contact|contacting
 		not connected
 		no such host
+		unknown|unresolved|unresolvable host|hostname
+		host|hostname|domain not found|known
 		name or service not known
-		no lsp|active|running … server|session|connection configured|found|available|running
-		host|server|service|address unreachable|down|unreachable|not
+		is the|your? *? *? server|daemon|service|database|app|application running
+		no lsp|active|running … server|connection configured|found|available|running
+		host|server|service|address unreachable|down|unreachable
+		host|server|service|address is|are|was not running|reachable|responding|available
 		getaddrinfo
 		dial tcp
-		unable to connect
 		disconnected|unreachable`),
 	means(candor.CodeUnavailable, `
 		service|server|temporarily|currently unavailable|overloaded|busy|down|maintenance
 		unavailable|overloaded
+		circuit breaker? is? open
 		temporarily
 		try again later
 		is busy
@@ -159,10 +188,16 @@ var meanings = []meaning{
 		not available … in|on|for
 		no longer supported|maintained`),
 	// In front of the guess that often follows: "it may have been deleted, or the ID is invalid".
+	means(candor.CodeKaizaFileNotFound, `
+		file|files|directory|folder|path *? *? not found|exist
+		file|files|directory|folder|path *? *? does|do|did not exist
+		file|files|directory|folder|path *? *? doesn't|don't exist
+		no such file|directory|folder
+		could|cannot|can't|couldn't|unable not? to? find|locate|open the? file|directory|folder`),
 	means(candor.CodeNotFound, `
 		with id|ids|name|key|identifier|uuid|slug … not found|exist`),
 	means(candor.CodeInvalidArguments, `
-		invalid|missing|unknown|unrecognized|bad|illegal|incorrect|wrong|malformed|unexpected parameter|parameters|argument|arguments|input|inputs|value|values|option|options|field|fields|format|type|url|uri|path|id|identifier|syntax|date|name|email|query|command|action|operation|key|request|json|cursor|number|range|enum|selector|regex|pattern
+		invalid|missing|unknown|unrecognized|bad|illegal|incorrect|wrong|malformed|unexpected *? parameter|parameters|argument|arguments|input|inputs|value|values|option|options|field|fields|format|type|url|uri|path|id|identifier|syntax|date|name|email|query|command|action|operation|key|request|json|cursor|number|range|enum|selector|regex|pattern
 		validation error|errors|failed|failure
 		is|are|was required|invalid|missing|malformed|empty|unknown|mandatory
 		required|mandatory parameter|parameters|argument|arguments|field|fields|property|properties|input|option|options
@@ -174,10 +209,9 @@ var meanings = []meaning{
 		expected|expects … but|got|received|string|number|object|array|boolean|integer|one
 		not a valid
 		is not a? valid|string|number|object|array|boolean|integer|recognized|allowed
-		invalid|missing
+		invalid|missing !response|reply|json|configuration|certificate|error
 		no … provided|specified|given|supplied
 		cannot destructure|unmarshal|convert|parse
-		cannot read properties of undefined
 		provide one|either|a|at
 		参数错误
 		参数`),
@@ -187,24 +221,33 @@ var meanings = []meaning{
 		no such
 		does|do|did not exist
 		doesn't|don't exist
-		doesn't exist
 		no … found|exists|exist|matching|matches
 		could not|cannot|unable to? find|locate
 		couldn't find|locate
-		unknown|nonexistent|missing *
+		no longer available|exists|exist
+		unknown|nonexistent !error|errors|failure|exception|reason|cause|problem|issue|status|state|response|host|hostname|server
+		missing !error|response|required
 		未找到
 		不存在`),
+	means(candor.CodeConfigurationMissing, `
+		invalid|malformed|bad *? url|uri|endpoint|hostname
+		invalid connection string`),
 	means(candor.CodePreconditionFailed, `
-		must|need|needs|have … first
-		use|call|run … first
-		before you|calling|using
+		before you|calling|using|running
 		not initialized|ready|open|started|running|loaded|selected
-		no active|open|current *? session|page|connection|project|workspace|document|file
+		no active|open|current|selected *? session|page|connection|project|workspace|document|file|tab|window|browser|device
+		no … is? connected|selected|loaded|open|opened|running
 		precondition`),
+	stumbles(candor.CodeInternalError, `
+		cannot read property|properties of undefined|null
+		is not a function|iterable|constructor
+		is not defined
+		object has no attribute
+		object is not subscriptable|callable|iterable
+		undefined|null is not an? object|function`),
 	means(candor.CodeUpstreamError, `
 		internal server error
 		server|upstream error
-		api … error|failed
 		bad gateway`),
 }
 
@@ -222,9 +265,14 @@ var symbolMeanings = append([]meaning{
 		*notfound|notfound
 		unknown *`),
 	means(candor.CodeTimeout, `timeout|timedout`),
-	means(candor.CodeUnauthenticated, `
-		auth|authentication|unauthorized|unauthenticated|authorization|login|credentials error|failed|required|invalid
+	means(candor.CodeUpstreamUnauthenticated, `
+		auth|authentication|unauthorized|authorization|login|credentials error|failed|invalid
 		invalid|expired grant|client|token|credentials`),
+	means(candor.CodeUpstreamUnreachable, `
+		socket|connect|connection|network|fetch|dns error|exception|refused|reset|failed`),
+	means(candor.CodeUpstreamBadResponse, `
+		invalid|bad|malformed|unexpected response
+		parse|decode|decoding response? error`),
 	means(candor.CodePermissionDenied, `
 		forbidden|permission|access|restricted denied|error
 		insufficient scope|permissions`),
@@ -277,24 +325,6 @@ var notThere = newPhrasebook(`
 	no such file
 `)
 
-// byPhrase is the last reader: people's words. Bad input outside the arguments of a tool is the request's.
-func byPhrase(s *foreign.Said, method string) candor.Code {
-	code := inWords(s.First, textLexicon)
-	if !code.Valid() {
-		code = inWords(s.Text, textLexicon)
-	}
-	switch {
-	case code != candor.CodeInvalidArguments:
-		return code
-	case s.Numbered && s.Number == -32600:
-		return candor.CodeInvalidRequest
-	case method != "" && method != "tools/call":
-		return candor.CodeInvalidRequestParams
-	default:
-		return code
-	}
-}
-
 // maxLines is how many lines of a message are read for its meaning.
 const maxLines = 4
 
@@ -318,7 +348,7 @@ func inWords(text string, x lexicon) candor.Code {
 	first := len(x.table)
 	for i := range readLines(text, &lines) {
 		for w := range lines[i].n {
-			first = x.book.rankAt(&lines[i], w, first)
+			first = x.book.rankAt(&lines[i], w, first, 0)
 		}
 	}
 	if first == len(x.table) {

@@ -8,7 +8,7 @@ import (
 
 // phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
 // trailing "?" makes a word optional, "…" stands for up to six words, "*ing" for any word with that ending, a
-// trailing ":" asks for punctuation behind the word, and a trailing "." for the end of the line.
+// trailing ":" asks for punctuation behind the word, and a trailing "." for the end of the line. A leading "!" stands for any word but these.
 type phrase []element
 
 type element struct {
@@ -17,6 +17,7 @@ type element struct {
 	gap      bool
 	marked   bool
 	last     bool
+	except   bool
 }
 
 const maxGap = 6
@@ -32,6 +33,7 @@ func parsePhrase(s string) phrase {
 		part, e.optional = strings.CutSuffix(part, "?")
 		part, e.marked = strings.CutSuffix(part, ":")
 		part, e.last = strings.CutSuffix(part, ".")
+		part, e.except = strings.CutPrefix(part, "!")
 		e.words = strings.Split(part, "|")
 		p = append(p, e)
 	}
@@ -65,10 +67,10 @@ func (e *element) matches(l *line, i int) bool {
 	w := l.word(i)
 	for _, want := range e.words {
 		if wordIs(w, want) {
-			return true
+			return !e.except
 		}
 	}
-	return false
+	return e.except
 }
 
 // wordIs compares a word. Scripts that put no spaces between words are searched for the phrase instead.
@@ -134,7 +136,7 @@ func (b *phrasebook) add(r ranked) {
 		}
 	}
 	switch {
-	case p[0].gap || plain+spaceless < len(p[0].words):
+	case p[0].gap || p[0].except || plain+spaceless < len(p[0].words):
 		b.loose = append(b.loose, r)
 		return
 	case spaceless > 0:
@@ -151,22 +153,27 @@ func (b *phrasebook) add(r ranked) {
 func isSpaceless(want string) bool { return want[0] >= 0xe2 }
 
 // at reports whether a phrase begins at word i.
-func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1) == 0 }
+func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1, 0) == 0 }
 
-// rankAt returns the lowest rank of the phrases that begin at word i, or below if none of them has a lower one.
-func (b *phrasebook) rankAt(l *line, i, below int) int {
+// rankAt returns the lowest rank of the phrases that begin at word i, or below if none of them has a lower one. Ranks in skip are passed over.
+func (b *phrasebook) rankAt(l *line, i, below int, skip rankSet) int {
 	w := l.word(i)
-	below = lowest(b.byFirst[string(w)], l, i, below)
-	below = lowest(b.loose, l, i, below)
+	below = lowest(b.byFirst[string(w)], l, i, below, skip)
+	below = lowest(b.loose, l, i, below, skip)
 	if len(b.spaceless) > 0 && bytes.ContainsFunc(w, func(c rune) bool { return c >= utf8.RuneSelf }) {
-		below = lowest(b.spaceless, l, i, below)
+		below = lowest(b.spaceless, l, i, below, skip)
 	}
 	return below
 }
 
-func lowest(list []ranked, l *line, i, below int) int {
+// rankSet is a set of ranks below 64.
+type rankSet uint64
+
+func (s rankSet) has(rank int) bool { return s>>rank&1 != 0 }
+
+func lowest(list []ranked, l *line, i, below int, skip rankSet) int {
 	for n := range list {
-		if list[n].rank < below && list[n].matchAt(l, i) {
+		if list[n].rank < below && !skip.has(list[n].rank) && list[n].matchAt(l, i) {
 			below = list[n].rank
 		}
 	}

@@ -41,8 +41,8 @@ func errorOf(x *Exchange, f Conclusion) *candor.Error {
 	if e := spoken(x); e != nil {
 		return placed(e, x)
 	}
-	said := hear(x)
-	return finish(x, f, said, infer(&said, f.Verdict, method(x)))
+	h := newHeard(x, f.Verdict)
+	return finish(x, f, h.Said, infer(h))
 }
 
 // malformedCode tells the size and the depth apart from other harm.

@@ -5,7 +5,22 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
 )
+
+// inputSchema returns the schema of the called tool as its server lists it, the zero Value if it is not known. It is read again for each failure;
+// successes do not need it.
+func (c *Call) inputSchema() wire.Value {
+	list := c.tools.current()
+	if list == nil || list.tools[c.tool] == nil {
+		return wire.Value{}
+	}
+	schema, err := wire.ParseValue([]byte(list.tools[c.tool].input), wire.Limits{})
+	if err != nil {
+		return wire.Value{}
+	}
+	return schema
+}
 
 // upstreamMember of details holds what an upstream's envelope said in the gateway's place: who failed, its ref and its time.
 const upstreamMember = "upstream"

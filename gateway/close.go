@@ -98,7 +98,7 @@ func (c *Call) readdress(m *wire.Message) {
 
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
-	x.Ref = c.up.o.ref()
+	x.Ref, x.InputSchema = c.up.o.ref(), c.inputSchema()
 	passed := c.withClientID(answer, &x.Response)
 	f := failure{verdict: found.Verdict, said: c.veil(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
 	end := c.answered

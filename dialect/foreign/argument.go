@@ -11,6 +11,8 @@ type arguments struct {
 	known bool // the caller passed arguments
 	value wire.Value
 	keys  map[string]string // folded name to its spelling
+
+	values []string // by takenOut; nil until they are needed
 }
 
 const maxKeys = 256

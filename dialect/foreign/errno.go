@@ -13,7 +13,7 @@ var errnos = set("ENOENT", "EACCES", "EPERM", "EEXIST", "ENOTDIR", "EISDIR", "EN
 
 // errnoWords are what a system error is called where its name is not given.
 var errnoWords = []struct{ words, name string }{
-	{"no such file or directory", "ENOENT"}, {"no such host", "ENOTFOUND"}, {"name or service not known", "ENOTFOUND"}, {"nodename nor servname provided", "ENOTFOUND"},
+	{"no such file or directory", "ENOENT"}, {"no such host", "ENOTFOUND"}, {"unknown host", "ENOTFOUND"}, {"unknownhostexception", "ENOTFOUND"}, {"name or service not known", "ENOTFOUND"}, {"nodename nor servname provided", "ENOTFOUND"},
 	{"name does not resolve", "ENOTFOUND"}, {"could not resolve host", "ENOTFOUND"}, {"err_name_not_resolved", "ENOTFOUND"}, {"no address associated with hostname", "ENOTFOUND"},
 	{"temporary failure in name resolution", "EAI_AGAIN"}, {"connection refused", "ECONNREFUSED"}, {"err_connection_refused", "ECONNREFUSED"}, {"connection reset", "ECONNRESET"},
 	{"err_connection_reset", "ECONNRESET"}, {"socket hang up", "ECONNRESET"}, {"broken pipe", "EPIPE"}, {"connection timed out", "ETIMEDOUT"}, {"i/o timeout", "ETIMEDOUT"},

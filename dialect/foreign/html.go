@@ -23,6 +23,7 @@ func cutPage(s string) (before, page string, ok bool) {
 // page reads an HTML error page: the status from its title, the sentence from its headings.
 func (r *reader) page(page string) string {
 	r.shape(ShapeHTML)
+	r.said.Page = true
 	title, heading := element(page, "title"), element(page, "h1")
 	r.statusOf(title)
 	r.statusOf(heading)

@@ -8,7 +8,8 @@ import (
 
 // issue adds one failing field, or completes what is known of it.
 func (r *reader) issue(is candor.Issue) {
-	if r.output {
+	if r.said.OfOutput || r.answer {
+		r.said.OfAnswer = r.said.OfAnswer || r.answer
 		return
 	}
 	is.Message = clip(strings.TrimSpace(is.Message), maxIssueText)

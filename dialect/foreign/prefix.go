@@ -192,7 +192,7 @@ func (r *reader) peelValidation(s string) (string, bool) {
 		}
 		keep(&r.said.Tool, tool)
 		r.validation = true
-		r.output = r.output || outputs[v]
+		r.said.OfOutput = r.said.OfOutput || outputs[v]
 		r.shape(ShapeValidation)
 		return strings.TrimLeft(rest, ":：\n \t-–"), true
 	}

@@ -48,7 +48,8 @@ func (r *reader) pydantic(s string) bool {
 	}
 	lines := strings.Split(s[i:], "\n")
 	model := strings.TrimSpace(lines[0])
-	r.output = r.output || strings.HasSuffix(model, "Output") || strings.HasSuffix(model, "Response") || strings.HasSuffix(model, "Result")
+	r.said.OfOutput = r.said.OfOutput || strings.HasSuffix(model, "Output") || strings.HasSuffix(model, "Result")
+	r.answer = r.answer || strings.HasSuffix(model, "Response")
 	found := false
 	for n := 1; n+1 < len(lines); n++ {
 		place, reason := lines[n], lines[n+1]

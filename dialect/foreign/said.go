@@ -62,6 +62,11 @@ type Said struct {
 	// OfRequest is set.
 	Issues    []candor.Issue
 	OfRequest bool
+	// OfOutput reports a validator's complaint about the tool's own result, and OfAnswer one about the answer of a service behind the
+	// tool. Neither names an argument, so there are no Issues.
+	OfOutput, OfAnswer bool
+	// Page reports an HTML page in the place of an answer.
+	Page bool
 	// Suggestion is what the peer advises.
 	Suggestion string
 	// RequestID is the peer's own reference for this failure.
@@ -109,7 +114,7 @@ type reader struct {
 	nested     int  // JSON texts we are inside of
 	nodes      int  // JSON values looked at
 	validation bool // a wrapper said that what follows is about arguments
-	output     bool // a wrapper said that what follows is about the tool's own result
+	answer     bool // the sentence finds fault with the answer of a service behind the tool
 	cut        string
 	toks       []token // of the text cut, which several readers look at in turn
 }

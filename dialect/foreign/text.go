@@ -16,6 +16,7 @@ func (r *reader) text(s string) string {
 	s = r.splitStack(s)
 	s = r.splitAdvice(s)
 	s = r.peel(s)
+	r.answer = r.answer || isAnswerComplaint(s)
 	if v, ok := parse(s); ok && r.nested < MaxNested && v.Type() != wire.TypeString {
 		return r.inside(v)
 	}
@@ -51,12 +52,13 @@ func (r *reader) inside(v wire.Value) string {
 
 // facts reads what a sentence says and returns it, without the parts that have a field of their own.
 func (r *reader) facts(s string) string {
-	r.statusOf(s)
-	r.errnoOf(s)
-	r.exceptionOf(s)
-	r.delayOf(s)
-	r.requestOf(s)
-	r.symbolsOf(s)
+	own := r.args.takenOut(s)
+	r.statusOf(own)
+	r.errnoOf(own)
+	r.exceptionOf(own)
+	r.delayOf(own)
+	r.requestOf(own)
+	r.symbolsOf(own)
 	if shape := r.report(s); shape != "" {
 		if unreadable[shape] && len(r.said.Issues) > 0 {
 			return r.fromIssues()

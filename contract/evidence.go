@@ -1,0 +1,129 @@
+package contract
+
+import "github.com/candor-mcp/candor"
+
+// Strength says how far one piece of evidence is to be trusted.
+type Strength uint8
+
+// The strengths. Weak evidence fits several codes and never decides: misleading advice is worse than none.
+const (
+	StrengthNone   Strength = iota
+	StrengthWeak            // listed by [Explain], but does not decide
+	StrengthFair            // words that people wrote for people
+	StrengthStrong          // written by machines for machines: a number, a status, an errno, a validator's list
+	StrengthSaid            // the peer named a registered code itself
+)
+
+// String returns the strength as [Explain] prints it.
+func (s Strength) String() string {
+	switch s {
+	case StrengthSaid:
+		return "said"
+	case StrengthStrong:
+		return "strong"
+	case StrengthFair:
+		return "fair"
+	case StrengthWeak:
+		return "weak"
+	case StrengthNone:
+		return "none"
+	default:
+		return "none"
+	}
+}
+
+// Evidence is what one reader found in a failure.
+type Evidence struct {
+	// Kind is the stable name of the reader, such as "status" or "words". See spec/contract.md 8.
+	Kind string
+	// Code is the code that this evidence speaks for.
+	Code candor.Code
+	// Strength says how far it is to be trusted.
+	Strength Strength
+	// Why names what was found, such as "HTTP status 401". It may quote the peer and is redacted.
+	Why string
+	// Decided reports that this evidence gave the error its code.
+	Decided bool
+}
+
+// finding is the result of one reader; the zero finding is nothing found.
+type finding struct {
+	code     candor.Code
+	strength Strength
+	why      string
+}
+
+func strongly(code candor.Code, why string) finding { return finding{code, StrengthStrong, why} }
+func fairly(code candor.Code, why string) finding   { return finding{code, StrengthFair, why} }
+func weakly(code candor.Code, why string) finding   { return finding{code, StrengthWeak, why} }
+
+// evidenceReader looks for one kind of evidence.
+type evidenceReader struct {
+	kind string
+	read func(h *heard) finding
+}
+
+// evidenceReaders are asked in this order, and the first that finds more than weak evidence decides. The order goes from what
+// machines wrote for machines to what people wrote for people.
+var evidenceReaders = []evidenceReader{
+	{"code", readCode},
+	{"missing", readMissing},
+	{"number", readNumber},
+	{"output", readOutput},
+	{"status", readStatus},
+	{"errno", readErrno},
+	{"answer", readAnswer},
+	{"symbol", readSymbol},
+	{"fields", readFields},
+	{"words", readWords},
+	{"exception", readException},
+	{"connection", readConnection},
+	{"vague-symbol", readVagueSymbol},
+	{"vague-number", readVagueNumber},
+}
+
+// infer turns what was said into a registered code. It is total.
+func infer(h *heard) inference {
+	for i := range evidenceReaders {
+		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength > StrengthWeak {
+			return inference{code: f.code, said: f.strength == StrengthSaid}
+		}
+	}
+	return inference{code: lastResort(h.verdict)}
+}
+
+// Explain returns all evidence for the code of a failure, in the order in which it is weighed. It is nil for a clean answer and for one whose
+// verdict alone gives the code: no answer, a malformed one, one to another call.
+func Explain(x *Exchange) []Evidence {
+	f := Classify(x)
+	switch f.Verdict {
+	case VerdictProtocol, VerdictTool, VerdictMasked:
+	case VerdictClean, VerdictLost, VerdictStray, VerdictMalformed:
+		return nil
+	}
+	if e := spoken(x); e != nil {
+		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: StrengthSaid, Why: "the answer carries an error in a known dialect", Decided: true}}
+	}
+	return listEvidence(newHeard(x, f.Verdict))
+}
+
+func listEvidence(h *heard) []Evidence {
+	var all []Evidence
+	decided := false
+	for _, r := range evidenceReaders {
+		f := r.read(h)
+		if !f.code.Valid() {
+			continue
+		}
+		wins := !decided && f.strength > StrengthWeak
+		decided = decided || wins
+		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: f.strength, Why: Redact(f.why), Decided: wins})
+	}
+	if !decided {
+		all = append(all, Evidence{
+			Kind: "none", Code: lastResort(h.verdict), Strength: StrengthNone,
+			Why: "nothing said for certain what failed; the message has the server's words", Decided: true,
+		})
+	}
+	return all
+}

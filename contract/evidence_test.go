@@ -1,0 +1,232 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/candor-mcp/candor/contract"
+)
+
+// reading is a failure text of a tool, the call that it answers, and the code it must have.
+type reading struct {
+	text string
+	args string // the arguments; {} if empty
+	take string // the properties of the tool's schema, as "name:type …"; none if empty
+	code string
+}
+
+// read builds the recorded line and reads it as candor decode does.
+func (r *reading) read(t *testing.T) contract.Reading {
+	t.Helper()
+	x, err := contract.ParseExchange(r.line(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contract.Read(x)
+}
+
+func (r *reading) line(t *testing.T) []byte {
+	t.Helper()
+	args := r.args
+	if args == "" {
+		args = "{}"
+	}
+	text, err := json.Marshal(r.text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Appendf(nil, `{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chart","arguments":%s}},`+
+		`"response":{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":%s}]}},"tool":{"name":"chart","inputSchema":%s}}`,
+		args, text, schemaOf(r.take))
+}
+
+// schemaOf writes the schema of "path:string limit:number"; a name with "!" is required.
+func schemaOf(take string) []byte {
+	properties, required := map[string]any{}, []string{}
+	for _, field := range fields(take) {
+		properties[field.name] = map[string]string{"type": field.kind}
+		if field.required {
+			required = append(required, field.name)
+		}
+	}
+	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	if err != nil {
+		panic(err) // strings always can be written
+	}
+	return schema
+}
+
+func checkReadings(t *testing.T, list []reading) {
+	t.Helper()
+	for _, r := range list {
+		t.Run(r.text[:min(len(r.text), 50)], func(t *testing.T) {
+			got := r.read(t)
+			if got.Error == nil || got.Error.Code().Symbol() != r.code {
+				t.Errorf("%q with %s read as %v, want %s", r.text, r.args, got.Error, r.code)
+			}
+		})
+	}
+}
+
+// TestArgumentValuesDoNotDecideTheCode: words that the caller sent say nothing about the failure.
+func TestArgumentValuesDoNotDecideTheCode(t *testing.T) {
+	checkReadings(t, []reading{
+		{"File not found at 'missing.pdf'", `{"file":"missing.pdf"}`, "file:string!", "FILE_NOT_FOUND"},
+		{"Path not in allowed list: /nonexistent/x", `{"path":"/nonexistent/x"}`, "path:string!", "PERMISSION_DENIED"},
+		{`"zz-does-not-exist" is not valid JSON`, `{"data":"zz-does-not-exist"}`, "data:string!", "INVALID_ARGUMENTS"},
+		{"Could not save rate limit exceeded.txt: something happened", `{"name":"rate limit exceeded.txt"}`, "name:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Failed to process https://example.com/404-not-found/timeout", `{"url":"https://example.com/404-not-found/timeout"}`, "url:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Could not translate 'HTTP 401 Unauthorized'", `{"text":"HTTP 401 Unauthorized"}`, "text:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Could not summarise: ECONNREFUSED is all over the log", `{"text":"ECONNREFUSED is all over the log"}`, "text:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Cannot render chart for /home/u/permission-denied/missing/file.csv", `{"id":7}`, "id:number!", "UNKNOWN_TOOL_FAILURE"},
+	})
+}
+
+// TestOnlyArgumentsOfTheToolAreIssues: a name in a sentence is an argument only if the tool has it.
+func TestOnlyArgumentsOfTheToolAreIssues(t *testing.T) {
+	for _, r := range []reading{
+		{"Could not find field 'records' in the reply of the vault", `{"vault":"a"}`, "vault:string!", ""},
+		{"Invalid parameter: 'available_vaults' must be an array", `{"vault":"a"}`, "vault:string!", ""},
+		{"'ECharts' is required", `{"title":"a"}`, "title:string!", ""},
+		{"slug is required", `{"title":"a"}`, "title:string!", ""},
+		{"title is required", `{}`, "title:string!", "/title"},
+		{"Unknown parameter: titel", `{"titel":"a"}`, "title:string", "/titel"},
+		{"MCP error -32602: Invalid arguments: Required at params", `{}`, "params:object!", "/params"},
+	} {
+		got := r.read(t)
+		path := ""
+		if issues := got.Error.Details().Issues(); len(issues) > 0 {
+			path = issues[0].Path
+		}
+		if path != r.code {
+			t.Errorf("%q names %q, want %q", r.text, path, r.code)
+		}
+		if got.Error.Code().Symbol() == "INVALID_REQUEST_PARAMS" {
+			t.Errorf("%q blames the request around the arguments", r.text)
+		}
+	}
+}
+
+// TestBlameOfArgumentsNeedsAnArgument: without an argument that does not fit or that is named, the caller is not sent to mend its call.
+func TestBlameOfArgumentsNeedsAnArgument(t *testing.T) {
+	checkReadings(t, []reading{
+		{"Invalid URL", `{"title":"a"}`, "title:string", "CONFIGURATION_MISSING"},
+		{"Invalid URL", `{"url":"a"}`, "url:string!", "INVALID_ARGUMENTS"},
+		{"Invalid project ID", `{"projectId":"a"}`, "projectId:string!", "INVALID_ARGUMENTS"},
+		{"Not a valid harbour: Atlantis", `{"where":"Atlantis"}`, "where:string!", "INVALID_ARGUMENTS"},
+		{"The state is invalid", `{"title":"a"}`, "title:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"The state is invalid", `{"title":7}`, "title:string!", "INVALID_ARGUMENTS"},
+		{"Cannot read properties of undefined (reading 'map')", `{"title":"a"}`, "title:string!", "INTERNAL_ERROR"},
+		{"Cannot read properties of undefined (reading 'map')", `{}`, "title:string!", "INVALID_ARGUMENTS"},
+		{"Missing API key", `{"title":"a"}`, "title:string!", "CONFIGURATION_MISSING"},
+		{"API key is missing", `{"apiKey":""}`, "apiKey:string", "INVALID_ARGUMENTS"},
+	})
+}
+
+// TestStatusBeatsWords: a number that a service sent says more than the words around it.
+func TestStatusBeatsWords(t *testing.T) {
+	checkReadings(t, []reading{
+		{"HTTP 401: Invalid API key provided", "", "", "UPSTREAM_UNAUTHENTICATED"},
+		{"Request failed with status code 404: please sign in to see more", "", "", "UPSTREAM_NOT_FOUND"},
+		{"API error 503: invalid parameter", "", "", "UPSTREAM_UNAVAILABLE"},
+		{`HTTP 429 {"error":{"code":"invalid_request_error","message":"slow down"}}`, "", "", "UPSTREAM_RATE_LIMITED"},
+		{"GitHub API error 403: API rate limit exceeded for user", "", "", "UPSTREAM_RATE_LIMITED"},
+		{"connect ECONNREFUSED 127.0.0.1:5432, check your credentials", "", "", "UPSTREAM_UNREACHABLE"},
+	})
+}
+
+// TestRefusedCredentialsHaveOneCode: the wording does not decide whose credentials were refused.
+func TestRefusedCredentialsHaveOneCode(t *testing.T) {
+	for _, text := range []string{
+		"401 Unauthorized", "HTTP 401", "Unauthorized", "Invalid API key", "Authentication failed", "The access token has expired", "Bad credentials",
+		"Request failed with status code 401", "API error: invalid token", "Your API key was rejected", "Shopify authorization error", `{"error":"invalid_token"}`,
+	} {
+		checkReadings(t, []reading{{text, "", "", "UPSTREAM_UNAUTHENTICATED"}})
+	}
+	for _, text := range []string{"Authorization Expired", "Please log in", "You are not signed in", "Authentication required", "Session expired. Please sign in again."} {
+		checkReadings(t, []reading{{text, "", "", "UNAUTHENTICATED"}})
+	}
+}
+
+// TestSystemErrorIsReadWithItsVerb: the same ENOENT is a file, a program or a socket.
+func TestSystemErrorIsReadWithItsVerb(t *testing.T) {
+	checkReadings(t, []reading{
+		{"spawn bw ENOENT", "", "", "DEPENDENCY_MISSING"},
+		{"Failed to list items: Error: spawn /usr/local/bin/op ENOENT", "", "", "DEPENDENCY_MISSING"},
+		{`fork/exec /usr/bin/git: no such file or directory`, "", "", "DEPENDENCY_MISSING"},
+		{`exec: "docker": executable file not found in $PATH`, "", "", "DEPENDENCY_MISSING"},
+		{"[Errno 2] No such file or directory: 'ffmpeg'", `{"path":"a.mp4"}`, "path:string!", "DEPENDENCY_MISSING"},
+		{"[Errno 2] No such file or directory: 'notes'", `{"path":"notes"}`, "path:string!", "FILE_NOT_FOUND"},
+		{"ENOENT: no such file or directory, open '/tmp/a.txt'", `{"path":"/tmp/a.txt"}`, "path:string!", "FILE_NOT_FOUND"},
+		{"dial unix /var/run/docker.sock: connect: no such file or directory", "", "", "UPSTREAM_UNREACHABLE"},
+		{"Executable doesn't exist at /root/.cache/ms-playwright/chromium-1200/chrome-linux/chrome", "", "", "DEPENDENCY_MISSING"},
+		{"Could not locate the bindings file. Tried: build/better_sqlite3.node", "", "", "DEPENDENCY_MISSING"},
+		{"No module named 'pandas'", "", "", "DEPENDENCY_MISSING"},
+	})
+}
+
+// TestUnreadAnswerIsTheServices: what a service sent is not the caller's fault.
+func TestUnreadAnswerIsTheServices(t *testing.T) {
+	const list = `[{"code":"invalid_type","expected":"string","received":"undefined","path":["data","title"],"message":"Required"}]`
+	checkReadings(t, []reading{
+		{"Failed to parse API response: " + list, `{"title":"a"}`, "title:string!", "UPSTREAM_BAD_RESPONSE"},
+		{"Invalid response from the service: " + list, `{"title":"a"}`, "title:string!", "UPSTREAM_BAD_RESPONSE"},
+		{"non-JSON body (status 200): <html><head><title>Please sign in</title></head></html>", "", "", "UPSTREAM_BAD_RESPONSE"},
+		{"Search returned a non-JSON body (status 200): please sign in to continue", "", "", "UPSTREAM_BAD_RESPONSE"},
+		{"Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON", `{"q":"a"}`, "q:string!", "UPSTREAM_BAD_RESPONSE"},
+		{"Unexpected end of JSON input", `{"q":"a"}`, "q:string!", "UPSTREAM_BAD_RESPONSE"},
+		{`Unexpected token 'o', "not json" is not valid JSON`, `{"body":"not json"}`, "body:string!", "INVALID_ARGUMENTS"},
+		{"MCP error -32602: Output validation error: Tool chart has an output schema but no structured content was provided", `{"q":"a"}`, "q:string!", "OUTPUT_INVALID"},
+	})
+}
+
+// TestWordsOfConnectionsAndPreconditions are readings of words alone.
+func TestWordsOfConnectionsAndPreconditions(t *testing.T) {
+	checkReadings(t, []reading{
+		{"SocketError: other side closed", "", "", "UPSTREAM_UNREACHABLE"},
+		{"There was a problem communicating with the vault. Unable to connect to the server, is it running?", "", "", "UPSTREAM_UNREACHABLE"},
+		{"Unable to connect to the database", `{"sql":"select 1"}`, "sql:string!", "UPSTREAM_UNREACHABLE"},
+		{"Failed to connect to localhost:5432", `{"sql":"select 1"}`, "sql:string!", "UPSTREAM_UNREACHABLE"},
+		{"Unknown host", `{"host":"a"}`, "host:string!", "UPSTREAM_UNREACHABLE"},
+		{"You need to connect to a database first", `{"sql":"select 1"}`, "sql:string!", "PRECONDITION_FAILED"},
+		{"No project is open. Please call open_project first.", "", "", "PRECONDITION_FAILED"},
+		{"circuit breaker is open (cooldown 29993 ms)", "", "", "UNAVAILABLE"},
+	})
+}
+
+// TestWeakEvidenceDecidesNothing: rather unknown than wrong.
+func TestWeakEvidenceDecidesNothing(t *testing.T) {
+	for _, text := range []string{"Unknown error", "An unknown error occurred", "Failed to save: unknown failure", "Something went wrong", "The tide is wrong", "API error"} {
+		checkReadings(t, []reading{{text, `{"title":"a"}`, "title:string!", "UNKNOWN_TOOL_FAILURE"}})
+	}
+}
+
+// TestExplainNamesTheEvidenceThatDecided holds the list against the reading.
+func TestExplainNamesTheEvidenceThatDecided(t *testing.T) {
+	for _, c := range []struct {
+		reading
+		kind string
+	}{
+		{reading{text: "HTTP 401: Invalid API key provided"}, "status"},
+		{reading{text: "spawn bw ENOENT"}, "errno"},
+		{reading{text: "title is required", take: "title:string!"}, "fields"},
+		{reading{text: "Unable to connect to the database"}, "words"},
+		{reading{text: "Unknown error"}, "none"},
+		{reading{text: "FILE_NOT_FOUND: a"}, "code"},
+	} {
+		x, err := contract.ParseExchange(c.line(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var decided []contract.Evidence
+		for _, e := range contract.Explain(x) {
+			if e.Decided {
+				decided = append(decided, e)
+			}
+		}
+		if len(decided) != 1 || decided[0].Kind != c.kind || decided[0].Why == "" || decided[0].Code != contract.Read(x).Error.Code() {
+			t.Errorf("%q: decided by %+v, want %s", c.text, decided, c.kind)
+		}
+	}
+}

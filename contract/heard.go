@@ -1,0 +1,157 @@
+package contract
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// heard is what a failure says, together with the call that it answers.
+type heard struct {
+	foreign.Said
+
+	verdict Verdict
+	method  string
+	ask     ask
+	schema  inputSchema
+
+	first, text string   // Said.First and Said.Text without what the caller sent
+	values      []string // texts among the arguments, the longest first
+	elsewhere   bool     // a validator complains about a value that is not the arguments
+}
+
+func newHeard(x *Exchange, v Verdict) *heard {
+	h := &heard{Said: hear(x), verdict: v, method: method(x), ask: askOf(x.Request)}
+	if h.ask.known {
+		h.schema = readInputSchema(x.InputSchema, h.ask.args)
+		h.values = foreign.Values(h.ask.args)
+	}
+	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
+	h.keepIssues()
+	return h
+}
+
+// ownWords returns a text with the caller's words and all names of places marked: neither says what failed.
+func (h *heard) ownWords(text string) string {
+	return maskPlaces(foreign.TakeOut(text, h.values, string(rune(echoWord))))
+}
+
+// keepIssues drops the issues that name no argument of the tool: a server's sentence may name a column, a folder or a part of a response just as
+// well. An argument is one that the tool's schema declares or that the call has sent.
+func (h *heard) keepIssues() {
+	if !h.ask.known || !h.schema.known() || len(h.Issues) == 0 {
+		return
+	}
+	var kept []candor.Issue
+	own := true
+	for _, issue := range h.Issues {
+		first, known := h.argumentIn(issue.Path)
+		if (known || h.OfRequest && !first) && !h.contradicts(issue) {
+			kept = append(kept, issue)
+		}
+		own = own && first
+	}
+	h.Issues = kept
+	if h.OfRequest && own {
+		h.OfRequest = false // the tool has an argument of that name
+	}
+}
+
+// argumentIn reports whether the first step of a path is a property of the schema, and whether any step is a property or was sent. The empty
+// path and "arguments" stand for the arguments as a whole.
+func (h *heard) argumentIn(path string) (first, known bool) {
+	if path == "" || path == "/arguments" {
+		return false, true
+	}
+	for i, step := range strings.Split(strings.TrimPrefix(path, "/"), "/") {
+		declared := h.schema.has(step)
+		_, sent := h.ask.args.Get(step)
+		first = first || i == 0 && declared
+		known = known || declared || sent
+	}
+	return first, known
+}
+
+// contradicts reports an issue with the arguments as a whole that says they came as another type than they did. It is about
+// something else, such as the answer of a service.
+func (h *heard) contradicts(issue candor.Issue) bool {
+	if issue.Path != "" || issue.Got == "" || h.ask.args.Type() != wire.TypeObject {
+		return false
+	}
+	h.elsewhere = h.elsewhere || issue.Got != "object"
+	return issue.Got != "object"
+}
+
+// isTool reports a failure of a tool, not of another method.
+func (h *heard) isTool() bool { return h.method == "" || h.method == "tools/call" }
+
+// maskPlaces replaces URLs, paths and file names by a mark: the words in them are names.
+func maskPlaces(text string) string {
+	var b strings.Builder
+	rest := text
+	for len(rest) > 0 {
+		i := strings.IndexAny(rest, " \n\t\"'`(),;")
+		token, sep := rest, ""
+		if i >= 0 {
+			token, sep = rest[:i], rest[i:i+1]
+		}
+		if isPlace(token) {
+			if b.Len() == 0 {
+				b.Grow(len(text))
+				b.WriteString(text[:len(text)-len(rest)])
+			}
+			b.WriteByte(placeOrEcho(token))
+			if end := token[len(token)-1]; end == ':' || end == '.' {
+				b.WriteByte(end)
+			}
+			b.WriteString(sep)
+		} else if b.Len() > 0 {
+			b.WriteString(token)
+			b.WriteString(sep)
+		}
+		if i < 0 {
+			break
+		}
+		rest = rest[i+1:]
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	return b.String()
+}
+
+// placeOrEcho keeps the mark of an echo in a place that was made of an argument.
+func placeOrEcho(token string) byte {
+	if strings.IndexByte(token, echoWord) >= 0 {
+		return echoWord
+	}
+	return placeWord
+}
+
+// isPlace reports a URL, a path of several steps or a file name. "and/or", "I/O" and "Node.js" are words.
+func isPlace(token string) bool {
+	token = strings.TrimRight(token, ":.")
+	switch {
+	case len(token) < 3:
+		return false
+	case strings.Contains(token, "://"), strings.Count(token, "/") > 1, strings.Count(token, `\`) > 1:
+		return true
+	}
+	for _, lead := range []string{"/", "./", "../", "~/"} {
+		if strings.HasPrefix(token, lead) {
+			return true
+		}
+	}
+	dot := strings.LastIndexByte(token, '.')
+	if dot <= 0 || len(token)-dot < 3 || len(token)-dot > 5 {
+		return false
+	}
+	for i := dot + 1; i < len(token); i++ {
+		if c := token[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return !strings.HasSuffix(token, ".js")
+}

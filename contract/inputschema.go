@@ -1,0 +1,147 @@
+package contract
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// inputSchema is what a tool's own schema says about its arguments. The zero inputSchema is unknown.
+type inputSchema struct {
+	names map[string]bool // of all properties at any depth, folded; empty if the schema declares none
+	tails map[string]bool // the last words of those names: id of projectId
+	fit   fit
+}
+
+// fit says whether the arguments of a call fit the schema, by a look at the first level only.
+type fit uint8
+
+const (
+	fitUnknown fit = iota
+	fitYes
+	fitNo
+)
+
+// Bounds of a schema that is searched for names.
+const (
+	maxSchemaNodes = 4000
+	maxSchemaDepth = 12
+)
+
+func readInputSchema(v, args wire.Value) inputSchema {
+	if v.Type() != wire.TypeObject {
+		return inputSchema{}
+	}
+	s := inputSchema{names: make(map[string]bool), tails: make(map[string]bool)}
+	nodes := maxSchemaNodes
+	s.collect(v, &nodes, maxSchemaDepth)
+	s.fit = fitOf(v, args)
+	return s
+}
+
+// collect takes in the names under every "properties", wherever it stands.
+func (s *inputSchema) collect(v wire.Value, nodes *int, depth int) {
+	if depth == 0 {
+		return
+	}
+	switch v.Type() {
+	case wire.TypeArray:
+		for e := range v.Elements() {
+			if *nodes--; *nodes < 0 {
+				return
+			}
+			s.collect(e, nodes, depth-1)
+		}
+	case wire.TypeObject:
+		for name, member := range v.Members() {
+			if *nodes--; *nodes < 0 {
+				return
+			}
+			if name.Is("properties") {
+				s.takeNames(member)
+			}
+			s.collect(member, nodes, depth-1)
+		}
+	case wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber, wire.TypeString:
+	}
+}
+
+func (s *inputSchema) takeNames(properties wire.Value) {
+	for name := range properties.Members() {
+		key, _ := name.Str()
+		s.names[foldName(key)] = true
+		if words := splitName(key); len(words) > 0 {
+			s.tails[words[len(words)-1]] = true
+		}
+	}
+}
+
+// known reports a schema that declares properties. One that declares none says nothing about what the server reads.
+func (s *inputSchema) known() bool { return len(s.names) > 0 }
+
+// has reports a property of that name, however it is spelled.
+func (s *inputSchema) has(name string) bool { return s.names[foldName(name)] }
+
+// foldName makes projectId, project_id and Project-ID the same.
+func foldName(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// fitOf looks for what cannot fit: a required argument that is missing, and a value of another type than the declared one.
+func fitOf(schema, args wire.Value) fit {
+	if args.Present() && args.Type() != wire.TypeObject {
+		return fitNo
+	}
+	for name := range schema.Path("required").Elements() {
+		key, ok := name.Str()
+		if _, sent := args.Get(key); ok && !sent {
+			return fitNo
+		}
+	}
+	properties := schema.Path("properties")
+	closed, isFlag := schema.Path("additionalProperties").Bool()
+	for name, value := range args.Members() {
+		key, _ := name.Str()
+		declared, ok := properties.Get(key)
+		if !ok && isFlag && !closed || ok && !mayBe(declared, value) {
+			return fitNo
+		}
+	}
+	return fitYes
+}
+
+// mayBe reports whether a value can be of the declared type and choice. What is declared in other words is not judged.
+func mayBe(declared, value wire.Value) bool {
+	if kind := declared.Path("type"); kind.Type() == wire.TypeString && !isOfType(kind, value) {
+		return false
+	}
+	choice := declared.Path("enum")
+	if choice.Type() != wire.TypeArray {
+		return true
+	}
+	for one := range choice.Elements() {
+		if string(one.Raw()) == string(value.Raw()) {
+			return true
+		}
+	}
+	return false
+}
+
+func isOfType(kind, value wire.Value) bool {
+	switch t := value.Type(); {
+	case kind.Is("string"):
+		return t == wire.TypeString
+	case kind.Is("number"), kind.Is("integer"):
+		return t == wire.TypeNumber
+	case kind.Is("boolean"):
+		return t == wire.TypeBool
+	case kind.Is("array"):
+		return t == wire.TypeArray
+	case kind.Is("object"):
+		return t == wire.TypeObject
+	case kind.Is("null"):
+		return t == wire.TypeNull
+	default:
+		return true
+	}
+}
