@@ -25,7 +25,7 @@ func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
 		{"a tool that is not there refuses no arguments", "EC015",
 			one(absent(text(true, "Unknown tool: search")), missing(text(true, "Unknown tool: search"))), one(absent(text(true, "GONE: no such page")), missing(text(true, sorry)))},
 		{"what fails whatever it is asked refuses no arguments, either", "EC015",
-			one(absent(text(true, "Cannot connect to the daemon")), missing(text(true, "Cannot connect to the daemon"))), one(absent(text(true, "GONE: no such page")), missing(text(true, "Cannot connect to the daemon")))},
+			one(absent(text(true, "The daemon is not in the mood")), missing(text(true, "The daemon is not in the mood"))), one(absent(text(true, "GONE: no such page")), missing(text(true, "The daemon is not in the mood")))},
 		{"nor does what is told as a success whatever it is asked", "EC015",
 			one(absent(text(false, "[stderr]\nCannot connect to it\n\nExit code: 1")), missing(text(false, "[stderr]\nCannot connect to it\n\nExit code: 1"))),
 			one(absent(text(false, "page one")), missing(text(false, "[stderr]\nCannot connect to it\n\nExit code: 1")))},

@@ -38,6 +38,9 @@ func view(o *probe.Observation, t *probe.Tool) *sight {
 	if !x.Lost {
 		x.Response = wire.Parse(firstMessage(o.Response), wire.Limits{})
 	}
+	if t != nil {
+		x.InputSchema, _ = wire.ParseValue(t.InputSchema, wire.Limits{}) // one that cannot be read is not known
+	}
 	return &sight{Observation: o, tool: t, exchange: x, message: &x.Response, reading: contract.Read(x)}
 }
 
