@@ -84,9 +84,6 @@ func (c *Call) misfit() *candor.Error {
 	return teach.Report(report, candor.PartyGateway)
 }
 
-// fits reports a call whose arguments were held against the tool's own schema before it was forwarded.
-func (c *Call) fits() bool { return c.checked }
-
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)

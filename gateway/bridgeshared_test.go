@@ -28,7 +28,7 @@ func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
 				id, mine := collidingIDs[dice.IntN(len(collidingIDs))], fmt.Sprintf("client %d call %d", n, i)
 				tool := "echo"
 				if i%10 == 9 {
-					tool, mine = "fail", "no such file"
+					tool, mine = "fail", "no such page"
 					failures++
 				}
 				got := c.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"text":"` + mine + `"}}}`)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -108,7 +107,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
 		f.err, end = c.stamp(unreadable(x, found)), c.unanswered
 	default:
-		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, c.excuse(attribute(contract.Read(x).Error, x)))))
+		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, attribute(contract.Read(x).Error, x))))
 	}
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.afford(f.err, end); ok {
@@ -131,16 +130,6 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	c.readdress(&x.Response)
 	f.answer = answer
 	return Reply{Bytes: c.express(ctx, f, &x.Response)}
-}
-
-// excuse takes the blame off a caller whose arguments fit the tool's own schema. A server that stumbles over a variable of its own sounds as
-// if an argument were missing, and often one is; here it was looked for.
-func (c *Call) excuse(e *candor.Error) *candor.Error {
-	if e == nil || e.Code() != candor.CodeInvalidArguments || !e.Origin().Inferred || len(e.Details().Issues()) > 0 || !strings.Contains(e.Message(), "Cannot read propert") || !c.fits() {
-		return e
-	}
-	return candor.New(candor.CodeInternalError, e.Message(), candor.WithOrigin(e.Origin().By, true), candor.WithDetails(e.Details()),
-		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithCauseText(e.Cause()))
 }
 
 // asFailure reads a success in the way it would be read if it said that it is none.

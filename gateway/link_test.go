@@ -376,8 +376,8 @@ func TestACallerWhoseArgumentsFitIsNotBlamedForAServerThatStumbles(t *testing.T)
 		o                  Options
 	}{
 		{"held against the schema", `{"type":"object","required":["berth"]}`, "INTERNAL_ERROR", Options{}},
-		{"no schema to hold against", `"none"`, "INVALID_ARGUMENTS", Options{}},
-		{"not held against it", `{"type":"object"}`, "INVALID_ARGUMENTS", Options{NoValidation: true}},
+		{"no schema to hold against", `"none"`, "INTERNAL_ERROR", Options{}},
+		{"arguments that do not fit", `{"type":"object","properties":{"berth":{"type":"number"}}}`, "INVALID_ARGUMENTS", Options{NoValidation: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -53,7 +53,7 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 				{row.code, []any{"code"}},
 				{"The call failed, and that could not be written to the trail.", []any{"message"}},
 				{"not_retryable", []any{"retry", "kind"}},
-				{"candor/NOT_FOUND", []any{"details", "code"}},
+				{"kaiza/FILE_NOT_FOUND", []any{"details", "code"}},
 				{"gateway", []any{"origin", "by"}},
 			} {
 				if got, _ := envelope.Path(told.path...).Str(); got != told.want {

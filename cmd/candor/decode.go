@@ -24,6 +24,7 @@ type decodeCommand struct {
 
 	choice
 	dialect, failOn, at string
+	explain             bool
 
 	stamp   time.Time // of --at
 	several bool      // more than one input: each line of JSON names its file
@@ -38,7 +39,9 @@ func newDecode(w *world) *cobra.Command {
 		Short: "Read answers of any server and say which ones failed, and how",
 		Long: `Read answers of any MCP server, one JSON value per line, and say what each one is: clean, or which kind of
 failure, and the failure as one typed error. A line is a JSON-RPC response, or
-{"request":…,"response":…}, which lets more be told. Standard input is read if no FILE is given.
+{"request":…,"response":…}, which lets more be told, or {"request":…,"response":…,"tool":…} with the called tool as
+its server lists it: with its inputSchema only arguments that the tool has are blamed. Standard input is read if no
+FILE is given.
 
 What the protocol's own fields say is certain. What is read from the shape or the words of an answer is
 suspected, with a confidence: a tool that reads files may return anything.
@@ -54,6 +57,8 @@ more below it if there is something to say.) With --json the line is an object w
   confidence  how sure the verdict is, from 0 to 1; 1 if it is certain
   line        the number of the line in its file, from 1; blank lines count
   file        the name of the file, only if there are several
+  evidence    with --explain: what speaks for the error's code, in the order in which it is weighed, a list of
+              {"kind":…,"code":…,"strength":…,"why":…,"decided":…}; one of them decided
 
 A line that is no sound JSON (cut off, a raw control character or bytes that are not UTF-8 in a string, a member
 named twice, nested too deep) is reported on standard error, and so is a request without its response. It counts as
@@ -64,6 +69,7 @@ came. The errors that have no time of their own get that one.`,
 		Example: `  candor decode answers.jsonl
   candor decode --json < answers.jsonl | jq -r .error.code
   candor decode --fail-on suspected answers.jsonl
+  candor decode --explain answers.jsonl
   candor decode --at 2026-01-02T15:04:05Z answers.jsonl`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
@@ -71,6 +77,7 @@ came. The errors that have no time of their own get that one.`,
 	c.register(c.cmd, "text", "json")
 	flags.StringVar(&c.dialect, "dialect", "", "the dialect that this server is known to speak: "+joinWords(dialect.Names()))
 	flags.StringVar(&c.failOn, "fail-on", "never", "exit with 1 if one was found: "+joinWords(failOnWords))
+	flags.BoolVar(&c.explain, "explain", false, "also show which evidence decided each error's code, and what else was found")
 	flags.StringVar(&c.at, "at", "", "when the answers came, such as 2026-01-02T15:04:05Z, or now; turns absolute times into delays")
 	complete(c.cmd, "dialect", dialect.Names())
 	complete(c.cmd, "fail-on", failOnWords)
@@ -158,14 +165,23 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 		r.Error = r.Error.With(candor.WithRef(refOf(l.bytes)))
 	}
 	c.tally.add(r)
+	var evidence []contract.Evidence
+	if c.explain {
+		evidence = contract.Explain(x)
+	}
 	if asJSON {
 		file := src.name
 		if !c.several {
 			file = ""
 		}
-		c.w.out.Write(appendReading(nil, r, l.number, file)) //nolint:errcheck // the sink remembers, and LineEnd tells
+		line := appendReading(nil, r, l.number, file)
+		if c.explain {
+			line = appendEvidence(line, evidence)
+		}
+		c.w.out.Write(append(line, '}', '\n')) //nolint:errcheck // the sink remembers, and LineEnd tells
 	} else {
 		writeReading(c.w, r, src.at(l.number))
+		writeEvidence(c.w, evidence)
 	}
 	return c.w.out.LineEnd()
 }
@@ -217,7 +233,7 @@ func refOf(data []byte) string {
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// appendReading appends the line of --json. The order of the members is part of the contract.
+// appendReading appends the line of --json without its end. The order of the members is part of the contract.
 func appendReading(dst []byte, r contract.Reading, number int, file string) []byte {
 	dst = fmt.Appendf(dst, `{"verdict":%q,"certainty":%q,"rule":%q,"error":`, r.Verdict, r.Certainty, r.Rule)
 	if r.Error == nil {
@@ -238,5 +254,5 @@ func appendReading(dst []byte, r contract.Reading, number int, file string) []by
 	if file != "" {
 		dst = wire.AppendString(append(dst, `,"file":`...), file)
 	}
-	return append(dst, '}', '\n')
+	return dst
 }

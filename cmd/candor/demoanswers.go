@@ -143,7 +143,7 @@ func demoLines(w *world, cases []demoCase) error {
 		if err != nil {
 			return err
 		}
-		reading := appendReading(nil, r, i+1, "")
+		reading := append(appendReading(nil, r, i+1, ""), "}\n"...)
 		fmt.Fprintf(w.out, "%s,%s", head[:len(head)-1], reading[1:])
 		last = r.Error
 	}

@@ -130,7 +130,7 @@ func object(members string) func(*server, request) {
 }
 
 func fail(s *server, r request) {
-	s.write(result(r.ID, `{"content":[{"type":"text","text":"Error: no such file: /nowhere"}],"isError":true}`))
+	s.write(result(r.ID, `{"content":[{"type":"text","text":"Error: no such page: /nowhere"}],"isError":true}`))
 }
 
 // flaky fails every other time, and says that it is worth another try.
