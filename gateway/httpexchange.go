@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -375,10 +376,7 @@ func (x *httpExchange) flush() {
 func (x *httpExchange) send(method string, body []byte) (*http.Response, error) {
 	target := *x.target
 	if x.r.URL.RawQuery != "" && x.target == x.d.target {
-		if target.RawQuery != "" {
-			target.RawQuery += "&"
-		}
-		target.RawQuery += x.r.URL.RawQuery
+		target.RawQuery = joinQuery(target.RawQuery, x.r.URL.RawQuery)
 	}
 	out := (&http.Request{
 		Method: method, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -388,4 +386,36 @@ func (x *httpExchange) send(method string, body []byte) (*http.Response, error) 
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	return x.d.o.Transport.RoundTrip(out)
+}
+
+// joinQuery adds the query of a client to that of the configured address. Parameters that are configured stay as they are: a client
+// cannot replace the key or the tenant of the gateway.
+func joinQuery(configured, client string) string {
+	if configured == "" {
+		return client
+	}
+	fixed := map[string]bool{}
+	for pair := range strings.SplitSeq(configured, "&") {
+		fixed[parameterName(pair)] = true
+	}
+	for pair := range strings.SplitSeq(client, "&") {
+		taken := false
+		for part := range strings.SplitSeq(pair, ";") { // which separates pairs for some servers
+			taken = taken || fixed[parameterName(part)]
+		}
+		if !taken {
+			configured += "&" + pair
+		}
+	}
+	return configured
+}
+
+// parameterName is the name of a parameter as the most tolerant server reads it: decoded, in any case and without an index.
+func parameterName(pair string) string {
+	name, _, _ := strings.Cut(pair, "=")
+	if decoded, err := url.QueryUnescape(name); err == nil {
+		name = decoded
+	}
+	name, _, _ = strings.Cut(name, "[")
+	return strings.ToLower(strings.TrimSpace(name))
 }

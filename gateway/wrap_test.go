@@ -27,7 +27,7 @@ var faultCodes = map[string]string{
 }
 
 // elsewhere are the faults that have a test of their own.
-var elsewhere = []string{"say", "ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
+var elsewhere = []string{"getenv", "say", "ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
 
 func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	if got, want := len(badserver.Faults()), len(faultCodes)+len(elsewhere); got != want {

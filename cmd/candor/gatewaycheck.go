@@ -131,12 +131,12 @@ func (c *gatewayCheck) understand(f *config.File) (*understood, error) {
 func understandUpstream(u config.Upstream) understoodUpstream {
 	o := u.Options
 	out := understoodUpstream{
-		Name: u.Name, Path: "/" + u.Name + "/", Command: u.Command, Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
+		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
 		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout), Retries: max(o.Retry.Attempts-1, 0),
 		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: !o.NoValidation, Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
 	}
 	if u.URL != nil {
-		out.URL = u.URL.Redacted()
+		out.URL = config.ShowURL(u.URL)
 	}
 	if o.Dialect != nil {
 		out.Dialect = o.Dialect.Name()

@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/internal/ref"
 )
 
 // front is the doors as one file describes them. It is never changed: a new file is a new front.
@@ -51,7 +54,7 @@ func newFront(p *plugs, file *config.File, before *front) *front {
 			f.doors[u.Name] = before.doors[u.Name]
 			continue
 		}
-		f.doors[u.Name] = openDoor(p, u, file.TokenEnv)
+		f.doors[u.Name] = openDoor(p, u, foreignSecrets(file, u))
 	}
 	if before != nil {
 		f.retire(before)
@@ -60,7 +63,7 @@ func newFront(p *plugs, file *config.File, before *front) *front {
 }
 
 // openDoor makes a door. Nothing is connected to or started before a client asks.
-func openDoor(p *plugs, u config.Upstream, tokenEnv string) *door {
+func openDoor(p *plugs, u config.Upstream, withheld map[string]bool) *door {
 	up := gateway.New(p.into(u.Options))
 	d := &door{settings: u, up: up}
 	if u.URL != nil {
@@ -68,18 +71,36 @@ func openDoor(p *plugs, u config.Upstream, tokenEnv string) *door {
 		return d
 	}
 	child := gateway.Child{
-		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(tokenEnv), u.Env...), Guard: guardLine(),
+		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(withheld), u.Env...), Guard: guardLine(),
 		Restart: gateway.RestartPolicy{Tries: u.Restart}, Stderr: &logLines{log: p.log, name: u.Name}, RedactStderr: true,
 	}
 	d.handler = up.Bridge(child, gateway.BridgeOptions{HTTP: u.HTTP, Shared: u.Shared})
 	return d
 }
 
-// environment is that of this program without the token, which is for clients.
-func environment(without string) []string {
+// foreignSecrets returns the variables that a server which is started for u does not get: the token, which is for clients, and what only
+// the settings of other upstreams refer to.
+func foreignSecrets(file *config.File, u config.Upstream) map[string]bool {
+	names := map[string]bool{}
+	for _, other := range file.Upstreams {
+		for _, name := range other.Secrets {
+			names[name] = true
+		}
+	}
+	for _, name := range u.Secrets {
+		delete(names, name)
+	}
+	if file.TokenEnv != "" {
+		names[file.TokenEnv] = true
+	}
+	return names
+}
+
+// environment is that of this program without some variables.
+func environment(without map[string]bool) []string {
 	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return without != "" && name == without
+		return without[name]
 	})
 }
 
@@ -144,10 +165,12 @@ func mustLookup(name string) dialect.Dialect {
 	return d
 }
 
-// noDoor answers a request for nobody.
-func noDoor(w http.ResponseWriter) {
+// noDoor refuses a request whose path leads to no upstream.
+func noDoor(w http.ResponseWriter, log *slog.Logger) {
 	e := candor.New(candor.CodeNotFound, "There is no upstream at this path.", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithSuggestion("Use the path /NAME/ with the name of an upstream in the gateway's configuration."))
+		candor.WithSuggestion("Use the path /NAME/ with the name of an upstream in the gateway's configuration."),
+		candor.WithRef(ref.New()), candor.WithTime(time.Now()))
+	log.Debug("no upstream at the path of a request", slog.String("ref", e.Ref()))
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusNotFound)
 	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // who does not wait for it cannot be told

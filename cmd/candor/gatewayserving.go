@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor/gateway"
 	"github.com/candor-mcp/candor/gateway/config"
 	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // serving is a gateway that runs.
@@ -79,9 +81,25 @@ func (s *serving) announce() {
 // targetWords is the address of an upstream, or the command that it is.
 func targetWords(u config.Upstream) string {
 	if u.URL != nil {
-		return u.URL.Redacted()
+		return config.ShowURL(u.URL)
 	}
-	return strings.Join(u.Command, " ")
+	return strings.Join(shownCommand(u.Command), " ")
+}
+
+// shownCommand is a command without the secrets among its words.
+func shownCommand(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	shown := slices.Clone(words)
+	line := redact.Policy{KeepPaths: true}.Text(strings.Join(words, "\n"))
+	if cut := strings.Split(line, "\n"); len(cut) == len(shown) {
+		return cut
+	}
+	for i, word := range shown {
+		shown[i] = redact.Policy{KeepPaths: true}.Text(word)
+	}
+	return shown
 }
 
 func orDefault(text, otherwise string) string {
@@ -118,7 +136,7 @@ func (s *serving) calls() uint64 {
 func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := s.front.Load().find(r)
 	if d == nil {
-		noDoor(w)
+		noDoor(w, s.p.log)
 		return
 	}
 	if r.Method != http.MethodGet {

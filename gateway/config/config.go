@@ -50,7 +50,9 @@ type Upstream struct {
 	Env     []string // what Command gets beside the environment of the gateway, as NAME=VALUE
 	Shared  bool     // all sessions share one server that Command starts
 	Restart int      // how often in a minute such a server is started again
-	Profile string   // the file whose rules are among those in Options; "" is none
+	// Secrets are the environment variables with a secret that the settings refer to. They are not for the other upstreams.
+	Secrets []string
+	Profile string // the file whose rules are among those in Options; "" is none
 
 	Options gateway.Options     // without ledger, meter and logger, which are plugged in later
 	HTTP    gateway.HTTPOptions // who may ask, and what the door may hold

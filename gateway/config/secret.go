@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 )
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -56,8 +57,21 @@ func (r *reader) expand(n ast.Node, text string) string {
 	})
 }
 
+// secretsIn returns the variables that a setting refers to and that hold a secret: all of them if the setting is one, otherwise those
+// whose name or value says so. Others, such as HOME, belong to every server.
+func (r *reader) secretsIn(text string, secret bool) []string {
+	var names []string
+	for _, found := range envForm.FindAllStringSubmatch(text, -1) {
+		name := found[1]
+		if v := r.getenv(name); secret || contract.SecretName(name) || (redact.Policy{KeepPaths: true}).Text(v) != v {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // headers are set on requests to the upstream. What looks like a secret must come from the environment.
-func headers(into http.Header) value {
+func headers(into http.Header, secrets *[]string) value {
 	return named("header", "headers by name", func(name string) (value, error) {
 		if !isHeaderName(name) {
 			return value{}, mistake("such as Authorization or X-Api-Key", "%s is no name of a header that may be set", quote(name))
@@ -70,13 +84,14 @@ func headers(into http.Header) value {
 				r.hide(n, mistake("put it into the environment and write "+name+": ${NAME}", "a secret is never written into the file"))
 			default:
 				into.Set(name, r.expand(n, text))
+				*secrets = append(*secrets, r.secretsIn(text, isSecretHeader(name))...)
 			}
 		}), nil
 	})
 }
 
 // environment is what a server that is started gets beside the gateway's own. What looks like a secret must come from there.
-func environment(into *[]string) value {
+func environment(into, secrets *[]string) value {
 	return named("variable", "variables by name", func(name string) (value, error) {
 		if !envName.MatchString(name) {
 			return value{}, mistake("letters, digits and _, such as API_URL", "%s is no name of an environment variable", quote(name))
@@ -87,6 +102,7 @@ func environment(into *[]string) value {
 				r.hide(n, mistake("put it into the environment of the gateway and write "+name+": ${"+name+"}", "a secret is never written into the file"))
 			default:
 				*into = append(*into, name+"="+r.expand(n, text))
+				*secrets = append(*secrets, r.secretsIn(text, contract.SecretName(name))...)
 			}
 		}), nil
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/yamlfile"
 )
 
@@ -96,9 +97,9 @@ func ParseURL(text string) (*url.URL, error) {
 	case err != nil:
 		return nil, mistake(hint, "this is no address of a server")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, mistake(hint, "the address %s begins neither with http:// nor with https://", quote(u.Redacted()))
+		return nil, mistake(hint, "the address %s begins neither with http:// nor with https://", quote(ShowURL(u)))
 	case u.Hostname() == "":
-		return nil, mistake(hint, "the address %s names no host", quote(u.Redacted()))
+		return nil, mistake(hint, "the address %s names no host", quote(ShowURL(u)))
 	case u.User != nil:
 		return nil, mistake("use headers: {Authorization: \"Bearer ${NAME}\"}", "a password does not belong into an address")
 	case u.Fragment != "":
@@ -107,6 +108,24 @@ func ParseURL(text string) (*url.URL, error) {
 		return nil, mistake(hint, "%s is no port", quote(u.Port()))
 	}
 	return u, nil
+}
+
+// ShowURL writes the address of a server for people and logs: without user information, and without the values of its query, which
+// often hold a key.
+func ShowURL(u *url.URL) string {
+	shown := *u
+	if u.User != nil {
+		shown.User = url.User("…")
+	}
+	pairs := strings.FieldsFunc(u.RawQuery, func(c rune) bool { return c == '&' || c == ';' })
+	for i, pair := range pairs {
+		name, _, hasValue := strings.Cut(pair, "=")
+		if pairs[i] = "…"; hasValue {
+			pairs[i] = name + "=…"
+		}
+	}
+	shown.RawQuery = strings.Join(pairs, "&")
+	return strings.ReplaceAll(redact.Policy{KeepPaths: true}.Text(shown.String()), "%E2%80%A6", "…")
 }
 
 func validPort(u *url.URL) bool {

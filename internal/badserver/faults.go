@@ -35,6 +35,7 @@ func init() {
 	faults = map[string]fault{
 		"echo":     {do: func(s *server, r request) { s.write(text(r.ID, r.Params.Arguments.Text)) }},
 		"fail":     {do: fail},
+		"getenv":   {do: func(s *server, r request) { s.write(text(r.ID, os.Getenv(r.Params.Arguments.Text))) }},
 		"flaky":    {do: flaky(), idempotent: true, blocks: true},
 		"ask":      {do: ask},
 		"progress": {do: progress},
