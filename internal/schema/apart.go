@@ -20,7 +20,7 @@ import (
 func (y *survey) apart(s *jsonschema.Schema, v wire.Value, steps []string) bool {
 	t := v.Type()
 	if !typesOf(s).admits(t) { // then the validator looks no further either
-		y.note(s, &kind.Type{Got: t.String(), Want: s.Types.ToStrings()}, steps, hollow(v))
+		y.note(s, &kind.Type{Got: t.String(), Want: s.Types.ToStrings()}, steps, outline(v))
 		return true
 	}
 	if s.Bool != nil || t != wire.TypeObject && t != wire.TypeArray && t != wire.TypeString || !only(s, withoutSeparable) {
@@ -97,7 +97,7 @@ func chooseFor(list []*jsonschema.Schema, t wire.Type) choice {
 // choice checks the only alternative there is, or tells that there is none.
 func (y *survey) choice(s *jsonschema.Schema, c choice, v wire.Value, steps []string) {
 	if c.fitting == 0 {
-		y.note(s, &kind.Type{Got: v.Type().String(), Want: c.want}, steps, hollow(v))
+		y.note(s, &kind.Type{Got: v.Type().String(), Want: c.want}, steps, outline(v))
 		return
 	}
 	before := len(y.found)
@@ -149,7 +149,7 @@ type object struct {
 	schema   *jsonschema.Schema
 	patterns []jsonschema.Regexp // of patternProperties, sorted
 	steps    []string
-	given    map[string]any // of its members those that the schema knows and those that it should not have
+	given    map[string]any // its members that the schema knows, and some of the others
 }
 
 // member checks one member against all that is said of its name.
@@ -174,6 +174,9 @@ func (y *survey) member(o *object, name []byte, v wire.Value) {
 		if !y.passes(sub, v) {
 			y.value(sub, v, append(o.steps, string(name)))
 		}
+	}
+	if len(subs) == 0 && len(o.given) < maxCandidates {
+		o.given[string(name)] = hollow(v)
 	}
 	if len(subs) == 0 && o.schema.AdditionalProperties == false {
 		o.given[string(name)] = hollow(v)

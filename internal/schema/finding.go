@@ -23,6 +23,8 @@ type finding struct {
 	chosen  []branch // the alternatives that this belongs to
 	in      place
 
+	everywhere bool // every alternative has a finding of this kind
+
 	path, rule, message string // set by word
 }
 
@@ -116,7 +118,26 @@ func closest(e *jsonschema.ValidationError) []finding {
 		}
 	}
 	choose(best, branch{here.at, index}, len(branches))
+	if !slices.ContainsFunc(branches, func(found []finding) bool { return !lacksKey(found, len(here.steps)) }) {
+		markLacking(best, len(here.steps))
+	}
 	return best
+}
+
+// lacksKey reports that a key is missing in the object at that depth.
+func lacksKey(found []finding, depth int) bool { return slices.ContainsFunc(found, lacking(depth)) }
+
+func markLacking(found []finding, depth int) {
+	for i := range found {
+		found[i].everywhere = found[i].everywhere || lacking(depth)(found[i])
+	}
+}
+
+func lacking(depth int) func(finding) bool {
+	return func(f finding) bool {
+		_, required := f.what.(*kind.Required)
+		return required && len(f.steps) == depth+1
+	}
 }
 
 // choose notes that findings belong to one alternative of several.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/candor-mcp/candor/internal/pointer"
@@ -26,6 +25,8 @@ func (t *teller) hint(f finding) string {
 		if text, ok := at.(string); ok {
 			return didYouMean(nearest(text, texts(k.Want)))
 		}
+	case *kind.Required:
+		return t.insteadOf(f)
 	default:
 		if f.isUnknownKey() && has {
 			return t.neighbours(f)
@@ -45,30 +46,26 @@ func (t *teller) isOptional(f finding) bool {
 	return found && holder != nil && !slices.Contains(holder.Required, key)
 }
 
+// insteadOf names the unknown keys that were given where one is missing: a misspelling is not an error of its own in an open schema.
+func (t *teller) insteadOf(f finding) string {
+	const few = 3
+	unknown := t.unknownKeys(&f)
+	if best := nearest(f.key, unknown); len(best) > 0 {
+		return quoted(best[0]) + " is not a known key, did you mean " + quoted(f.key) + "?"
+	}
+	switch len(unknown) {
+	case 0:
+		return ""
+	case 1:
+		return quoted(unknown[0]) + " is not a known key"
+	default:
+		return "not known: " + strings.Join(quotedAll(unknown[:min(len(unknown), few)]), ", ")
+	}
+}
+
 // neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
 func (t *teller) neighbours(f finding) string {
-	holder := t.parts[f.at]
-	_, unevaluated := f.what.(*kind.FalseSchema)
-	if unevaluated {
-		holder = t.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
-	}
-	if holder == nil {
-		return ""
-	}
-	knowers := []*jsonschema.Schema{holder} // additionalProperties knows only what stands beside it
-	if unevaluated {
-		knowers = together(knowers)
-	}
-	object, _ := f.in.at(f.steps[:len(f.steps)-1])
-	given, _ := object.(map[string]any)
-	free := map[string]*jsonschema.Schema{}
-	for _, part := range knowers {
-		for name := range part.Properties {
-			if _, taken := given[name]; !taken {
-				free[name] = part
-			}
-		}
-	}
+	free := t.freeKeys(&f)
 	best := nearest(f.key, slices.Collect(maps.Keys(free)))
 	if len(best) == 0 {
 		return knownKeys(slices.Sorted(maps.Keys(free)))

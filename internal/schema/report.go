@@ -30,6 +30,9 @@ type Report struct {
 	Template candor.Details
 	// More counts the issues beyond the bound. Of a value with very many it is the least that there are.
 	More int
+	// Fatal reports an issue that no server can be expected to work around: a required argument is missing, has a type with no lossless
+	// reading as the wanted one, or has a misspelt key. Without it the value may work, though it does not fit.
+	Fatal bool
 	// Unchecked reports that the check stopped at a bound of ours and found nothing wrong before it. The value may be valid.
 	Unchecked bool
 }
@@ -84,6 +87,7 @@ func (s *Schema) report(found []finding) Report {
 	slices.SortFunc(found, finding.compare)
 	found = slices.CompactFunc(found, func(a, b finding) bool { return a.compare(b) == 0 })
 	var r Report
+	r.Fatal = slices.ContainsFunc(found, func(f finding) bool { return s.isFatal(&f) })
 	if len(found) > maxIssues {
 		r.More = len(found) - maxIssues
 		found = found[:maxIssues]

@@ -32,6 +32,9 @@ type Schema struct {
 	quick *node
 	nodes quickener // of all parts
 
+	always  []*jsonschema.Schema // the root and all that applies to the same value in every case
+	useless bool
+
 	weight int // about how many bytes of memory all of it takes, rather more than less
 }
 
@@ -74,7 +77,9 @@ func Compile(raw []byte) (*Schema, error) {
 		nodes.node(part)
 	}
 	values, _ := weigh(doc)
+	always := unconditional(root)
 	return &Schema{
+		always: always, useless: isUseless(always),
 		doc: doc, root: root, parts: parts, quick: nodes.node(root), nodes: nodes,
 		weight: weighSchema(raw, values, len(parts), maxPatterns-patterns.left),
 	}, nil

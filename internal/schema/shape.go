@@ -249,6 +249,20 @@ var formats = map[string]string{
 	"semver": "1.0.0",
 }
 
+// hasFormat reports whether a built value of that type shows what the schema asks for: lists and objects by their parts, a text by its
+// format.
+func (s *shape) hasFormat(kind string) bool {
+	switch kind {
+	case "array", "object":
+		return true
+	case "string":
+		sample, known := formats[s.format]
+		return known && s.pattern == "" && s.minLength <= len(sample) && (s.maxLength < 0 || len(sample) <= s.maxLength)
+	default:
+		return false
+	}
+}
+
 func (s *shape) text() (any, bool) {
 	text, known := formats[s.format]
 	if !known {

@@ -154,6 +154,25 @@ func (y *survey) add(found []finding, in place, steps []string) {
 	y.found = append(y.found, found...)
 }
 
+// outline is hollow for a value of the wrong type. A text that seems to hold JSON has an empty list or object as its text.
+func outline(v wire.Value) any {
+	if v.Type() != wire.TypeString {
+		return hollow(v)
+	}
+	text, _ := v.StrBytes()
+	switch text = bytes.TrimSpace(text); {
+	case bytes.HasPrefix(text, []byte{'['}):
+		return "[]"
+	case bytes.HasPrefix(text, []byte{'{'}):
+		return "{}"
+	default:
+		return largeText
+	}
+}
+
+// largeText stands for a text that was not looked into. It reads as nothing but a text.
+const largeText = "…"
+
 // hollow returns a value of the same type with nothing in it.
 func hollow(v wire.Value) any {
 	switch v.Type() {

@@ -49,13 +49,16 @@ type maker struct {
 	wanted wanted
 	trials int
 	steps  int
+
+	invented bool // something in the value that was made last does not come from the schema
 }
 
-// example makes a value that passes one part of the schema; nil if that cannot be done.
+// example returns a value that passes one part of the schema and comes from it: a constant, a default, an example, a listed value, or a
+// value of a known format. An invented one misleads where a path or an id is wanted. It is nil if there is no such value.
 func (m *maker) example(part *jsonschema.Schema) any {
-	m.trials = exampleTrials
+	m.trials, m.invented = exampleTrials, false
 	v, ok := m.value(part, 1)
-	if !ok {
+	if !ok || m.invented {
 		return nil
 	}
 	if details := candor.DetailsOf(v); len(details.String()) > maxExample || !m.passes(part, details) {
@@ -87,22 +90,26 @@ func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
 	if depth > maxMadeDepth {
 		return nil, false
 	}
+	before := m.invented
 	for choice := range m.choices(part) {
 		if m.trials--; m.trials < 0 || m.steps < 0 {
 			return nil, false
 		}
 		shape := m.gather(part, choice)
+		m.invented = before
 		for _, v := range shape.offered {
 			if m.fits(part, v) {
 				return v, true
 			}
 		}
 		for _, richly := range []bool{true, false} {
+			m.invented = before
 			if v, ok := m.build(shape, depth, richly); ok && m.fits(part, v) {
 				return v, true
 			}
 		}
 		if shape.null && m.fits(part, nil) {
+			m.invented = before
 			return nil, true
 		}
 	}
@@ -122,7 +129,9 @@ func (m *maker) choices(part *jsonschema.Schema) int {
 
 // build makes a value of the shape's type. Richly means with an item in every list, which teaches more than an empty one.
 func (m *maker) build(shape *shape, depth int, richly bool) (any, bool) {
-	switch shape.kind(depth) {
+	kind := shape.kind(depth)
+	m.invented = m.invented || !shape.hasFormat(kind)
+	switch kind {
 	case "null":
 		return nil, true
 	case "boolean":
@@ -167,10 +176,12 @@ func (m *maker) object(shape *shape, depth int) (any, bool) {
 		}
 	}
 	for i := 1; len(object) < min(shape.minProperties, maxMadeItems); i++ {
+		m.invented = true
 		if !add("key" + strconv.Itoa(i)) {
 			return nil, false
 		}
 	}
+	m.invented = m.invented || len(object) == 0
 	return object, true
 }
 
@@ -181,6 +192,7 @@ func (m *maker) member(shape *shape, name string, depth int) (any, bool) {
 		parts = shape.additional
 	}
 	if len(parts) == 0 {
+		m.invented = true
 		return placeholder, true
 	}
 	for _, part := range parts {
@@ -207,6 +219,7 @@ func (m *maker) array(shape *shape, depth int, richly bool) (any, bool) {
 			part = shape.contains[i-len(shape.prefix)]
 		}
 		var item any = placeholder
+		m.invented = m.invented || part == nil || shape.unique && i > 0 && part.Enum == nil
 		if part != nil {
 			made, ok := m.value(part, depth+1)
 			if !ok {
@@ -219,6 +232,7 @@ func (m *maker) array(shape *shape, depth int, richly bool) (any, bool) {
 		}
 		array = append(array, item)
 	}
+	m.invented = m.invented || len(array) == 0
 	return array, true
 }
 

@@ -36,7 +36,7 @@ func TestTemplateAndExamplesPass(t *testing.T) {
 		}
 	}
 	t.Logf("%d templates for %d faulty values, %d examples", made, tried, shown)
-	if made*2 < tried || shown < 200 {
+	if made*2 < tried || shown < 40 {
 		t.Errorf("%d templates for %d faulty values, %d examples: too few to teach", made, tried, shown)
 	}
 }
@@ -46,38 +46,41 @@ const unfit = `{"surely":"unknown"}`
 
 func TestTemplateIsMadeFromTheSchema(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ member, want string }{
-		{`{"type":"string"}`, `"text"`},
-		{`{"type":"string","default":"d","examples":["e"]}`, `"d"`},
-		{`{"type":"string","default":4,"examples":[5,"e"]}`, `"e"`},
-		{`{"const":{"x":[1]}}`, `{"x":[1]}`},
-		{`{"enum":["first","second"]}`, `"first"`},
-		{`{"type":"string","minLength":6}`, `"textxx"`},
-		{`{"type":"string","maxLength":2}`, `"te"`},
-		{`{"type":"string","format":"uuid"}`, `"00000000-0000-4000-8000-000000000000"`},
-		{`{"type":"string","pattern":"^[a-z]{2}-(one|two)\\.[0-9]+$"}`, `"aa-one.1"`},
-		{`{"type":"string","pattern":"^[A-Z]+$","minLength":4}`, `"AAAA"`},
-		{`{"type":"integer"}`, `1`},
-		{`{"type":"integer","maximum":-4}`, `-4`},
-		{`{"type":"integer","exclusiveMinimum":4}`, `5`},
-		{`{"type":"integer","minimum":10,"multipleOf":7}`, `14`},
-		{`{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, `0.5`},
-		{`{"type":"number","minimum":-3,"multipleOf":2}`, `-2`},
-		{`{"type":"boolean"}`, `true`},
-		{`{"type":["null","array"],"items":{"type":"integer"},"minItems":2}`, `[1,1]`},
-		{`{"type":"array","items":{"type":"integer"},"minItems":3,"uniqueItems":true}`, `[1,2,3]`},
-		{`{"type":"array","items":{"enum":["a","b"]},"minItems":2,"uniqueItems":true}`, `["a","b"]`},
-		{`{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2}`, `["text",1]`},
-		{`{"type":"array","contains":{"const":7}}`, `[7]`},
-		{`{"type":"array","items":false}`, `[]`},
-		{`{"anyOf":[{"type":"string","format":"date"},{"type":"null"}]}`, `"2026-01-31"`},
-		{`{"oneOf":[false,{"type":"integer"}]}`, `1`},
-		{`{"allOf":[{"type":"number","minimum":2},{"type":"integer","minimum":4}]}`, `4`},
-		{`{"$ref":"#/$defs/leaf"}`, `{"name":"text"}`},
-		{`{"$ref":"#/$defs/tree"}`, `{"leaf":{"name":"text"}}`},
-		{`{"type":"object","minProperties":2}`, `{"key1":"text","key2":"text"}`},
-		{`{"type":"object","required":["a"],"dependentRequired":{"a":["b"],"b":["a"]}}`, `{"a":"text","b":"text"}`},
-		{`{"type":"object","additionalProperties":{"type":"integer"},"required":["n"]}`, `{"n":1}`},
+	for _, c := range []struct {
+		member, want string
+		own          bool // the example is from the schema
+	}{
+		{`{"type":"string"}`, `"text"`, false},
+		{`{"type":"string","default":"d","examples":["e"]}`, `"d"`, true},
+		{`{"type":"string","default":4,"examples":[5,"e"]}`, `"e"`, true},
+		{`{"const":{"x":[1]}}`, `{"x":[1]}`, true},
+		{`{"enum":["first","second"]}`, `"first"`, true},
+		{`{"type":"string","minLength":6}`, `"textxx"`, false},
+		{`{"type":"string","maxLength":2}`, `"te"`, false},
+		{`{"type":"string","format":"uuid"}`, `"00000000-0000-4000-8000-000000000000"`, true},
+		{`{"type":"string","pattern":"^[a-z]{2}-(one|two)\\.[0-9]+$"}`, `"aa-one.1"`, false},
+		{`{"type":"string","pattern":"^[A-Z]+$","minLength":4}`, `"AAAA"`, false},
+		{`{"type":"integer"}`, `1`, false},
+		{`{"type":"integer","maximum":-4}`, `-4`, false},
+		{`{"type":"integer","exclusiveMinimum":4}`, `5`, false},
+		{`{"type":"integer","minimum":10,"multipleOf":7}`, `14`, false},
+		{`{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}`, `0.5`, false},
+		{`{"type":"number","minimum":-3,"multipleOf":2}`, `-2`, false},
+		{`{"type":"boolean"}`, `true`, false},
+		{`{"type":["null","array"],"items":{"type":"integer"},"minItems":2}`, `[1,1]`, false},
+		{`{"type":"array","items":{"type":"integer"},"minItems":3,"uniqueItems":true}`, `[1,2,3]`, false},
+		{`{"type":"array","items":{"enum":["a","b"]},"minItems":2,"uniqueItems":true}`, `["a","b"]`, true},
+		{`{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2}`, `["text",1]`, false},
+		{`{"type":"array","contains":{"const":7}}`, `[7]`, true},
+		{`{"type":"array","items":false}`, `[]`, false},
+		{`{"anyOf":[{"type":"string","format":"date"},{"type":"null"}]}`, `"2026-01-31"`, true},
+		{`{"oneOf":[false,{"type":"integer"}]}`, `1`, false},
+		{`{"allOf":[{"type":"number","minimum":2},{"type":"integer","minimum":4}]}`, `4`, false},
+		{`{"$ref":"#/$defs/leaf"}`, `{"name":"text"}`, false},
+		{`{"$ref":"#/$defs/tree"}`, `{"leaf":{"name":"text"}}`, false},
+		{`{"type":"object","minProperties":2}`, `{"key1":"text","key2":"text"}`, false},
+		{`{"type":"object","required":["a"],"dependentRequired":{"a":["b"],"b":["a"]}}`, `{"a":"text","b":"text"}`, false},
+		{`{"type":"object","additionalProperties":{"type":"integer"},"required":["n"]}`, `{"n":1}`, false},
 	} {
 		raw := `{"type":"object","properties":{"m":` + c.member + `},"required":["m"],"additionalProperties":false,"$defs":{
 			"leaf":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]},
@@ -86,8 +89,12 @@ func TestTemplateIsMadeFromTheSchema(t *testing.T) {
 		if got, want := r.Template.String(), `{"m":`+c.want+`}`; got != want {
 			t.Errorf("%s: template %s, want %s", c.member, got, want)
 		}
-		if got := encode(t, r.Issues[0].Example); got != c.want {
-			t.Errorf("%s: example %s, want %s", c.member, got, c.want)
+		want := "null"
+		if c.own {
+			want = c.want
+		}
+		if got := encode(t, r.Issues[0].Example); got != want {
+			t.Errorf("%s: example %s, want %s", c.member, got, want)
 		}
 	}
 }

@@ -1,0 +1,269 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Lenient validation refuses a value only for fatal findings: those that no server can be expected to work around. Servers check less than
+// their schemas say, convert types and ignore keys, so everything else is left to them.
+
+// isFatal reports a required argument that is missing, an argument of a type that has no lossless reading as the wanted one, and a key
+// that is a misspelling of one that is missing. Below the arguments only a misspelling counts: there servers check the least.
+func (s *Schema) isFatal(f *finding) bool {
+	switch what := f.what.(type) {
+	case *kind.Type:
+		return f.options < 2 && s.isWrongType(f, what.Want)
+	case *kind.Required:
+		return s.isLacking(f)
+	default:
+		return f.isUnknownKey() && s.isMisspelling(f)
+	}
+}
+
+// isLacking reports a missing key that a server needs.
+func (s *Schema) isLacking(f *finding) bool {
+	part := s.keySchema(s.parts[f.at], *f)
+	if len(f.steps) > 1 {
+		return slices.ContainsFunc(s.unknownKeys(f), func(given string) bool { return near.Misspelt(given, f.key) })
+	}
+	return !mayBeAbsent(part) && (f.everywhere || s.requires(f.key))
+}
+
+// requires reports a key that the schema asks for whatever else is given.
+func (s *Schema) requires(key string) bool {
+	return slices.ContainsFunc(s.always, func(part *jsonschema.Schema) bool { return slices.Contains(part.Required, key) })
+}
+
+// needs is requires without the keys that may be absent all the same.
+func (s *Schema) needs(key string) bool {
+	if !s.requires(key) {
+		return false
+	}
+	for _, part := range s.always {
+		if sub := part.Properties[key]; sub != nil && mayBeAbsent(sub) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeAbsent reports an argument with a default, or one that may be null: generators of schemas list both as required.
+func mayBeAbsent(part *jsonschema.Schema) bool {
+	if part == nil {
+		return false
+	}
+	for _, p := range unconditional(part) {
+		if p.Default != nil || p.Types != nil && slices.Contains(p.Types.ToStrings(), "null") || p.Enum != nil && slices.Contains(p.Enum.Values, nil) {
+			return true
+		}
+		for _, either := range [][]*jsonschema.Schema{p.AnyOf, p.OneOf} {
+			if slices.ContainsFunc(either, func(sub *jsonschema.Schema) bool {
+				return sub.Types != nil && slices.Contains(sub.Types.ToStrings(), "null")
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unconditional returns a schema with all that applies to the same value in every case.
+func unconditional(part *jsonschema.Schema) []*jsonschema.Schema {
+	seen := map[*jsonschema.Schema]bool{}
+	var all []*jsonschema.Schema
+	for queue := []*jsonschema.Schema{part}; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		all = append(all, p)
+		if p.Ref != nil {
+			queue = append(queue, p.Ref)
+		}
+		queue = append(queue, p.AllOf...)
+	}
+	return all
+}
+
+// isWrongType reports an argument, or all of them, of a type that has no lossless reading as one of those that are wanted.
+func (s *Schema) isWrongType(f *finding, want []string) bool {
+	got, has := f.in.at(f.steps)
+	switch {
+	case !has || len(f.steps) > 1:
+		return false
+	case len(f.steps) == 1:
+		if got == nil || got == "" { // the usual ways to leave an argument out
+			return s.needs(f.steps[0])
+		}
+		return !hasReading(want, got)
+	case !slices.Contains(want, "object"):
+		return false // the schema is of no use for arguments
+	case got == nil || isEmptyList(got):
+		return slices.ContainsFunc(s.always, func(part *jsonschema.Schema) bool { return slices.ContainsFunc(part.Required, s.needs) })
+	default:
+		return !hasReading(want, got)
+	}
+}
+
+func isEmptyList(v any) bool {
+	list, ok := v.([]any)
+	return ok && len(list) == 0
+}
+
+// hasReading reports whether a value can be read as one of the wanted types without loss, as servers do that convert types.
+func hasReading(want []string, got any) bool {
+	return slices.ContainsFunc(want, func(t string) bool { return readsAs(t, got) })
+}
+
+func readsAs(want string, got any) bool {
+	switch got := got.(type) {
+	case string:
+		return textReadsAs(want, got)
+	case json.Number:
+		return want == "string" || want == "integer" || want == "number" || want == "boolean" && (got == "0" || got == "1")
+	case bool:
+		return want == "string" || want == "integer" || want == "number"
+	case []any:
+		return want == "object" && len(got) == 0
+	case map[string]any:
+		return want == "array" && len(got) == 0
+	default:
+		return false
+	}
+}
+
+// booleans are the texts that common validators read as a boolean.
+var booleans = []string{"true", "false", "1", "0", "yes", "no", "on", "off", "y", "n", "t", "f"}
+
+func textReadsAs(want, text string) bool {
+	text = strings.TrimSpace(text)
+	switch want {
+	case "integer", "number":
+		_, err := strconv.ParseFloat(text, 64)
+		return err == nil
+	case "boolean":
+		return slices.Contains(booleans, strings.ToLower(text))
+	case "array":
+		return strings.HasPrefix(text, "[") && json.Valid([]byte(text))
+	case "object":
+		return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
+	case "null":
+		return text == "null"
+	default:
+		return false
+	}
+}
+
+// isMisspelling reports a key that the schema does not know, near one that it knows and that is missing, with a value that could be its.
+func (s *Schema) isMisspelling(f *finding) bool {
+	if f.options > 1 {
+		return false
+	}
+	value, _ := f.in.at(f.steps)
+	for name, knower := range s.freeKeys(f) {
+		part := resolved(knower.Properties[name])
+		if near.Misspelt(f.key, name) && (part.Types == nil || slices.Contains(part.Types.ToStrings(), typeAt(f.in, f.steps)) || hasReading(part.Types.ToStrings(), value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// freeKeys returns the keys that could stand in the place of an unknown one, with the schemas that know them.
+func (s *Schema) freeKeys(f *finding) map[string]*jsonschema.Schema {
+	holder := s.parts[f.at]
+	_, unevaluated := f.what.(*kind.FalseSchema)
+	if unevaluated {
+		holder = s.parts[f.at[:strings.LastIndexByte(f.at, '/')]]
+	}
+	if holder == nil {
+		return nil
+	}
+	knowers := []*jsonschema.Schema{holder} // additionalProperties knows only what stands beside it
+	if unevaluated {
+		knowers = together(knowers)
+	}
+	given := f.siblings()
+	free := map[string]*jsonschema.Schema{}
+	for _, part := range knowers {
+		for name := range part.Properties {
+			if _, taken := given[name]; !taken {
+				free[name] = part
+			}
+		}
+	}
+	return free
+}
+
+// siblings returns the object in which the key of a finding stands, or is missing.
+func (f *finding) siblings() map[string]any {
+	object, _ := f.in.at(f.steps[:len(f.steps)-1])
+	given, _ := object.(map[string]any)
+	return given
+}
+
+// unknownKeys returns the keys that were given beside a missing one and that no schema of that place describes, sorted.
+func (s *Schema) unknownKeys(f *finding) []string {
+	given := f.siblings()
+	if len(given) == 0 {
+		return nil
+	}
+	var unknown []string
+	speaking := s.speaking(f.steps[:len(f.steps)-1])
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if len(unknown) < maxCandidates && !slices.ContainsFunc(speaking, func(part *jsonschema.Schema) bool { return describes(part, name) }) {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
+}
+
+// describes reports a schema that says something of the member with that name.
+func describes(part *jsonschema.Schema, name string) bool {
+	if part.Properties[name] != nil {
+		return true
+	}
+	if _, ok := part.AdditionalProperties.(*jsonschema.Schema); ok {
+		return true
+	}
+	for re := range part.PatternProperties {
+		if re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Useless reports a schema that no arguments can fit: it says nothing about the tool.
+func (s *Schema) Useless() bool { return s.useless }
+
+func isUseless(always []*jsonschema.Schema) bool {
+	return slices.ContainsFunc(always, func(part *jsonschema.Schema) bool {
+		if part.Bool != nil && !*part.Bool || !typesOf(part).admits(wire.TypeObject) {
+			return true
+		}
+		if not := part.Not; not != nil && not.Bool != nil && *not.Bool {
+			return true
+		}
+		return slices.ContainsFunc(part.Required, func(key string) bool { return cannotBeGiven(part, key) })
+	})
+}
+
+// cannotBeGiven reports a key that an object of this schema may not have.
+func cannotBeGiven(part *jsonschema.Schema, key string) bool {
+	if sub := part.Properties[key]; sub != nil {
+		return sub.Bool != nil && !*sub.Bool
+	}
+	return part.AdditionalProperties == false && len(part.PatternProperties) == 0
+}
