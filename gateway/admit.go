@@ -61,29 +61,6 @@ func (c *Call) objection() *candor.Error {
 	return misfit
 }
 
-// misfit says that the tool's own schema refuses the arguments; nil if that is not known.
-func (c *Call) misfit() *candor.Error {
-	list := c.tools.current()
-	if c.up.o.NoValidation || list == nil {
-		return nil
-	}
-	tool := list.tools[c.tool]
-	if tool == nil {
-		return nil // the list may be stale or incomplete: the server decides
-	}
-	input, _ := tool.schema()
-	if input == nil {
-		return nil
-	}
-	arguments := c.arguments()
-	if c.checked = input.Accepts(arguments); c.checked {
-		return nil
-	}
-	report := input.Explain(arguments)
-	c.checked = !report.Unchecked
-	return teach.Report(report, candor.PartyGateway)
-}
-
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)

@@ -17,7 +17,7 @@ func TestOneBadStartIsNotRemembered(t *testing.T) {
 				echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"resultType\":\"complete\",\"content\":[]}}"
 			done`
 		child := Child{Command: "sh", Args: []string{"-c", script, filepath.Join(t.TempDir(), "started")}, Env: os.Environ(), Grace: 500 * time.Millisecond}
-		s := spanned(t, Options{Timeout: 2 * time.Second, NoValidation: true}, child, BridgeOptions{})
+		s := spanned(t, Options{Timeout: 2 * time.Second, Validate: ValidationOff}, child, BridgeOptions{})
 		call := func() string {
 			return codeOf(s.send(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{},"_meta":{"`+
 				protocolVersionKey+`":"`+statelessVersion+`"}}}`, versionHeader, statelessVersion, "Mcp-Method", "tools/call", "Mcp-Name", "work").body)

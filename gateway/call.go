@@ -27,11 +27,12 @@ type Call struct {
 	passes   bool                                   // the breaker has let it through, and waits for its end
 	repeats  bool                                   // it has failed too often, and goes on as a trial
 	tools    *toolSet                               // that its caller was sent, nil if none are known
-	checked  bool                                   // its arguments were held against the tool's own schema
 	learn    func(result wire.Value, cursor string) // takes a list of tools, nil if the call does not ask for one or its caller is unknown
 	final    bool                                   // the client has seen some of the answer, so that there is no other attempt
 	streamed bool                                   // its answer comes on a stream that the client may take up again
 	unheard  atomic.Bool                            // the client has gone and will not read the answer
+
+	departures *departures // nil if the arguments fit, or were not checked
 }
 
 // ID returns the id as the client wrote it.

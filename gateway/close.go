@@ -67,6 +67,9 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	if c.isTool() {
 		c.up.repeats.forgive(c)
 	}
+	if c.departures != nil {
+		c.up.tolerances.note(c)
+	}
 	if c.learn != nil {
 		cursor, _ := c.request.Params().Path("cursor").Str()
 		c.learn(x.Response.Result(), cursor)
@@ -109,6 +112,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	default:
 		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, attribute(contract.Read(x).Error, x))))
 	}
+	f.err = c.departures.explain(f.err)
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.afford(f.err, end); ok {
 			return c.again(ctx, f, wait)
@@ -196,6 +200,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 		return nil
 	}
 	c.unanswered(e)
+	e = c.departures.explain(e)
 	if c.isTool() {
 		e = c.up.repeats.note(c, c.stamp(e))
 	}

@@ -77,7 +77,7 @@ func (c *Call) patience() time.Duration {
 
 // uncompiled returns the called tool if its schema has to be compiled before the call can be checked against tools, otherwise nil.
 func (c *Call) uncompiled(tools *toolSet) *tool {
-	if c.up.o.NoValidation || c.up.o.Mode == ModeObserve {
+	if !c.up.checksArguments(c.tool) {
 		return nil
 	}
 	t := tools.tool(c.tool)

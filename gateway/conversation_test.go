@@ -97,7 +97,7 @@ func (c *conversation) set(key, value string) {
 	case "speaks":
 		c.options.Speaks = value
 	case "validation":
-		c.options.NoValidation = value == "off"
+		c.options.Validate = Validation(value)
 	case "attempts":
 		_, err = fmt.Sscan(value, &c.options.Retry.Attempts)
 	case "repeats":

@@ -54,7 +54,7 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 	case mode == ModeStrict && m.Kind() == wire.KindError:
 		return c.withheldError(f.err, m)
 	case mode == ModeStrict:
-		return c.made(c.withheld(f.err, nil))
+		return c.made(c.withheld(f.err, c.departures.own()))
 	case m.Kind() == wire.KindMalformed:
 		return c.made(f.err) // its words are understood, but a client that is strict would never see them
 	case mode == ModeObserve:
@@ -117,7 +117,7 @@ func withheldRetry(e *candor.Error) candor.Retry {
 // withheldError is a JSON-RPC error without the upstream's words. Its number stays, and its data where the protocol itself says
 // what they hold and a client cannot go on without them.
 func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
-	shown := c.withheld(e, nil)
+	shown := c.withheld(e, c.departures.own())
 	out := rpc.Write(nil, shown, dialect.Options{ID: c.id, Response: true, Now: e.Time()})
 	number := m.Error().Path("code")
 	out, err := wire.SetMember(nil, out, []string{"error", "code"}, number.Raw())

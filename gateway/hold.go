@@ -10,7 +10,7 @@ import (
 // reports whether it did. The call is open from here on: its deadline, its cancellation and the end of the server end it. Other
 // messages of the client pass it, but not the calls of tools that follow on the same stream.
 func (p *pump) holds(l *link, c *Call) bool {
-	if !c.isTool() || p.up.o.Mode == ModeObserve || p.up.o.NoValidation {
+	if !c.isTool() || p.up.o.Mode == ModeObserve || !p.up.checksAny() {
 		return false
 	}
 	before := p.last

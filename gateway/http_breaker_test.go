@@ -36,7 +36,7 @@ func shop(down *atomic.Bool) http.Handler {
 func shopGate(t *testing.T, down *atomic.Bool) (call func(tool string) string) {
 	t.Helper()
 	g := newGate(t, shop(down), gateway.Options{
-		Breaker: gateway.BreakerPolicy{Failures: 2}, Repeats: gateway.RepeatPolicy{Off: true}, NoValidation: true,
+		Breaker: gateway.BreakerPolicy{Failures: 2}, Repeats: gateway.RepeatPolicy{Off: true}, Validate: gateway.ValidationOff,
 	}, gateway.HTTPOptions{})
 	g.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	return func(tool string) string {

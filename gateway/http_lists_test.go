@@ -131,7 +131,7 @@ func TestArgumentsThatCannotBeCheckedAreForwarded(t *testing.T) {
 				`{"name":"number","inputSchema":{"type":"object","properties":{"list":{"type":"number","minimum":1}}}}]}`
 		}
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
-	}), gateway.Options{}, gateway.HTTPOptions{})
+	}), gateway.Options{Validate: gateway.ValidationStrict}, gateway.HTTPOptions{})
 	g.post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	var objects strings.Builder
 	for i := range 2000 {

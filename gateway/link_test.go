@@ -377,7 +377,7 @@ func TestACallerWhoseArgumentsFitIsNotBlamedForAServerThatStumbles(t *testing.T)
 	}{
 		{"held against the schema", `{"type":"object","required":["berth"]}`, "INTERNAL_ERROR", Options{}},
 		{"no schema to hold against", `"none"`, "INTERNAL_ERROR", Options{}},
-		{"arguments that do not fit", `{"type":"object","properties":{"berth":{"type":"number"}}}`, "INVALID_ARGUMENTS", Options{NoValidation: true}},
+		{"arguments that do not fit", `{"type":"object","properties":{"berth":{"type":"number"}}}`, "INVALID_ARGUMENTS", Options{Validate: ValidationOff}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

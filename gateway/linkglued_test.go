@@ -22,7 +22,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := wrapped(t, Options{NoValidation: true, Timeout: 3 * time.Second}, badChild())
+			s := wrapped(t, Options{Validate: ValidationOff, Timeout: 3 * time.Second}, badChild())
 			s.greet()
 			s.call(1, "raw", `{"text":`+jsonText(printed)+`}`)
 			want := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"after it"}]}}`
@@ -37,7 +37,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 
 // Two threads of a server that share its output write two answers and then two line ends.
 func TestAnswersOnOneLineAreAllDelivered(t *testing.T) {
-	s := wrapped(t, Options{NoValidation: true, Timeout: 3 * time.Second}, badChild())
+	s := wrapped(t, Options{Validate: ValidationOff, Timeout: 3 * time.Second}, badChild())
 	s.greet()
 	s.call(1, "hang", `{}`)
 	s.call(2, "say", `{"text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1}} {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"a\":2}}"}`)
@@ -63,7 +63,7 @@ func TestTextThatLooksLikeAnAnswerIsNotDelivered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := wrapped(t, Options{NoValidation: true, Timeouts: map[string]time.Duration{"say": 600 * time.Millisecond}}, badChild())
+			s := wrapped(t, Options{Validate: ValidationOff, Timeouts: map[string]time.Duration{"say": 600 * time.Millisecond}}, badChild())
 			s.greet()
 			s.call(1, "say", `{"text":`+jsonText(printed)+`}`)
 			if got := s.answer("1"); codeOf(got) != "CALL_TIMEOUT" {
@@ -77,7 +77,7 @@ func TestTextThatLooksLikeAnAnswerIsNotDelivered(t *testing.T) {
 
 // A server that logs each answer before it sends it is not answered for: the message that stands alone is the one that counts.
 func TestLoggedCopyOfAnAnswerGivesWayToTheAnswer(t *testing.T) {
-	s := wrapped(t, Options{NoValidation: true}, badChild())
+	s := wrapped(t, Options{Validate: ValidationOff}, badChild())
 	s.greet()
 	s.call(1, "raw", `{"text":"sending {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"a\":\"shortened\"}}\n"}`)
 	if got := s.answer("1"); !strings.Contains(got, "after it") {
@@ -90,7 +90,7 @@ func TestLoggedCopyOfAnAnswerGivesWayToTheAnswer(t *testing.T) {
 
 // An answer behind noise is delivered though the server ends at once.
 func TestAnswerAfterUnendedNoiseSurvivesTheEndOfTheServer(t *testing.T) {
-	s := wrapped(t, Options{NoValidation: true}, badChild())
+	s := wrapped(t, Options{Validate: ValidationOff}, badChild())
 	s.greet()
 	s.call(1, "hang", `{}`)
 	s.call(2, "say", `{"text":"bye{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1}}","n":1}`)

@@ -18,6 +18,7 @@ const (
 	listsNothing = "nothing" // tools/list is never answered
 	listsApart   = "apart"   // other tools for other clients, without a handshake
 	listsSome    = "some"    // three tools of four; "hidden" works too, and another name is refused in the way that the name says
+	listsLoose   = "loose"   // tools that check nothing: the arguments come back as they were received
 )
 
 func listChild(kind string) Child {
@@ -75,6 +76,8 @@ func listAnswer(kind string, m *wire.Message) string {
 		switch kind {
 		case listsMany:
 			return manyTools(1500)
+		case listsLoose:
+			return strings.ReplaceAll(looseTools, "\n", "")
 		case listsApart:
 			return `{"resultType":"complete","tools":[{"name":"work","inputSchema":{"type":"object","required":["for_` + client + `"]}}]}`
 		case listsSome:
@@ -88,6 +91,9 @@ func listAnswer(kind string, m *wire.Message) string {
 		}
 		if m.Params().Path("name").Is("hang") {
 			return ""
+		}
+		if kind == listsLoose {
+			return looseAnswer(m)
 		}
 		return `{"resultType":"complete","content":[{"type":"text","text":"done"}]}`
 	default:

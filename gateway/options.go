@@ -27,7 +27,7 @@ func Modes() []Mode { return []Mode{ModeAnnotate, ModeObserve, ModeStrict} }
 // Valid reports whether m is one of [Modes].
 func (m Mode) Valid() bool { return m == ModeObserve || m == ModeAnnotate || m == ModeStrict }
 
-// Options says how a gateway treats one upstream. The zero value is good: annotate, no deadline but the default one, validation on,
+// Options says how a gateway treats one upstream. The zero value is good: annotate, no deadline but the default one, lenient validation,
 // no retries, a breaker, bounded everything.
 type Options struct {
 	Name string // of the upstream, in logs and entries
@@ -38,8 +38,10 @@ type Options struct {
 	Speaks string
 	// Rules are made for this upstream: which answers are failures in disguise, and what codes its errors mean.
 	Rules *Rules
-	// NoValidation forwards arguments without holding them against the tool's own schema.
-	NoValidation bool
+	// Validate says which calls are refused because of their arguments; "" is lenient.
+	Validate Validation
+	// ValidateTools says so for single tools.
+	ValidateTools map[string]Validation
 
 	Timeout  time.Duration            // of a call; 0 is [DefaultTimeout], negative none. Progress extends it.
 	Timeouts map[string]time.Duration // by tool
@@ -118,6 +120,9 @@ type Meter interface {
 func (o *Options) fill() {
 	if o.Mode == "" {
 		o.Mode = ModeAnnotate
+	}
+	if o.Validate == "" {
+		o.Validate = ValidationLenient
 	}
 	if o.Dialect == nil {
 		o.Dialect = native

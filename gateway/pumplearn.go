@@ -84,6 +84,9 @@ func (p *pump) peer(m *wire.Message, session string) peer {
 
 // lacks reports that something has to be waited for before a call can be checked.
 func (p *pump) lacks(l *link, c *Call) bool {
+	if p.up.o.Validate == ValidationOff && !p.up.checksArguments(c.tool) {
+		return false
+	}
 	if c.tools.current() != nil {
 		return c.uncompiled(c.tools) != nil
 	}

@@ -143,7 +143,7 @@ func TestHeldCallsKeepTheirOrder(t *testing.T) {
 
 // Some clients do not wait for the answer to initialize before they call.
 func TestACallInOneBreathWithTheHandshakeIsCheckedToo(t *testing.T) {
-	s := wrapped(t, Options{}, badChild())
+	s := wrapped(t, Options{Validate: ValidationStrict}, badChild())
 	s.send(strings.Join([]string{
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -179,7 +179,7 @@ func TestAServerThatDoesNotGreetIsNotWaitedForTwice(t *testing.T) {
 func TestTheGatewayAsksNothingOfItsOwnWhereItMayNot(t *testing.T) {
 	call := toolCall(1, "work", `{}`)
 	bubble(t, func(t *testing.T) {
-		for _, o := range []Options{{Mode: ModeObserve}, {NoValidation: true}} {
+		for _, o := range []Options{{Mode: ModeObserve}, {Validate: ValidationOff}} {
 			d := met(t, o)
 			d.client(call)
 			d.wantHeard(call)

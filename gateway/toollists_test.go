@@ -20,7 +20,7 @@ func heap() int64 {
 
 // A server may list very many tools. Their schemas are compiled when they are called: compiling all would take most of a gigabyte.
 func TestSchemasAreCompiledAtTheFirstCall(t *testing.T) {
-	s := wrapped(t, Options{}, listChild(listsMany))
+	s := wrapped(t, Options{Validate: ValidationStrict}, listChild(listsMany))
 	s.greet()
 	before := heap()
 	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -10,14 +10,15 @@ import (
 // Upstream is one server behind the gateway: how it is treated, and what was learnt of it. It is safe for concurrent use, and
 // shared by all connections to that server.
 type Upstream struct {
-	o        Options
-	tools    toolCache // of callers over HTTP
-	compiles compiler
-	breaker  *breaker // of a server over HTTP; one on standard input and output has its own
-	repeats  repeats
-	budget   budget
-	settled  settledFailures
-	veil     atomic.Pointer[veil] // over the secrets that the server was started with; nil if it has none
+	o          Options
+	tools      toolCache // of callers over HTTP
+	compiles   compiler
+	breaker    *breaker // of a server over HTTP; one on standard input and output has its own
+	repeats    repeats
+	budget     budget
+	settled    settledFailures
+	tolerances tolerances
+	veil       atomic.Pointer[veil] // over the secrets that the server was started with; nil if it has none
 
 	ending atomic.Bool   // no call is admitted any more
 	calls  atomic.Uint64 // that were made so far

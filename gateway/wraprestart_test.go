@@ -14,7 +14,7 @@ func restarting() Child {
 }
 
 func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
-	s := wrapped(t, Options{}, restarting())
+	s := wrapped(t, Options{Validate: ValidationStrict}, restarting())
 	s.greet()
 	s.call(1, "hang", `{}`)
 	s.call(2, "exit", `{}`)

@@ -37,7 +37,7 @@ func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "the file that says what is fronted and how")
 	flags.StringVar(&f.listen, "listen", "", "where clients connect; default that of the file, else "+config.DefaultListen)
-	flags.StringVar(&f.admin, "admin", "", "where /healthz and /metrics are served, an address of this machine")
+	flags.StringVar(&f.admin, "admin", "", "where /healthz, /metrics and /status are served, an address of this machine")
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "a server to front without a file, as NAME=URL; may be repeated")
 	flags.StringArrayVar(&f.hosts, "host", nil, "a name the gateway is known by, without a file; may be repeated")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "the environment variable with the token that clients must bear, without a file")
@@ -65,13 +65,14 @@ not change has learnt is kept. Listening addresses and the ledger change only wi
 		Example: `  candor gateway --upstream github=https://api.example/mcp
   candor gateway --config candor.yaml --admin 127.0.0.1:8766
   candor gateway check --config candor.yaml
+  candor gateway status --admin 127.0.0.1:8766
   candor config schema > candor.schema.json`,
 		Args: noSuchSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.plugFlags.register(cmd)
 	c.gatewayFlags.register(cmd)
-	cmd.AddCommand(newGatewayCheck(w))
+	cmd.AddCommand(newGatewayCheck(w), newGatewayStatus(w))
 	return cmd
 }
 

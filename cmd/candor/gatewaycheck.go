@@ -72,7 +72,9 @@ type understoodUpstream struct {
 	Retries    int               `json:"retries"`
 	Breaker    bool              `json:"breaker"`
 	Repeats    bool              `json:"repeats"`
-	Validation bool              `json:"validation"`
+	Validation bool              `json:"validation"` // it is not off
+	Validate   string            `json:"validate"`
+	ToolChecks map[string]string `json:"validateTools,omitempty"`
 	Profile    string            `json:"profile,omitempty"`
 	Shared     bool              `json:"shared,omitempty"`   // of a command: by all sessions
 	Restarts   int               `json:"restarts,omitempty"` // of a command, in a minute
@@ -133,7 +135,8 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 	out := understoodUpstream{
 		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
 		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout), Retries: max(o.Retry.Attempts-1, 0),
-		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: !o.NoValidation, Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
+		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: o.Validate != gateway.ValidationOff,
+		Validate: orDefault(string(o.Validate), string(gateway.ValidationLenient)), Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
 	}
 	if u.URL != nil {
 		out.URL = config.ShowURL(u.URL)
@@ -149,6 +152,12 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 			out.Tools = map[string]string{}
 		}
 		out.Tools[name] = timeWords(d)
+	}
+	for name, v := range o.ValidateTools {
+		if out.ToolChecks == nil {
+			out.ToolChecks = map[string]string{}
+		}
+		out.ToolChecks[name] = string(v)
 	}
 	return out
 }
@@ -263,8 +272,12 @@ func (u *understoodUpstream) words() []string {
 	for _, s := range []struct {
 		on   bool
 		name string
-	}{{u.Breaker, "breaker"}, {u.Repeats, "repeats"}, {u.Validation, "validation"}} {
+	}{{u.Breaker, "breaker"}, {u.Repeats, "repeats"}} {
 		words = append(words, s.name+map[bool]string{true: " on", false: " off"}[s.on])
+	}
+	words = append(words, "validation "+u.Validate)
+	if n := len(u.ToolChecks); n > 0 {
+		words = append(words, some(n, "tool with its own validation", "tools with their own validation"))
 	}
 	if len(u.Command) > 0 {
 		words = append(words, map[bool]string{true: "one server for all sessions", false: "one server for each session"}[u.Shared], some(u.Restarts, "restart", "restarts"))

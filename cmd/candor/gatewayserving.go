@@ -71,7 +71,7 @@ func (s *serving) announce() {
 		s.p.say("/mcp is /%s/", f.file.Upstreams[0].Name)
 	}
 	if s.admin != nil {
-		s.p.say("health and metrics on http://%s/healthz and /metrics", s.admin.Addr())
+		s.p.say("health and metrics on http://%s/healthz, /metrics and /status", s.admin.Addr())
 	}
 	if f.file.NoToken && !config.IsLocal(f.file.Listen) {
 		s.p.log.Warn("other machines can connect, and no token is wanted")
@@ -248,6 +248,7 @@ func (s *serving) adminPages() http.Handler {
 		_, _ = w.Write([]byte("ok\n")) // as above
 	})
 	mux.HandleFunc("GET /metrics", s.metricsPage)
+	mux.HandleFunc("GET /status", s.statusPage)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if guard := (hostguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this page is for this machine", http.StatusForbidden)

@@ -34,6 +34,8 @@ type wrapCommand struct {
 	restart      int
 	dialect      string
 	name         string
+	validate     string
+	validateTool []string
 	noValidation bool
 }
 
@@ -62,10 +64,18 @@ The modes:
   observe   nothing is touched; failures are recorded and counted; only lost calls are answered
   strict    the server's own words about a failure are withheld; the ledger keeps them
 
+Arguments are checked against the tool's own schema before a call is forwarded:
+
+  lenient   refuses what cannot work: a required argument is missing, has a type with no lossless reading as the
+            wanted one, or has a misspelt key; other calls pass, and if they fail, the answer says what did not fit
+  strict    refuses every call that does not fit the schema
+  off       refuses nothing
+
 The exit code is that of the server; 0 if the client hung up first or the command was interrupted; 2 if the
 server could not be started or a flag is wrong.`,
 		Example: `  candor wrap -- npx -y @modelcontextprotocol/server-everything
   candor wrap --timeout 30s --tool-timeout build=10m --restart 3 -- ./server --stdio
+  candor wrap --validate strict --validate-tool search=off -- ./server
   candor wrap --mode observe --ledger ./trail -- uvx some-mcp-server
   candor ledger tail -f --kind failure      watch what it records`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
@@ -81,13 +91,18 @@ server could not be started or a flag is wrong.`,
 	flags.IntVar(&c.restart, "restart", 0, "how often in a minute a server that dies is started again")
 	flags.StringVar(&c.dialect, "dialect", "candor", "the shape of answers that are made here: "+joinWords(dialect.Names()))
 	flags.StringVar(&c.name, "name", "", "the server's name in log and ledger; default that of the command")
-	flags.BoolVar(&c.noValidation, "no-validation", false, "forward arguments without holding them against the tool's own schema")
+	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "which calls are refused because of their arguments: "+joinWords(validationNames()))
+	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "the same for one tool, as NAME=STRENGTH; may be repeated")
+	flags.BoolVar(&c.noValidation, "no-validation", false, "the same as --validate off")
+	complete(cmd, "validate", validationNames())
 	complete(cmd, "mode", modeNames())
 	complete(cmd, "dialect", dialect.Names())
 	return cmd
 }
 
 func modeNames() []string { return spelt(gateway.Modes()) }
+
+func validationNames() []string { return spelt(gateway.Validations()) }
 
 func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkLine(cmd, args); err != nil {
@@ -142,7 +157,7 @@ func checkLine(cmd *cobra.Command, args []string) error {
 
 // options turns the flags into those of the gateway.
 func (c *wrapCommand) options() (o gateway.Options, err error) {
-	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode), NoValidation: c.noValidation}
+	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode)}
 	if !o.Mode.Valid() {
 		return o, unknown("--mode", c.mode, modeNames())
 	}
@@ -156,6 +171,9 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 		return o, badFlag("--timeout", err)
 	}
 	if o.Timeouts, err = c.byTool(); err != nil {
+		return o, err
+	}
+	if err = c.validation(&o); err != nil {
 		return o, err
 	}
 	if o.Limits.Message.MaxBytes, err = config.ParseSize(c.maxFrame); err != nil {
@@ -188,6 +206,29 @@ func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
 		limits[name] = d
 	}
 	return limits, nil
+}
+
+// validation sets what is checked of the arguments.
+func (c *wrapCommand) validation(o *gateway.Options) error {
+	o.Validate = gateway.Validation(c.validate)
+	if !o.Validate.Valid() {
+		return unknown("--validate", c.validate, validationNames())
+	}
+	if c.noValidation {
+		o.Validate = gateway.ValidationOff
+	}
+	o.ValidateTools = map[string]gateway.Validation{}
+	for _, pair := range c.validateTool {
+		name, strength, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return bad("such as --validate-tool search=strict", "--validate-tool %q is not NAME=STRENGTH", pair)
+		}
+		if !gateway.Validation(strength).Valid() {
+			return unknown("--validate-tool", strength, validationNames())
+		}
+		o.ValidateTools[name] = gateway.Validation(strength)
+	}
+	return nil
 }
 
 func readProfile(name string) (*gateway.Rules, error) {

@@ -132,7 +132,7 @@ func (d *draft) keys() []key {
 		{name: "listen", value: parsed(&d.f.Listen, "an address such as "+DefaultListen, ParseListen),
 			about: "where clients connect; default " + DefaultListen + ". An address that other machines reach needs a token"},
 		{name: "admin", value: parsed(&d.f.Admin, "an address of this machine such as 127.0.0.1:8766", ParseAdmin),
-			about: "where `/healthz` and `/metrics` are served; default nowhere"},
+			about: "where `/healthz`, `/metrics` and `/status` are served; default nowhere"},
 		{name: "token", value: d.token(), about: "what clients must send as `Authorization: Bearer …`; default none"},
 		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
 			about: "names this gateway is known by, beside those of this machine; `*` is any"},

@@ -101,12 +101,12 @@ upstreams:
     dialect: dual
     speaks: tool-error
     tools:
-      slow: {timeout: 10m}
+      slow: {timeout: 10m, validate: off}
       endless: {timeout: none}
     retry: {times: 2, maxWait: 2s, budget: 0.5}
     breaker: {failures: 4, rest: 1s}
     repeats: {after: 3, window: 30s}
-    validation: false
+    validate: strict
     headers: {X-Api-Key: "${KEY}", X-Team: "blue"}
     profile: github.profile.yaml
     masks:
@@ -126,6 +126,7 @@ upstreams:
     retry: 2
     breaker: off
     repeats: off
+    validation: false
 `
 
 func TestEveryKeyIsUnderstood(t *testing.T) {
@@ -141,7 +142,7 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 		t.Errorf("got %+v", g)
 	}
 	o := g.Options
-	if o.Mode != gateway.ModeStrict || o.Dialect.Name() != "dual" || o.Speaks != "tool-error" || o.Timeout >= 0 || !o.NoValidation ||
+	if o.Mode != gateway.ModeStrict || o.Dialect.Name() != "dual" || o.Speaks != "tool-error" || o.Timeout >= 0 || o.Validate != gateway.ValidationStrict || o.ValidateTools["slow"] != gateway.ValidationOff ||
 		o.Timeouts["slow"] != 10*time.Minute || o.Timeouts["endless"] >= 0 {
 		t.Errorf("got %+v", o)
 	}
@@ -157,7 +158,7 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 		t.Errorf("got %+v", g.HTTP)
 	}
 	if files.Options.Mode != gateway.ModeObserve || files.Options.Dialect.Name() != "sep3313" || files.Options.Timeout != 40*time.Second ||
-		!files.Options.Breaker.Off || !files.Options.Repeats.Off || files.Options.Retry.Attempts != 3 || strings.Join(files.Command, " ") != "npx -y server-files" ||
+		!files.Options.Breaker.Off || files.Options.Validate != gateway.ValidationOff || !files.Options.Repeats.Off || files.Options.Retry.Attempts != 3 || strings.Join(files.Command, " ") != "npx -y server-files" ||
 		strings.Join(files.Env, " ") != "ROOT=/srv API_KEY=k3y" || !files.Shared || files.Restart != 3 {
 		t.Errorf("got %+v", files)
 	}
@@ -185,7 +186,7 @@ func TestRulesOfTheFileComeBeforeThoseOfTheProfile(t *testing.T) {
 
 func TestASmallFileHasGoodDefaults(t *testing.T) {
 	f := parse(t, "version: 1\nupstreams: {a: {url: http://127.0.0.1:1/mcp}}\n")
-	if f.Listen != config.DefaultListen || f.Drain != config.DefaultDrain || f.Ledger != "" || f.Admin != "" || f.Upstreams[0].Options.NoValidation {
+	if f.Listen != config.DefaultListen || f.Drain != config.DefaultDrain || f.Ledger != "" || f.Admin != "" || f.Upstreams[0].Options.Validate != "" {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -66,7 +66,8 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "when calls of a failing server are refused for a while; off turns it off"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is stopped; off turns it off"},
-		{name: "validation", value: boolean(func(on bool) { o.NoValidation = !on }), about: "whether arguments are held against the tool's own schema first; default true"},
+		{name: "validate", value: choice(&o.Validate, "validation", gateway.Validations()), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
+		{name: "validation", value: boolean(func(on bool) { validateIf(o, on) }), about: "false is the same as validate: off; for older files"},
 		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "set on every request to the server; a value may hold `${NAME}`"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
@@ -77,8 +78,34 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 
 func tool(o *gateway.Options, name string) value {
 	return mapping("a tool", func() []key {
-		return []key{{name: "timeout", about: "how long a call of this tool may take", value: toolDeadline(o, name)}}
+		return []key{
+			{name: "timeout", about: "how long a call of this tool may take", value: toolDeadline(o, name)},
+			{name: "validate", about: "which calls of this tool are refused because of their arguments", value: toolValidation(o, name)},
+		}
 	})
+}
+
+// validateIf sets what the older key says.
+func validateIf(o *gateway.Options, on bool) {
+	if !on {
+		o.Validate = gateway.ValidationOff
+	}
+}
+
+func toolValidation(o *gateway.Options, name string) value {
+	var strength gateway.Validation
+	v := choice(&strength, "validation", gateway.Validations())
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		if read(r, n); strength == "" {
+			return
+		}
+		if o.ValidateTools == nil {
+			o.ValidateTools = map[string]gateway.Validation{}
+		}
+		o.ValidateTools[name] = strength
+	}
+	return v
 }
 
 func toolDeadline(o *gateway.Options, name string) value {

@@ -17,7 +17,7 @@ func (a *Audit) holdRecordedSuccesses(ctx context.Context, profile string, recor
 	if err != nil {
 		return err
 	}
-	up := gateway.New(gateway.Options{Name: a.Name, Rules: p.Rules, NoValidation: true})
+	up := gateway.New(gateway.Options{Name: a.Name, Rules: p.Rules, Validate: gateway.ValidationOff})
 	for i := range recorded {
 		r := &recorded[i]
 		request := wire.Parse(r.Request, wire.Limits{})

@@ -46,10 +46,11 @@ func (t *teller) isOptional(f finding) bool {
 	return found && holder != nil && !slices.Contains(holder.Required, key)
 }
 
-// insteadOf names the unknown keys that were given where one is missing: a misspelling is not an error of its own in an open schema.
+// insteadOf names the unknown keys that were given where one is missing. In an open schema they have no issues of their own.
 func (t *teller) insteadOf(f finding) string {
 	const few = 3
-	unknown := t.unknownKeys(&f)
+	around := shownPath(f.steps[:len(f.steps)-1])
+	unknown := slices.DeleteFunc(t.unknownKeys(&f), func(key string) bool { return t.refused[around+shownPath([]string{key})] })
 	if best := nearest(f.key, unknown); len(best) > 0 {
 		return quoted(best[0]) + " is not a known key, did you mean " + quoted(f.key) + "?"
 	}

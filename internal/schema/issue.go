@@ -23,6 +23,8 @@ type teller struct {
 
 	meant wanted
 	maker maker
+
+	refused map[string]bool // paths of keys that have an issue of their own
 }
 
 // issue dresses a finding: what was expected, what came, how to mend it, and what would pass.

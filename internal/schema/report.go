@@ -93,6 +93,12 @@ func (s *Schema) report(found []finding) Report {
 		found = found[:maxIssues]
 	}
 	t := teller{Schema: s, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
+	t.refused = map[string]bool{}
+	for i := range found {
+		if found[i].isUnknownKey() {
+			t.refused[found[i].path] = true
+		}
+	}
 	for _, f := range found {
 		r.Issues = append(r.Issues, t.issue(f))
 	}

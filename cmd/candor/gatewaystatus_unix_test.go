@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// newLooseServer starts an MCP server over HTTP whose tool search checks less than its schema says.
+func newLooseServer(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		m := wire.Parse(body, wire.Limits{})
+		if err != nil || m.Kind() != wire.KindRequest {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		result := `{"content":[{"type":"text","text":"fine"}]}`
+		switch string(m.Method()) {
+		case "initialize":
+			w.Header().Set("Mcp-Session-Id", "s1")
+			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"loose","version":"1"}}`
+		case "tools/list":
+			result = `{"tools":[{"name":"search","inputSchema":{"type":"object","additionalProperties":false,"required":["query"],
+				"properties":{"query":{"type":"string"},"limit":{"type":"integer"}}}}]}`
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// post sends a request in the session and returns the body of the answer.
+func (g *gate) post(t *testing.T, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/it/", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Mcp-Session-Id", "s1")
+	answer, err := fetch(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func (g *gate) search(t *testing.T, id int, arguments string) string {
+	t.Helper()
+	return g.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"search","arguments":%s}}`, id, arguments))
+}
+
+func newLooseGate(t *testing.T, settings string) *gate {
+	t.Helper()
+	g := newGate(t, configText(newLooseServer(t).URL, settings))
+	g.post(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	g.post(t, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	return g
+}
+
+// printed runs the program and returns its output.
+func printed(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%q: %v", args, err)
+	}
+	return string(out)
+}
+
+func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
+	t.Parallel()
+	g := newLooseGate(t, "")
+	for i := range 3 {
+		if answer := g.search(t, 10+i, `{"query":"a","limit":"20"}`); strings.Contains(answer, "isError") {
+			t.Fatalf("refused: %s", answer)
+		}
+	}
+	if answer := g.search(t, 20, `{}`); !strings.Contains(answer, "INVALID_ARGUMENTS") {
+		t.Errorf("forwarded: %s", answer)
+	}
+	admin := strings.TrimPrefix(g.admin, "http://")
+	text := printed(t, "gateway", "status", "--admin", admin)
+	for _, want := range []string{"/it/ annotate, validation lenient, 6 calls", "search accepts /limit: type string (3 calls)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	var status gatewayStatus
+	if err := json.Unmarshal([]byte(printed(t, "gateway", "status", "--admin", admin, "--json")), &status); err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Upstreams) != 1 || len(status.Upstreams[0].Tolerances) != 1 || status.Upstreams[0].Tolerances[0].Calls != 3 {
+		t.Errorf("%+v", status)
+	}
+}
+
+func TestGatewayFileSetsValidationPerServerAndTool(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ settings, fails, passes string }{
+		{"    validate: strict\n", `{"query":"a","limit":"20"}`, `{"query":"a"}`},
+		{"    validate: off\n", "", `{}`},
+		{"    validate: strict\n    tools: {search: {validate: off}}\n", "", `{}`},
+		{"    validate: off\n    tools: {search: {validate: strict}}\n", `{"query":"a","limit":"20"}`, `{"query":"a"}`},
+	} {
+		g := newLooseGate(t, c.settings)
+		if answer := g.search(t, 10, c.passes); strings.Contains(answer, "isError") {
+			t.Errorf("%q: refused: %s", c.settings, answer)
+		}
+		if c.fails == "" {
+			continue
+		}
+		if answer := g.search(t, 11, c.fails); !strings.Contains(answer, "INVALID_ARGUMENTS") {
+			t.Errorf("%q: forwarded: %s", c.settings, answer)
+		}
+	}
+}

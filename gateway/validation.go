@@ -1,0 +1,124 @@
+package gateway
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/teach"
+)
+
+// Validation says which calls are refused because their arguments do not fit the tool's input schema.
+type Validation string
+
+// The strengths of validation.
+const (
+	// ValidationLenient refuses a call that cannot work: a required argument is missing, has a type with no lossless reading as the one
+	// that is wanted, or has a misspelt key. Other calls are forwarded as they are; if they fail, the answer says what did not fit.
+	ValidationLenient Validation = "lenient"
+	ValidationStrict  Validation = "strict" // refuses every call that does not fit
+	ValidationOff     Validation = "off"    // refuses nothing
+)
+
+// Validations returns all of them, the default first.
+func Validations() []Validation {
+	return []Validation{ValidationLenient, ValidationStrict, ValidationOff}
+}
+
+// Valid reports whether v is one of [Validations].
+func (v Validation) Valid() bool {
+	return v == ValidationLenient || v == ValidationStrict || v == ValidationOff
+}
+
+// validation returns the strength that holds for a tool.
+func (u *Upstream) validation(tool string) Validation {
+	if v, ok := u.o.ValidateTools[tool]; ok {
+		return v
+	}
+	return u.o.Validate
+}
+
+// checksArguments reports whether calls of a tool are checked before they are forwarded.
+func (u *Upstream) checksArguments(tool string) bool {
+	return u.o.Mode != ModeObserve && u.validation(tool) != ValidationOff
+}
+
+// checksAny reports whether calls of any tool are checked. Then the calls of all tools keep their order.
+func (u *Upstream) checksAny() bool {
+	if u.o.Validate != ValidationOff {
+		return true
+	}
+	for _, v := range u.o.ValidateTools {
+		if v != ValidationOff {
+			return true
+		}
+	}
+	return false
+}
+
+// misfit returns the error for arguments that the tool's schema refuses, nil if it does not or is not known.
+func (c *Call) misfit() *candor.Error {
+	list := c.tools.current()
+	if list == nil {
+		return nil
+	}
+	tool := list.tools[c.tool]
+	if tool == nil {
+		return nil // the list may be stale or incomplete: the server decides
+	}
+	strength := c.up.validation(c.tool)
+	if strength == ValidationOff {
+		return nil
+	}
+	input, _ := tool.schema()
+	if input == nil || input.Useless() {
+		return nil
+	}
+	arguments := c.arguments()
+	if input.Accepts(arguments) {
+		return nil
+	}
+	report := input.Explain(arguments)
+	if strength == ValidationLenient && !report.OK() && !report.Fatal {
+		c.departures = departuresOf(&report)
+		return nil
+	}
+	return teach.Report(report, candor.PartyGateway)
+}
+
+// departures are what did not fit the schema in the arguments of a call that was forwarded all the same.
+type departures struct {
+	issues []candor.Issue
+	more   int // beyond those
+}
+
+func departuresOf(r *schema.Report) *departures { return &departures{issues: r.Issues, more: r.More} }
+
+// explain adds to the error of a failed call what did not fit the schema, beside issues that the error has already. The code stays:
+// whether the arguments are the reason is not known.
+func (d *departures) explain(e *candor.Error) *candor.Error {
+	if d == nil || e == nil {
+		return e
+	}
+	issues := e.Details().Issues()
+	named := map[string]bool{}
+	for _, issue := range issues {
+		named[issue.Path] = true
+	}
+	for _, issue := range d.issues {
+		if !named[issue.Path] {
+			issues = append(issues, issue)
+		}
+	}
+	details := e.Details().With("issues", issues)
+	if d.more > 0 {
+		details = details.With("moreIssues", d.more)
+	}
+	return e.With(candor.WithDetails(details))
+}
+
+// own returns the details that remain where the upstream's words are withheld, nil if there are none.
+func (d *departures) own() any {
+	if d == nil {
+		return nil
+	}
+	return map[string]any{"issues": d.issues}
+}
