@@ -14,6 +14,7 @@ type card struct {
 	flagged          bool // isError or error is true, or an exit code is bad
 	exited           bool // an exit code is bad
 	named            bool // it has an id of its own, as records have
+	thrown           bool // its name is that of an exception
 	judged           bool // the payload is a judgement, such as valid: false
 	plainOnly        bool // it has only members that a bare error message has
 
@@ -116,6 +117,7 @@ func cardOf(v wire.Value) card {
 func (c *card) note(key string, v wire.Value) {
 	m := markOf(key)
 	c.named = c.named || key == "id" || key == "_id" || key == "uuid"
+	c.thrown = c.thrown || key == "name" && isExceptionName(v)
 	c.plainOnly = c.plainOnly && plainMark(m, v)
 	switch m {
 	case markSuccess, markFailure, markExit, markJudged:
@@ -146,6 +148,12 @@ func (c *card) note(key string, v wire.Value) {
 		c.meta = v
 	case markHarmless, markNone:
 	}
+}
+
+// isExceptionName reports a text such as ApiError or TimeoutException.
+func isExceptionName(v wire.Value) bool {
+	name, _ := v.Str()
+	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")
 }
 
 // plainMark reports members that a bare error message may have.

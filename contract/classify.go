@@ -304,6 +304,9 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 			return suspectValue(v, askOf(x.Request))
 		}
 	}
+	if isErrorPage(text, x.Request) {
+		return RuleErrorPage, true
+	}
 	if !looksLikeFailure(inside) {
 		return "", false
 	}

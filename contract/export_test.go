@@ -10,6 +10,8 @@ func Tables() map[string]any {
 		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
 		"badCursor": badCursor.lines, "judgement": judgement.lines, "hindered": hindered.lines, "states": states.lines,
 		"starting": starting.lines, "dialling": dialling.lines, "unreadable": unreadable.lines, "brokenJSON": brokenJSON.lines, "argumentWords": argumentWords.lines,
+		"labels": labels.lines, "callWords": callWords.lines, "badStatusLine": badStatusLine.lines, "answerLabels": answerLabels.lines, "errorTitles": errorTitles.lines,
+		"calling": calling.lines, "severities": severities.lines, "codePlaces": codePlaces.lines,
 		"advice": advice.lines, "before": before.lines,
 	}
 	words := map[string][]string{

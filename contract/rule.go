@@ -26,6 +26,7 @@ const (
 	RuleStatusNumber   Rule = "status-number"       // an HTTP status of 400 or more with a message
 	RuleErrorMessage   Rule = "error-message"       // nothing but a message that reads as a failure
 	RuleAllRejected    Rule = "all-items-failed"    // every item of a list failed
+	RuleErrorPage      Rule = "error-page"          // an HTML page titled with a failing HTTP status, from a tool that returns no pages
 	RuleErrorText      Rule = "error-text"          // the text begins as error messages do
 	RuleFailureText    Rule = "failure-sentence"    // the text is one short sentence about a failure
 	RuleOwnVoiceText   Rule = "failure-of-own-task" // the tool says that it could not do what it was asked
@@ -41,15 +42,15 @@ func Rules() []Rule {
 		RuleWaiting, RuleBlocked, RuleDialect, RuleLegacyResult,
 		RuleErrorBlock, RuleInnerFlag, RuleFalseFlag, RuleErrorMember,
 		RuleErrorsMember, RuleStatusWord, RuleStatusNumber, RuleErrorMessage,
-		RuleAllRejected, RuleErrorText, RuleFailureText, RuleOwnVoiceText,
-		RuleHeadedText, RuleAnsweredClean,
+		RuleAllRejected, RuleErrorPage, RuleErrorText, RuleFailureText,
+		RuleOwnVoiceText, RuleHeadedText, RuleAnsweredClean,
 	}
 }
 
 // confidences holds, for each rule that only suspects, how far to trust it.
 var confidences = map[Rule]float64{
 	RuleLegacyResult: 0.98, RuleErrorBlock: 0.95, RuleInnerFlag: 0.95, RuleFalseFlag: 0.85, RuleErrorMember: 0.8,
-	RuleErrorsMember: 0.7, RuleStatusWord: 0.8, RuleStatusNumber: 0.75, RuleErrorMessage: 0.6, RuleAllRejected: 0.8,
+	RuleErrorsMember: 0.7, RuleStatusWord: 0.8, RuleStatusNumber: 0.75, RuleErrorMessage: 0.6, RuleAllRejected: 0.8, RuleErrorPage: 0.8,
 	RuleErrorText: 0.85, RuleFailureText: 0.6, RuleOwnVoiceText: 0.85, RuleHeadedText: 0.7,
 }
 

@@ -51,6 +51,8 @@ func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
 func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 	c := cardOf(v)
 	switch {
+	case depth == 0 && c.thrown && (isBadStatus(c.number) || isBadStatus(c.status)):
+		return RuleErrorMember, true
 	case c.judged:
 		return "", false
 	case c.flagged:

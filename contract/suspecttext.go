@@ -145,6 +145,13 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 // judge weighs what the first line says against whose words these probably are.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
+	from := v.ask.source()
+	switch {
+	case v.reportsStatus():
+		return RuleStatusNumber, true
+	case !from.borrowed() && from != sourcePage && v.refuses(hidden):
+		return RuleErrorText, true
+	}
 	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || v.tellsState() || empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
@@ -153,7 +160,7 @@ func (v *textView) judge(hidden []byte) (Rule, bool) {
 	if !begins && !within {
 		return "", false
 	}
-	switch from := v.ask.source(); from {
+	switch from {
 	case sourceOwn, sourceExec:
 		return v.judgeOwn(begins)
 	case sourceSearch, sourcePage, sourceFile, sourceShell, sourceJudge:
@@ -188,7 +195,7 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	case ownVoice.begins(l):
 		return RuleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
 	case from == sourceJudge:
-		return RuleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l)
+		return RuleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l) && !v.tellsOfCode()
 	case v.echoed && v.short() && !v.listsPaths() && from != sourceShell:
 		return RuleOwnVoiceText, true
 	case from == sourceSearch || from == sourcePage:
@@ -197,6 +204,23 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 		return RuleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
 	}
 }
+
+// tellsOfCode reports words about errors or about a place in a text, as those have who were asked to judge it: "Error codes such as", "Error: line 1".
+func (v *textView) tellsOfCode() bool {
+	l := &v.first
+	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !calling.at(l, 1) || codePlaces.within(l, predicateWords) || v.repeatsLabel()
+}
+
+// calling goes on from "Error" where an error is told: "Error executing", "Error while".
+var calling = newPhrasebook(`
+	*ing
+	while|when|during|in|at|on|from|occurred|calling|code
+`)
+
+// codePlaces are places in a text that was judged.
+var codePlaces = newPhrasebook(`
+	line|column|col 0|1|2|3|4|5|6|7|8|9|*0|*1|*2|*3|*4|*5|*6|*7|*8|*9
+`)
 
 // judgement begins what somebody says who was asked to judge: of a validator, "Invalid date" is an answer.
 var judgement = newPhrasebook(`
