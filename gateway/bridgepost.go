@@ -112,7 +112,7 @@ func (x *bridgeExchange) last(c *bridgeCall) []byte {
 // said. A client of the old era that has gone may have lost its connection only: its call goes on, for what it does.
 func (x *bridgeExchange) leave(c *bridgeCall) bool {
 	if errors.Is(context.Cause(x.r.Context()), ErrDraining) {
-		c.revoke(true, func(call *Call) []byte { return call.Fail(context.WithoutCancel(x.ctx), draining()) })
+		c.revoke(true, func(call *Call) []byte { return call.Fail(context.WithoutCancel(x.ctx), call.interrupted()) })
 		return false
 	}
 	if c.s == nil {

@@ -113,6 +113,9 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, attribute(contract.Read(x).Error, x))))
 	}
 	f.err = c.departures.explain(f.err)
+	if ruled == nil || ruled.mask.Retry == nil { // a rule's own advice is that of the operator
+		f.err = c.careful(f.err)
+	}
 	if !f.suspected && c.mayRetry(f.err) {
 		if wait, ok := c.afford(f.err, end); ok {
 			return c.again(ctx, f, wait)

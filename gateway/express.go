@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -97,12 +98,17 @@ func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 		return teach.UnknownTool(c.tool, c.listedNames(), e.Origin().By).With(candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithSession(c.session, "", ""))
 	}
+	suggestion := ""
+	if asksForCheck(e) {
+		suggestion = contract.CheckEffect
+		shown = shown.With(candor.WithSuggestion(suggestion))
+	}
 	if e.Code() != candor.CodeUnknownToolFailure {
 		return shown
 	}
 	// The sentence of this code says that there were no words, and what to do is to read them. Neither is true here.
 	return shown.With(candor.WithMessage("The tool reported a failure, and its own words are withheld."),
-		candor.WithSuggestion("Report it with the reference, under which the operator finds the tool's own words."))
+		candor.WithSuggestion(strings.TrimSpace(suggestion+" Report it with the reference, under which the operator finds the tool's own words.")))
 }
 
 // withheldRetry is the advice beside a sentence of the catalogue. An upstream may say how long to wait, or not to repeat the call; it may

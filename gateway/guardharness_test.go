@@ -39,12 +39,13 @@ func (c *testClock) advance(d time.Duration) {
 
 // guarded is a gateway over HTTP in front of a server of scripted tools, which counts the calls that reach it.
 type guarded struct {
-	t     *testing.T
-	up    *Upstream
-	clock *testClock
-	front string
-	list  string                                   // the members of tools/list
-	tools map[string]func(arguments string) string // each returns a result; "" hangs up
+	t      *testing.T
+	up     *Upstream
+	clock  *testClock
+	front  string
+	list   string                                   // the members of tools/list
+	tools  map[string]func(arguments string) string // each returns a result, or "HTTP" and a status; "" hangs up
+	server *httptest.Server
 
 	mu      sync.Mutex
 	reached map[string]int
@@ -63,9 +64,9 @@ func toolFails(text string) string {
 func newGuarded(t *testing.T, o Options, list string, tools map[string]func(string) string) *guarded {
 	t.Helper()
 	g := &guarded{t: t, clock: newTestClock(), list: list, tools: tools, reached: map[string]int{}}
-	server := httptest.NewServer(http.HandlerFunc(g.serve))
-	t.Cleanup(server.Close)
-	target, err := url.Parse(server.URL)
+	g.server = httptest.NewServer(http.HandlerFunc(g.serve))
+	t.Cleanup(g.server.Close)
+	target, err := url.Parse(g.server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +91,12 @@ func (g *guarded) serve(w http.ResponseWriter, r *http.Request) {
 		if result = g.tools[name](string(m.Params().Path("arguments").Raw())); result == "" {
 			panic(http.ErrAbortHandler)
 		}
+	}
+	var status int
+	if n, _ := fmt.Sscanf(result, "HTTP %d", &status); n == 1 {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(status)
+		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
@@ -133,7 +140,10 @@ type advised struct {
 		AfterMs int64
 	}
 	Suggestion string
-	Details    struct{ AfterMs, Times, Repeated int64 }
+	Details    struct {
+		AfterMs, Times, Repeated int64
+		Said                     struct{ Retry string }
+	}
 }
 
 // call calls a tool in session s1; Code is "" for a success.

@@ -141,8 +141,12 @@ func (l *link) decided(held *pending, sent bool) (over *candor.Error, revoked bo
 
 // reason is the error of a call that the end of the link ends: one that was never sent had no effect.
 func (p *pending) reason(e *candor.Error) *candor.Error {
-	if p.unsent && e.Code() == candor.CodeUpstreamGone {
+	switch {
+	case p.unsent && e.Code() == candor.CodeUpstreamGone:
 		return tooLate(e)
+	case !p.unsent && e.Code() == candor.CodeGatewayDraining:
+		return p.call.interrupted()
+	default:
+		return e
 	}
-	return e
 }

@@ -199,7 +199,7 @@ func (x *httpExchange) lost(err error) Reply {
 		x.aside().callOff(x.call)
 		return Reply{}
 	case errors.Is(context.Cause(x.ctx), ErrDraining):
-		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), draining()))
+		x.tell(x.call.Fail(context.WithoutCancel(x.ctx), x.call.interrupted()))
 		x.aside().callOff(x.call)
 		return Reply{}
 	case errors.Is(context.Cause(x.ctx), errCalledOff):

@@ -10,6 +10,9 @@ import (
 // before any answer. What it said, if anything, is evidence. Reached says that the call may have had its effect.
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
+	if reached {
+		f.err = c.careful(f.err)
+	}
 	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
 		if wait, ok := c.afford(f.err, c.unanswered); ok {
 			return c.again(ctx, f, wait)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // repeats stops a client that makes the same failing call again and again: the same tool with the same arguments in one session. A call
@@ -37,7 +38,8 @@ type callStreak struct {
 	count  int
 	since  time.Time     // when the first of them was noted
 	noted  time.Time     // when the last one was
-	due    time.Time     // when the delay that the last one advised ends; zero if it advised none
+	due    time.Time     // when the delay that the last one gave ends; zero if it gave none
+	after  time.Duration // that delay
 	next   time.Time     // when a trial is let through; zero while nothing is refused
 	gap    time.Duration // between the last trial and the next
 	code   candor.Code   // of the last one, as are all below
@@ -107,10 +109,14 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 		return e
 	}
 	e = e.With(candor.WithDetails(e.Details().With("repeated", count)))
-	if e.Retry().Retryable() {
+	switch {
+	case e.Retry().Retryable():
 		return e // its own suggestion says to wait
+	case asksForCheck(e):
+		return e.With(candor.WithSuggestion(contract.CheckEffect + " " + candor.CodeRepeatedFailure.Action()))
+	default:
+		return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
 	}
-	return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
 }
 
 // session returns the failures of a session, with space for two more. It is called with the lock held.
@@ -184,12 +190,25 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
 	s.noted, s.due = now, time.Time{}
 	s.code, s.ref, s.retry, s.advice = e.Code(), e.Ref(), e.Retry(), e.Suggestion()
-	if after := e.Retry().After(); after > 0 {
-		s.due = now.Add(after - after/10) // timers of clients are not exact
+	if s.after = saidDelay(e); s.after > 0 {
+		s.due = now.Add(s.after - s.after/10) // timers of clients are not exact
 	}
 }
 
-// waited reports that a call at that time comes after the delay that the last failure advised.
+// saidDelay returns the delay after which a failed call may work: the one that is advised, or the one that was said of a call that is not
+// advised to be repeated because it may have taken effect.
+func saidDelay(e *candor.Error) time.Duration {
+	if after := e.Retry().After(); after > 0 || !asksForCheck(e) {
+		return after
+	}
+	var ms int64
+	if err := e.Details().Get("said").Get("retryAfterMs").Decode(&ms); err != nil {
+		return 0
+	}
+	return candor.RetryIn(time.Duration(ms) * time.Millisecond).After()
+}
+
+// waited reports that a call at that time comes after the delay that the last failure gave.
 func (s *callStreak) waited(at time.Time) bool { return !s.due.IsZero() && !at.Before(s.due) }
 
 // expired reports that the failures are too old to count.
@@ -205,7 +224,7 @@ func (s *callStreak) opens() time.Time {
 	if s.due.IsZero() {
 		return s.next
 	}
-	due := s.noted.Add(s.retry.After()) // without the tolerance of waited, so that the delay that is given is the one that was advised
+	due := s.noted.Add(s.after) // without the tolerance of waited, so that the delay that is given is the one that was advised
 	if due.Before(s.next) {
 		return due
 	}

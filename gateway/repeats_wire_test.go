@@ -213,3 +213,26 @@ func TestRepeatGuardDoesNotCountParallelCalls(t *testing.T) {
 		t.Errorf("the first repetition: %+v", got)
 	}
 }
+
+// A tool without annotations is not advised to be called again, but one that waits for the delay that was said may work by now.
+func TestRepeatGuardSparesACallThatWaitedForTheDelayThatWasSaid(t *testing.T) {
+	g := newGuarded(t, Options{}, `{"name":"fetch"}`, map[string]func(string) string{
+		"fetch": func(string) string { return toolFails("503 Service Unavailable") },
+	})
+	var got advised
+	for i := range 20 {
+		if got = g.call("fetch", `{}`); got.Code != "UPSTREAM_UNAVAILABLE" || got.Retry.Kind != "not_retryable" {
+			t.Fatalf("attempt %d, 1.1 s after the one before: %+v", i, got)
+		}
+		g.clock.advance(1100 * time.Millisecond)
+	}
+	if !strings.Contains(got.Suggestion, "took effect") || !strings.Contains(got.Suggestion, "Change the approach") {
+		t.Errorf("the last failure: %+v", got)
+	}
+	for range 8 {
+		got = g.call("fetch", `{}`)
+	}
+	if got.Code != "REPEATED_FAILURE" || got.Retry.Kind != "not_retryable" || got.Details.AfterMs != 1000 {
+		t.Errorf("without a pause: %+v", got)
+	}
+}

@@ -93,6 +93,6 @@ func (u *Upstream) resent(ctx context.Context, answer []byte, session string, ma
 	case !mayRecord():
 		return nil
 	}
-	f := failure{verdict: read.Verdict, said: c.veil(answer, &m), err: c.stamp(attribute(read.Error, &x))}
+	f := failure{verdict: read.Verdict, said: c.veil(answer, &m), err: c.careful(c.stamp(attribute(read.Error, &x)))}
 	return c.express(ctx, f, &m)
 }

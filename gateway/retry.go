@@ -17,8 +17,7 @@ func (c *Call) mayRetry(e *candor.Error) bool {
 	if c.final || c.attempt >= c.up.o.Retry.Attempts || !e.Retry().Retryable() || !c.isTool() || c.up.o.Mode == ModeObserve {
 		return false
 	}
-	tool := c.tools.tool(c.tool)
-	return tool != nil && (tool.readOnly || tool.again)
+	return c.mayRepeat()
 }
 
 // afford reports whether another attempt can be made now, and after which pause: the budget has one left, and the breaker, for

@@ -1,0 +1,37 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+)
+
+// mayRepeat reports a call of a tool that is declared read-only or idempotent, so that a second call does no harm.
+func (c *Call) mayRepeat() bool {
+	t := c.tools.tool(c.tool)
+	return t != nil && (t.readOnly || t.again)
+}
+
+// careful returns the error of a call that has reached the server, with advice that cannot cause a second effect.
+func (c *Call) careful(e *candor.Error) *candor.Error {
+	if e == nil || !c.isTool() || c.mayRepeat() {
+		return e
+	}
+	return contract.AvoidSecondEffect(e)
+}
+
+// interrupted is the error for a call that has reached the server and is not waited for any longer, because the gateway ends.
+func (c *Call) interrupted() *candor.Error {
+	e := draining()
+	if !c.isTool() || c.mayRepeat() {
+		return e
+	}
+	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithMessage("The gateway is shutting down and did not wait for the answer."),
+		candor.WithSuggestion(contract.CheckEffect))
+}
+
+// asksForCheck reports an error that suggests to check whether the call took effect.
+func asksForCheck(e *candor.Error) bool {
+	return !e.Retry().Retryable() && strings.HasPrefix(e.Suggestion(), contract.CheckEffect)
+}
