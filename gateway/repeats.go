@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type callStreak struct {
 	after  time.Duration // that delay
 	next   time.Time     // when a trial is let through; zero while nothing is refused
 	gap    time.Duration // between the last trial and the next
+	codes  []candor.Code // that were seen: a failure with another one is not a repetition
 	code   candor.Code   // of the last one, as are all below
 	ref    string
 	retry  candor.Retry
@@ -60,6 +62,7 @@ const (
 	maxStreaks      = 10_000 // entries of all sessions; when that is reached all are forgotten
 	maxSessionCalls = 64     // of one session; then the oldest makes way
 	maxRepeated     = 256    // is the longest name of a tool whose failures are counted
+	maxCodes        = 16     // of one call; a failure with yet another code counts
 	firstGapShare   = 12     // the first trial is let through after this part of the window
 )
 
@@ -150,6 +153,7 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 	case c.began.Before(streak.noted):
 		return streak.count // it was made before the other one failed, and repeats nothing
 	case streak.waited(c.began): // then the one before does not count, and this one takes its place
+	case !slices.Contains(streak.codes, e.Code()) && len(streak.codes) < maxCodes: // something has changed
 	default:
 		streak.count++
 	}
@@ -189,6 +193,9 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 // fail keeps the part of a failure that a later refusal speaks of.
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
 	s.noted, s.due = now, time.Time{}
+	if !slices.Contains(s.codes, e.Code()) && len(s.codes) < maxCodes {
+		s.codes = append(s.codes, e.Code())
+	}
 	s.code, s.ref, s.retry, s.advice = e.Code(), e.Ref(), e.Retry(), e.Suggestion()
 	if s.after = saidDelay(e); s.after > 0 {
 		s.due = now.Add(s.after - s.after/10) // timers of clients are not exact

@@ -236,3 +236,24 @@ func TestRepeatGuardSparesACallThatWaitedForTheDelayThatWasSaid(t *testing.T) {
 		t.Errorf("without a pause: %+v", got)
 	}
 }
+
+// A call that fails in another way each time repeats no failure: something changes. Two failures that take turns are a loop.
+func TestRepeatGuardCountsOnlyFailuresThatComeAgain(t *testing.T) {
+	ways := []string{"401 Unauthorized", "403 Forbidden", "404 Not Found", "409 Conflict", "422 Unprocessable Entity", "413 Payload Too Large", "Invalid argument: path is required", "501 Not Implemented"}
+	n, turns := 0, len(ways)
+	g := newGuarded(t, Options{}, `{"name":"act"}`, map[string]func(string) string{"act": func(string) string { n++; return toolFails(ways[n%turns]) }})
+	for range ways {
+		if got := g.call("act", `{}`); got.Code == "REPEATED_FAILURE" {
+			t.Fatalf("failure %d: %+v", n, got)
+		}
+	}
+	turns = 2
+	g.callIn("s2", "act", `{}`)
+	stopped := false
+	for range 7 {
+		stopped = stopped || g.callIn("s2", "act", `{}`).Code == "REPEATED_FAILURE"
+	}
+	if !stopped {
+		t.Error("a loop of two failures that take turns is not stopped within 8 calls")
+	}
+}
