@@ -51,7 +51,12 @@ func (c *Call) Bytes() []byte { return c.request.Bytes() }
 func (c *Call) ProgressToken() []byte { return c.request.Params().Path("_meta", "progressToken").Raw() }
 
 // Timeout returns how long the call may take without a sign of progress, 0 for ever.
-func (c *Call) Timeout() time.Duration { return c.up.timeout(c.tool) }
+func (c *Call) Timeout() time.Duration {
+	if c.method == "initialize" {
+		return max(c.up.o.StartTimeout, 0)
+	}
+	return c.up.timeout(c.tool)
+}
 
 // Attempt returns which attempt this is, from 1.
 func (c *Call) Attempt() int { return c.attempt }

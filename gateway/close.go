@@ -210,6 +210,9 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if c.Method() == "initialize" && e.Code() == candor.CodeUpstreamGone {
 		e = notReady(e)
 	}
+	if c.Method() == "initialize" && e.Code() == candor.CodeCallTimeout {
+		e = slowStart(e, c.Timeout())
+	}
 	return c.refuse(ctx, e, lostOr(e))
 }
 

@@ -17,6 +17,8 @@ const (
 	listsMany    = "many"    // very many tools, with patterns
 	listsNothing = "nothing" // tools/list is never answered
 	listsApart   = "apart"   // other tools for other clients, without a handshake
+	listsSlow    = "slow"    // initialize takes a second
+	listsDeaf    = "deaf"    // initialize is never answered
 	listsSome    = "some"    // three tools of four; "hidden" works too, and another name is refused in the way that the name says
 	listsLoose   = "loose"   // tools that check nothing: the arguments come back as they were received
 )
@@ -71,6 +73,12 @@ func listAnswer(kind string, m *wire.Message) string {
 	client, _ := m.Params().Path("_meta", "io.modelcontextprotocol/clientInfo", "name").Str()
 	switch string(m.Method()) {
 	case "initialize":
+		switch kind {
+		case listsSlow:
+			time.Sleep(time.Second)
+		case listsDeaf:
+			return ""
+		}
 		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"lists","version":"1"}}`
 	case "tools/list":
 		switch kind {

@@ -43,12 +43,14 @@ type Options struct {
 	// ValidateTools says so for single tools.
 	ValidateTools map[string]Validation
 
-	Timeout  time.Duration            // of a call; 0 is [DefaultTimeout], negative none. Progress extends it.
-	Timeouts map[string]time.Duration // by tool
-	Retry    RetryPolicy
-	Breaker  BreakerPolicy
-	Repeats  RepeatPolicy
-	Limits   Limits
+	Timeout time.Duration // of a call; 0 is [DefaultTimeout], negative none. Progress extends it.
+	// StartTimeout is how long initialize may take; 0 is [DefaultStartTimeout], negative none. Servers are often installed at their first start.
+	StartTimeout time.Duration
+	Timeouts     map[string]time.Duration // by tool
+	Retry        RetryPolicy
+	Breaker      BreakerPolicy
+	Repeats      RepeatPolicy
+	Limits       Limits
 
 	Ledger Ledger
 	Meter  Meter
@@ -60,6 +62,9 @@ type Options struct {
 
 // DefaultTimeout is the deadline of a call where nobody says otherwise.
 const DefaultTimeout = 5 * time.Minute
+
+// DefaultStartTimeout is the deadline of initialize where nothing else is set.
+const DefaultStartTimeout = 2 * time.Minute
 
 // Limits bounds what peers may make the gateway hold. A zero field stands for its default.
 type Limits struct {
@@ -132,6 +137,9 @@ func (o *Options) fill() {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = DefaultStartTimeout
 	}
 	if o.Limits.Calls <= 0 {
 		o.Limits.Calls = 1024

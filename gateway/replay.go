@@ -30,7 +30,7 @@ type greeting struct{ version, capabilities []byte }
 // maxHello bounds what is kept to be said again. A handshake that is longer is not.
 const maxHello = 1 << 20
 
-// greetTimeout is how long a server that was started anew may take to answer.
+// greetTimeout is how long a server that was started anew may take to answer if [Options.StartTimeout] sets no limit.
 const greetTimeout = 30 * time.Second
 
 // request notes the client's initialize.
@@ -102,6 +102,9 @@ func (h *handshake) replay(ctx context.Context, l *link) (same bool, err error) 
 	}
 	now := make(chan *greeting, 1)
 	p := &pending{key: idKey(id), began: time.Now(), limit: greetTimeout}
+	if own := l.up.o.StartTimeout; own > 0 {
+		p.limit = own
+	}
 	p.due = p.began.Add(p.limit)
 	p.own = func(m *wire.Message) {
 		if m == nil || m.Kind() != wire.KindResult {

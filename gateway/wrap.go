@@ -425,6 +425,12 @@ func notReady(e *candor.Error) *candor.Error {
 		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
 }
 
+// slowStart is the error for an initialize that took longer than limit.
+func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
+	return e.With(candor.WithMessage("The server did not answer initialize within "+limit.String()+"."),
+		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
+}
+
 // within waits for f, but no longer than d.
 func within(d time.Duration, f func()) {
 	done := make(chan struct{})

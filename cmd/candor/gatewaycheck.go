@@ -68,6 +68,7 @@ type understoodUpstream struct {
 	Dialect    string            `json:"dialect"`
 	Speaks     string            `json:"speaks,omitempty"`
 	Timeout    string            `json:"timeout"`
+	Start      string            `json:"startTimeout"`
 	Tools      map[string]string `json:"tools,omitempty"` // their deadlines
 	Retries    int               `json:"retries"`
 	Breaker    bool              `json:"breaker"`
@@ -134,7 +135,8 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 	o := u.Options
 	out := understoodUpstream{
 		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
-		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout), Retries: max(o.Retry.Attempts-1, 0),
+		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout, gateway.DefaultTimeout),
+		Start: timeWords(o.StartTimeout, gateway.DefaultStartTimeout), Retries: max(o.Retry.Attempts-1, 0),
 		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: o.Validate != gateway.ValidationOff,
 		Validate: orDefault(string(o.Validate), string(gateway.ValidationLenient)), Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
 	}
@@ -151,7 +153,7 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 		if out.Tools == nil {
 			out.Tools = map[string]string{}
 		}
-		out.Tools[name] = timeWords(d)
+		out.Tools[name] = timeWords(d, gateway.DefaultTimeout)
 	}
 	for name, v := range o.ValidateTools {
 		if out.ToolChecks == nil {
@@ -162,13 +164,13 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 	return out
 }
 
-// timeWords is a deadline as a person says it.
-func timeWords(d time.Duration) string {
+// timeWords is a deadline as a person says it; 0 stands for the default.
+func timeWords(d, otherwise time.Duration) string {
 	switch {
 	case d < 0:
 		return config.None
 	case d == 0:
-		return gateway.DefaultTimeout.String()
+		return otherwise.String()
 	default:
 		return d.String()
 	}
@@ -262,6 +264,9 @@ func some(n int, one, many string) string {
 // words are the settings of an upstream, each in a few words.
 func (u *understoodUpstream) words() []string {
 	words := []string{u.Mode, "answers in " + u.Dialect, "timeout " + u.Timeout}
+	if u.Start != gateway.DefaultStartTimeout.String() {
+		words = append(words, "start timeout "+u.Start)
+	}
 	if u.Speaks != "" {
 		words = append(words, "speaks "+u.Speaks)
 	}

@@ -27,6 +27,7 @@ type wrapCommand struct {
 	w            *world
 	mode         string
 	timeout      string
+	startTimeout string
 	toolTimeouts []string
 	profile      string
 	maxFrame     string
@@ -84,6 +85,7 @@ server could not be started or a flag is wrong.`,
 	flags := cmd.Flags()
 	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "what may be done to failing answers: "+joinWords(modeNames()))
 	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "how long a call may take without a sign of progress, or none")
+	flags.StringVar(&c.startTimeout, "start-timeout", gateway.DefaultStartTimeout.String(), "how long the server may take to answer initialize, or none")
 	flags.StringArrayVar(&c.toolTimeouts, "tool-timeout", nil, "the same for one tool, as NAME=DURATION; may be repeated")
 	flags.StringVar(&c.profile, "profile", "", "a file with rules for this server")
 	flags.StringVar(&c.maxFrame, "max-frame", "16MiB", "the largest message, with its unit")
@@ -169,6 +171,9 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 	}
 	if o.Timeout, err = config.ParseDeadline(c.timeout); err != nil {
 		return o, badFlag("--timeout", err)
+	}
+	if o.StartTimeout, err = config.ParseDeadline(c.startTimeout); err != nil {
+		return o, badFlag("--start-timeout", err)
 	}
 	if o.Timeouts, err = c.byTool(); err != nil {
 		return o, err

@@ -120,6 +120,7 @@ type draft struct {
 	mode      gateway.Mode
 	dialect   dialect.Dialect
 	timeout   time.Duration
+	start     time.Duration
 	limits    gateway.Limits
 	door      gateway.HTTPOptions
 	upstreams []*Upstream
@@ -145,6 +146,7 @@ func (d *draft) keys() []key {
 		{name: "mode", value: choice(&d.mode, "mode", gateway.Modes()), about: "what may be done to failing answers, unless an upstream says otherwise; default annotate"},
 		{name: "dialect", value: dialectValue(&d.dialect), about: "the shape of answers that the gateway makes itself, unless an upstream says otherwise; default candor"},
 		{name: "timeout", value: deadline(&d.timeout), about: "how long a call may take without a sign of progress, unless an upstream says otherwise; default 5m"},
+		{name: "startTimeout", value: deadline(&d.start), about: "how long a server may take to answer `initialize`, unless an upstream says otherwise; default 2m"},
 		{name: "limits", value: mapping("limits", d.limitKeys), about: "what peers may make the gateway hold"},
 		{name: "upstreams", needed: true, value: named("upstream", "upstreams by name", d.upstream),
 			about: "the servers behind the gateway, by a name that becomes the path: `/NAME/`"},
@@ -193,6 +195,7 @@ func (d *draft) file() *File {
 	for _, u := range d.upstreams {
 		u.Options.Mode = orElse(u.Options.Mode, d.mode)
 		u.Options.Timeout = orElse(u.Options.Timeout, d.timeout)
+		u.Options.StartTimeout = orElse(u.Options.StartTimeout, d.start)
 		if u.Options.Dialect == nil {
 			u.Options.Dialect = d.dialect
 		}

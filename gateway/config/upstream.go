@@ -62,6 +62,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "dialect", value: dialectValue(&o.Dialect), about: "the shape of answers that the gateway makes itself"},
 		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
+		{name: "startTimeout", value: deadline(&o.StartTimeout), about: "how long the server may take to answer `initialize`, its installation included"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
 		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "when calls of a failing server are refused for a while; off turns it off"},
