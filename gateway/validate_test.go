@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -15,6 +16,7 @@ import (
 const looseTools = `{"tools":[
 {"name":"search","inputSchema":` + closedSchema + `},
 {"name":"broken","inputSchema":` + closedSchema + `},
+{"name":"hang","inputSchema":` + closedSchema + `},
 {"name":"open","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string"},"head":{"type":"integer"}}}},
 {"name":"nested","inputSchema":{"type":"object","required":["edits"],"properties":{"edits":{"type":"array","items":{"type":"object",
  "required":["oldText"],"properties":{"oldText":{"type":"string"},"count":{"type":"integer"}},"additionalProperties":false}}}}},
@@ -62,6 +64,7 @@ var accepted = []struct{ name, tool, arguments string }{
 	{"a boolean as text", "search", `{"query":"a","exact":"true"}`},
 	{"a boolean as a number", "search", `{"query":"a","exact":1}`},
 	{"a list as JSON text", "search", `{"query":"a","tags":"[\"x\"]"}`},
+	{"a large list as JSON text", "search", `{"query":"a","tags":"[\"` + strings.Repeat("x", 70_000) + `\"]"}`},
 	{"an object as JSON text", "search", `{"query":"a","filter":"{\"x\":1}"}`},
 	{"a number for a text", "search", `{"query":5}`},
 	{"a boolean for a text", "search", `{"query":true}`},
@@ -95,6 +98,8 @@ var refused = []struct{ name, tool, arguments string }{
 	{"a list for an object", "search", `{"query":"a","filter":[1]}`},
 	{"a misspelt optional key", "search", `{"query":"a","limt":5}`},
 	{"an optional key in another case", "search", `{"query":"a","Limit":5}`},
+	{"a misspelt optional key beside a large value", "search", `{"query":"` + strings.Repeat("a", 70_000) + `","limt":5}`},
+	{"a large text for a list", "search", `{"query":"a","tags":"` + strings.Repeat("x", 70_000) + `"}`},
 	{"a misspelt required key", "search", `{"qeury":"a"}`},
 	{"a misspelt required key of an open schema", "open", `{"pth":"a"}`},
 	{"a misspelt nested key", "nested", `{"edits":[{"old_text":"a"}]}`},
@@ -110,9 +115,9 @@ func TestLenientValidationForwardsWhatMayWork(t *testing.T) {
 		s.call(i+1, c.tool, c.arguments)
 		line := s.next()
 		if code := codeOf(line); code != "" {
-			t.Errorf("%s: refused with %s: %s", c.name, code, line)
+			t.Errorf("%s: refused with %s: %.600s", c.name, code, line)
 		} else if got := textOf(t, line); got != c.arguments {
-			t.Errorf("%s: the server received %s, want %s", c.name, got, c.arguments)
+			t.Errorf("%s: the server received %.200s, want %.200s", c.name, got, c.arguments)
 		}
 	}
 	s.balanced(0)
@@ -124,7 +129,7 @@ func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
 	for i, c := range refused {
 		s.call(i+1, c.tool, c.arguments)
 		if line := s.next(); codeOf(line) != "INVALID_ARGUMENTS" {
-			t.Errorf("%s: %s", c.name, line)
+			t.Errorf("%s: %.600s", c.name, line)
 		}
 	}
 	s.balanced(len(refused))
@@ -149,6 +154,17 @@ func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 		if paths := issuePaths(t, line); !strings.Contains(paths, "/limit") || !strings.Contains(paths, "/zzextra") {
 			t.Errorf("%s: the issues name %s", mode, paths)
 		}
+	}
+}
+
+// A call that is lost says what did not fit, too: it may be why.
+func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
+	s := wrapped(t, Options{Timeouts: map[string]time.Duration{"hang": 300 * time.Millisecond}}, listChild(listsLoose))
+	s.greet()
+	s.call(1, "hang", `{"query":"a","limit":"20"}`)
+	line := s.next()
+	if codeOf(line) != "CALL_TIMEOUT" || issuePaths(t, line) != "/limit" || !strings.Contains(textOf(t, line), "/limit") {
+		t.Error(line)
 	}
 }
 
