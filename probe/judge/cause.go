@@ -11,76 +11,74 @@ import (
 	"github.com/candor-mcp/candor/probe"
 )
 
-// cause is what several tools have in common that break a rule: they fail in the same words, as all tools of a server do whose browser is
-// not installed.
-type cause struct {
-	rule  *rule
-	words string
-}
-
-// shared is a cause with the tools and the cases that show it.
+// shared is a rule that several tools break for one cause: they fail in the same words, as all tools of a server do whose browser is not
+// installed.
 type shared struct {
-	cause
+	rule    *rule
 	dockets []*docket
-	hits    []hit
+	hits    []hit // of all of them
 }
 
-// joined returns the findings of all parties. Those with one cause are one finding, with the tools that show it. Grades do not depend on that.
+// joined returns the findings of all parties. Tools that break a rule for one cause have one finding together, so that every tool has a rule in
+// one finding at most. Grades do not depend on it.
 func joined(dockets []*docket) []probe.Finding {
-	byCause, order := causes(dockets)
 	var out []probe.Finding
-	for _, c := range order {
-		if s := byCause[c]; len(s.dockets) > 1 {
-			out = append(out, s.finding())
-		}
-	}
-	for _, d := range dockets {
-		for _, b := range d.found {
-			left := slices.DeleteFunc(slices.Clone(b.hits), func(h hit) bool {
-				s := byCause[d.causeOf(b.rule, h)]
-				return s != nil && len(s.dockets) > 1
-			})
-			if len(left) > 0 {
-				out = append(out, finding(b.rule, d.party, left))
+	for i := range all {
+		for _, s := range groupsOf(&all[i], dockets) {
+			if len(s.dockets) > 1 {
+				out = append(out, s.finding())
+			} else {
+				out = append(out, finding(s.rule, s.dockets[0].party, s.hits))
 			}
 		}
 	}
 	return out
 }
 
-// causes groups the cases that break a rule by what they have in common, in the order in which they come.
-func causes(dockets []*docket) (byCause map[cause]*shared, order []cause) {
-	byCause = map[cause]*shared{}
+// groupsOf groups the parties that break a rule. Two are in one group if a failure of the one and a failure of the other have the same words.
+func groupsOf(r *rule, dockets []*docket) []*shared {
+	var groups []*shared
+	byWords := map[string]*shared{}
 	for _, d := range dockets {
-		for _, b := range d.found {
-			for _, h := range b.hits {
-				c := d.causeOf(b.rule, h)
-				if c.words == "" {
-					continue
+		at := slices.IndexFunc(d.found, func(b breach) bool { return b.rule == r })
+		if at < 0 {
+			continue
+		}
+		own := &shared{rule: r, dockets: []*docket{d}}
+		groups = append(groups, own)
+		for _, h := range d.found[at].hits {
+			words := d.words(r, h)
+			if other := byWords[words]; words != "" && other != nil && other != own {
+				other.dockets = append(other.dockets, own.dockets...)
+				groups = slices.DeleteFunc(groups, func(g *shared) bool { return g == own })
+				for known, g := range byWords {
+					if g == own {
+						byWords[known] = other
+					}
 				}
-				s := byCause[c]
-				if s == nil {
-					s = &shared{cause: c}
-					byCause[c] = s
-					order = append(order, c)
-				}
-				if !slices.Contains(s.dockets, d) {
-					s.dockets = append(s.dockets, d)
-				}
-				s.hits = append(s.hits, h)
+				own = other
+			}
+			if words != "" {
+				byWords[words] = own
 			}
 		}
 	}
-	return byCause, order
+	for _, g := range groups {
+		slices.SortFunc(g.dockets, func(a, b *docket) int { return compareText(a.party.name, b.party.name) })
+		for _, d := range g.dockets {
+			g.hits = append(g.hits, d.found[slices.IndexFunc(d.found, func(b breach) bool { return b.rule == r })].hits...)
+		}
+	}
+	return groups
 }
 
-// causeOf is what a case may have in common with cases of other tools. It has no words where the case stands for itself: it belongs to no tool,
+// words are what a case may have in common with cases of other tools. There are none where the case stands for itself: it belongs to no tool,
 // does not fail in words, or breaks the rule only together with others.
-func (d *docket) causeOf(r *rule, h hit) cause {
+func (d *docket) words(r *rule, h hit) string {
 	if r.each == nil || d.party.name == "" || !h.s.told() {
-		return cause{}
+		return ""
 	}
-	return cause{r, h.s.commonWords()}
+	return h.s.commonWords()
 }
 
 var (
@@ -127,7 +125,7 @@ func (s *shared) finding() probe.Finding {
 		f.Tools = append(f.Tools, d.party.name)
 		f.Outside = f.Outside && !slices.ContainsFunc(s.hits, func(h hit) bool { return h.unmendable || h.s.Case.Tool == d.party.name && d.party.guesses(h.s) })
 	}
-	for _, h := range s.hits[:min(len(s.hits), shownCases)] {
+	for _, h := range unlike(s.hits) {
 		f.Evidence = append(f.Evidence, evidence(h.s))
 	}
 	named := make([]string, 0, namedTools)
@@ -140,4 +138,20 @@ func (s *shared) finding() probe.Finding {
 	}
 	f.Message = sentence(fmt.Sprintf("Each of %d tools (%s)", len(f.Tools), who), s.hits)
 	return f
+}
+
+// unlike returns the first cases to show, those with different words before others.
+func unlike(hits []hit) []hit {
+	var first, rest []hit
+	seen := map[string]bool{}
+	for _, h := range hits {
+		if words := h.s.commonWords(); !seen[words] {
+			seen[words] = true
+			first = append(first, h)
+		} else {
+			rest = append(rest, h)
+		}
+	}
+	first = append(first, rest...)
+	return first[:min(len(first), shownCases)]
 }

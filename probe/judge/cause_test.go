@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +40,18 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 			t.Errorf("%s: %d findings, grade %s", tool.Tool, tool.Findings, tool.Grade)
 		}
 	}
-	// What one of them does beside that is its own.
-	own := missing(text(true, "there is something else"))
+	// A tool that fails in other words has a finding of its own.
+	own := absent(text(true, "there is something else"))
 	own.Case.Tool = run.Tools[3].Name
+	run.Observations[3] = own
+	if r, err = judge.Judge(run, ""); err != nil || len(r.Findings) != 2 || len(r.Findings[0].Tools) != 39 || r.Findings[1].Tool != own.Case.Tool {
+		t.Errorf("%v\n%s", err, show(r))
+	}
+	// Tools that share one failure of several have one finding of the rule, with all of them.
 	run.Observations = append(run.Observations, own)
-	if r, err = judge.Judge(run, ""); err != nil || !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC010" && f.Tool == own.Case.Tool && f.Count == 1 }) {
+	run.Observations[len(run.Observations)-1].Case.Tool = run.Tools[5].Name
+	if r, err = judge.Judge(run, ""); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Tools) != 40 || r.Findings[0].Count != 41 ||
+		!strings.Contains(r.Findings[0].Evidence[1].Response, "something else") {
 		t.Errorf("%v\n%s", err, show(r))
 	}
 }

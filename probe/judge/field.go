@@ -76,10 +76,12 @@ func (s *sight) refusesArguments() bool {
 		return false
 	}
 	switch class := s.reading.Error.Class(); class {
-	case candor.ClassPrecondition, candor.ClassDenied, candor.ClassRateLimited, candor.ClassTimeout, candor.ClassCancelled:
+	case candor.ClassPrecondition, candor.ClassDenied, candor.ClassRateLimited, candor.ClassTimeout, candor.ClassCancelled, candor.ClassUnsupported:
 		return false
-	default:
+	case candor.ClassBadRequest:
 		return true
+	default:
+		return s.sound != nil // without a sound call to compare with, nothing shows that it is about the arguments
 	}
 }
 

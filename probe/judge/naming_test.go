@@ -81,3 +81,17 @@ func TestAToolThatIsAskedForAnErrorGivesOne(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyARefusalOfArgumentsHasToNameThem has answers to a call without arguments of a tool that is never called with sound ones.
+func TestOnlyARefusalOfArgumentsHasToNameThem(t *testing.T) {
+	t.Parallel()
+	for words, held := range map[string]bool{
+		"MCP error -32601: Tool search requires task augmentation (taskSupport: 'required')": false,
+		"ERR_X: the daemon is not there":             false,
+		"INVALID_ARGUMENTS: the arguments are wrong": true,
+	} {
+		if got, _ := found(t, one(missing(text(true, words)))); strings.Contains(got, "EC015") != held {
+			t.Errorf("%q: found %q", words, got)
+		}
+	}
+}
