@@ -143,7 +143,8 @@ func (d *driver) joined(messages [][]byte) string {
 	return text
 }
 
-// lost says what a connection that is no more means. A process has ended. Over the network the server may still be there.
+// lost returns the outcome of a case after which the connection is gone. A process has ended. Over the network the server may still be there,
+// or may have ended and been started again.
 func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outcome probe.Outcome, alive bool) {
 	if d.transport == transportStdio {
 		o.Exit = d.link.epitaph()
@@ -152,11 +153,29 @@ func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outco
 	if s.broken == "" {
 		s.broken = "connection closed"
 	}
+	ended := d.ended(ctx)
 	d.leave(false)
 	if d.gone = d.again(ctx); d.gone != nil {
 		return probe.OutcomeCrash, false
 	}
+	if ended {
+		d.run.Restarts++
+		return probe.OutcomeCrash, true
+	}
 	return probe.OutcomeNoAnswer, true
+}
+
+// ended reports a server over streamable HTTP that is not the one that was called before: nothing listens where it was, or it does not know
+// the session any more. Of one without sessions that was back at once nothing is known.
+func (d *driver) ended(ctx context.Context) bool {
+	w, ok := d.link.(*web)
+	if !ok {
+		return false
+	}
+	before := w.sessionID()
+	_, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil)
+	unknown := s.status >= http.StatusBadRequest && s.status < http.StatusInternalServerError && before != "" && !answers(s.raw)
+	return s.end == endBroken || unknown || w.sessionID() != before
 }
 
 // callOff tells the server that nobody waits any more, as a client would.

@@ -98,6 +98,13 @@ func answers(body []byte) bool {
 	return m.ID() != nil && !m.ID().IsNull()
 }
 
+// sessionID is the session that the server has given, "" if there is none.
+func (w *web) sessionID() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.session
+}
+
 // renew begins another session, as a client must whose session is not known.
 func (w *web) renew(ctx context.Context) error {
 	w.mu.Lock()
