@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,6 +31,8 @@ func TestMain(m *testing.M) {
 	if who := os.Getenv(personality); who != "" {
 		os.Exit(serveStdio(who))
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // most tests wait for a server that does not answer
 	os.Exit(m.Run())
 }
 
