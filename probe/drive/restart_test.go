@@ -56,7 +56,7 @@ func TestAServerThatEndsAndComesBackHasCrashed(t *testing.T) {
 					_ = s.Listener.Close()
 					time.AfterFunc(600*time.Millisecond, func() {
 						if again, err := net.Listen("tcp", at); err == nil {
-							_ = http.Serve(again, s.Config.Handler) //nolint:gosec // a test
+							_ = http.Serve(again, s.Config.Handler)
 						}
 					})
 					cut(w)

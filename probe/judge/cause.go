@@ -46,9 +46,8 @@ func groupsOf(r *rule, dockets []*docket) []*shared {
 		}
 		own := &shared{rule: r, dockets: []*docket{d}}
 		groups = append(groups, own)
-		for _, h := range d.found[at].hits {
-			words := d.words(r, h)
-			if other := byWords[words]; words != "" && other != nil && other != own {
+		for _, words := range d.words(r, d.found[at].hits) {
+			if other := byWords[words]; other != nil && other != own {
 				other.dockets = append(other.dockets, own.dockets...)
 				groups = slices.DeleteFunc(groups, func(g *shared) bool { return g == own })
 				for known, g := range byWords {
@@ -58,9 +57,7 @@ func groupsOf(r *rule, dockets []*docket) []*shared {
 				}
 				own = other
 			}
-			if words != "" {
-				byWords[words] = own
-			}
+			byWords[words] = own
 		}
 	}
 	for _, g := range groups {
@@ -72,13 +69,18 @@ func groupsOf(r *rule, dockets []*docket) []*shared {
 	return groups
 }
 
-// words are what a case may have in common with cases of other tools. There are none where the case stands for itself: it belongs to no tool,
-// does not fail in words, or breaks the rule only together with others.
-func (d *docket) words(r *rule, h hit) string {
-	if r.each == nil || d.party.name == "" || !h.s.told() {
-		return ""
+// words are what the cases that break a rule may have in common with cases of other tools. There are none of the server as a whole, and none
+// where nothing was said.
+func (d *docket) words(r *rule, hits []hit) (out []string) {
+	if r.compares || d.party.name == "" {
+		return nil
 	}
-	return h.s.commonWords()
+	for _, h := range hits {
+		if h.s.told() {
+			out = append(out, h.s.commonWords()...)
+		}
+	}
+	return out
 }
 
 var (
@@ -86,33 +88,37 @@ var (
 	spaces  = regexp.MustCompile(`\s+`)
 )
 
-// commonWords are the words of a failure without what differs between the tools of a server: their names, the arguments and their values,
-// and numbers.
-func (s *sight) commonWords() string {
-	if s.common != "" {
-		return s.common
-	}
-	text := cut(s.text())
-	own := []string{s.Case.Tool}
-	for key, v := range s.arguments().Members() {
-		name, _ := key.Str()
-		value, _ := v.Str()
-		own = append(own, name, value)
-	}
-	if s.tool != nil {
-		for key := range schemaOf(s.tool).Path("properties").Members() {
+// commonWords are the words of a failure without what differs between the tools of a server: their names, the values of arguments, and
+// numbers. A second text is without the names of arguments, too, which may also be words of a failure that is about something else.
+func (s *sight) commonWords() []string {
+	if s.common == nil {
+		values, names := []string{s.Case.Tool}, []string(nil)
+		for key, v := range s.arguments().Members() {
 			name, _ := key.Str()
-			own = append(own, name)
+			value, _ := v.Str()
+			values, names = append(values, value), append(names, name)
 		}
+		if s.tool != nil {
+			for key := range schemaOf(s.tool).Path("properties").Members() {
+				name, _ := key.Str()
+				names = append(names, name)
+			}
+		}
+		text := numbers.ReplaceAllString(without(cut(s.text()), values), "#")
+		s.common = []string{spaces.ReplaceAllString(text, " "), spaces.ReplaceAllString(without(text, names), " ")}
 	}
-	slices.SortFunc(own, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	for _, word := range slices.Compact(own) {
+	return s.common
+}
+
+// without replaces words in a text, the longest first.
+func without(text string, words []string) string {
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, word := range slices.Compact(words) {
 		if len(word) > 1 {
 			text = strings.ReplaceAll(text, word, "…")
 		}
 	}
-	s.common = spaces.ReplaceAllString(numbers.ReplaceAllString(text, "#"), " ")
-	return s.common
+	return text
 }
 
 // namedTools is how many tools a message names.
@@ -145,7 +151,7 @@ func unlike(hits []hit) []hit {
 	var first, rest []hit
 	seen := map[string]bool{}
 	for _, h := range hits {
-		if words := h.s.commonWords(); !seen[words] {
+		if words := h.s.commonWords()[1]; !seen[words] {
 			seen[words] = true
 			first = append(first, h)
 		} else {

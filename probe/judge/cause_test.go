@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -52,6 +53,22 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	run.Observations[len(run.Observations)-1].Case.Tool = run.Tools[5].Name
 	if r, err = judge.Judge(run, ""); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Tools) != 40 || r.Findings[0].Count != 41 ||
 		!strings.Contains(r.Findings[0].Evidence[1].Response, "something else") {
+		t.Errorf("%v\n%s", err, show(r))
+	}
+}
+
+// TestOneCauseIsOneFindingOfARuleThatLooksAtAllCases has the same browser missed in a JSON-RPC error, in words that are arguments of one tool.
+func TestOneCauseIsOneFindingOfARuleThatLooksAtAllCases(t *testing.T) {
+	t.Parallel()
+	run := forty("")
+	for i := range run.Observations {
+		o := absent(rpc(-32603, "Could not find Chrome (ver. 131.0), which the query of a page needs before running the script"))
+		o.Case.Tool = run.Tools[i].Name
+		run.Observations[i] = o
+	}
+	run.Tools[7].InputSchema = json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}}}`)
+	r, err := judge.Judge(run, "")
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != "EC004" || len(r.Findings[0].Tools) != 40 {
 		t.Errorf("%v\n%s", err, show(r))
 	}
 }

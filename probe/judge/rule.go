@@ -12,6 +12,8 @@ type rule struct {
 
 	each   func(s *sight) (what string, bad bool)
 	across func(p *party) []hit
+	// compares says that the cases break the rule only together: what they have in common with those of another tool is no cause.
+	compares bool
 }
 
 // hit is a case that shows something wrong.

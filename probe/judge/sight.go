@@ -22,11 +22,11 @@ type sight struct {
 	exchange *contract.Exchange
 	message  *wire.Message
 	reading  contract.Reading
-	sound    *sight // how the tool answered sound arguments, nil if it was not asked; of a party only
-	idle     bool   // the upstream was made to fail, and was not asked; in Label only, because a party leaves such cases out
-	read     *facts // by facts
-	named    string // by label
-	common   string // by commonWords
+	sound    *sight   // how the tool answered sound arguments, nil if it was not asked; of a party only
+	idle     bool     // the upstream was made to fail, and was not asked; in Label only, because a party leaves such cases out
+	read     *facts   // by facts
+	named    string   // by label
+	common   []string // by commonWords
 }
 
 func view(o *probe.Observation, t *probe.Tool) *sight {

@@ -26,7 +26,7 @@ var truthRules = []rule{
 		Reason: "Who reads one of the ways misses the failures that are told in the other.",
 		Clause: "Evidence: the audit of a dual-envelope surface, where a client written for one form misreads half of the tools",
 		Fix:    "Tell every failure of the tool in one form."},
-		across: mixes},
+		across: mixes, compares: true},
 	{Rule: probe.Rule{ID: "EC023", Title: "Ran in spite of invalid input", Severity: probe.SeverityMajor, Sets: everySet, Outside: true,
 		Reason: "What was asked for is not what was done, and nobody is told.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Security Considerations: servers MUST validate all tool inputs",

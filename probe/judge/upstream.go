@@ -12,7 +12,7 @@ var upstreamRules = []rule{
 		Reason: "The agent retries, too: attempts multiply, a limit is hit sooner, and a change may be made twice.",
 		Clause: "Evidence: recorded servers sent up to six requests for one call; PostHog #62861 slept an hour",
 		Fix:    "Leave the retry to the caller, or say in the error how often it was tried."},
-		across: retriesUnseen},
+		across: retriesUnseen, compares: true},
 }
 
 // retriesUnseen compares the faults that pass with those that nobody retries: some calls need more than one request. Where there is nothing to
