@@ -81,6 +81,12 @@ server could not be started or a flag is wrong.`,
   candor ledger tail -f --kind failure      watch what it records`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
+	c.registerAll(cmd)
+	return cmd
+}
+
+// registerAll adds the flags of wrap to those that it shares with gateway.
+func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	c.register(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "what may be done to failing answers: "+joinWords(modeNames()))
@@ -99,7 +105,6 @@ server could not be started or a flag is wrong.`,
 	complete(cmd, "validate", validationNames())
 	complete(cmd, "mode", modeNames())
 	complete(cmd, "dialect", dialect.Names())
-	return cmd
 }
 
 func modeNames() []string { return spelt(gateway.Modes()) }
