@@ -192,6 +192,16 @@ func TestWordsOfConnectionsAndPreconditions(t *testing.T) {
 		{"You need to connect to a database first", `{"sql":"select 1"}`, "sql:string!", "PRECONDITION_FAILED"},
 		{"No project is open. Please call open_project first.", "", "", "PRECONDITION_FAILED"},
 		{"circuit breaker is open (cooldown 29993 ms)", "", "", "UNAVAILABLE"},
+		{"An API error occurred: channel_not_found", "", "", "NOT_FOUND"},
+		{"An API error occurred: invalid_auth", "", "", "UPSTREAM_UNAUTHENTICATED"},
+		{"You do not have permission to view this page", "", "", "PERMISSION_DENIED"},
+		{"API key not valid. Please pass a valid API key.", `{"q":"a"}`, "q:string!", "UPSTREAM_UNAUTHENTICATED"},
+		{"Unable to locate credentials", `{"q":"a"}`, "q:string!", "CONFIGURATION_MISSING"},
+		{"Missing required environment variables: A_HOST, B_EMAIL", `{"q":"a"}`, "q:string!", "CONFIGURATION_MISSING"},
+		{"No data found, symbol may be delisted", `{"symbol":"ZZ"}`, "symbol:string!", "NOT_FOUND"},
+		{"maximum call stack size exceeded", "", "", "INTERNAL_ERROR"},
+		{"Could not resolve to a User with the login of 'zz'.", `{"login":"zz"}`, "login:string!", "NOT_FOUND"},
+		{"error while loading shared libraries: libnss3.so: cannot open shared object file: No such file or directory", "", "", "DEPENDENCY_MISSING"},
 	})
 }
 

@@ -181,6 +181,20 @@ func (h *heard) symbolFinding() finding {
 			return fairly(h.refused(c), "the code word "+h.Symbols[i])
 		}
 	}
+	return h.snakeFinding()
+}
+
+// snakeFinding reads a code word in lower case that closes a sentence, as in "An API error occurred: channel_not_found". Names of arguments are not
+// code words.
+func (h *heard) snakeFinding() finding {
+	text := strings.TrimRight(h.text, " .\n")
+	word := text[strings.LastIndexAny(text, " \n\"'(")+1:]
+	if !strings.Contains(word, "_") || strings.ToLower(word) != word || h.schema.has(word) || !strings.HasSuffix(strings.TrimSpace(text[:len(text)-len(word)]), ":") {
+		return finding{}
+	}
+	if c := inWords(strings.Join(splitName(word), " "), symbolLexicon); c.Valid() {
+		return fairly(h.refused(c), "the code word "+word)
+	}
 	return finding{}
 }
 
@@ -300,6 +314,7 @@ func (h *heard) attempted() (code candor.Code, verb string) {
 var starting = newPhrasebook(`
 	spawn|spawnsync|execve|execvp|posix_spawn|fork|createprocess|popen|subprocess
 	exec: … file|executable
+	shared object|libraries|library
 	error|failed|unable|cannot to? executing|launching|launch|execute|exec|spawn
 `)
 

@@ -30,6 +30,7 @@ var meanings = []meaning{
 	means(candor.CodeInternalError, `
 		panic|panicked: … error|runtime|nil|index|thread|at
 		panicked at
+		maximum call stack
 		null pointer
 		nil pointer
 		segmentation fault|violation`),
@@ -55,6 +56,7 @@ var meanings = []meaning{
 	means(candor.CodeConfigurationMissing, `
 		environment variable|variables … required|missing|set|not|is|are|must
 		set|export|define the? *? environment variable|variables
+		missing|required|undefined *? environment variable|variables
 		*_api_key|*_token|*_key|*_url|*_secret|*_password … required|missing|unset|undefined|not|environment|must
 		set|missing|configure|provide|requires|require|needs *_api_key|*_token|*_key|*_url|*_secret|*_password
 		no|missing|without api|access|auth|authentication|bot|secret|private|personal|bearer|client? key|keys|token|credentials|credential|secret
@@ -64,6 +66,9 @@ var meanings = []meaning{
 		credentials are|is? not|missing available|configured|found|provided|set
 		not|isn't|aren't|n't been? configured
 		no … configured
+		could|cannot|can't|couldn't|unable|failed not? to? locate|load|find|obtain|read the|any? default|valid? credentials|credential
+		please|must|need|needs to? configure
+		configure … settings|url|key|token|credentials|server|endpoint|environment
 		configuration|config … missing|required|invalid|not|error
 		must be configured
 		environment|config|configuration is|are? missing|incomplete|invalid`),
@@ -71,6 +76,7 @@ var meanings = []meaning{
 		log|sign in first
 		login|authenticate|authorize first
 		not logged|signed in?
+		must|need|needs|have to? be logged|signed|authenticated
 		not|isn't|aren't authenticated
 		authentication|login|authorization|sign|signin|auth in? is? required|needed|expired|timeout
 		session|login|authorization|authentication|sign|auth in? has? expired|timed|ended
@@ -81,7 +87,7 @@ var meanings = []meaning{
 		unauthorized|unauthorised
 		invalid|bad|incorrect|expired|wrong|revoked|rejected api|access|auth|authentication|bot|secret|client|bearer|refresh? key|token|credentials|credential|password|login|auth|authentication|signature|secret
 		key|token|credentials|credential|password|secret … expired|invalid|revoked|rejected|incorrect|refused
-		key|token|credentials|credential|password is|are|was not valid|accepted|authorized
+		key|token|credentials|credential|password is|are|was? not valid|accepted|authorized|recognized
 		authentication|authorization|login|auth failed|error|failure|unsuccessful
 		failed|unable|could|cannot not? to? authenticate|login
 		could not authenticate`),
@@ -102,7 +108,8 @@ var meanings = []meaning{
 		blocked by|for|url|request
 		blocked url|request|hostname|host
 		read only|readonly
-		does not have access|permission
+		do|does|did|don't|doesn't not? have … access|permission|permissions|rights|privileges|scope|scopes
+		only … are|is allowed|permitted
 		权限不足`),
 	means(candor.CodeDependencyMissing, `
 		command|executable|binary|binaries|program|module|browser|driver|chrome|chromium|java|python|docker|ffmpeg|interpreter|library|bindings|cli … not found|installed|exist
@@ -134,10 +141,12 @@ var meanings = []meaning{
 	means(candor.CodeUpstreamUnreachable, `
 		connection|connect|socket|network|networking refused|reset|closed|aborted|failed|error|lost|unreachable|hang|disconnected|terminated|timeout
 		connection to|with … failed|lost|closed|refused|reset
+		connection|socket is|was|has been? closed|lost|terminated|refused|reset
 		fetch failed
 		socket hang up
 		other side closed
-		could|cannot|can't|couldn't|unable|failed|failure|problem|problems|trouble|error not? to? connect|connecting|reach|reaching|resolve|communicate|communicating|contact|contacting
+		could|cannot|can't|couldn't|unable|failed|failure|problem|problems|trouble|error not? to? connect|connecting|reach|reaching|communicate|communicating|contact|contacting
+		could|cannot|can't|couldn't|unable|failed not? to? resolve !to
 		not connected
 		no such host
 		unknown|unresolved|unresolvable host|hostname
@@ -169,7 +178,7 @@ var meanings = []meaning{
 		checksum|digest|integrity mismatch|error|check|failed`),
 	means(candor.CodeTooLarge, `
 		too large|big|long|many|deep
-		exceeds|exceeded … maximum|limit|size|length
+		exceeds|exceeded … maximum|limit|size
 		maximum … exceeded|size|length
 		payload|request|file|input|content too large|big|long`),
 	means(candor.CodeAlreadyExists, `
@@ -185,6 +194,7 @@ var meanings = []meaning{
 		not|isn't supported|implemented
 		unsupported|unimplemented
 		does not support
+		only … are|is supported
 		not available … in|on|for
 		no longer supported|maintained`),
 	// In front of the guess that often follows: "it may have been deleted, or the ID is invalid".
@@ -221,8 +231,9 @@ var meanings = []meaning{
 		no such
 		does|do|did not exist
 		doesn't|don't exist
-		no … found|exists|exist|matching|matches
+		no … found|exists|exist|matching|matches|available
 		could not|cannot|unable to? find|locate
+		could not resolve to
 		couldn't find|locate
 		no longer available|exists|exist
 		unknown|nonexistent !error|errors|failure|exception|reason|cause|problem|issue|status|state|response|host|hostname|server
@@ -267,7 +278,7 @@ var symbolMeanings = append([]meaning{
 	means(candor.CodeTimeout, `timeout|timedout`),
 	means(candor.CodeUpstreamUnauthenticated, `
 		auth|authentication|unauthorized|authorization|login|credentials error|failed|invalid
-		invalid|expired grant|client|token|credentials`),
+		invalid|expired|bad|not grant|client|token|credentials|auth|authed`),
 	means(candor.CodeUpstreamUnreachable, `
 		socket|connect|connection|network|fetch|dns error|exception|refused|reset|failed`),
 	means(candor.CodeUpstreamBadResponse, `

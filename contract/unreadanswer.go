@@ -41,6 +41,7 @@ var unreadable = newPhrasebook(`
 	response|reply is|was|body? empty|malformed|invalid|unexpected|undefined
 	empty response|reply
 	expected json but|got|received
+	html|xml|text instead of json
 	no * returned|received from|by|in
 	expected … response but|got|received
 	response|reply validation|schema failed|error|mismatch

@@ -30,14 +30,16 @@ const maxBuckets = 10000
 
 // Stats is how many failures there were.
 type Stats struct {
-	By       Dimension      `json:"by"`
-	Entries  uint64         `json:"entries"`  // of any kind
-	Failures uint64         `json:"failures"` // of kind failure
-	Skipped  uint64         `json:"skipped"`  // lines that are no sound entries
-	Begin    time.Time      `json:"begin,omitzero"`
-	End      time.Time      `json:"end,omitzero"`
-	Kinds    map[Kind]int64 `json:"kinds"`
-	Buckets  []Bucket       `json:"buckets"` // the largest first, hours in their order
+	By       Dimension `json:"by"`
+	Entries  uint64    `json:"entries"`  // of any kind
+	Failures uint64    `json:"failures"` // of kind failure
+	// Suspected is how many of the failures only look like one, and were passed on as the successes they claim to be.
+	Suspected uint64         `json:"suspected"`
+	Skipped   uint64         `json:"skipped"` // lines that are no sound entries
+	Begin     time.Time      `json:"begin,omitzero"`
+	End       time.Time      `json:"end,omitzero"`
+	Kinds     map[Kind]int64 `json:"kinds"`
+	Buckets   []Bucket       `json:"buckets"` // the largest first, hours in their order
 }
 
 // Bucket is one name and its failures.
@@ -59,6 +61,9 @@ func (r *Reader) Count(ctx context.Context, by Dimension, options ReadOptions) (
 		stats.add(l)
 		if l.Kind == KindFailure {
 			stats.Failures++
+			if member(l, "outcome") == string(OutcomeSuspected) {
+				stats.Suspected++
+			}
 			name := bucketOf(l, by)
 			if _, known := counts[name]; !known && len(counts) >= maxBuckets {
 				name = "other"

@@ -70,7 +70,7 @@ const barWidth = 40
 
 func (c *statsCommand) write(s *ledger.Stats) {
 	p := c.w.paint()
-	fmt.Fprintf(c.w.out, "%s among %s", count(s.Failures, "failure", "failures"), count(s.Entries, "entry", "entries"))
+	fmt.Fprintf(c.w.out, "%s%s among %s", count(s.Failures, "failure", "failures"), suspectedWords(s.Suspected), count(s.Entries, "entry", "entries"))
 	if !s.Begin.IsZero() {
 		fmt.Fprintf(c.w.out, ", %s to %s", s.Begin.Format("2006-01-02 15:04:05"), s.End.Format("2006-01-02 15:04:05"))
 	}
@@ -92,6 +92,14 @@ func (c *statsCommand) write(s *ledger.Stats) {
 	if rest > 0 {
 		fmt.Fprintf(c.w.out, "%s %8d\n", pad("(others)", width), rest)
 	}
+}
+
+// suspectedWords says how many of the failures before it are only suspected, "" if none are.
+func suspectedWords(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d only suspected)", n)
 }
 
 // bar draws a share of the largest in eighths of a letter; whatever is there is seen.

@@ -157,6 +157,9 @@ func kindWord(r *ledger.Record, p paint) string {
 	word := pad(string(r.Kind), len("checkpoint"))
 	switch r.Kind {
 	case ledger.KindFailure:
+		if r.Outcome == ledger.OutcomeSuspected {
+			return p.warn(pad("suspected", len("checkpoint")))
+		}
 		return p.bad(word)
 	case ledger.KindRecovered:
 		return p.warn(word)
