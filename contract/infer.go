@@ -189,7 +189,7 @@ func (h *heard) symbolFinding() finding {
 func (h *heard) snakeFinding() finding {
 	text := strings.TrimRight(h.text, " .\n")
 	word := text[strings.LastIndexAny(text, " \n\"'(")+1:]
-	if !strings.Contains(word, "_") || strings.ToLower(word) != word || h.schema.has(word) || !strings.HasSuffix(strings.TrimSpace(text[:len(text)-len(word)]), ":") {
+	if len(h.Issues) > 0 || !strings.Contains(word, "_") || strings.ToLower(word) != word || h.schema.has(word) || !strings.HasSuffix(strings.TrimSpace(text[:len(text)-len(word)]), ":") {
 		return finding{}
 	}
 	if c := inWords(strings.Join(splitName(word), " "), symbolLexicon); c.Valid() {

@@ -109,7 +109,6 @@ var meanings = []meaning{
 		blocked url|request|hostname|host
 		read only|readonly
 		do|does|did|don't|doesn't not? have … access|permission|permissions|rights|privileges|scope|scopes
-		only … are|is allowed|permitted
 		权限不足`),
 	means(candor.CodeDependencyMissing, `
 		command|executable|binary|binaries|program|module|browser|driver|chrome|chromium|java|python|docker|ffmpeg|interpreter|library|bindings|cli … not found|installed|exist
@@ -225,6 +224,8 @@ var meanings = []meaning{
 		provide one|either|a|at
 		参数错误
 		参数`),
+	means(candor.CodePermissionDenied, `
+		only … are|is allowed|permitted`),
 	means(candor.CodeNotFound, `
 		not|never found|exist
 		not|never be|been found
