@@ -130,3 +130,48 @@ func TestCallsThatALegacyServerHasNotAnsweredAreCounted(t *testing.T) {
 		t.Errorf("%s", m.Bytes())
 	}
 }
+
+// leaveUnfinished begins to post a message of a size that is announced, and stops after some of it.
+func leaveUnfinished(t *testing.T, g *gate, announced, sent int) {
+	t.Helper()
+	conn := dialGate(t, g)
+	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		announced, strings.Repeat(" ", sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One client that does not finish its message, or does not read its answer, leaves the others their share of the memory.
+func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
+	text := func(size int) string {
+		return `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}}`
+	}
+	large, larger := text(900<<10), text(15<<20)
+	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := larger
+		if r.Header.Get("Less") != "" {
+			answer = large
+		}
+		says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))).ServeHTTP(w, r)
+	})
+	ask := strings.Replace(toolCall, `"arguments":{`, `"arguments":{"x":"`+strings.Repeat("x", 900<<10)+`",`, 1)
+	ask = strings.Replace(ask, `",}`, `"}`, 1)
+	for name, stall := range map[string]func(*testing.T, *gate){
+		"upload that stops early": func(t *testing.T, g *gate) { leaveUnfinished(t, g, 15<<20, 100<<10) },
+		"upload that stops late":  func(t *testing.T, g *gate) { leaveUnfinished(t, g, 15<<20, 14<<20) },
+		"answer that is not read": askAndLeaveUnread,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(t, upstream, gateway.Options{}, gateway.HTTPOptions{Patience: 30 * time.Second})
+			stall(t, g)
+			time.Sleep(300 * time.Millisecond) // so that it holds what it can; less of it only makes the test milder
+			for range 3 {
+				began := time.Now()
+				if got := g.post(t, ask, "Less", "1"); string(got.body) != large || time.Since(began) > 15*time.Second {
+					t.Fatalf("after %v: %d %.300s", time.Since(began), got.status, got.body)
+				}
+			}
+		})
+	}
+}

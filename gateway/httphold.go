@@ -10,39 +10,95 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// storage is room for messages. The large ones have three quarters of it for themselves, and the others the rest: or a few clients that
-// ask for much and do not read it could stop everybody.
-type storage struct{ usual, large holding }
+// storage is a budget for messages. Those up to midsize have a quarter of it for themselves. Of the rest an eighth of the whole is kept for
+// messages of up to a sixteenth that find no place among the large ones: a client that does not finish a very large message, or does not
+// read one, cannot keep the others waiting.
+type storage struct {
+	usual, large, spare holding
+	spareSize           int64 // the largest message that spare is for
+	patience            time.Duration
+}
 
 // share is what one exchange has of a storage.
-type share struct{ usual, large int64 }
+type share struct{ usual, large, spare int64 }
 
 const midsize = 64 << 10 // a larger message is large
 
 func newStorage(most int64, patience time.Duration) storage {
-	return storage{usual: holding{most: most / 4, patience: patience}, large: holding{most: most - most/4, patience: patience}}
+	budget := func(most int64) holding { return holding{most: most, patience: patience} }
+	return storage{
+		usual: budget(most / 4), large: budget(most - most/4 - most/8), spare: budget(most / 8), spareSize: most / 16, patience: patience,
+	}
 }
 
-// reserve makes the share what a message of that size needs. While one that became large waits for room it keeps what it had; large
+// reserve makes the share what a message of that size needs. While one that became large waits it keeps what it had; large
 // ones never wait for that. Beforehand is called before it waits.
 func (s *storage) reserve(ctx context.Context, of *share, size int64, beforehand func()) error {
-	h, held, others, left := &s.usual, &of.usual, &s.large, &of.large
-	if size > midsize {
-		h, held, others, left = others, left, h, held
+	if size <= midsize {
+		if !s.usual.try(&of.usual, size) {
+			beforehand()
+			if err := s.usual.wait(ctx, &of.usual, size); err != nil {
+				return err
+			}
+		}
+		s.large.try(&of.large, 0)
+		s.spare.try(&of.spare, 0)
+		return nil
 	}
-	if !h.try(held, size) {
+	switch {
+	case s.large.try(&of.large, size):
+		s.spare.try(&of.spare, 0)
+	case size <= s.spareSize && s.spare.try(&of.spare, size):
+		s.large.try(&of.large, 0)
+	default:
 		beforehand()
-		if err := h.wait(ctx, held, size); err != nil {
+		if err := s.waitLarge(ctx, of, size); err != nil {
 			return err
 		}
 	}
-	others.try(left, 0)
+	s.usual.try(&of.usual, 0)
+	return nil
+}
+
+// waitLarge waits until a large message has a place, in whichever part of the budget one becomes free first.
+func (s *storage) waitLarge(ctx context.Context, of *share, size int64) error {
+	if size > s.spareSize {
+		if err := s.large.wait(ctx, &of.large, size); err != nil {
+			return err
+		}
+		s.spare.try(&of.spare, 0)
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errNoRoom)
+	defer cancel()
+	large, spare := s.large.enqueue(of.large, size), s.spare.enqueue(of.spare, size)
+	select {
+	case <-large.room:
+	case <-spare.room:
+	case <-ctx.Done():
+	}
+	inLarge, inSpare := !s.large.dequeue(large), !s.spare.dequeue(spare)
+	if inLarge {
+		of.large = size
+	}
+	if inSpare {
+		of.spare = size
+	}
+	switch {
+	case inLarge:
+		s.spare.try(&of.spare, 0)
+	case inSpare:
+		s.large.try(&of.large, 0)
+	default:
+		return context.Cause(ctx)
+	}
 	return nil
 }
 
 func (s *storage) giveBack(of *share) {
 	s.usual.try(&of.usual, 0)
 	s.large.try(&of.large, 0)
+	s.spare.try(&of.spare, 0)
 }
 
 // holdRequest reads the message of a client. It is held until the exchange is over: until then it may have to be sent again.
@@ -90,8 +146,8 @@ func (x *httpExchange) read(r io.Reader, said, limit int64, s *storage, of *shar
 	}
 }
 
-// nextSize is how large a buffer is to be that is full. What is announced is believed when some of it has come. There is one byte more
-// than a message may have, to see that it has ended.
+// nextSize is the next capacity for a full buffer. What is announced is believed up to eight times of what has come: a peer that
+// announces much and sends little holds little. There is one byte more than a message may have, to see that it has ended.
 func nextSize(have, said, limit int64) int64 {
 	size := 2 * have
 	switch {
@@ -100,7 +156,7 @@ func nextSize(have, said, limit int64) int64 {
 	case have == 0:
 		size = min(said, midsize) + 1
 	case said >= have:
-		size = said + 1
+		size = min(said, 8*have) + 1
 	}
 	return min(size, limit+1)
 }
