@@ -51,6 +51,7 @@ type httpLayer struct {
 	max  int
 	mark []string // the value of throughHeader, shared by all requests and never changed
 
+	open     *openAnswers  // nil if open calls are not given up when the server stops
 	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
 	replays  replays
 	room     room
@@ -209,9 +210,10 @@ var _ io.ReadCloser = (*messageBody)(nil)
 
 // pass lets the handler answer, and survives it.
 func (l *httpLayer) pass(a *answer, r *http.Request) {
+	l.open.add(a)
 	defer func() {
 		v := recover()
-		if v == nil {
+		if l.open.remove(a) || v == nil {
 			return
 		}
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -220,5 +222,7 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 		a.thrown(outcome{thrown: v, stack: panicStack()})
 	}()
 	l.next.ServeHTTP(a, r)
-	a.finish()
+	if !l.open.remove(a) {
+		a.finish()
+	}
 }

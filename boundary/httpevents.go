@@ -76,6 +76,7 @@ func (a *answer) writeEvent(raw []byte) error {
 	} else {
 		a.suspectEvent(raw)
 	}
+	a.answered = a.answered || !bytes.Contains(raw[:min(len(raw), 256)], []byte(`"method":`))
 	_, err := a.write(raw)
 	return err
 }

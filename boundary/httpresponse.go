@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -26,10 +27,13 @@ type answer struct {
 	place  place  // of a large body
 	ticket ticket // of a call that the gate has let in
 
+	mu     sync.Mutex // guards what follows while the handler runs
 	mode   answerMode
 	status int
 	kind   string // the media type of the answer
 	held   []byte // what was written and not yet sent
+	// answered says that the answer was among the events that were sent.
+	answered bool
 }
 
 // answerMode says what is done with what the handler writes.
@@ -40,6 +44,7 @@ const (
 	answerPassed                   // sent as it is
 	answerHeld                     // kept until it is complete
 	answerEvents                   // sent event by event
+	answerGiven                    // dropped, because the call was answered when the server stopped
 )
 
 const (
@@ -55,6 +60,12 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // WriteHeader decides what is done with the answer.
 func (a *answer) WriteHeader(status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.writeHeader(status)
+}
+
+func (a *answer) writeHeader(status int) {
 	if a.mode == answerOpen && status >= 200 {
 		a.status, a.kind = status, mediaType(a.Header())
 		a.mode = a.choose()
@@ -62,7 +73,7 @@ func (a *answer) WriteHeader(status int) {
 	if a.mode == answerEvents {
 		a.Header().Del("Content-Length")
 	}
-	if a.mode != answerHeld {
+	if a.mode != answerHeld && a.mode != answerGiven {
 		a.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -90,8 +101,14 @@ func mediaType(h http.Header) string {
 
 // Write sends, or keeps, what the handler writes.
 func (a *answer) Write(p []byte) (int, error) {
-	if a.mode == answerOpen {
-		a.WriteHeader(http.StatusOK)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch a.mode {
+	case answerOpen:
+		a.writeHeader(http.StatusOK)
+	case answerGiven:
+		return len(p), nil
+	case answerPassed, answerHeld, answerEvents:
 	}
 	if a.mode == answerEvents {
 		return a.writeEvents(p)
@@ -162,10 +179,12 @@ func (a *answer) Flush() { _ = a.FlushError() }
 
 // FlushError is Flush for an http.ResponseController.
 func (a *answer) FlushError() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.mode == answerOpen {
-		a.WriteHeader(http.StatusOK)
+		a.writeHeader(http.StatusOK)
 	}
-	if a.mode == answerHeld {
+	if a.mode == answerHeld || a.mode == answerGiven {
 		return nil
 	}
 	return http.NewResponseController(a.ResponseWriter).Flush()

@@ -23,7 +23,8 @@ func Handler(server *mcp.Server, o Options) http.Handler {
 }
 
 // ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish, calls off those that
-// have not, which are answered as CANCELLED, and returns nil, or an error if some had to be cut off all the same. An empty address
+// have not, which are answered as CANCELLED, and returns nil, or an error if some handlers had not returned even then: their calls are
+// answered as UNAVAILABLE. An empty address
 // is 127.0.0.1:8080. It answers on every path; see [Handler], and [Options.Hosts] and [Options.Token] before serving any but this machine.
 func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
 	if addr == "" {
@@ -52,6 +53,7 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	defer callOff()
 	b.running.stopping = stopping
 	layer := b.layer(b.eras(server))
+	layer.open = &openAnswers{}
 	layer.patience = bodyPatience
 	srv := &http.Server{
 		Handler:           untilDone(ctx, layer),
@@ -72,6 +74,7 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	callOff()
 	err := drain(ctx, srv, leaveTime)
 	if err != nil {
+		layer.open.abandon()
 		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
 	}
 	if !b.running.awaitRest(leaveTime) {

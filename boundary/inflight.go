@@ -167,6 +167,21 @@ func (t *inflight) shutDown() []*openCall {
 	return open
 }
 
+// takeAll removes the calls that have been passed on and are still to be answered, and returns them.
+func (t *inflight) takeAll() []*openCall {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var open []*openCall
+	for key, o := range t.calls {
+		if !o.cancelled && o.started.Load() && !o.endless() {
+			delete(t.calls, key)
+			t.owed--
+			open = append(open, o)
+		}
+	}
+	return open
+}
+
 // The SDK reads an id as a float64 or a string and writes it anew: 9007199254740993, 1.5, 1.0 and "\u0041" would come
 // back as something else. An id that it keeps passes as it is, because the SDK also writes it into notifications of
 // subscriptions. Any other is replaced by a string that no client can send unescaped: NUL and the key of the id.

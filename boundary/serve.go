@@ -12,8 +12,8 @@ import (
 
 // Serve puts a boundary around a server and runs it on standard input and output until the client closes its end or ctx is done.
 // Both are a clean end, for which it returns nil: at the end of the input the calls that are open are answered first, for up to
-// half a minute; when ctx is done they are called off and answered as CANCELLED. It returns an error if reading fails, or if a
-// handler that ignores its context had to be left behind.
+// half a minute; when ctx is done they are called off and answered as CANCELLED. A call whose handler has not returned after 5 seconds more
+// is answered as UNAVAILABLE. Serve returns an error if reading fails, or if a handler that ignores its context had to be left behind.
 //
 // While it runs os.Stdout is os.Stderr, so that a handler that prints does not write into the protocol. What a C library or a
 // child process writes to file descriptor 1 is not caught.

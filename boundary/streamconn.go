@@ -145,6 +145,7 @@ func (c *streamConn) drain(all bool, cause error) {
 		}
 	}
 	c.await(limit)
+	c.abandonCalls()
 	c.end(cause)
 }
 

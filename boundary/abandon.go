@@ -1,0 +1,64 @@
+package boundary
+
+import (
+	"context"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// abandoned is the error of a call whose handler was still running when the server stopped. Whether it took effect is not known.
+func abandoned() *candor.Error {
+	return candor.New(candor.CodeUnavailable, "The server stopped before the call had finished.", candor.WithOrigin(candor.PartyServer, false),
+		candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(contract.CheckEffect))
+}
+
+// abandon records and counts a call whose handler has not returned, and returns the whole answer to it.
+func (b *Boundary) abandon(ctx context.Context, x exchange, id wire.ID) []byte {
+	if x.method != "tools/call" || b.o.Dialect.Carrier() == dialect.CarrierRPCError {
+		return b.refuse(ctx, abandoned(), contract.VerdictLost, x).append(nil, id)
+	}
+	e := b.stamp(b.refine(ctx, abandoned(), &x), &x)
+	m := emission{b: b, complete: paramsNewEra(x.params)}
+	m.write(e)
+	if audit := b.settle(ctx, e, contract.VerdictLost, &x, m.envelope); audit != nil {
+		m.write(audit)
+	}
+	answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...)
+	return append(append(answer, encoded(m.result)...), '}')
+}
+
+// paramsNewEra is isNewEra for params that were not decoded.
+func paramsNewEra(params []byte) bool {
+	v, err := wire.ParseValue(params, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return false
+	}
+	version, _ := v.Path("_meta", "io.modelcontextprotocol/protocolVersion").Str()
+	return version >= "2026-07-28"
+}
+
+// abandonCalls answers the calls of a stream that have not ended in time. It gives up if the client does not read.
+func (c *streamConn) abandonCalls() {
+	left := c.calls.takeAll()
+	if len(left) == 0 {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, o := range left {
+			if c.send(c.b.abandon(c.ctx, o.exchange(), o.id)) != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(leaveTime):
+	case <-c.closed:
+	}
+}

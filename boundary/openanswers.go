@@ -1,0 +1,79 @@
+package boundary
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// openAnswers are the requests of an HTTP server that its handler has not answered yet. A nil *openAnswers is empty and stays so.
+type openAnswers struct {
+	mu  sync.Mutex
+	all map[*answer]struct{}
+}
+
+func (s *openAnswers) add(a *answer) {
+	if s == nil || a.asked == nil || a.asked.Shape() != wire.KindRequest {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[*answer]struct{}{}
+	}
+	s.all[a] = struct{}{}
+}
+
+// remove reports whether the call was given up and answered.
+func (s *openAnswers) remove(a *answer) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	delete(s.all, a)
+	s.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mode == answerGiven
+}
+
+// abandon answers the calls whose handlers have not returned. Their connections are closed by the caller.
+func (s *openAnswers) abandon() {
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.all))
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, a := range open {
+		wg.Go(a.abandon)
+	}
+	wg.Wait()
+}
+
+// abandon answers a call whose handler has not returned. It takes no longer than leaveTime to write.
+func (a *answer) abandon() {
+	rc := http.NewResponseController(a.ResponseWriter)
+	_ = rc.SetWriteDeadline(time.Now().Add(leaveTime)) // ends a write that holds the lock, too
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.mode != answerOpen && a.mode != answerEvents || a.answered {
+		return
+	}
+	body := a.l.b.abandon(context.WithoutCancel(a.r.Context()), a.exchange(), a.id())
+	if a.mode == answerEvents {
+		body = append(append([]byte("event: message\ndata: "), body...), "\n\n"...)
+	} else {
+		a.Header().Set("Content-Type", "application/json")
+		a.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		a.ResponseWriter.WriteHeader(http.StatusOK)
+	}
+	a.mode = answerGiven
+	if _, err := a.ResponseWriter.Write(body); err == nil {
+		_ = rc.Flush()
+	}
+}
