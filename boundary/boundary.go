@@ -18,6 +18,7 @@ import (
 type Boundary struct {
 	o       Options
 	running running
+	results resultSizes // of the handlers' results
 }
 
 // The marks of requests that came through a wrapper around the SDK, whichever boundary's. No client knows the nonce.

@@ -4,15 +4,19 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	defaultMaxCalls = 1024      // calls that run at the same time
 	maxWindow       = 64        // calls that may be about to produce an answer
-	minWindow       = 4         // the same where answers are very large
-	firstAnswer     = 2 << 20   // assumed size of an answer until one was written
-	runningBudget   = 128 << 20 // bytes of the answers that running calls may come to produce
+	minWindow       = 1         // the same where answers are very large
+	firstWindow     = 2         // the same until an answer was written
+	firstAnswer     = 256 << 10 // assumed size of an answer until one was written
+	largeAnswer     = 64 << 10  // answers below this do not matter
+	answerCopies    = 12        // how many times its size an answer takes while the SDK encodes it
+	runningBudget   = 128 << 20 // bytes that the answers of running calls may come to take
 	answerBudget    = 16 << 20  // bytes of answers that wait for their reader
 	gateInterval    = 25 * time.Millisecond
 	callWait        = 5 * time.Second  // for a call over HTTP
@@ -25,8 +29,11 @@ const (
 // and starts no more while answers of answerBudget bytes wait for their reader. A call that has run for gateInterval without an answer
 // does not count for the window any more, so slow handlers do not hold up quick ones; together they are at most max, or so many as
 // are expected to fit into runningBudget.
+//
+// The size of an answer is expected to be that of recent ones, or of a result that a handler has returned and the SDK still encodes.
 type callGate struct {
-	max int
+	max     int
+	results *resultSizes
 
 	mu       sync.Mutex
 	turn     uint64 // the number of the current interval
@@ -36,16 +43,33 @@ type callGate struct {
 	writing  int    // answers that are being written
 	bytes    int64  // their size
 	expected int64  // the size of recent answers
+	learnt   bool   // an answer was written
 	growth   int    // how many times the window is doubled, because the handlers are slow
 	waiting  []chan uint64
 	ticking  bool // nextTurn is scheduled
 }
 
-func newCallGate(limit int) *callGate {
+func newCallGate(limit int, results *resultSizes) *callGate {
 	if limit <= 0 {
 		limit = defaultMaxCalls
 	}
-	return &callGate{max: limit, expected: firstAnswer}
+	return &callGate{max: limit, results: results, expected: firstAnswer}
+}
+
+// resultSizes remembers the size of large results from the moment their handlers return. The zero value is ready.
+type resultSizes struct{ largest atomic.Int64 }
+
+// add takes note of a result of n bytes.
+func (s *resultSizes) add(n int) {
+	for old := s.largest.Load(); int64(n) > old && n >= largeAnswer && !s.largest.CompareAndSwap(old, int64(n)); old = s.largest.Load() {
+	}
+}
+
+// decay forgets a part of the size.
+func (s *resultSizes) decay() {
+	if old := s.largest.Load(); old > 0 {
+		s.largest.CompareAndSwap(old, old-old/16-1)
+	}
 }
 
 // ticket stands for one call that the gate has let in. The zero ticket is of no gate, and its methods do nothing.
@@ -103,12 +127,18 @@ func (g *callGate) hasSpace() bool {
 
 // limit returns how many calls may run: max, or fewer if their answers can be expected to be large.
 func (g *callGate) limit() int {
-	return min(g.max, max(int(runningBudget/g.expected), minWindow))
+	return min(g.max, max(int(runningBudget/answerCopies/g.size()), minWindow))
 }
+
+// size returns the size that an answer is expected to have. The caller holds the lock.
+func (g *callGate) size() int64 { return max(g.expected, g.results.largest.Load()) }
 
 // window returns how many calls may begin in one interval.
 func (g *callGate) window() int {
-	n := int(min(max(answerBudget*2/g.expected, minWindow), maxWindow))
+	n := int(min(max(answerBudget/g.size(), minWindow), maxWindow))
+	if !g.learnt {
+		n = min(n, firstWindow)
+	}
 	return n << g.growth
 }
 
@@ -156,6 +186,9 @@ func (g *callGate) nextTurn() {
 		g.turn++
 		g.fresh = 0
 	}
+	if g.writing == 0 { // nothing waits for its reader, so old sizes need not hold up calls
+		g.decay()
+	}
 	g.ended, g.ticking = 0, false
 	g.admit()
 	g.schedule()
@@ -185,8 +218,16 @@ func (t *ticket) answered(n int) {
 	defer g.mu.Unlock()
 	g.writing--
 	g.bytes -= int64(n)
-	g.expected = max(g.expected-g.expected/16, int64(n), 1)
+	g.learnt = true
+	g.decay()
+	g.expected = max(g.expected, int64(n))
 	g.admit()
+}
+
+// decay lowers the expected size. The caller holds the lock.
+func (g *callGate) decay() {
+	g.expected = max(g.expected-g.expected/16, 1)
+	g.results.decay()
 }
 
 // leaveWindow takes the call out of the window. The caller holds the lock.

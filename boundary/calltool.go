@@ -153,6 +153,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 			return c.fail(ctx, attribute(e), result)
 		}
 	}
+	c.g.b.results.add(quickSize(result))
 	if e := c.tool.checkOutput(result); e != nil {
 		return c.fail(ctx, e, nil)
 	}

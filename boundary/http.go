@@ -40,7 +40,7 @@ func (b *Boundary) layer(next http.Handler) *httpLayer {
 		l.max = defaultMaxBody
 	}
 	l.room = newRoom(l.max)
-	l.gate = newCallGate(b.o.MaxCalls)
+	l.gate = newCallGate(b.o.MaxCalls, &b.results)
 	return l
 }
 

@@ -60,6 +60,9 @@ func TestLoadChild(t *testing.T) {
 	add("read", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(strings.Repeat("x", loadAnswer)), nil
 	})
+	add("huge", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return text(strings.Repeat("x", 10*loadAnswer)), nil
+	})
 	add("fails", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errors.New("the backend is gone")
 	})
@@ -171,7 +174,7 @@ func (s *loadServer) checkPeak(t *testing.T) {
 // TestLoadMemoryOfUnreadStdout pipelines calls and reads no answer until the server has stopped growing. Then every call must be
 // answered exactly once.
 func TestLoadMemoryOfUnreadStdout(t *testing.T) {
-	for tool, calls := range map[string]int{"read": loadSize(400, 4000), "fails": loadSize(9000, 15000)} {
+	for tool, calls := range map[string]int{"read": loadSize(400, 4000), "fails": loadSize(9000, 15000), "huge": loadSize(40, 300)} {
 		t.Run(tool, func(t *testing.T) {
 			s := startLoadServer(t, "stdio")
 			go func() { _, _ = io.Copy(io.Discard, s.stderr) }()
@@ -211,6 +214,13 @@ func (s *loadServer) readAnswers(t *testing.T, calls int) {
 // TestLoadMemoryOfSlowHTTPReaders opens connections that send one call each and do not read. Then each must get an answer: the result,
 // or a refusal with a code.
 func TestLoadMemoryOfSlowHTTPReaders(t *testing.T) {
+	for tool, readers := range map[string]int{"read": loadSize(300, 600), "huge": 60} {
+		t.Run(tool, func(t *testing.T) { checkSlowReaders(t, tool, readers) })
+	}
+}
+
+func checkSlowReaders(t *testing.T, tool string, readers int) {
+	t.Helper()
 	s := startLoadServer(t, "http")
 	stderr := bufio.NewReader(s.stderr)
 	addr, err := stderr.ReadString('\n')
@@ -219,9 +229,9 @@ func TestLoadMemoryOfSlowHTTPReaders(t *testing.T) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, stderr) }()
 	addr = strings.TrimSpace(addr)
-	conns := make([]net.Conn, loadSize(300, 600))
+	conns := make([]net.Conn, readers)
 	for i := range conns {
-		conns[i] = openSlowReader(t, addr, i)
+		conns[i] = openSlowReader(t, addr, tool, i)
 	}
 	s.checkPeak(t)
 	var wg sync.WaitGroup
@@ -243,18 +253,18 @@ func TestLoadMemoryOfSlowHTTPReaders(t *testing.T) {
 }
 
 // openSlowReader sends one call over a connection of its own.
-func openSlowReader(t *testing.T, addr string, i int) net.Conn {
+func openSlowReader(t *testing.T, addr, tool string, i int) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{},"_meta":{`+
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{},"_meta":{`+
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`+
-		`"io.modelcontextprotocol/clientCapabilities":{}}}}`, i)
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`, i, tool)
 	_, err = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: read\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", addr, len(body), body)
+		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", addr, tool, len(body), body)
 	if err != nil {
 		t.Fatal(err)
 	}

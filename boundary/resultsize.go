@@ -19,6 +19,18 @@ func fits(r *mcp.CallToolResult, limit int) bool {
 	return left >= 0
 }
 
+// quickSize returns the bytes of the content blocks of a result, and of structured content that is encoded already.
+func quickSize(r *mcp.CallToolResult) int {
+	n := 0
+	for _, block := range r.Content {
+		n += blockSize(block)
+	}
+	if raw, ok := r.StructuredContent.(json.RawMessage); ok {
+		n += len(raw)
+	}
+	return n
+}
+
 // blockSize returns the bytes of the text or data in a content block.
 func blockSize(block mcp.Content) int {
 	switch b := block.(type) {

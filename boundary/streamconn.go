@@ -65,7 +65,7 @@ type streamConn struct {
 
 func (t *streamTransport) open(ctx context.Context) *streamConn {
 	c := &streamConn{
-		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), gate: newCallGate(t.b.o.MaxCalls),
+		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), gate: newCallGate(t.b.o.MaxCalls, &t.b.results),
 		incoming: make(chan jsonrpc.Message), over: t.over, closed: make(chan struct{}),
 		r: t.r, w: t.w, out: wire.NewLineWriter(t.w),
 	}
