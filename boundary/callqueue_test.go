@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -54,4 +56,31 @@ func TestQueuedCallsAreCancelledAndPingsPass(t *testing.T) {
 	if entries := s.ledger.all(); len(entries) != 1 || entries[0].err.Code() != candor.CodeCancelled || began.Load() != 4 {
 		t.Errorf("recorded %+v, %d calls began", entries, began.Load())
 	}
+}
+
+// TestQueuedCallIsRefusedAfterItsWait fills a server with a call that does not end. A second call waits for queueWait and is then refused,
+// without having run.
+func TestQueuedCallIsRefusedAfterItsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, begun, open := gateServer()
+		s := begin(t, server, eras[0], Options{Logger: quiet, MaxCalls: 1})
+		s.send(request7era("gate", "7"))
+		<-begun
+		sent := time.Now()
+		s.send(request7era("gate", "8"))
+		got := answers(t, []string{s.next()})
+		told, _ := envelope(t, got.at("8"))
+		if told.Code() != candor.CodeTooManyCalls || !told.Retry().Retryable() || told.Details().Get("limit").String() != "1" {
+			t.Errorf("told %v, %v, %s", told, told.Retry(), told.Details())
+		}
+		if waited := time.Since(sent); waited < queueWait || waited > queueWait+time.Second {
+			t.Errorf("refused after %v", waited)
+		}
+		close(open)
+		s.next()
+		s.rest()
+		if len(begun) != 0 {
+			t.Error("the refused call has run")
+		}
+	})
 }

@@ -33,7 +33,9 @@ func converse(t testing.TB, server *mcp.Server, o Options) *session {
 	if o.Ledger == nil {
 		o.Ledger = s.ledger
 	}
-	o.Meter = s.meter
+	if o.Meter == nil {
+		o.Meter = s.meter
+	}
 	fromClient, in := io.Pipe()
 	fromServer, out := io.Pipe()
 	s.in, s.out = in, bufio.NewScanner(fromServer)
