@@ -28,6 +28,11 @@ func TestEveryRuleFindsAndFixesWhatThePackagesSay(t *testing.T) {
 		"raw", "masked", "logged", "swallowed", "mcpgo", "noimport", "taken", "guarded")
 }
 
+// TestNakedReturnsAndEncodedErrors looks for failures in return statements without results, and for errors in encoded JSON.
+func TestNakedReturnsAndEncodedErrors(t *testing.T) {
+	analysistest.Run(t, analysistest.TestData(), candorvet.Analyzer, "naked")
+}
+
 func TestEveryFunctionIsLookedAtWhenAsked(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), candorvet.New(candorvet.Options{All: true}), "everywhere")
 }

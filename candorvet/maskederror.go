@@ -42,7 +42,12 @@ func (v *vet) maskOf(e ast.Expr, s scope, at token.Pos, depth int) *mask {
 	case *ast.Ident:
 		obj := v.pass.TypesInfo.ObjectOf(e)
 		if w, ok := v.lastWrite(obj, at); ok && w.value != nil && depth == 0 {
-			return v.maskOf(w.value, s, w.at, depth+1)
+			if m := v.maskOf(w.value, s, w.at, depth+1); m != nil {
+				return m
+			}
+		}
+		if err := v.errorInEntries(obj, at, s); err != nil {
+			return &mask{what: "an object that tells of a failure is returned as a success, so the client believes the call worked", err: err}
 		}
 	case *ast.CompositeLit:
 		if isResult(v.pass.TypesInfo.TypeOf(e)) {
@@ -115,19 +120,77 @@ func lastGuard(s scope) *guard {
 	return &s.nonNil[len(s.nonNil)-1]
 }
 
-// errorIn returns the error of this branch that an expression uses, itself or through one variable.
+// maxFollowed bounds the variables through which an error is followed.
+const maxFollowed = 5
+
+// errorIn returns the error of this branch that an expression uses: itself, through variables, or as a part of what was encoded as JSON.
 func (v *vet) errorIn(e ast.Expr, s scope, depth int) types.Object {
 	for _, g := range slices.Backward(s.nonNil) {
 		if v.mentions(e, g.err) {
 			return g.err
 		}
 	}
-	if name, ok := ast.Unparen(e).(*ast.Ident); ok && depth == 0 {
-		if w, ok := v.lastWrite(v.pass.TypesInfo.ObjectOf(name), e.Pos()); ok && w.value != nil {
-			return v.errorIn(w.value, s, depth+1)
+	if depth >= maxFollowed {
+		return nil
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		obj := v.pass.TypesInfo.ObjectOf(e)
+		if w, ok := v.lastWrite(obj, e.Pos()); ok && w.value != nil {
+			if err := v.errorIn(w.value, s, depth+1); err != nil {
+				return err
+			}
+		}
+		return v.errorInEntries(obj, e.Pos(), s)
+	case *ast.CallExpr:
+		fn := v.callee(e)
+		if len(e.Args) > 0 && (v.isConversion(e) || isFunc(fn, "encoding/json", "Marshal") || isFunc(fn, "encoding/json", "MarshalIndent")) {
+			return v.errorIn(e.Args[0], s, depth+1)
 		}
 	}
 	return nil
+}
+
+// isConversion reports a conversion such as string(b).
+func (v *vet) isConversion(call *ast.CallExpr) bool {
+	return len(call.Args) == 1 && v.pass.TypesInfo.Types[call.Fun].IsType()
+}
+
+// errorInEntries returns the error of this branch that was put into a map before a place, as in m["error"] = err.Error().
+func (v *vet) errorInEntries(obj types.Object, at token.Pos, s scope) types.Object {
+	if obj == nil || s.fn == nil {
+		return nil
+	}
+	if _, ok := obj.Type().Underlying().(*types.Map); !ok {
+		return nil
+	}
+	var err types.Object
+	found(s.fn.body, func(n ast.Node) bool {
+		set, ok := n.(*ast.AssignStmt)
+		if !ok || set.Pos() >= at || len(set.Lhs) != 1 || len(set.Rhs) != 1 {
+			return false
+		}
+		entry, ok := set.Lhs[0].(*ast.IndexExpr)
+		if !ok || !v.mentions(entry.X, obj) || !isErrorMember(v.keyOf(entry.Index)) {
+			return false
+		}
+		for _, g := range slices.Backward(s.nonNil) {
+			if err == nil && v.mentions(set.Rhs[0], g.err) {
+				err = g.err
+			}
+		}
+		return err != nil
+	})
+	return err
+}
+
+// isErrorMember reports the name of a member that holds an error.
+func isErrorMember(key string) bool {
+	switch strings.ToLower(strings.Trim(key, `"`)) {
+	case "error", "err", "errormessage", "error_message", "errormsg":
+		return true
+	}
+	return false
 }
 
 // firstWords returns the constant text with which an expression begins, or "".
@@ -155,10 +218,10 @@ func (v *vet) maskOfObject(lit *ast.CompositeLit, s scope) *mask {
 		if !ok {
 			continue
 		}
-		switch strings.ToLower(strings.Trim(v.keyOf(kv.Key), `"`)) {
-		case "ok", "success", "succeeded":
+		switch key := strings.ToLower(strings.Trim(v.keyOf(kv.Key), `"`)); {
+		case key == "ok", key == "success", key == "succeeded":
 			denies = denies || v.constant(kv.Value) == "false"
-		case "error", "err", "errormessage", "error_message", "errormsg":
+		case isErrorMember(key):
 			if c := v.constant(kv.Value); c != `""` && !v.isNil(kv.Value) {
 				errorMember = kv.Value
 			}

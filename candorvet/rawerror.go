@@ -22,7 +22,11 @@ const maxSteps = 32
 
 // checkReturn looks at what a handler answers.
 func (v *vet) checkReturn(ret *ast.ReturnStmt, s scope) {
-	if s.fn == nil || s.nested || !s.fn.handler || len(ret.Results) == 0 {
+	if s.fn == nil || s.nested || !s.fn.handler {
+		return
+	}
+	if len(ret.Results) == 0 {
+		v.checkNakedReturn(ret, s)
 		return
 	}
 	last := ret.Results[len(ret.Results)-1]

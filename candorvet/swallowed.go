@@ -11,7 +11,7 @@ func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 		return false
 	}
 	ret, ok := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != s.fn.sig.Results().Len() || len(ret.Results) == 0 || !v.isNil(ret.Results[len(ret.Results)-1]) {
+	if !ok || !v.returnsNil(ret, err, s) {
 		return false
 	}
 	for _, stmt := range n.Body.List[:len(n.Body.List)-1] {
@@ -20,11 +20,20 @@ func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 		}
 	}
 	inside := s.with([]guard{{err: err, from: n.Body.Pos()}})
-	if v.mentions(ret, err) || v.tellsFailure(ret, s) || s.fn.handler && v.maskedIn(ret, inside) != nil {
+	if v.mentions(ret, err) || v.tellsFailure(ret, s) || s.fn.handler && len(ret.Results) > 0 && v.maskedIn(ret, inside) != nil {
 		return true
 	}
 	v.report(Swallowed, ret, ret, "there is an error here, and the function returns success")
 	return true
+}
+
+// returnsNil reports a return statement that gives out a nil error, by name or by leaving it out.
+func (v *vet) returnsNil(ret *ast.ReturnStmt, err types.Object, s scope) bool {
+	if len(ret.Results) == 0 {
+		failed := s.fn.namedError()
+		return failed != nil && failed != err && v.isNilAt(failed, ret.Pos(), s.fn.body)
+	}
+	return len(ret.Results) == s.fn.sig.Results().Len() && v.isNil(ret.Results[len(ret.Results)-1])
 }
 
 func (v *vet) isLogStmt(stmt ast.Stmt) bool {
