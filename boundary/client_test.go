@@ -177,7 +177,7 @@ func TestAProtocolErrorKeepsItsData(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, said })
 			e := boundary.Decode(connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
-			if e.Code() != candor.CodePlaywrightPwNav || e.Retry().AfterMs() != 700 || e.Details().Get("url").String() != `"x"` {
+			if e.Code() != candor.CodePlaywrightPwNav || e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "700" || e.Details().Get("url").String() != `"x"` {
 				t.Errorf("read as %v, %v, %v", e, e.Retry(), e.Details())
 			}
 			var inner *jsonrpc.Error
