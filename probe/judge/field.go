@@ -80,10 +80,13 @@ func (s *sight) refusesArguments() bool {
 		return false
 	case candor.ClassBadRequest:
 		return true
-	default:
-		return s.sound != nil // without a sound call to compare with, nothing shows that it is about the arguments
+	default: // without a sound call to compare with, only its words show that it is about the arguments
+		return s.sound != nil || aboutCall.MatchString(s.text())
 	}
 }
+
+// aboutCall are words of an answer that is about the call.
+var aboutCall = regexp.MustCompile(`(?i)\b(arguments?|param(eter)?s?|inputs?|invalid|required|missing|must|validation)\b`)
 
 // unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the one argument that is wrong here:
 // another that probe made up was refused first. Without such an argument it is about the call only if it says that the call is wrong.
