@@ -160,7 +160,7 @@ func TestSystemErrorIsReadWithItsVerb(t *testing.T) {
 		{"[Errno 2] No such file or directory: 'notes'", `{"path":"notes"}`, "path:string!", "FILE_NOT_FOUND"},
 		{"ENOENT: no such file or directory, open '/tmp/a.txt'", `{"path":"/tmp/a.txt"}`, "path:string!", "FILE_NOT_FOUND"},
 		{"dial unix /var/run/docker.sock: connect: no such file or directory", "", "", "UPSTREAM_UNREACHABLE"},
-		{"Executable doesn't exist at /root/.cache/ms-playwright/chromium-1200/chrome-linux/chrome", "", "", "DEPENDENCY_MISSING"},
+		{"Executable doesn't exist at /srv/browsers/chromium-1200/chrome", "", "", "DEPENDENCY_MISSING"},
 		{"Could not locate the bindings file. Tried: build/better_sqlite3.node", "", "", "DEPENDENCY_MISSING"},
 		{"No module named 'pandas'", "", "", "DEPENDENCY_MISSING"},
 	})
