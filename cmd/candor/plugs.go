@@ -117,7 +117,7 @@ func (p *plugs) close() error {
 	return nil
 }
 
-// summary is the last line: calls, failures with the three most frequent codes, and where they are recorded.
+// summary is the last line: calls, failures with the three most frequent codes, where they are recorded, and those that could not be.
 func (p *plugs) summary(calls uint64) string {
 	s := p.counts.Snapshot()
 	text := count(calls, "call", "calls") + ", " + count(s.Total, "failure", "failures")
@@ -127,7 +127,19 @@ func (p *plugs) summary(calls uint64) string {
 	if p.trail == nil {
 		return text + ", not recorded"
 	}
-	return text + ", recorded in " + p.dir
+	return text + ", recorded in " + p.dir + unrecorded(s.Unrecorded)
+}
+
+// unrecorded tells of failures that are in no ledger, because it could not be written to.
+func unrecorded(codes []meter.CodeCount) string {
+	lost := uint64(0)
+	for _, c := range codes {
+		lost += c.Count
+	}
+	if lost == 0 {
+		return ""
+	}
+	return "; " + count(lost, "failure", "failures") + " NOT recorded (" + frequent(codes) + ")"
 }
 
 func frequent(codes []meter.CodeCount) string {

@@ -106,6 +106,24 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 	}
 }
 
+// The closing line counts failures that could not be recorded apart: they are in no ledger.
+func TestClosingLineNamesUnrecordedFailures(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "wrap", "--", "badserver")
+	p.fails("1", "NOT_FOUND")
+	awaitCheckpoint(t, p.chain())
+	if err := fileInstead(p.trail); err != nil {
+		t.Fatal(err)
+	}
+	p.fails("2", "AUDIT_LOG_FAILED")
+	p.fails("3", "AUDIT_LOG_FAILED")
+	p.signal(syscall.SIGTERM)
+	_ = p.cmd.Wait()
+	if want := "candor wrap: 3 calls, 1 failure (NOT_FOUND 1), recorded in " + p.trail + "; 2 failures NOT recorded (AUDIT_LOG_FAILED 2)\n"; !strings.Contains(p.said.String(), want) {
+		t.Errorf("it said %s", p.said)
+	}
+}
+
 // fails makes a call that the server fails and demands a code in the answer.
 func (p *process) fails(id, code string) {
 	p.t.Helper()
