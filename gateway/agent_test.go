@@ -34,15 +34,15 @@ func TestAgentThatFollowsTheAdviceNeverCausesASecondEffect(t *testing.T) {
 	for _, mode := range []Mode{ModeAnnotate, ModeStrict} {
 		for _, retries := range []int{0, 4} {
 			var effects atomic.Int32
-			var fails string
-			write := func(string) string { effects.Add(1); return fails }
+			var fails atomic.Value
+			write := func(string) string { effects.Add(1); return fmt.Sprint(fails.Load()) }
 			g := newGuarded(t, Options{Mode: mode, Retry: RetryPolicy{Attempts: retries}, Breaker: BreakerPolicy{Failures: 3}, Validate: ValidationOff},
 				`{"name":"post"},{"name":"append","annotations":{"readOnlyHint":false,"idempotentHint":false}},{"name":"send","annotations":{"destructiveHint":false}}`,
 				map[string]func(string) string{"post": write, "append": write, "send": write, "hidden": write})
 			for i, failure := range effectFailures {
 				for _, tool := range []string{"post", "append", "send", "hidden"} {
 					g.clock.advance(time.Hour) // so that no failure before this one matters
-					fails = failure
+					fails.Store(failure)
 					effects.Store(0)
 					last, calls := obey(g, tool, fmt.Sprintf(`{"n":%d}`, i), 12)
 					if n := effects.Load(); n != 1 {
@@ -57,16 +57,16 @@ func TestAgentThatFollowsTheAdviceNeverCausesASecondEffect(t *testing.T) {
 // A call that is refused before it takes effect is made again until it works, and takes effect once.
 func TestAgentThatFollowsTheAdviceGetsThrough(t *testing.T) {
 	for _, refusal := range []string{toolFails("429 Too Many Requests"), "HTTP 429", toolFails("connect ECONNREFUSED 127.0.0.1:5432"), toolFails("Rate limit exceeded. Retry after 3 seconds")} {
-		asked, effects := 0, 0
+		var asked, effects atomic.Int32
 		g := newGuarded(t, Options{}, `{"name":"post"}`, map[string]func(string) string{"post": func(string) string {
-			if asked++; asked < 8 {
+			if asked.Add(1) < 8 {
 				return refusal
 			}
-			effects++
+			effects.Add(1)
 			return toolSays("posted")
 		}})
-		if last, _ := obey(g, "post", `{}`, 12); last.Code != "" || effects != 1 {
-			t.Errorf("%s: %d effects: %+v", refusal, effects, last)
+		if last, _ := obey(g, "post", `{}`, 12); last.Code != "" || effects.Load() != 1 {
+			t.Errorf("%s: %d effects: %+v", refusal, effects.Load(), last)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,10 +15,10 @@ const writeTools = `{"name":"slack_post_message"},{"name":"get_page","annotation
 	`{"name":"put_item","annotations":{"idempotentHint":true}},{"name":"shy","annotations":{"destructiveHint":false,"readOnlyHint":false}}`
 
 // newWriteServer answers every tool with what is said to it last.
-func newWriteServer(t *testing.T, o Options, says *string) *guarded {
+func newWriteServer(t *testing.T, o Options, says *atomic.Value) *guarded {
 	t.Helper()
 	o.Repeats.Off, o.Breaker.Off = true, true
-	answer := func(string) string { return *says }
+	answer := func(string) string { return fmt.Sprint(says.Load()) }
 	return newGuarded(t, o, writeTools, map[string]func(string) string{
 		"slack_post_message": answer, "get_page": answer, "put_item": answer, "shy": answer, "unlisted": answer,
 	})
@@ -25,13 +27,14 @@ func newWriteServer(t *testing.T, o Options, says *string) *guarded {
 // A call that may have taken effect is not advised to be sent again, whatever the failure says; the delay is kept.
 func TestRetryAdviceNeverInvitesASecondEffect(t *testing.T) {
 	for _, mode := range []Mode{ModeAnnotate, ModeStrict} {
-		var says string
-		g := newWriteServer(t, Options{Mode: mode, Validate: ValidationOff}, &says)
-		for _, says = range []string{
+		var answer atomic.Value
+		g := newWriteServer(t, Options{Mode: mode, Validate: ValidationOff}, &answer)
+		for _, says := range []string{
 			toolFails("Slack API error: 500 Internal Server Error"), toolFails("socket hang up"), toolFails("read ECONNRESET"),
 			toolFails("503 Service Unavailable"), toolFails("Request timed out"), toolFails("504 Gateway Timeout"), "HTTP 500", "HTTP 502", "HTTP 503", "HTTP 504",
 			`{"content":[{"type":"text","text":"{\"error\":{\"message\":\"try later\",\"retryable\":true,\"retryAfterMs\":300}}"}],"isError":true}`,
 		} {
+			answer.Store(says)
 			for _, tool := range []string{"slack_post_message", "shy", "unlisted"} {
 				got := g.call(tool, `{"text":"hi"}`)
 				if got.Code == "" || got.Retry.Kind != "not_retryable" || !strings.HasPrefix(got.Suggestion, contract.CheckEffect) {
@@ -52,9 +55,10 @@ func TestRetryAdviceNeverInvitesASecondEffect(t *testing.T) {
 
 // Failures that prove that nothing was done keep their advice.
 func TestRetryAdviceIsKeptWhereNothingWasDone(t *testing.T) {
-	var says string
-	g := newWriteServer(t, Options{}, &says)
-	for _, says = range []string{toolFails("429 Too Many Requests"), "HTTP 429", toolFails("connect ECONNREFUSED 127.0.0.1:443"), toolFails("getaddrinfo ENOTFOUND slack.example")} {
+	var answer atomic.Value
+	g := newWriteServer(t, Options{}, &answer)
+	for _, says := range []string{toolFails("429 Too Many Requests"), "HTTP 429", toolFails("connect ECONNREFUSED 127.0.0.1:443"), toolFails("getaddrinfo ENOTFOUND slack.example")} {
+		answer.Store(says)
 		if got := g.call("slack_post_message", `{}`); got.Retry.Kind != "retryable_after_ms" || strings.Contains(got.Suggestion, "took effect") {
 			t.Errorf("%s: %+v", says, got)
 		}
@@ -68,7 +72,8 @@ func TestRetryAdviceOfARuleIsKept(t *testing.T) {
 	if err := rules.Compile(); err != nil {
 		t.Fatal(err)
 	}
-	says := toolSays("queued: not sent yet")
+	var says atomic.Value
+	says.Store(toolSays("queued: not sent yet"))
 	g := newWriteServer(t, Options{Rules: rules}, &says)
 	if got := g.call("slack_post_message", `{}`); got.Retry.AfterMs != 3000 {
 		t.Errorf("%+v", got)
@@ -77,7 +82,8 @@ func TestRetryAdviceOfARuleIsKept(t *testing.T) {
 
 // No server is reached: the call is advised to be sent again, and the gateway itself may do so.
 func TestRetryAdviceIsKeptWhereTheServerCannotBeReached(t *testing.T) {
-	says := toolSays("done")
+	var says atomic.Value
+	says.Store(toolSays("done"))
 	g := newWriteServer(t, Options{}, &says)
 	g.server.Close()
 	if got := g.call("slack_post_message", `{}`); got.Code != "UPSTREAM_UNREACHABLE" || got.Retry.Kind != "retryable_after_ms" {

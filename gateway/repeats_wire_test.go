@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,15 +14,15 @@ const fileTools = `{"name":"read_file","annotations":{"readOnlyHint":true}},{"na
 // newFileServer is a server whose read_file fails until write_file was called with the same arguments.
 func newFileServer(t *testing.T, o Options) *guarded {
 	t.Helper()
-	files := map[string]bool{}
+	var files sync.Map
 	return newGuarded(t, o, fileTools, map[string]func(string) string{
 		"read_file": func(arguments string) string {
-			if files[arguments] {
+			if _, ok := files.Load(arguments); ok {
 				return toolSays("text")
 			}
 			return toolFails("ENOENT: no such file or directory")
 		},
-		"write_file": func(arguments string) string { files[arguments] = true; return toolSays("written") },
+		"write_file": func(arguments string) string { files.Store(arguments, true); return toolSays("written") },
 		"stat":       func(string) string { return toolSays("2 files") },
 	})
 }
@@ -240,14 +241,15 @@ func TestRepeatGuardSparesACallThatWaitedForTheDelayThatWasSaid(t *testing.T) {
 // A call that fails in another way each time repeats no failure: something changes. Two failures that take turns are a loop.
 func TestRepeatGuardCountsOnlyFailuresThatComeAgain(t *testing.T) {
 	ways := []string{"401 Unauthorized", "403 Forbidden", "404 Not Found", "409 Conflict", "422 Unprocessable Entity", "413 Payload Too Large", "Invalid argument: path is required", "501 Not Implemented"}
-	n, turns := 0, len(ways)
-	g := newGuarded(t, Options{}, `{"name":"act"}`, map[string]func(string) string{"act": func(string) string { n++; return toolFails(ways[n%turns]) }})
+	var n, turns atomic.Int32
+	turns.Store(int32(len(ways)))
+	g := newGuarded(t, Options{}, `{"name":"act"}`, map[string]func(string) string{"act": func(string) string { return toolFails(ways[n.Add(1)%turns.Load()]) }})
 	for range ways {
 		if got := g.call("act", `{}`); got.Code == "REPEATED_FAILURE" {
-			t.Fatalf("failure %d: %+v", n, got)
+			t.Fatalf("failure %d: %+v", n.Load(), got)
 		}
 	}
-	turns = 2
+	turns.Store(2)
 	g.callIn("s2", "act", `{}`)
 	stopped := false
 	for range 7 {

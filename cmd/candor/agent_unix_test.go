@@ -23,17 +23,12 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.effects[name]++
 	r.mu.Unlock()
-	switch name {
-	case "hangup":
-		panic(http.ErrAbortHandler)
-	case "garbage":
-		fmt.Fprint(w, "<html>")
-	default:
-		var status int
-		_, _ = fmt.Sscanf(name, "status%d", &status)
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(status)
+	var status int
+	if n, _ := fmt.Sscanf(name, "status%d", &status); n == 0 {
+		panic(http.ErrAbortHandler) // it hangs up
 	}
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(status)
 }
 
 func (r *recorder) count(name string) int {
