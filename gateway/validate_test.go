@@ -40,6 +40,16 @@ func looseAnswer(m *wire.Message) string {
 	return `{"content":[{"type":"text","text":` + string(text) + `}]}`
 }
 
+// loose starts a session with the loose server, and asks for its tools first: then every call is checked, however slow the machine is.
+func loose(t *testing.T, o Options) *session {
+	t.Helper()
+	s := wrapped(t, o, listChild(listsLoose))
+	s.greet()
+	s.send(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
+	s.answer(`"tools"`)
+	return s
+}
+
 // textOf returns the first block of text of a result.
 func textOf(t *testing.T, line string) string {
 	t.Helper()
@@ -109,8 +119,7 @@ var refused = []struct{ name, tool, arguments string }{
 }
 
 func TestLenientValidationForwardsWhatMayWork(t *testing.T) {
-	s := wrapped(t, Options{}, listChild(listsLoose))
-	s.greet()
+	s := loose(t, Options{})
 	for i, c := range accepted {
 		s.call(i+1, c.tool, c.arguments)
 		line := s.next()
@@ -124,8 +133,7 @@ func TestLenientValidationForwardsWhatMayWork(t *testing.T) {
 }
 
 func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
-	s := wrapped(t, Options{}, listChild(listsLoose))
-	s.greet()
+	s := loose(t, Options{})
 	for i, c := range refused {
 		s.call(i+1, c.tool, c.arguments)
 		if line := s.next(); codeOf(line) != "INVALID_ARGUMENTS" {
@@ -138,8 +146,7 @@ func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
 // A call that did not fit the schema, was forwarded and failed: the failure keeps its code, and says what did not fit.
 func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	for _, mode := range []Mode{ModeAnnotate, ModeStrict} {
-		s := wrapped(t, Options{Mode: mode}, listChild(listsLoose))
-		s.greet()
+		s := loose(t, Options{Mode: mode})
 		s.call(1, "broken", `{"query":"a","limit":"20","zzextra":1}`)
 		line := s.next()
 		if code := codeOf(line); code == "" || code == "INVALID_ARGUMENTS" {
@@ -159,8 +166,7 @@ func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 
 // A call that is lost says what did not fit, too: it may be why.
 func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
-	s := wrapped(t, Options{Timeouts: map[string]time.Duration{"hang": 300 * time.Millisecond}}, listChild(listsLoose))
-	s.greet()
+	s := loose(t, Options{Timeouts: map[string]time.Duration{"hang": 300 * time.Millisecond}})
 	s.call(1, "hang", `{"query":"a","limit":"20"}`)
 	line := s.next()
 	if codeOf(line) != "CALL_TIMEOUT" || issuePaths(t, line) != "/limit" || !strings.Contains(textOf(t, line), "/limit") {
@@ -170,8 +176,7 @@ func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
 
 // A call that fits the schema and fails has no schema issues.
 func TestFailureOfAFittingCallHasNoSchemaIssues(t *testing.T) {
-	s := wrapped(t, Options{}, listChild(listsLoose))
-	s.greet()
+	s := loose(t, Options{})
 	s.call(1, "broken", `{"query":"a"}`)
 	if paths := issuePaths(t, s.next()); paths != "" {
 		t.Errorf("issues at %s", paths)
@@ -202,8 +207,7 @@ func issuePaths(t *testing.T, line string) string {
 
 // The text names the missing key and the one that was given in its place, though the schema is open.
 func TestMisspeltRequiredArgumentNamesBothKeys(t *testing.T) {
-	s := wrapped(t, Options{}, listChild(listsLoose))
-	s.greet()
+	s := loose(t, Options{})
 	for i, c := range []struct{ arguments, want string }{
 		{`{"pth":"a"}`, `"pth"`},
 		{`{"file":"a"}`, `"file"`},
@@ -235,8 +239,7 @@ func TestValidationHoldsPerServerAndTool(t *testing.T) {
 		{"strict, the tool lenient", Options{Validate: ValidationStrict, ValidateTools: map[string]Validation{"search": ValidationLenient}}, map[string]bool{unfit: false, missing: true}},
 		{"observe", Options{Mode: ModeObserve, Validate: ValidationStrict}, map[string]bool{unfit: false, missing: false}},
 	} {
-		s := wrapped(t, c.options, listChild(listsLoose))
-		s.greet()
+		s := loose(t, c.options)
 		for arguments, refused := range c.refuses {
 			s.call(1, "search", arguments)
 			if line := s.next(); (codeOf(line) == "INVALID_ARGUMENTS") != refused {
