@@ -59,7 +59,24 @@ func (r *reader) peelOne(s string) (string, bool) {
 // peelMark takes off signs for people: "❌ Error", "**Error**:".
 func (r *reader) peelMark(s string) (string, bool) {
 	rest := strings.TrimLeft(s, "❌✖🚫⚠✗🔴💥❗⛔ *#>\ufe0f")
-	return rest, len(rest) < len(s) && rest != ""
+	if len(rest) == len(s) || rest == "" {
+		return rest, false
+	}
+	return closeEmphasis(s[:len(s)-len(rest)], rest), true
+}
+
+// closeEmphasis takes the end of an emphasis out of the first line of s, if marks, which were taken off s, hold its beginning.
+func closeEmphasis(marks, s string) string {
+	stars := marks[len(strings.TrimRight(marks, "*")):]
+	if stars == "" {
+		return s
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	at := strings.Index(line, stars)
+	if at < 0 || strings.HasPrefix(line[at+len(stars):], "*") {
+		return s
+	}
+	return s[:at] + s[at+len(stars):]
 }
 
 // peelNumber takes off "MCP error -32602: " and its kin.
