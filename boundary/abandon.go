@@ -51,6 +51,7 @@ func (c *streamConn) abandonCalls() {
 	go func() {
 		defer close(done)
 		for _, o := range left {
+			streamCalls.remove(o)
 			if c.send(c.b.abandon(c.ctx, o.exchange(), o.id)) != nil {
 				return
 			}

@@ -27,7 +27,8 @@ func ungated(method string) bool {
 
 // request is the call as the SDK gets it.
 func (o *openCall) request() *jsonrpc.Request {
-	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: throughStream}
+	streamCalls.add(o)
+	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: &o.extra}
 }
 
 // startOrQueue reports whether a call may be passed on now. Otherwise it is passed on later.

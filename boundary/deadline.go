@@ -9,7 +9,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary/internal/foreign"
-	"github.com/candor-mcp/candor/contract"
 )
 
 // grace is how long a handler may take to notice that its time is up, before it is left behind.
@@ -94,16 +93,3 @@ var errDeserted = errors.New("the handler ended its goroutine without returning"
 
 // unfinished is the failure of a call whose end nobody has seen, for its span.
 var unfinished = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
-
-// deserted records a handler that has ended its goroutine. With a [Options.Timeout] it runs on one of its own, and its caller is
-// answered; otherwise the goroutine is the SDK's, and nobody can be.
-func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
-	if g.limit(method) > 0 {
-		return
-	}
-	x := g.exchangeOf(method, req)
-	if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
-		x.tool = call.Params.Name
-	}
-	g.b.suppress(ctx, candor.From(errDeserted), contract.VerdictLost, x)
-}

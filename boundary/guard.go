@@ -221,7 +221,7 @@ func (g *guard) outside(req mcp.Request) bool {
 	if extra == nil {
 		return false
 	}
-	if extra == throughStream {
+	if extra == throughStream || streamCalls.find(extra) != nil {
 		return true
 	}
 	mark := extra.Header[throughHeader]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -30,6 +31,9 @@ type openCall struct {
 	ticket    ticket          // of the gate, from the start until the answer is written
 	place     place           // of its params
 	queued    time.Time       // when it began to wait in the queue
+
+	conn  *streamConn
+	extra mcp.RequestExtra // identifies the call inside the SDK
 }
 
 // endless reports a call that is answered only when somebody ends it.
@@ -165,6 +169,15 @@ func (t *inflight) shutDown() []*openCall {
 		}
 	}
 	return open
+}
+
+// each calls f for every open call.
+func (t *inflight) each(f func(*openCall)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range t.calls {
+		f(o)
+	}
 }
 
 // takeAll removes the calls that have been passed on and are still to be answered, and returns them.

@@ -101,7 +101,7 @@ func (c *streamConn) take(line wire.Line) jsonrpc.Message {
 
 func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 	id := m.ID().Clone()
-	o := &openCall{id: id, sdk: sdkID(id), method: string(m.Method()), params: paramsOf(m)}
+	o := &openCall{conn: c, id: id, sdk: sdkID(id), method: string(m.Method()), params: paramsOf(m)}
 	if strings.HasPrefix(o.method, "notifications/") {
 		c.refuse(fault(candor.CodeInvalidRequest, "a notification has no id"), id, o.exchange(), contract.VerdictProtocol)
 		return nil

@@ -182,6 +182,7 @@ func (c *streamConn) end(cause error) {
 		c.err = cause
 		close(c.over)
 		c.die()
+		c.calls.each(streamCalls.remove)
 	})
 }
 
@@ -231,6 +232,7 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	if o == nil {
 		return nil // it was not asked through here
 	}
+	streamCalls.remove(o)
 	defer o.ticket.end()
 	defer o.place.shrink(0)
 	switch {
