@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // streamCalls are the calls of all streams that were passed on to the SDK, by what identifies them there. A handler that ends its goroutine
@@ -42,15 +43,55 @@ func (r *callRegistry) find(extra *mcp.RequestExtra) *openCall {
 	return r.calls[extra]
 }
 
+// httpCalls are the calls over HTTP that were passed on to the SDK.
+var httpCalls answerRegistry
+
+type answerRegistry struct {
+	mu    sync.RWMutex
+	calls map[*string]*answer // by the address of the mark
+}
+
+func (r *answerRegistry) add(a *answer) {
+	if a.asked == nil || a.asked.Shape() != wire.KindRequest {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.calls == nil {
+		r.calls = map[*string]*answer{}
+	}
+	r.calls[&a.mark[0]] = a
+}
+
+func (r *answerRegistry) remove(a *answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.calls, &a.mark[0])
+}
+
+func (r *answerRegistry) find(extra *mcp.RequestExtra) *answer {
+	if extra == nil || len(extra.Header[throughHeader]) != 1 {
+		return nil
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.calls[&extra.Header[throughHeader][0]]
+}
+
 // deserted handles a handler that has ended its goroutine. With an [Options.Timeout] it ran on one of its own, and its caller is answered
-// as for any other failure. Otherwise the goroutine is the SDK's: a call on a stream is answered by the stream, and any other is
-// only recorded.
+// as for any other failure. Otherwise the goroutine is the SDK's: the layer around the SDK answers the call, and where there is none it
+// is only recorded.
 func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 	if g.limit(method) > 0 {
 		return
 	}
+	ctx = context.WithoutCancel(ctx)
 	if o := streamCalls.find(req.GetExtra()); o != nil {
-		go g.answerDeserted(context.WithoutCancel(ctx), o, method, req)
+		go o.answerDeserted(ctx, g, req)
+		return
+	}
+	if a := httpCalls.find(req.GetExtra()); a != nil {
+		go a.give(func() []byte { return a.desertedMessage(ctx, g, method, req) })
 		return
 	}
 	x := g.exchangeOf(method, req)
@@ -60,8 +101,8 @@ func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 	g.b.suppress(ctx, candor.From(errDeserted), contract.VerdictLost, x)
 }
 
-// answerDeserted answers a call on a stream whose handler has ended its goroutine.
-func (g *guard) answerDeserted(ctx context.Context, o *openCall, method string, req mcp.Request) {
+// failDeserted records and counts the failure of a handler that has ended its goroutine, and returns the result or the error to answer with.
+func (g *guard) failDeserted(ctx context.Context, method string, req mcp.Request) (json.RawMessage, error) {
 	out := leaving{}
 	if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
 		out = toolCall{g: g, req: call}.fail(ctx, candor.From(errDeserted), nil)
@@ -69,15 +110,29 @@ func (g *guard) answerDeserted(ctx context.Context, o *openCall, method string, 
 		x := g.exchangeOf(method, req)
 		out = g.protocolError(ctx, candor.From(errDeserted), &x, rpcError{}, isNotification(method))
 	}
-	answer := &jsonrpc.Response{ID: o.sdk, Error: out.err}
-	if out.err == nil {
-		raw, err := json.Marshal(out.result)
-		if err != nil {
-			answer.Error = err
-		}
-		answer.Result = raw
+	if out.err != nil {
+		return nil, out.err
 	}
-	if err := o.conn.answer(ctx, answer); err != nil {
+	return json.Marshal(out.result)
+}
+
+// answerDeserted answers a call on a stream whose handler has ended its goroutine.
+func (o *openCall) answerDeserted(ctx context.Context, g *guard, req mcp.Request) {
+	result, err := g.failDeserted(ctx, o.method, req)
+	if err := o.conn.answer(ctx, &jsonrpc.Response{ID: o.sdk, Result: result, Error: err}); err != nil {
 		o.conn.end(err)
 	}
+}
+
+// desertedMessage returns the answer to a call over HTTP whose handler has ended its goroutine.
+func (a *answer) desertedMessage(ctx context.Context, g *guard, method string, req mcp.Request) []byte {
+	result, err := g.failDeserted(ctx, method, req)
+	if err != nil {
+		shown := rpcErrorOf(err)
+		settled.take(shown.key())
+		return shown.append(nil, a.id())
+	}
+	forget(result)
+	message := append(append([]byte(`{"jsonrpc":"2.0","id":`), a.id()...), `,"result":`...)
+	return append(append(message, result...), '}')
 }

@@ -2,8 +2,12 @@ package boundary
 
 import (
 	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,5 +44,43 @@ func TestHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 		}
 		shut(t, s.in)
 		<-s.ended
+	}
+}
+
+// TestHandlerThatEndsItsGoroutineIsAnsweredOverHTTP is the same over HTTP, in both eras.
+func TestHandlerThatEndsItsGoroutineIsAnsweredOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, newEra := range []bool{false, true} {
+		r := &rig{tally: new(tally)}
+		server := rowServer()
+		server.AddTool(&mcp.Tool{Name: "leaves", InputSchema: &jsonschema.Schema{Type: "object"}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				runtime.Goexit()
+				return nil, nil
+			})
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Not an httptest.Server: its Close waits for the SDK, which waits for the handler that has gone.
+		srv := &http.Server{Handler: Handler(server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet, MaxCalls: 1}), ReadHeaderTimeout: time.Minute}
+		go func() { _ = srv.Serve(listener) }()
+		t.Cleanup(func() { _ = srv.Close() })
+		r.Server = &httptest.Server{URL: "http://" + listener.Addr().String()}
+		if r.newEra = newEra; !newEra {
+			r.initialize(t)
+		}
+		for _, id := range []string{"7", "8"} {
+			res := r.call(t, id, "tools/call", `{"name":"leaves","arguments":{}}`)
+			if told := res.failure(t); told == nil || told.Code() != candor.CodeInternalError || res.id() != id || res.status != http.StatusOK {
+				t.Errorf("new era %v: status %d, %s", newEra, res.status, res.body)
+			}
+		}
+		if res := r.call(t, "9", "tools/call", `{"name":"fine","arguments":{}}`); res.status != http.StatusOK || res.failure(t) != nil {
+			t.Errorf("new era %v: status %d, %s", newEra, res.status, res.body)
+		}
+		if entries, counts, suppressed := r.totals(); entries != 2 || counts != 2 || suppressed != 0 {
+			t.Errorf("new era %v: %d entries, counted %d, suppressed %d", newEra, entries, counts, suppressed)
+		}
 	}
 }

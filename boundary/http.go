@@ -35,7 +35,7 @@ const (
 func (b *Boundary) HTTP(next http.Handler) http.Handler { return b.layer(next) }
 
 func (b *Boundary) layer(next http.Handler) *httpLayer {
-	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage, mark: []string{throughNonce}}
+	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage}
 	if l.max <= 0 {
 		l.max = defaultMaxBody
 	}
@@ -49,7 +49,6 @@ type httpLayer struct {
 	b    *Boundary
 	next http.Handler
 	max  int
-	mark []string // the value of throughHeader, shared by all requests and never changed
 
 	open     *openAnswers  // nil if open calls are not given up when the server stops
 	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
@@ -59,7 +58,7 @@ type httpLayer struct {
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := &answer{ResponseWriter: w, l: l, r: r}
+	a := &answer{ResponseWriter: w, l: l, r: r, mark: [1]string{throughNonce}}
 	if no := l.b.admit(r); no != nil {
 		if no.status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", allowedMethods)
@@ -75,9 +74,9 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !ok || !l.start(a) {
 			return
 		}
-		defer a.ticket.end()
+		defer a.endTicket()
 	}
-	l.pass(a, l.onward(r, body))
+	l.pass(a, a.onward(body))
 }
 
 // start waits until the call may run. It answers one that gets no space in time, and reports false.
@@ -185,11 +184,11 @@ func hurry(a *answer, patience time.Duration) (takeBack func()) {
 
 // onward is the request that the handler gets: a copy, because what was received belongs to the caller. Its mark is
 // always ours, whatever the client sent.
-func (l *httpLayer) onward(r *http.Request, body []byte) *http.Request {
+func (a *answer) onward(body []byte) *http.Request {
 	out := new(http.Request)
-	*out = *r
-	out.Header = maps.Clone(r.Header)
-	out.Header[throughHeader] = l.mark
+	*out = *a.r
+	out.Header = maps.Clone(a.r.Header)
+	out.Header[throughHeader] = a.mark[:]
 	if body != nil {
 		out.Body = &messageBody{Reader: *bytes.NewReader(body), message: body}
 		out.ContentLength = int64(len(body))
@@ -210,6 +209,7 @@ var _ io.ReadCloser = (*messageBody)(nil)
 
 // pass lets the handler answer, and survives it.
 func (l *httpLayer) pass(a *answer, r *http.Request) {
+	httpCalls.add(a)
 	l.open.add(a)
 	defer func() {
 		v := recover()

@@ -26,6 +26,8 @@ type answer struct {
 	hidden bool
 	place  place  // of a large body
 	ticket ticket // of a call that the gate has let in
+	// mark is the value of throughHeader. Its address identifies the request inside the SDK.
+	mark [1]string
 
 	mu     sync.Mutex // guards what follows while the handler runs
 	mode   answerMode

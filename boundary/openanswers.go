@@ -30,14 +30,14 @@ func (s *openAnswers) add(a *answer) {
 	s.all[a] = struct{}{}
 }
 
-// remove reports whether the call was given up and answered.
+// remove reports whether the call was answered by another than its handler.
 func (s *openAnswers) remove(a *answer) bool {
-	if s == nil {
-		return false
+	httpCalls.remove(a)
+	if s != nil {
+		s.mu.Lock()
+		delete(s.all, a)
+		s.mu.Unlock()
 	}
-	s.mu.Lock()
-	delete(s.all, a)
-	s.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mode == answerGiven
@@ -55,8 +55,14 @@ func (s *openAnswers) abandon() {
 	wg.Wait()
 }
 
-// abandon answers a call whose handler has not returned. It takes no longer than leaveTime to write.
+// abandon answers a call whose handler has not returned when the server stopped.
 func (a *answer) abandon() {
+	a.give(func() []byte { return a.l.b.abandon(context.WithoutCancel(a.r.Context()), a.exchange(), a.id()) })
+}
+
+// give answers a call in place of its handler, unless that has answered, and ends the connection. It takes no longer than leaveTime to
+// write.
+func (a *answer) give(message func() []byte) {
 	rc := http.NewResponseController(a.ResponseWriter)
 	_ = rc.SetWriteDeadline(time.Now().Add(leaveTime)) // ends a write that holds the lock, too
 	a.mu.Lock()
@@ -64,16 +70,25 @@ func (a *answer) abandon() {
 	if a.mode != answerOpen && a.mode != answerEvents || a.answered {
 		return
 	}
-	body := a.l.b.abandon(context.WithoutCancel(a.r.Context()), a.exchange(), a.id())
+	body := message()
 	if a.mode == answerEvents {
 		body = append(append([]byte("event: message\ndata: "), body...), "\n\n"...)
 	} else {
 		a.Header().Set("Content-Type", "application/json")
 		a.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		a.Header().Set("Connection", "close")
 		a.ResponseWriter.WriteHeader(http.StatusOK)
 	}
 	a.mode = answerGiven
 	if _, err := a.ResponseWriter.Write(body); err == nil {
 		_ = rc.Flush()
 	}
+	a.ticket.end()
+}
+
+// endTicket gives the place of the call back to the gate.
+func (a *answer) endTicket() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ticket.end()
 }
