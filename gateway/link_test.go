@@ -158,7 +158,7 @@ func TestEachCallHasADeadlineOfItsOwn(t *testing.T) {
 
 func TestInitializeIsNotCalledOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		d := newDesk(t, Options{Timeout: time.Second})
+		d := newDesk(t, Options{StartTimeout: time.Second})
 		d.client(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
 		d.heard()
 		time.Sleep(time.Second)
