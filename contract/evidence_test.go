@@ -116,12 +116,23 @@ func TestBlameOfArgumentsNeedsAnArgument(t *testing.T) {
 		{"Invalid project ID", `{"projectId":"a"}`, "projectId:string!", "INVALID_ARGUMENTS"},
 		{"Not a valid harbour: Atlantis", `{"where":"Atlantis"}`, "where:string!", "INVALID_ARGUMENTS"},
 		{"The state is invalid", `{"title":"a"}`, "title:string!", "UNKNOWN_TOOL_FAILURE"},
-		{"The state is invalid", `{"title":7}`, "title:string!", "INVALID_ARGUMENTS"},
+		{"The state is invalid", `{"title":{}}`, "title:string!", "INVALID_ARGUMENTS"},
 		{"Cannot read properties of undefined (reading 'map')", `{"title":"a"}`, "title:string!", "INTERNAL_ERROR"},
 		{"Cannot read properties of undefined (reading 'map')", `{}`, "title:string!", "INVALID_ARGUMENTS"},
 		{"Missing API key", `{"title":"a"}`, "title:string!", "CONFIGURATION_MISSING"},
 		{"API key is missing", `{"apiKey":""}`, "apiKey:string", "INVALID_ARGUMENTS"},
 	})
+}
+
+// TestToleratedDeviationsDecideNothing: the same words mean the same with a number as text, a null or a list as text in the call.
+func TestToleratedDeviationsDecideNothing(t *testing.T) {
+	for _, args := range []string{`{"title":7}`, `{"title":"a","page":"2"}`, `{"title":"a","page":null}`, `{"title":"a","tags":"[1]"}`, `{"title":"a","more":1}`} {
+		take := "title:string! page:number tags:array"
+		checkReadings(t, []reading{
+			{"Cannot read properties of undefined (reading 'map')", args, take, "INTERNAL_ERROR"},
+			{"The state is invalid", args, take, "UNKNOWN_TOOL_FAILURE"},
+		})
+	}
 }
 
 // TestStatusBeatsWords: a number that a service sent says more than the words around it.

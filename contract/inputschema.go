@@ -87,7 +87,8 @@ func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// fitOf looks for what cannot fit: a required argument that is missing, and a value of another type than the declared one.
+// fitOf looks for what cannot fit: a required argument that is missing, a value that has no lossless reading as the declared type, and one
+// that is not among the choices. Deviations that many servers accept prove nothing: a text that fails with them fails without them, too.
 func fitOf(schema, args wire.Value) fit {
 	if args.Present() && args.Type() != wire.TypeObject {
 		return fitNo
@@ -100,31 +101,60 @@ func fitOf(schema, args wire.Value) fit {
 	}
 	properties := schema.Path("properties")
 	closed, isFlag := schema.Path("additionalProperties").Bool()
+	whole := fitYes
 	for name, value := range args.Members() {
 		key, _ := name.Str()
 		declared, ok := properties.Get(key)
-		if !ok && isFlag && !closed || ok && !mayBe(declared, value) {
-			return fitNo
+		switch {
+		case !ok && isFlag && !closed:
+			whole = fitUnknown
+		case ok:
+			switch fitOfValue(declared, value) {
+			case fitNo:
+				return fitNo
+			case fitUnknown:
+				whole = fitUnknown
+			case fitYes:
+			}
 		}
 	}
-	return fitYes
+	return whole
 }
 
-// mayBe reports whether a value can be of the declared type and choice. What is declared in other words is not judged.
-func mayBe(declared, value wire.Value) bool {
+// fitOfValue looks at the declared type and choice. What is declared in other words is not judged.
+func fitOfValue(declared, value wire.Value) fit {
 	if kind := declared.Path("type"); kind.Type() == wire.TypeString && !isOfType(kind, value) {
-		return false
+		if readsAs(kind, value) {
+			return fitUnknown
+		}
+		return fitNo
 	}
 	choice := declared.Path("enum")
 	if choice.Type() != wire.TypeArray {
-		return true
+		return fitYes
 	}
 	for one := range choice.Elements() {
 		if string(one.Raw()) == string(value.Raw()) {
-			return true
+			return fitYes
 		}
 	}
-	return false
+	return fitNo
+}
+
+// readsAs reports whether a value of another type can be read as the declared one without loss, as lenient validation has it.
+func readsAs(kind, value wire.Value) bool {
+	switch value.Type() {
+	case wire.TypeNull:
+		return true
+	case wire.TypeNumber, wire.TypeBool:
+		return kind.Is("string")
+	case wire.TypeString:
+	default:
+		return false
+	}
+	text, _ := value.Str()
+	inner, err := wire.ParseValue([]byte(text), wire.Limits{})
+	return err == nil && isOfType(kind, inner)
 }
 
 func isOfType(kind, value wire.Value) bool {
