@@ -65,7 +65,7 @@ var marks = marksOf(map[mark]string{
 	markData:     "data results items",
 	markResult:   "result",
 	markMessage:  "message msg reason why error_description meldung mensaje mensagem information note statusreason",
-	markProse:    "info title body description descripcion output",
+	markProse:    "info title body description descripcion output content text",
 	markStatus:   "status state outcome rc",
 	markNumber:   "statuscode status_code httpstatus http_status code cod estado errorcode error_code",
 	markKind:     "type object __typename",

@@ -135,6 +135,20 @@ func TestToleratedDeviationsDecideNothing(t *testing.T) {
 	}
 }
 
+// TestOthersHaveNumbersAndNamesToo: numbers from 1000 on, and names of arguments in a validator's list, are not always ours and the call's.
+func TestOthersHaveNumbersAndNamesToo(t *testing.T) {
+	checkReadings(t, []reading{
+		{"MCP error 1004: Failed to stop job 7 (Status: 503) Details: upstream connect error", `{"job":"7"}`, "job:string!", "UPSTREAM_UNAVAILABLE"},
+		{"MCP error 1001: Failed to fetch jobs (Status: 403)", `{}`, "job:string", "UPSTREAM_FORBIDDEN"},
+		{`[{"code":"invalid_type","expected":"string","path":["name"],"message":"Invalid input: expected string, received undefined"},` +
+			`{"code":"invalid_type","expected":"boolean","path":["mayShare"],"message":"Invalid input: expected boolean, received undefined"}]`,
+			`{"name":"a"}`, "name:string!", "UPSTREAM_BAD_RESPONSE"},
+		{"No set-cookie header present in the response. Something must have changed, please report.", `{"q":"a"}`, "q:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Command failed with exit code 127\n/bin/sh: 1: jq: not found", `{"q":"a"}`, "q:string!", "DEPENDENCY_MISSING"},
+		{`Error: {"error":"internal_server_error","message":"Something went wrong on our side."}`, `{"q":"a"}`, "q:string!", "UPSTREAM_ERROR"},
+	})
+}
+
 // TestStatusBeatsWords: a number that a service sent says more than the words around it.
 func TestStatusBeatsWords(t *testing.T) {
 	checkReadings(t, []reading{

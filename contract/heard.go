@@ -38,20 +38,24 @@ func (h *heard) ownWords(text string) string {
 	return maskPlaces(foreign.TakeOut(text, h.values, string(rune(echoWord))))
 }
 
-// keepIssues drops the issues that name no argument of the tool: a server's sentence may name a column, a folder or a part of a response just as
+// keepIssues drops the issues that do not name an argument of the tool: a server's sentence may name a column, a folder or a part of a response just as
 // well. An argument is one that the tool's schema declares or that the call has sent.
 func (h *heard) keepIssues() {
 	if !h.ask.known || !h.schema.known() || len(h.Issues) == 0 {
 		return
 	}
 	var kept []candor.Issue
-	own := true
+	own, foreign := true, false
 	for _, issue := range h.Issues {
 		first, known := h.argumentIn(issue.Path)
 		if (known || h.OfRequest && !first) && !h.contradicts(issue) {
 			kept = append(kept, issue)
 		}
 		own = own && first
+		foreign = foreign || !known && !h.OfRequest
+	}
+	if foreign && len(kept) > 0 && h.schema.fit == fitYes {
+		kept, h.elsewhere = nil, true // one list is about one value: that of a service, with some names that arguments have, too
 	}
 	h.Issues = kept
 	if h.OfRequest && own {

@@ -43,7 +43,8 @@ func readCode(h *heard) finding {
 			return finding{c, StrengthSaid, "the server's own code " + h.Symbols[i]}
 		}
 	}
-	if h.Numbered && h.Number >= 1000 {
+	// Other systems count from 1000, too: in a text, or beside a status that says what happened, the number is theirs.
+	if h.Numbered && h.Number >= 1000 && h.verdict == VerdictProtocol && h.Status == 0 {
 		if c, ok := candor.LookupNumber(int(h.Number)); ok {
 			return finding{c, StrengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
 		}

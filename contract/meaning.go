@@ -111,6 +111,8 @@ var meanings = []meaning{
 		do|does|did|don't|doesn't not? have … access|permission|permissions|rights|privileges|scope|scopes
 		权限不足`),
 	means(candor.CodeDependencyMissing, `
+		exit code|status 127
+		bin sh … not found
 		command|executable|binary|binaries|program|module|browser|driver|chrome|chromium|java|python|docker|ffmpeg|interpreter|library|bindings|cli … not found|installed|exist
 		executable|binary|program|module|bindings|interpreter … does|do not exist
 		executable|binary|program|module|bindings|interpreter doesn't|don't exist
@@ -186,7 +188,8 @@ var meanings = []meaning{
 		unique constraint`),
 	means(candor.CodeConflict, `
 		conflict|conflicts
-		has|have|was been? modified|changed
+		has|have been modified|changed
+		was modified|changed
 		version mismatch
 		stale`),
 	means(candor.CodeUnsupported, `
@@ -288,6 +291,7 @@ var symbolMeanings = append([]meaning{
 	means(candor.CodePermissionDenied, `
 		forbidden|permission|access|restricted denied|error
 		insufficient scope|permissions`),
+	means(candor.CodeUpstreamError, `internal server error`),
 	means(candor.CodeInternalError, `
 		internal|server|unexpected|unknown|unhandled error|exception|failure`),
 }, meanings...)

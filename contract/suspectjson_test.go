@@ -34,6 +34,9 @@ func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 		{"a message that the task is done", "close_issue", `{}`, `{"message":"Issue 12 has been closed."}`, false},
 		{"a message that it is done to what was asked for", "archive_project", `{"name":"Moon base"}`, `{"message":"Moon base is archived"}`, false},
 		{"the same message of another tool", "comment_issue", `{}`, `{"message":"Issue 12 has been closed."}`, true},
+		{"a status word beside content", "list_rooms", `{}`, `{"status":"error","content":"Failed to fetch the details: Unprocessable Entity","metadata":{}}`, true},
+		{"a status word beside a text", "list_rooms", `{}`, `{"status":"error","text":"could not list the rooms"}`, true},
+		{"a message of a log", "get_entry", `{"id":7}`, `{"id":7,"status":"error","content":"disk full","at":"noon","host":"a","level":"high","tag":"b"}`, false},
 		{"a report of failed tests", "list_tests", `{"suite":"unit"}`, `{"results":[{"test":"adds","status":"failed","message":"3 is not 4"}],"total":1}`, false},
 	} {
 		if got := contract.Classify(answered(t, tc.tool, tc.arguments, tc.text)); got.Verdict.Failure() != tc.failed {
