@@ -54,7 +54,7 @@ func (h *heard) keepIssues() {
 		own = own && first
 		foreign = foreign || !known && !h.OfRequest
 	}
-	if foreign && len(kept) > 0 && h.schema.fit == fitYes {
+	if foreign && len(kept) > 0 && h.schema.fit == fitYes && h.Number != -32602 {
 		kept, h.elsewhere = nil, true // one list is about one value: that of a service, with some names that arguments have, too
 	}
 	h.Issues = kept

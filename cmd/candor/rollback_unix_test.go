@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,10 +30,30 @@ func session(t *testing.T, home string, end syscall.Signal, flags ...string) (ch
 	}
 	if end == syscall.SIGKILL {
 		awaitCheckpoint(t, chain)
+		awaitSecondPlace(t, home, chain)
 	}
 	p.signal(end)
 	_ = p.cmd.Wait()
 	return chain
+}
+
+// awaitSecondPlace waits until the second place has seen all entries of a chain but the checkpoint itself.
+func awaitSecondPlace(t *testing.T, home, chain string) {
+	t.Helper()
+	line := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(chain)) + `: (\d+) entries, \d+ covered by checkpoints, (\d+) by a second place`)
+	for ; ; time.Sleep(50 * time.Millisecond) {
+		_, out, _ := verify(home)
+		if found := line.FindStringSubmatch(out); found != nil {
+			entries, _ := strconv.Atoi(found[1])
+			second, _ := strconv.Atoi(found[2])
+			if second >= entries-1 {
+				return
+			}
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the second place has seen too little: " + out)
+		}
+	}
 }
 
 func chainsIn(t *testing.T, home string) []string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -143,15 +144,16 @@ func (p *process) chain() string {
 	return found[0]
 }
 
-// awaitCheckpoint waits until the writer has signed its first checkpoint, so that nothing happens behind the test's back.
+// awaitCheckpoint waits until a checkpoint covers all entries of a chain.
 func awaitCheckpoint(t *testing.T, chain string) {
 	t.Helper()
-	for {
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		data, err := os.ReadFile(filepath.Join(chain, "audit-log.jsonl"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(data), `"kind":"checkpoint"`) {
+		lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+		if strings.Contains(lines[len(lines)-1], `"kind":"checkpoint"`) {
 			return
 		}
 		if t.Context().Err() != nil {
