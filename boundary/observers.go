@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // The logger, the meter and the tracer are the server's own code. One that panics loses what it was given, and never the answer.
@@ -75,6 +76,14 @@ func (m calmMeter) CountSuppressed() {
 	if m.b.o.Meter != nil {
 		defer m.b.survive(context.Background(), "meter")
 		m.b.o.Meter.CountSuppressed()
+	}
+}
+
+// CountSuspected passes on to a meter that tells suspected failures apart.
+func (m calmMeter) CountSuspected() {
+	if suspects, ok := m.b.o.Meter.(tail.SuspectMeter); ok {
+		defer m.b.survive(context.Background(), "meter")
+		suspects.CountSuspected()
 	}
 }
 

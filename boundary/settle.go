@@ -45,7 +45,8 @@ func (b *Boundary) settle(ctx context.Context, e *candor.Error, v contract.Verdi
 	if b.o.Ledger != nil {
 		record = func(ctx context.Context) error { return b.record(ctx, e, v, x, envelope) }
 	}
-	return b.edge().Settle(ctx, tail.Failure{Error: e, Verdict: string(v), Place: placeOf(x, e), Silent: x.silent}, record)
+	return b.edge().Settle(ctx, tail.Failure{Error: e, Verdict: string(v), Place: placeOf(x, e), Silent: x.silent,
+		Suspect: x.silent && v == contract.VerdictMasked}, record)
 }
 
 // record asks the ledger. One that panics has refused.

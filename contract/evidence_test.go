@@ -144,6 +144,8 @@ func TestOthersHaveNumbersAndNamesToo(t *testing.T) {
 			`{"code":"invalid_type","expected":"boolean","path":["mayShare"],"message":"Invalid input: expected boolean, received undefined"}]`,
 			`{"name":"a"}`, "name:string!", "UPSTREAM_BAD_RESPONSE"},
 		{"No set-cookie header present in the response. Something must have changed, please report.", `{"q":"a"}`, "q:string!", "UNKNOWN_TOOL_FAILURE"},
+		{"Error: Command failed: jq --style wide a.json\n/bin/sh: 1: jq: not found\n", `{"q":"a"}`, "q:string!", "DEPENDENCY_MISSING"},
+		{"json: cannot unmarshal number into Go struct field .User of type string", `{"user":7}`, "user:string!", "INVALID_ARGUMENTS"},
 		{"Command failed with exit code 127\n/bin/sh: 1: jq: not found", `{"q":"a"}`, "q:string!", "DEPENDENCY_MISSING"},
 		{`Error: {"error":"internal_server_error","message":"Something went wrong on our side."}`, `{"q":"a"}`, "q:string!", "UPSTREAM_ERROR"},
 	})

@@ -272,6 +272,9 @@ var errnos = map[string]candor.Code{
 
 // readErrno reads a system error together with what was being done.
 func readErrno(h *heard) finding {
+	if shellMisses(h.Text) {
+		return strongly(candor.CodeDependencyMissing, "a shell did not find a program")
+	}
 	if h.Errno == "" {
 		return finding{}
 	}
@@ -293,6 +296,13 @@ func readErrno(h *heard) finding {
 		}
 	}
 	return finding{}
+}
+
+// shellMisses finds the words of a shell for a program that is not there, such as "/bin/sh: 1: jq: not found".
+func shellMisses(text string) bool {
+	_, after, found := strings.Cut(text, "/sh: ")
+	line, _, _ := strings.Cut(after, "\n")
+	return found && strings.HasSuffix(strings.TrimSpace(line), ": not found")
 }
 
 // attempted tells what a path error is about, by the verb beside it: the program to be started, the socket to connect to. The zero code stands for

@@ -112,7 +112,6 @@ var meanings = []meaning{
 		权限不足`),
 	means(candor.CodeDependencyMissing, `
 		exit code|status 127
-		bin sh … not found
 		command|executable|binary|binaries|program|module|browser|driver|chrome|chromium|java|python|docker|ffmpeg|interpreter|library|bindings|cli … not found|installed|exist
 		executable|binary|program|module|bindings|interpreter … does|do not exist
 		executable|binary|program|module|bindings|interpreter doesn't|don't exist

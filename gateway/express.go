@@ -205,7 +205,7 @@ func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error
 	}
 	return c.edge().Settle(ctx, tail.Failure{
 		Error: f.err, Verdict: string(f.verdict), Place: c.place(), Attempt: f.retried,
-		Silent: f.silent || f.suspected, Left: &c.unheard,
+		Silent: f.silent || f.suspected, Suspect: f.suspected, Left: &c.unheard,
 	}, record)
 }
 

@@ -31,5 +31,5 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// {"total":2,"byCode":{"-32601":1,"2300":1},"byDomain":{"candor":1,"memory-bank":1},"bySymbol":{"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1},"byTool":{"mb/read":{"tool":1},"none":{"protocol":1}},"suppressed":0,"unrecorded":0}
+	// {"total":2,"byCode":{"-32601":1,"2300":1},"byDomain":{"candor":1,"memory-bank":1},"bySymbol":{"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1},"byTool":{"mb/read":{"tool":1},"none":{"protocol":1}},"suppressed":0,"suspected":0,"unrecorded":0}
 }

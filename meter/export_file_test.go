@@ -103,7 +103,7 @@ func TestANilMeterCountsNothing(t *testing.T) {
 	if err := errors.Join(m.Restore(entries(nil, nil)), m.Close()); err != nil {
 		t.Error(err)
 	}
-	const want = `{"total":0,"byCode":{},"byDomain":{},"bySymbol":{},"byTool":{},"suppressed":0,"unrecorded":0}`
+	const want = `{"total":0,"byCode":{},"byDomain":{},"bySymbol":{},"byTool":{},"suppressed":0,"suspected":0,"unrecorded":0}`
 	if got := string(m.AppendStats(nil)); got != want {
 		t.Errorf("stats are %s", got)
 	}

@@ -48,6 +48,7 @@ type Meter struct {
 	sampler sampler // nil unless Options.Sample asks for one
 
 	suppressed atomic.Uint64
+	suspected  atomic.Uint64
 	unrecorded []atomic.Uint64 // by slot
 
 	restore sync.Mutex // held by Restore, so that one replaces the other as a whole
@@ -106,6 +107,13 @@ func (m *Meter) Count(err *candor.Error, verdict string) {
 func (m *Meter) CountSuppressed() {
 	if m != nil {
 		m.suppressed.Add(1)
+	}
+}
+
+// CountSuspected says that a failure which was counted is only suspected: its answer was passed on as it is. It is counted as suppressed, too.
+func (m *Meter) CountSuspected() {
+	if m != nil {
+		m.suspected.Add(1)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestStatsHaveTheShapeOfTheSeed(t *testing.T) {
 		`"byDomain":{"candor":3,"common":1,"memory-bank":1},` +
 		`"bySymbol":{"E_INVALID_PARAMS":1,"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1,"PARSE_ERROR":1,"UNCODED_ERROR":1},` +
 		`"byTool":{"mb/read":{"protocol":2},"none":{"malformed":1,"other":1,"protocol":1}},` +
-		`"suppressed":1,"unrecorded":1}`
+		`"suppressed":1,"suspected":0,"unrecorded":1}`
 	if got := string(m.AppendStats(nil)); got != want {
 		t.Errorf("stats are\n%s\nwant\n%s", got, want)
 	}

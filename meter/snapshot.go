@@ -14,6 +14,7 @@ type Snapshot struct {
 	Tools      []ToolCount // by tool, then verdict
 	Series     []Series    // the finest rows, of which Tools are the sums, and Codes too unless there is a sample
 	Suppressed uint64
+	Suspected  uint64 // of the suppressed ones
 	Unrecorded []CodeCount
 	Sample     *SampleStats // what of it is estimated; nil for nothing
 }
@@ -47,6 +48,7 @@ func (m *Meter) Snapshot() Snapshot {
 		s.Total, s.Codes = m.exact()
 		s.Sample = m.sampler.stats(m.codes)
 	}
+	s.Suspected = m.suspected.Load() // first, so that it is never more than what it is part of
 	s.Suppressed = m.suppressed.Load()
 	for slot := range m.unrecorded {
 		if n := m.unrecorded[slot].Load(); n > 0 {

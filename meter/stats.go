@@ -25,6 +25,7 @@ type Stats struct {
 	Breakdown
 
 	Suppressed uint64       `json:"suppressed"`         // counted, but not sent; part of the total
+	Suspected  uint64       `json:"suspected"`          // only suspected, and passed on as it is; part of the suppressed
 	Unrecorded uint64       `json:"unrecorded"`         // sent, but not recorded; no part of the total
 	Sample     *SampleStats `json:"sample,omitempty"`   // nil if everything is counted in full
 	Lifetime   *Breakdown   `json:"lifetime,omitempty"` // what [Meter.Restore] brought and what came since; nil without one
@@ -51,6 +52,7 @@ func (m *Meter) Stats() Stats {
 	stats := Stats{
 		Breakdown:  snapshot.breakdown(),
 		Suppressed: snapshot.Suppressed,
+		Suspected:  snapshot.Suspected,
 		Sample:     snapshot.Sample,
 	}
 	for _, n := range snapshot.Unrecorded {

@@ -121,6 +121,9 @@ func (p *plugs) close() error {
 func (p *plugs) summary(calls uint64) string {
 	s := p.counts.Snapshot()
 	text := count(calls, "call", "calls") + ", " + count(s.Total, "failure", "failures")
+	if s.Suspected > 0 {
+		text += fmt.Sprintf(", %d of them only suspected", s.Suspected)
+	}
 	if s.Total > 0 {
 		text += " (" + frequent(s.Codes) + ")"
 	}

@@ -32,6 +32,9 @@ type Meter interface {
 	CountUnrecorded(err *candor.Error)
 }
 
+// SuspectMeter is a Meter that tells suspected failures apart. They are counted as suppressed, too.
+type SuspectMeter interface{ CountSuspected() }
+
 // Place is where a call was made.
 type Place struct {
 	Tool    string
@@ -47,6 +50,7 @@ type Failure struct {
 	Place   Place
 	Attempt bool         // another attempt follows: it is recorded, and only the last is counted
 	Silent  bool         // nobody may be told
+	Suspect bool         // it looks like a failure, and was passed on as it is
 	Left    *atomic.Bool // set when the client leaves, be it while the failure is recorded; nil if that cannot be known
 }
 
@@ -91,6 +95,9 @@ func (d Edge) Settle(ctx context.Context, f Failure, record func(context.Context
 	d.Meter.Count(f.Error, f.Verdict)
 	if f.Silent || f.Left != nil && f.Left.Load() {
 		d.Meter.CountSuppressed()
+	}
+	if suspects, ok := d.Meter.(SuspectMeter); ok && f.Suspect {
+		suspects.CountSuspected()
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ const (
 	MetricErrors     = "mcp.server.errors"        // by symbol, domain, class, tool and verdict
 	MetricTotal      = "candor.errors.all"        // without attributes; exact, also when breakdowns are sampled
 	MetricSuppressed = "candor.errors.suppressed" // counted, but not sent; part of the total
+	MetricSuspected  = "candor.errors.suspected"  // only suspected, and passed on as they are; part of the suppressed
 	MetricUnrecorded = "candor.errors.unrecorded" // sent, but not recorded; no part of the total
 )
 
@@ -51,6 +52,7 @@ func Register(m *meter.Meter, provider metric.MeterProvider) (metric.Registratio
 		{&in.errors, MetricErrors, "Failures by code, tool and verdict."},
 		{&in.total, MetricTotal, "Failures since the process started. Exact, also when breakdowns are sampled."},
 		{&in.suppressed, MetricSuppressed, "Failures that were counted but not sent."},
+		{&in.suspected, MetricSuspected, "Answers that look like failures and were passed on as they are."},
 		{&in.unrecorded, MetricUnrecorded, "Failures that were sent but could not be recorded."},
 	} {
 		counter, err := source.Int64ObservableCounter(want.name, metric.WithDescription(want.says), metric.WithUnit("{error}"))
@@ -59,7 +61,7 @@ func Register(m *meter.Meter, provider metric.MeterProvider) (metric.Registratio
 		}
 		*want.at = counter
 	}
-	registration, err := source.RegisterCallback(in.observe, in.errors, in.total, in.suppressed, in.unrecorded)
+	registration, err := source.RegisterCallback(in.observe, in.errors, in.total, in.suppressed, in.suspected, in.unrecorded)
 	if err != nil {
 		return nil, fmt.Errorf("registering counters: %w", err)
 	}
@@ -67,8 +69,8 @@ func Register(m *meter.Meter, provider metric.MeterProvider) (metric.Registratio
 }
 
 type instruments struct {
-	meter                                 *meter.Meter
-	errors, total, suppressed, unrecorded metric.Int64ObservableCounter
+	meter                                            *meter.Meter
+	errors, total, suppressed, suspected, unrecorded metric.Int64ObservableCounter
 }
 
 // observe reports one snapshot, so that the numbers of one collection agree.
@@ -83,6 +85,7 @@ func (in *instruments) observe(_ context.Context, observer metric.Observer) erro
 	}
 	observer.ObserveInt64(in.total, toInt64(s.Total))
 	observer.ObserveInt64(in.suppressed, toInt64(s.Suppressed))
+	observer.ObserveInt64(in.suspected, toInt64(s.Suspected))
 	for _, row := range s.Unrecorded {
 		observer.ObserveInt64(in.unrecorded, toInt64(row.Count), metric.WithAttributes(attrErrorType.String(row.Code.Symbol())))
 	}

@@ -27,6 +27,7 @@ func TestEachCollectionReadsTheCountersOfTheMeter(t *testing.T) {
 		m.Count(candor.New(candor.CodeKgKgFull, "", candor.WithTool("kg/add")), "tool")
 		m.Count(nil, "malformed")
 		m.CountSuppressed()
+		m.CountSuspected()
 		m.CountUnrecorded(candor.New(candor.CodeKaizaAuditLogFailed, ""))
 		got := collect(t, reader)
 		for point, want := range map[point]int64{
@@ -34,14 +35,15 @@ func TestEachCollectionReadsTheCountersOfTheMeter(t *testing.T) {
 			{meterotel.MetricErrors, "candor.class=internal,candor.domain=candor,candor.verdict=malformed,error.type=UNCODED_ERROR"}:               1,
 			{meterotel.MetricTotal, ""}:                                 2,
 			{meterotel.MetricSuppressed, ""}:                            1,
+			{meterotel.MetricSuspected, ""}:                             1,
 			{meterotel.MetricUnrecorded, "error.type=AUDIT_LOG_FAILED"}: 1,
 		} {
 			if got[point] != want*(round+1) {
 				t.Errorf("round %d: %v is %d, want %d; all: %v", round, point, got[point], want*(round+1), got)
 			}
 		}
-		if len(got) != 5 {
-			t.Errorf("there are %d points, want 5: %v", len(got), got)
+		if len(got) != 6 {
+			t.Errorf("there are %d points, want 6: %v", len(got), got)
 		}
 	}
 	if err := registration.Unregister(); err != nil {

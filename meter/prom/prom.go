@@ -30,6 +30,8 @@ var (
 		[]string{"tool", "verdict"}, nil)
 	suppressed = prometheus.NewDesc("mcp_errors_suppressed_total",
 		"Failures that were counted but not sent. Part of mcp_errors_total.", nil, nil)
+	suspected = prometheus.NewDesc("mcp_errors_suspected_total",
+		"Answers that look like failures and were passed on as they are. Part of mcp_errors_suppressed_total.", nil, nil)
 	unrecorded = prometheus.NewDesc("mcp_errors_unrecorded_total",
 		"Failures that were sent but could not be recorded. No part of mcp_errors_total.", nil, nil)
 )
@@ -41,7 +43,7 @@ type collector struct{ meter *meter.Meter }
 
 // Describe implements [prometheus.Collector].
 func (c collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{total, byCode, byDomain, byTool, suppressed, unrecorded} {
+	for _, d := range []*prometheus.Desc{total, byCode, byDomain, byTool, suppressed, suspected, unrecorded} {
 		descs <- d
 	}
 }
@@ -58,6 +60,7 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	send(total, s.Total)
 	send(suppressed, s.Suppressed)
+	send(suspected, s.Suspected)
 	domains := map[string]uint64{}
 	for _, n := range s.Codes {
 		send(byCode, n.Count, meter.Number(n.Code), n.Code.Symbol(), n.Code.Domain(), string(n.Code.Class()))

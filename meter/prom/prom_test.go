@@ -34,6 +34,7 @@ func counted(t *testing.T) *meter.Meter {
 	m.Count(candor.New(candor.CodeMethodNotFound, ""), "protocol")
 	m.Count(candor.New(candor.CodeInternalError, "", candor.WithTool(hostileTool)), "lost")
 	m.CountSuppressed()
+	m.CountSuspected()
 	m.CountUnrecorded(candor.New(candor.CodeKaizaAuditLogFailed, ""))
 	return m
 }
@@ -59,6 +60,7 @@ func TestTextIsWhatPrometheusExpects(t *testing.T) {
 		`mcp_errors_by_tool_total{tool="none",verdict="protocol"} 1`,
 		`mcp_errors_by_tool_total{tool="quote \" and \\ slash and \\n",verdict="lost"} 1`,
 		`mcp_errors_suppressed_total 1`,
+		`mcp_errors_suspected_total 1`,
 		`mcp_errors_total 5`,
 		`mcp_errors_unrecorded_total 1`,
 	}
