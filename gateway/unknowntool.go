@@ -20,10 +20,17 @@ func (c *Call) listedNames() []string {
 	return nil
 }
 
+// isListed reports a tool that is in the list. A failure that speaks of an unknown tool means another one then, or the list is wrong: it is left
+// as it is.
+func (c *Call) isListed() bool {
+	list := c.tools.current()
+	return list != nil && list.tools[c.tool] != nil
+}
+
 // nameTools returns the error of a server that has no such tool with the names that were probably meant. A server that only says that
 // the method or the parameters are wrong means the tool, if that is not in its list.
 func (c *Call) nameTools(e *candor.Error) *candor.Error {
-	if e == nil || !c.isTool() || c.up.o.Mode == ModeObserve {
+	if e == nil || !c.isTool() || c.up.o.Mode == ModeObserve || c.isListed() {
 		return e
 	}
 	if e.Code() != candor.CodeToolNotFound {
@@ -38,8 +45,7 @@ func (c *Call) nameTools(e *candor.Error) *candor.Error {
 
 // refusedByName reports a failure of a tool that is not listed which reads as if there were no such tool.
 func (c *Call) refusedByName(e *candor.Error) bool {
-	list := c.tools.current()
-	if list == nil || list.tools[c.tool] != nil || len(e.Details().Issues()) > 0 {
+	if c.tools.current() == nil || len(e.Details().Issues()) > 0 {
 		return false
 	}
 	switch e.Code() {
@@ -63,7 +69,7 @@ func (c *Call) namedIn(message string) bool {
 // withToolNames returns a JSON-RPC error that says that there is no such tool with the names in its message: many clients show
 // their model nothing else of it.
 func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
-	if !c.isTool() || e.Code() != candor.CodeToolNotFound {
+	if !c.isTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
 		return answer
 	}
 	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
