@@ -23,10 +23,11 @@ func AvoidSecondEffect(e *candor.Error) *candor.Error {
 		candor.WithDetails(e.Details().With("said", saidRetry(e))))
 }
 
-// checkFirst returns CheckEffect, followed by the suggestion of e where that is its own and does not ask for a retry.
+// checkFirst returns CheckEffect, followed by the suggestion of e where its author gave one that does not ask for a retry. One that was read
+// from words may ask for it in any words.
 func checkFirst(e *candor.Error) string {
 	own := e.Suggestion()
-	if own == "" || own == e.Code().Action() || candor.CheckSuggestion(candor.NoRetry(), own) != nil {
+	if own == "" || own == e.Code().Action() || e.Origin().Inferred || candor.CheckSuggestion(candor.NoRetry(), own) != nil {
 		return CheckEffect
 	}
 	return CheckEffect + " " + own
@@ -97,13 +98,14 @@ var brokenWords = []string{
 	"server disconnected",
 }
 
-// unopenedWords are the words for a connection that could not be opened.
+// unopenedWords are the words for a connection that could not be opened. "Failed to connect" is not among them: people write it for a
+// connection that broke, too.
 var unopenedWords = []string{
 	"econnrefused", "connection refused", "err_connection_refused", "actively refused",
 	"enotfound", "eai_again", "eai_noname", "getaddrinfo", "no such host", "unknown host", "err_name_not_resolved", "name resolution",
 	"name or service not known", "nodename nor servname", "could not resolve", "failed to resolve", "failed to lookup address",
 	"ehostunreach", "no route to host", "enetunreach", "network is unreachable", "connect etimedout", "dial tcp", "dial unix",
-	"failed to establish a new connection", "unable to connect", "failed to connect", "could not connect", "cannot connect", "can't connect",
+	"failed to establish a new connection",
 }
 
 func holdsWord(text string, words []string) bool {

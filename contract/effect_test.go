@@ -48,6 +48,7 @@ func TestProvesNoEffect(t *testing.T) {
 		{"errno", candor.New(candor.CodeUpstreamUnreachable, "", candor.WithDetails(map[string]any{"said": map[string]any{"errno": "ECONNREFUSED"}})), true},
 		{"errno of a reset", candor.New(candor.CodeUpstreamUnreachable, "failed to connect",
 			candor.WithDetails(map[string]any{"said": map[string]any{"errno": "ECONNRESET"}})), false},
+		{"people's words for both", words(candor.CodeUpstreamUnreachable, "Failed to connect to the server"), false},
 		{"no words", words(candor.CodeUpstreamUnreachable, ""), false},
 		{"500 that mentions it", words(candor.CodeUpstreamError, "500: connection refused by the backend"), false},
 		{"503", words(candor.CodeUpstreamUnavailable, "503 Service Unavailable"), false},
@@ -108,5 +109,14 @@ func TestAvoidSecondEffectKeepsTheDelay(t *testing.T) {
 		if e.Retry().Retryable() || e.Details().String() != c.want || e.Suggestion() != c.advice {
 			t.Errorf("%s %s %q", e.Retry(), e.Details(), e.Suggestion())
 		}
+	}
+}
+
+// TestWordsOfAServerDoNotAskForARetry: a suggestion that was read from an answer is not kept beside not_retryable.
+func TestWordsOfAServerDoNotAskForARetry(t *testing.T) {
+	t.Parallel()
+	e := candor.New(candor.CodeUpstreamError, "500", candor.WithSuggestion("Provider service issue; retry with backoff."), candor.WithOrigin(candor.PartyTool, true))
+	if got := contract.AvoidSecondEffect(e).Suggestion(); got != contract.CheckEffect {
+		t.Errorf("the suggestion is %q", got)
 	}
 }
