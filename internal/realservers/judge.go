@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -32,8 +33,6 @@ type Exchange struct {
 // Judge says what became of the answer, and what is wrong with that.
 func (x Exchange) Judge() (Verdict, string) {
 	switch {
-	case !x.Through.Failed() && x.Field != "":
-		return Wrong, "arguments that break the tool's own schema were let through"
 	case !x.Through.Failed():
 		return x.success()
 	case x.Through.bareURI():
@@ -72,17 +71,19 @@ func (x Exchange) success() (Verdict, string) {
 	return Fitting, ""
 }
 
-// refusal wants the failing argument named.
+// refusal is about arguments that break the tool's own schema. The gateway refuses those that cannot work and forwards the rest; either way
+// the failing argument is named, and the words of a server that was asked are kept.
 func (x Exchange) refusal(e *candor.Error) (Verdict, string) {
-	if e.Code() != candor.CodeInvalidArguments || e.Origin().By != candor.PartyGateway {
+	if e.Code() != candor.CodeInvalidArguments {
 		return Wrong, fmt.Sprintf("bad arguments came back as %s by %s", e.Code(), e.Origin().By)
 	}
-	for _, issue := range e.Details().Issues() {
-		if issue.Path == x.Field {
-			return Refused, ""
-		}
+	if !slices.ContainsFunc(e.Details().Issues(), func(i candor.Issue) bool { return i.Path == x.Field }) {
+		return Wrong, "no issue names " + x.Field
 	}
-	return Wrong, "no issue names " + x.Field
+	if e.Origin().By == candor.PartyGateway {
+		return Refused, ""
+	}
+	return x.addition()
 }
 
 // addition wants the server's own words kept.

@@ -31,6 +31,7 @@ func TestAnswersAreJudged(t *testing.T) {
 	const words = `,{"type":"text","text":"gone"}`
 	notFound := enveloped(words, candor.CodeNotFound, candor.PartyTool)
 	refusal := enveloped("", candor.CodeInvalidArguments, candor.PartyGateway, candor.WithIssues(candor.Issue{Path: "/path"}))
+	forwarded := enveloped(words, candor.CodeInvalidArguments, candor.PartyTool, candor.WithIssues(candor.Issue{Path: "/path"}))
 	for name, c := range map[string]struct {
 		direct, again, written, through, field string
 
@@ -51,7 +52,10 @@ func TestAnswersAreJudged(t *testing.T) {
 		"that shape, changed":         {noURI, noURI, noURI, strings.Replace(noURI, "gone", "lost", 1), "", Wrong, "shape"},
 		"bad arguments, named":        {gone, gone, gone, refusal, "/path", Refused, ""},
 		"bad arguments, not named":    {gone, gone, gone, refusal, "/mode", Wrong, "/mode"},
-		"bad arguments, done":         {atTen, atTen, atTen, atTen, "/path", Wrong, "let through"},
+		"bad arguments, accepted":     {atTen, atTen, atTen, atTen, "/path", Identical, ""},
+		"bad arguments, done":         {gone, gone, gone, atTen, "/path", Wrong, "became a success"},
+		"bad arguments, forwarded":    {gone, gone, gone, forwarded, "/path", Enveloped, ""},
+		"bad arguments, words lost":   {gone, gone, gone, strings.Replace(forwarded, "gone", "lost", 1), "/path", Wrong, "words were changed"},
 		"bad arguments, by the tool":  {gone, gone, gone, notFound, "/path", Wrong, "NOT_FOUND"},
 	} {
 		t.Run(name, func(t *testing.T) {
