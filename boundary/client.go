@@ -73,7 +73,7 @@ func (d decoded) careful() *candor.Error {
 	return contract.AvoidSecondEffect(d.err)
 }
 
-// decodeError reads an error. Its methods may be anybody's, so they run under a limit unless they are known.
+// decodeError reads an error. Its methods may be foreign code, so they run under a limit unless they are known.
 func decodeError(err error) decoded {
 	if err == nil {
 		return decoded{}

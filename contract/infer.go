@@ -98,7 +98,7 @@ func (h *heard) missesNamed(method string) bool {
 // missingTool is the finding for words that say that a tool is missing. If the called tool is known to exist, another tool is meant unless the words
 // name it.
 func (h *heard) missingTool() finding {
-	const why = "the words say that there is no such tool"
+	const why = "the words say that the tool is unknown"
 	if h.schema.known() && h.Tool != h.ask.tool && !strings.Contains(h.Text, h.ask.tool) {
 		return weakly(candor.CodeToolNotFound, why+", but the server lists the tool that was called")
 	}
@@ -199,7 +199,7 @@ func (h *heard) snakeFinding() finding {
 	return finding{}
 }
 
-// refused tells whose sign-in failed. Outside of tool calls there is no service behind: it is the caller's.
+// refused returns whose sign-in failed. Outside of tool calls it is always that of the caller.
 func (h *heard) refused(c candor.Code) candor.Code {
 	if c == candor.CodeUpstreamUnauthenticated && !h.isTool() {
 		return candor.CodeUnauthenticated

@@ -211,7 +211,7 @@ func (v *textView) tellsOfCode() bool {
 	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !calling.at(l, 1) || codePlaces.within(l, predicateWords) || v.repeatsLabel()
 }
 
-// calling goes on from "Error" where an error is told: "Error executing", "Error while".
+// calling continues after "Error" where an error is reported: "Error executing", "Error while".
 var calling = newPhrasebook(`
 	*ing
 	while|when|during|in|at|on|from|occurred|calling|code

@@ -54,7 +54,7 @@ func isMarkup(text string) bool {
 	return strings.Contains(text, "token '<'") || strings.Contains(text, "token <") || strings.Contains(text, "character '<'")
 }
 
-// brokenJSON phrases tell of JSON that could not be parsed, whoever wrote it.
+// brokenJSON phrases report JSON that could not be parsed, by the server or by the caller.
 var brokenJSON = newPhrasebook(`
 	unexpected token
 	is|not not? valid json
