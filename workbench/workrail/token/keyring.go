@@ -1,0 +1,164 @@
+package token
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/durable"
+)
+
+const (
+	keyFile    = "keys.json"
+	keyVersion = 1
+	keySize    = 32
+	maxKeys    = 16
+	maxKeyFile = 64 << 10
+)
+
+// Keyring holds the keys that sign tokens: one that signs, and earlier ones whose tokens are still accepted. It is safe for concurrent
+// use; [Keyring.Reload] takes over what another process changed.
+type Keyring struct {
+	root *os.Root
+
+	mu   sync.RWMutex
+	keys []key // the last one signs
+}
+
+type key struct {
+	id     uint8
+	secret []byte
+	made   time.Time
+}
+
+// storedKeys is the file of a keyring.
+type storedKeys struct {
+	Version int         `json:"version"`
+	Keys    []storedKey `json:"keys"`
+}
+
+type storedKey struct {
+	ID     uint8     `json:"id"`
+	Secret []byte    `json:"secret"`
+	Made   time.Time `json:"made"`
+}
+
+// Open reads the keyring in a folder, and makes one with a new key if there is none. The caller keeps other processes out meanwhile.
+func Open(root *os.Root, now time.Time) (*Keyring, error) {
+	r := &Keyring{root: root}
+	err := r.Reload()
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, r.Rotate(now)
+	}
+	return r, err
+}
+
+// Reload reads the file again.
+func (r *Keyring) Reload() error {
+	info, err := r.root.Lstat(keyFile)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxKeyFile {
+		return fmt.Errorf("%s is not a file of token keys", keyFile)
+	}
+	data, err := r.root.ReadFile(keyFile)
+	if err != nil {
+		return err
+	}
+	keys, err := parseKeys(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", keyFile, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keys = keys
+	return nil
+}
+
+func parseKeys(data []byte) ([]key, error) {
+	var stored storedKeys
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return nil, err
+	}
+	if stored.Version != keyVersion {
+		return nil, fmt.Errorf("version %d is not supported, want %d", stored.Version, keyVersion)
+	}
+	var keys []key
+	for _, k := range stored.Keys {
+		if len(k.Secret) != keySize {
+			return nil, fmt.Errorf("key %d has %d bytes, want %d", k.ID, len(k.Secret), keySize)
+		}
+		keys = append(keys, key{k.ID, k.Secret, k.Made})
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("no keys")
+	}
+	return keys, nil
+}
+
+// Rotate makes a new key, which signs from now on. Tokens of earlier keys stay valid until [Keyring.Retire].
+func (r *Keyring) Rotate(now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := uint8(1)
+	if len(r.keys) > 0 {
+		next = r.keys[len(r.keys)-1].id + 1 // wraps around; the ids in use are the last few
+	}
+	if len(r.keys) == maxKeys {
+		return fmt.Errorf("%d keys are in use: retire old ones first", maxKeys)
+	}
+	secret := make([]byte, keySize)
+	_, _ = rand.Read(secret) // never fails
+	return r.save(append(slices.Clone(r.keys), key{next, secret, now.UTC()}))
+}
+
+// Retire forgets all keys but the one that signs: tokens of the others are not accepted any more. It returns how many there were.
+func (r *Keyring) Retire() (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := len(r.keys) - 1
+	if old == 0 {
+		return 0, nil
+	}
+	return old, r.save(slices.Clone(r.keys[old:]))
+}
+
+// save makes keys durable, then uses them. It needs the lock.
+func (r *Keyring) save(keys []key) error {
+	stored := storedKeys{Version: keyVersion}
+	for _, k := range keys {
+		stored.Keys = append(stored.Keys, storedKey{k.id, k.secret, k.made})
+	}
+	data, err := json.MarshalIndent(stored, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(r.root, keyFile, append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	r.keys = keys
+	return nil
+}
+
+func (r *Keyring) current() *key {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return &r.keys[len(r.keys)-1]
+}
+
+func (r *Keyring) find(id uint8) (*key, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	i := slices.IndexFunc(r.keys, func(k key) bool { return k.id == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &r.keys[i], true
+}
