@@ -6,9 +6,6 @@ import (
 	"syscall"
 )
 
-// syncData is fdatasync: it waits for the data and for the size, not for times nobody reads.
-func syncData(f *os.File) error { return control(f, "fdatasync", syscall.Fdatasync) }
-
 // reserveSpace asks for blocks behind the end without moving it. A file system that has no such thing is no error.
 func reserveSpace(f *os.File, off, bytes int64) error {
 	const keepSize = 0x1 // FALLOC_FL_KEEP_SIZE

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // osStorage is the real one. Everything goes through an os.Root, so that a link planted in the folder cannot lead out of it.
@@ -235,7 +238,10 @@ func (s *osStorage) SyncDir(dir string) error {
 
 // Lock locks a file for as long as it is held open.
 func (s *osStorage) Lock(name string, note []byte) (func() error, error) {
-	f, err := openLocked(s.root(), name)
+	f, err := filelock.Open(s.root(), name)
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, errLocked
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +266,7 @@ type osFile struct{ f *os.File }
 func (f osFile) Write(p []byte) (int, error) { return f.f.Write(p) }
 
 // Sync is fdatasync where there is one.
-func (f osFile) Sync() error { return syncData(f.f) }
+func (f osFile) Sync() error { return durable.SyncData(f.f) }
 
 // Truncate moves the end. What is appended next follows there.
 func (f osFile) Truncate(size int64) error { return f.f.Truncate(size) }

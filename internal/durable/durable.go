@@ -31,7 +31,7 @@ func writeNew(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		err = f.Sync()
+		err = SyncData(f)
 	}
 	return errors.Join(err, f.Close())
 }

@@ -1,0 +1,25 @@
+package durable
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// SyncData makes the content and the size of a file durable. It does not wait for its times, as [os.File.Sync] does.
+func SyncData(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		for failed = syscall.EINTR; errors.Is(failed, syscall.EINTR); {
+			failed = syscall.Fdatasync(int(fd))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return os.NewSyscallError("fdatasync", failed)
+}

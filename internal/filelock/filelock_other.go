@@ -1,0 +1,14 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Open fails: this system has no file locks.
+func Open(*os.Root, string) (*os.File, error) {
+	return nil, fmt.Errorf("file locks: %w", errors.ErrUnsupported)
+}

@@ -1,0 +1,27 @@
+package filelock
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Open opens a file below root for writing without letting others do so; they may read it. Closing it releases it.
+func Open(root *os.Root, name string) (*os.File, error) {
+	full := filepath.Join(root.Name(), filepath.FromSlash(name))
+	p, err := syscall.UTF16PtrFromString(full)
+	if err != nil {
+		return nil, err
+	}
+	h, err := syscall.CreateFile(p, syscall.GENERIC_READ|syscall.GENERIC_WRITE, syscall.FILE_SHARE_READ, nil,
+		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	const sharingViolation = syscall.Errno(32)
+	if errors.Is(err, sharingViolation) {
+		return nil, ErrLocked
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(h), full), nil
+}
