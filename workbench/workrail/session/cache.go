@@ -1,0 +1,201 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// entry is a session in memory.
+type entry[S any] struct {
+	id   string
+	turn chan struct{} // holds one value while the entry is free
+
+	// The rest belongs to whoever has taken the turn.
+	folder   *folder
+	state    *S // nil if nothing is known
+	manifest manifest
+	seen     stamp   // of the manifest
+	segments []stamp // of all segments, in order
+	next     int     // the segment to look at next among the older ones
+}
+
+func (e *entry[S]) lock(ctx context.Context) error {
+	select {
+	case <-e.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *entry[S]) unlock() { e.turn <- struct{}{} }
+
+// forget makes the next use read everything.
+func (e *entry[S]) forget() {
+	e.state, e.segments = nil, nil
+}
+
+// entry returns the entry of a session, and lets go of those that were not used for longest.
+func (s *Store[S]) entry(id string) (*entry[S], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.open[id]; ok {
+		s.recent.MoveToFront(at)
+		return at.Value.(*entry[S]), nil //nolint:forcetypeassert // the list holds nothing else
+	}
+	if !isID(id) {
+		return nil, ErrNotFound
+	}
+	e := &entry[S]{id: id, turn: make(chan struct{}, 1)}
+	e.turn <- struct{}{}
+	s.open[id] = s.recent.PushFront(e)
+	for s.recent.Len() > s.options.MaxOpen {
+		last := s.recent.Back()
+		delete(s.open, last.Value.(*entry[S]).id) //nolint:forcetypeassert // as above
+		s.recent.Remove(last)
+	}
+	return e, nil
+}
+
+func (s *Store[S]) drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.open[id]; ok {
+		delete(s.open, id)
+		s.recent.Remove(at)
+	}
+}
+
+// Older segments are looked at in turn, so that the cost of a call does not grow with the session: a damaged one is found after some
+// calls at the latest, and at once in a session of fewer segments.
+const (
+	newestChecked = 16
+	olderChecked  = 48
+)
+
+// refresh makes an entry agree with the disk.
+func (s *Store[S]) refresh(e *entry[S]) error {
+	if e.state != nil && s.unchanged(e) {
+		return s.catchUp(e)
+	}
+	return s.load(e)
+}
+
+// unchanged reports whether the files that were read are as they were. The manifest may have grown.
+func (s *Store[S]) unchanged(e *entry[S]) bool {
+	now, err := stampIn(s.root, e.id+"/"+manifestName) // by its path: the folder may have been moved
+	if err != nil || !sameFile(&e.seen, &now) || now.size < e.manifest.size {
+		return false
+	}
+	if now.size == e.seen.size && !now.time.Equal(e.seen.time) {
+		return false
+	}
+	newest := max(0, len(e.segments)-newestChecked)
+	for i := newest; i < len(e.segments); i++ {
+		if !e.sameSegment(i) {
+			return false
+		}
+	}
+	for range min(olderChecked, newest) {
+		e.next = (e.next + 1) % newest
+		if !e.sameSegment(e.next) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *entry[S]) sameSegment(i int) bool {
+	l := &e.manifest.lines[i]
+	now, err := e.folder.stampOf(segmentName(l.First, l.Last))
+	return err == nil && e.segments[i].same(&now)
+}
+
+// catchUp reads what another process has added.
+func (s *Store[S]) catchUp(e *entry[S]) error {
+	known := len(e.manifest.lines)
+	reason, err := e.folder.readManifest(&e.manifest)
+	if err != nil || reason != nil {
+		return s.load(e) // which tells what is wrong
+	}
+	for i := known; i < len(e.manifest.lines); i++ {
+		events, reason, err := e.folder.readSegment(&e.manifest.lines[i])
+		if err != nil || reason != nil {
+			return s.load(e)
+		}
+		if err := s.take(e, events); err != nil {
+			return err
+		}
+	}
+	return e.stamp()
+}
+
+// load reads everything.
+func (s *Store[S]) load(e *entry[S]) error {
+	e.forget()
+	if e.folder != nil {
+		_ = e.folder.root.Close() // it was only read
+	}
+	f, err := s.openFolder(e.id)
+	if err != nil {
+		e.folder = nil
+		s.drop(e.id)
+		return err
+	}
+	e.folder = f
+	state := new(S)
+	m, h, err := e.folder.scan(s.folding(state))
+	var wrong *foldError
+	if errors.As(err, &wrong) {
+		h, err = healthOf(wrong.reason(), wrong.index-1), nil
+	}
+	if err != nil {
+		return err
+	}
+	if h.Kind != Healthy {
+		return &UnhealthyError{h}
+	}
+	e.state, e.manifest = state, m
+	return e.stamp()
+}
+
+// stamp remembers how the files look that were read.
+func (e *entry[S]) stamp() error {
+	for i := len(e.segments); i < len(e.manifest.lines); i++ {
+		l := &e.manifest.lines[i]
+		now, err := e.folder.stampOf(segmentName(l.First, l.Last))
+		if err != nil {
+			e.forget()
+			return err
+		}
+		e.segments = append(e.segments, now)
+	}
+	now, err := e.folder.stampOf(manifestName)
+	if err != nil {
+		e.forget()
+		return err
+	}
+	e.seen = now
+	return nil
+}
+
+// foldError is an event that is well formed and means nothing.
+type foldError struct {
+	index uint64
+	err   error
+}
+
+// Error names the event.
+func (e *foldError) Error() string { return fmt.Sprintf("event %d: %s", e.index, e.err) }
+
+func (e *foldError) reason() *Reason { return invalid("%s", e) }
+
+func (s *Store[S]) folding(state *S) func(Event) error {
+	return func(event Event) error {
+		if err := s.fold(state, event); err != nil {
+			return &foldError{event.Index, err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// schemaVersion is what this program writes and reads.
+const schemaVersion = 1
+
+// Limits that hold for every session.
+const (
+	maxEvents    = 100_000
+	maxSegment   = 2 << 20
+	maxManifest  = 64 << 20
+	maxLine      = 4 << 10 // of the manifest
+	manifestName = "manifest.jsonl"
+	eventsName   = "events"
+	lockName     = "lock"
+	orphansName  = "orphans"
+)
+
+// Event is something that happened in a session.
+type Event struct {
+	Version int             `json:"v"`
+	Index   uint64          `json:"index"` // from 1, without gaps
+	Kind    string          `json:"kind"`
+	At      time.Time       `json:"at"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// Record is an event that is to be added.
+type Record struct {
+	Kind string
+	Data any
+}
+
+// encodeEvents returns the segment that holds records behind the event last, and the events in it.
+func encodeEvents(records []Record, last uint64, now time.Time) ([]byte, []Event, error) {
+	var b bytes.Buffer
+	events := make([]Event, len(records))
+	for i, r := range records {
+		data, err := json.Marshal(r.Data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
+		}
+		events[i] = Event{Version: schemaVersion, Index: last + uint64(i) + 1, Kind: r.Kind, At: now.UTC(), Data: data}
+		line, err := json.Marshal(events[i])
+		if err != nil {
+			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	if b.Len() > maxSegment {
+		return nil, nil, fmt.Errorf("%w: %d bytes of events, at most %d fit", ErrTooLarge, b.Len(), maxSegment)
+	}
+	return b.Bytes(), events, nil
+}
+
+// decodeEvents reads a whole segment. The reason names the first thing that is wrong.
+func decodeEvents(data []byte, first, last uint64) ([]Event, *Reason) {
+	var events []Event
+	next := first
+	for line := range bytes.Lines(data) {
+		if line[len(line)-1] != '\n' {
+			return events, invalid("event %d is cut off", next)
+		}
+		var e Event
+		if reason := decodeEvent(line, &e); reason != nil {
+			return events, reason
+		}
+		if e.Index != next {
+			return events, &Reason{NonContiguous, fmt.Sprintf("event %d stands where event %d belongs", e.Index, next)}
+		}
+		events = append(events, e)
+		next++
+	}
+	if next != last+1 {
+		return events, &Reason{NonContiguous, fmt.Sprintf("the segment ends with event %d, not %d", next-1, last)}
+	}
+	return events, nil
+}
+
+// decodeEvent reads one line. The version comes first: what else a line of a later version holds is not known.
+func decodeEvent(line []byte, e *Event) *Reason {
+	if reason := knownVersion(line); reason != nil {
+		return reason
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(e); err != nil {
+		return invalid("an event is not valid: %s", err)
+	}
+	if e.Index == 0 || e.Kind == "" || e.At.IsZero() || len(e.Data) == 0 {
+		return invalid("an event lacks a member")
+	}
+	return nil
+}
+
+// knownVersion returns a reason if a line says that it has another version.
+func knownVersion(line []byte) *Reason {
+	var head struct {
+		Version *int `json:"v"`
+	}
+	if json.Unmarshal(line, &head) == nil && head.Version != nil && *head.Version != schemaVersion {
+		return &Reason{UnknownVersion, fmt.Sprintf("version %d is not supported, want %d", *head.Version, schemaVersion)}
+	}
+	return nil
+}

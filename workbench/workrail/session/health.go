@@ -1,0 +1,69 @@
+package session
+
+import "fmt"
+
+// HealthKind is how sound a session is.
+type HealthKind string
+
+// The kinds of health.
+const (
+	Healthy        HealthKind = "healthy"
+	CorruptTail    HealthKind = "corrupt_tail"    // the first events are sound, later ones are not
+	CorruptHead    HealthKind = "corrupt_head"    // not even the first events are sound
+	VersionUnknown HealthKind = "unknown_version" // a later program wrote it
+)
+
+// ReasonCode is what is wrong.
+type ReasonCode string
+
+// The reasons.
+const (
+	DigestMismatch   ReasonCode = "digest_mismatch"
+	MissingSegment   ReasonCode = "missing_attested_segment"
+	NonContiguous    ReasonCode = "non_contiguous_indices"
+	UnknownVersion   ReasonCode = "unknown_schema_version"
+	SchemaValidation ReasonCode = "schema_validation_failed"
+)
+
+// Reason is why a session is not healthy. The message names files below the session's folder only.
+type Reason struct {
+	Code    ReasonCode `json:"code"`
+	Message string     `json:"message"`
+}
+
+func invalid(format string, args ...any) *Reason {
+	return &Reason{SchemaValidation, fmt.Sprintf(format, args...)}
+}
+
+// Health is the result of reading all of a session.
+type Health struct {
+	Kind   HealthKind `json:"kind"`
+	Reason *Reason    `json:"reason,omitempty"`
+	// Events is how many are sound, from the first on.
+	Events uint64 `json:"events"`
+	// Unattested is how many segments a crash left without their line in the manifest: 0 or 1.
+	Unattested int `json:"unattested,omitempty"`
+}
+
+// healthOf classifies a reason by how many events are sound before it.
+func healthOf(reason *Reason, events uint64) Health {
+	h := Health{Kind: Healthy, Reason: reason, Events: events}
+	switch {
+	case reason == nil:
+	case reason.Code == UnknownVersion:
+		h.Kind = VersionUnknown
+	case events == 0:
+		h.Kind = CorruptHead
+	default:
+		h.Kind = CorruptTail
+	}
+	return h
+}
+
+// UnhealthyError says that a session cannot be changed.
+type UnhealthyError struct{ Health Health }
+
+// Error returns the reason.
+func (e *UnhealthyError) Error() string {
+	return fmt.Sprintf("the session is not healthy (%s): %s", e.Health.Kind, e.Health.Reason.Message)
+}

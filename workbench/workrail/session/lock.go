@@ -1,0 +1,91 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/filelock"
+)
+
+// Owner is who holds a session.
+type Owner struct {
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+}
+
+// LockedError says that another process is changing a session.
+type LockedError struct {
+	Owner Owner // zero if it is not known
+}
+
+// Error names the process.
+func (e *LockedError) Error() string {
+	if e.Owner.PID == 0 {
+		return "another process is changing the session"
+	}
+	return fmt.Sprintf("process %d is changing the session", e.Owner.PID)
+}
+
+// held is a session that is locked.
+type held struct{ file *os.File }
+
+func (h *held) release() error { return h.file.Close() }
+
+// hold locks a session against other processes. The system releases the lock of a process that dies, and never that of one that lives.
+func (s *Store[S]) hold(ctx context.Context, id string) (*held, error) {
+	name := id + "/" + lockName
+	end := time.Now().Add(s.options.LockWait)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		file, err := filelock.Open(s.root, name)
+		switch {
+		case err == nil:
+			h := &held{file}
+			return h, h.sign()
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, ErrNotFound
+		case !errors.Is(err, filelock.ErrLocked):
+			return nil, err
+		case !time.Now().Before(end):
+			return nil, &LockedError{s.owner(name)}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// sign writes who holds the lock, for those who wait.
+func (h *held) sign() error {
+	text, err := json.Marshal(Owner{PID: os.Getpid(), Since: time.Now().UTC()})
+	if err == nil {
+		err = h.file.Truncate(0)
+	}
+	if err == nil {
+		_, err = h.file.WriteAt(text, 0)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing the lock: %w", err), h.release())
+	}
+	return nil
+}
+
+func (s *Store[S]) owner(name string) Owner {
+	var o Owner
+	file, err := s.root.Open(name)
+	if err != nil {
+		return o
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	if text, err := io.ReadAll(io.LimitReader(file, 1<<10)); err != nil || json.Unmarshal(text, &o) != nil {
+		return Owner{}
+	}
+	return o
+}

@@ -1,0 +1,239 @@
+package session
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/durable"
+)
+
+// Errors of a store, besides [*UnhealthyError], [*LockedError] and those of the disk.
+var (
+	ErrNotFound = errors.New("no session has this id")
+	ErrTooLarge = errors.New("too large")
+	ErrTooMany  = errors.New("too many sessions")
+)
+
+// Options says how a store works.
+type Options struct {
+	LockWait    time.Duration // how long another process may hold a session; 0 is 250 ms
+	MaxSessions int           // 0 is 10,000
+	MaxOpen     int           // sessions kept in memory; 0 is 64
+	Now         func() time.Time
+}
+
+// Store is a folder of sessions. S is what its user knows of a session: the events, folded one by one. It is safe for concurrent use,
+// and several processes may use one folder.
+type Store[S any] struct {
+	root    *os.Root
+	options Options
+	fold    func(*S, Event) error
+
+	mu     sync.Mutex // guards the two below
+	open   map[string]*list.Element
+	recent *list.List // of *entry, the latest first
+}
+
+// NewStore returns a store in a folder, which stays the caller's. Fold adds an event to what is known; its error means that the event
+// is not valid.
+func NewStore[S any](root *os.Root, o Options, fold func(*S, Event) error) *Store[S] {
+	if o.LockWait <= 0 {
+		o.LockWait = 250 * time.Millisecond
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = 10_000
+	}
+	if o.MaxOpen <= 0 {
+		o.MaxOpen = 64
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Store[S]{root: root, options: o, fold: fold, open: map[string]*list.Element{}, recent: list.New()}
+}
+
+// Create makes a session with its first events. The id must be new.
+func (s *Store[S]) Create(id string, records ...Record) error {
+	ids, err := s.IDs()
+	if err != nil {
+		return err
+	}
+	if len(ids) >= s.options.MaxSessions {
+		return ErrTooMany
+	}
+	temporary := temporaryPrefix + id
+	if err := s.root.MkdirAll(temporary+"/"+eventsName, 0o700); err != nil {
+		return err
+	}
+	if err := s.fill(temporary, id, records); err != nil {
+		return errors.Join(err, s.root.RemoveAll(temporary))
+	}
+	// A session appears under its name when it is complete.
+	if err := s.root.Rename(temporary, id); err != nil {
+		return errors.Join(err, s.root.RemoveAll(temporary))
+	}
+	return durable.SyncDir(s.root, ".")
+}
+
+const temporaryPrefix = "new-"
+
+func (s *Store[S]) fill(temporary, id string, records []Record) error {
+	root, err := s.root.OpenRoot(temporary)
+	if err != nil {
+		return err
+	}
+	f := &folder{id: id, root: root}
+	m := newManifest(id)
+	_, err = f.add(&m, records, s.options.Now())
+	if err == nil {
+		err = durable.SyncDir(root, ".")
+	}
+	return errors.Join(err, root.Close())
+}
+
+// IDs returns the sessions that there are, sorted.
+func (s *Store[S]) IDs() ([]string, error) {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && isID(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// isID reports whether a name is 16 hexadecimal digits.
+func isID(name string) bool {
+	if len(name) != 16 {
+		return false
+	}
+	for _, c := range name {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// View calls read with what is known of a session. The session may be in use by others.
+func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) error {
+	e, err := s.entry(id)
+	if err != nil {
+		return err
+	}
+	if err := e.lock(ctx); err != nil {
+		return err
+	}
+	defer e.unlock()
+	if err := s.refresh(e); err != nil {
+		return err
+	}
+	return read(e.state)
+}
+
+// Update holds a session against all others while decide looks at it. The records that decide returns are made durable and folded; then
+// done is called, which may be nil. After an error of decide, or without records, nothing is added.
+func (s *Store[S]) Update(ctx context.Context, id string, decide func(*S) ([]Record, error), done func(*S)) error {
+	e, err := s.entry(id)
+	if err != nil {
+		return err
+	}
+	if err := e.lock(ctx); err != nil {
+		return err
+	}
+	defer e.unlock()
+	held, err := s.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = s.change(e, decide)
+	if err == nil && done != nil {
+		done(e.state)
+	}
+	return errors.Join(err, held.release())
+}
+
+func (s *Store[S]) change(e *entry[S], decide func(*S) ([]Record, error)) error {
+	if err := s.refresh(e); err != nil {
+		return err
+	}
+	records, err := decide(e.state)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	events, err := e.folder.add(&e.manifest, records, s.options.Now())
+	if err != nil {
+		e.forget()
+		return err
+	}
+	return s.take(e, events)
+}
+
+// take folds events that are on the disk.
+func (s *Store[S]) take(e *entry[S], events []Event) error {
+	for _, event := range events {
+		if err := s.fold(e.state, event); err != nil {
+			e.forget()
+			return fmt.Errorf("event %d: %w", event.Index, err)
+		}
+	}
+	return e.stamp()
+}
+
+// Health reads all of a session.
+func (s *Store[S]) Health(id string) (Health, error) {
+	f, err := s.openFolder(id)
+	if err != nil {
+		return Health{}, err
+	}
+	var state S
+	_, h, err := f.scan(s.folding(&state))
+	var wrong *foldError
+	if errors.As(err, &wrong) {
+		h, err = healthOf(wrong.reason(), wrong.index-1), nil
+	}
+	return h, errors.Join(err, f.root.Close())
+}
+
+// Remove removes a session that no process is changing.
+func (s *Store[S]) Remove(ctx context.Context, id string) error {
+	held, err := s.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	s.drop(id)
+	gone := temporaryPrefix + id // a crash leaves what IDs does not list
+	err = s.root.Rename(id, gone)
+	if err == nil {
+		err = durable.SyncDir(s.root, ".")
+	}
+	err = errors.Join(err, held.release())
+	if err != nil {
+		return err
+	}
+	return s.root.RemoveAll(gone)
+}
+
+func (s *Store[S]) openFolder(id string) (*folder, error) {
+	if !isID(id) {
+		return nil, ErrNotFound
+	}
+	root, err := s.root.OpenRoot(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &folder{id: id, root: root}, nil
+}
