@@ -1,0 +1,33 @@
+package workflow_test
+
+import (
+	"testing"
+
+	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+)
+
+// FuzzParse checks that no file makes Parse panic, that a file is either usable or has a problem, that canonical texts can be read
+// back, and that the schema accepts what Parse accepts.
+func FuzzParse(f *testing.F) {
+	for _, name := range workflow.Examples() {
+		data, _ := workflow.Example(name)
+		f.Add(data)
+	}
+	f.Add([]byte(`{"id":"w","name":"W","steps":[{"id":"a","prompt":"{{x}}","when":{"all":[{"key":"a","in":[1,2.50]}]}}]}`))
+	f.Add([]byte(loop("each: x\nmaxIterations: 3\nas: y")))
+	f.Add([]byte("a: &a [*a]\n"))
+	s := fileSchema(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, problems := workflow.Check("w", data)
+		if (w == nil) != (len(problems) > 0 && problems[0].Severity == workflow.SeverityError) || len(problems) > workflow.MaxProblems {
+			t.Fatalf("workflow %v with problems %v", w != nil, problems)
+		}
+		if w == nil {
+			return
+		}
+		checkRoundTrip(t, w)
+		if text, err := w.JSON(); err != nil || !s.Explain(text).OK() && !s.Explain(text).Unchecked {
+			t.Errorf("the schema refuses %s: %v", text, err)
+		}
+	})
+}
