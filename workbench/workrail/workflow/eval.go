@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
@@ -80,13 +81,11 @@ func (e *evaluation) compare(c *Condition) (bool, error) {
 		return c.Op == OpNotEquals, nil
 	}
 	switch c.Op {
-	case OpEquals:
-		return jsonvalue.Equal(v, c.Value), nil
-	case OpNotEquals:
-		return !jsonvalue.Equal(v, c.Value), nil
+	case OpEquals, OpNotEquals:
+		return e.equal(v, c.Value) == (c.Op == OpEquals), nil
 	case OpIn:
 		list, _ := c.Value.([]any)
-		return e.contains(list, v), nil
+		return slices.ContainsFunc(list, func(item any) bool { return e.equal(v, item) }), nil
 	case OpGreaterThan, OpAtLeast, OpLessThan, OpAtMost:
 		return order(c, v)
 	case OpContains:
@@ -115,26 +114,40 @@ func order(c *Condition, v any) (bool, error) {
 	}
 }
 
-func (e *evaluation) contains(list []any, v any) bool {
-	e.cost += len(list)
-	for _, item := range list {
-		if jsonvalue.Equal(item, v) {
-			return true
+// equal compares a value with an operand. The work is at most that of looking at the whole operand.
+func (e *evaluation) equal(v, operand any) bool {
+	e.cost += weight(operand)
+	return jsonvalue.Equal(v, operand)
+}
+
+// weight is roughly the work of comparing something with a value.
+func weight(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case string:
+		n += len(v) / 64
+	case []any:
+		for _, item := range v {
+			n += weight(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			n += weight(item)
 		}
 	}
-	return false
+	return n
 }
 
 func (e *evaluation) holds(c *Condition, v any) (bool, error) {
 	switch v := v.(type) {
 	case []any:
-		return e.contains(v, c.Value), nil
+		return slices.ContainsFunc(v, func(item any) bool { return e.equal(item, c.Value) }), nil
 	case string:
 		part, ok := c.Value.(string)
 		if !ok {
 			return false, mismatch(c, v, "a list")
 		}
-		e.cost += len(v) / 1024
+		e.cost += len(v) / 64
 		return strings.Contains(v, part), nil
 	default:
 		return false, mismatch(c, v, "a string or a list")
@@ -149,7 +162,7 @@ func (e *evaluation) matches(c *Condition, v any) (bool, error) {
 	if len(text) > MaxMatchBytes {
 		return false, &EvalError{Key: c.Key, Op: c.Op, Want: fmt.Sprintf("at most %d bytes", MaxMatchBytes), Got: fmt.Sprint(len(text))}
 	}
-	e.cost += len(text) / 8
+	e.cost += len(text) // a pattern may take long for each byte
 	pattern := c.pattern
 	if pattern == nil { // not read from a file
 		var err error

@@ -1,0 +1,101 @@
+package run
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+)
+
+// The limits of values that are filled into prompts, in bytes.
+const (
+	MaxValueBytes  = 2 << 10  // of one value
+	MaxValuesBytes = 16 << 10 // of all values of one prompt
+)
+
+// Pending is the step to do at a position.
+type Pending struct {
+	Step         *workflow.Step // belongs to the workflow; do not change it
+	Path         string         // as [Position.Path]
+	Iteration    int            // of the innermost loop, from 1; 0 outside of loops
+	Total        int            // iterations of that loop in all; 0 if that is not known
+	Prompt       string         // with the values of the context filled in
+	Question     string         // the question for the user, filled in; "" if there is none
+	AwaitingUser bool           // the context does not have the answer yet
+	MissingKeys  []string       // keys that the step requires and the context does not have
+}
+
+// Pending returns the step to do at the position; ok is false if the run is completed. The error is an [Error].
+//
+// A step with MissingKeys, or one that is AwaitingUser, should not be done yet. Advance does not check that.
+func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending Pending, ok bool, err error) {
+	if w != nil && p.Completed() {
+		return Pending{}, false, nil
+	}
+	k, err := restore(w, p, context)
+	if err != nil {
+		return Pending{}, false, err
+	}
+	top := k.top()
+	step := &top.steps[top.at]
+	pending = Pending{Step: step, Path: p.Path(), Iteration: top.state.Iteration, Total: top.state.Total, Prompt: k.fill(step.Prompt)}
+	for _, key := range step.Requires {
+		if !k.isSet(key) {
+			pending.MissingKeys = append(pending.MissingKeys, key)
+		}
+	}
+	if q := step.AskUser; q != nil {
+		pending.Question, pending.AwaitingUser = k.fill(q.Question), !k.isSet(q.Key)
+	}
+	return pending, true, nil
+}
+
+// fill replaces the placeholders of a text with values of the context. Keys that are not set stay as they are.
+func (k *walker) fill(text string) string {
+	remaining := MaxValuesBytes
+	return workflow.Expand(text, func(key string) (string, bool) {
+		v, _ := k.lookup(key, len(k.levels))
+		if v == nil {
+			return "", false
+		}
+		value := shorten(valueText(v), min(MaxValueBytes, remaining))
+		remaining -= len(value)
+		return value, true
+	})
+}
+
+// valueText returns a string as it is and any other value as JSON, without control characters.
+func valueText(v any) string {
+	text, ok := v.(string)
+	if !ok {
+		data, err := jsonvalue.Append(nil, v)
+		if err != nil {
+			return "(not JSON)"
+		}
+		text = string(data)
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// shorten cuts a text to at most limit bytes, at the border of a character.
+func shorten(text string, limit int) string {
+	const mark = " … (shortened)"
+	if len(text) <= limit {
+		return text
+	}
+	if limit < len(mark) {
+		return ""
+	}
+	cut := limit - len(mark)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + mark
+}
