@@ -12,7 +12,7 @@ import (
 // refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
 func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	if own := ownCode(e); own != e.Code() {
-		e = recoded(e, own, wording(e, own))
+		e = workbench.Recode(e, own, wording(e, own))
 	}
 	claimed := claimsOf(c)
 	at := e.Context()
@@ -71,22 +71,4 @@ func sentence(code candor.Code, issue candor.Issue) string {
 		text += ": "
 	}
 	return text + issue.Message
-}
-
-// recoded is the same error under another code.
-func recoded(e *candor.Error, code candor.Code, message string) *candor.Error {
-	options := []candor.Option{
-		candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithContext(e.Context()), candor.WithRef(e.Ref()),
-		candor.WithTime(e.Time()), candor.WithStack(e.Stack()), candor.WithCause(e.Unwrap()),
-	}
-	if !e.Details().IsZero() {
-		options = append(options, candor.WithDetails(e.Details()))
-	}
-	if !e.Cause().IsZero() {
-		options = append(options, candor.WithCauseText(e.Cause()))
-	}
-	if e.Suggestion() != "" {
-		options = append(options, candor.WithSuggestion(e.Suggestion()))
-	}
-	return candor.New(code, message, options...)
 }

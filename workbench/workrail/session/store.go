@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sort"
 	"sync"
 	"time"
 
@@ -236,4 +237,32 @@ func (s *Store[S]) openFolder(id string) (*folder, error) {
 		return nil, err
 	}
 	return &folder{id: id, root: root}, nil
+}
+
+// Event returns one event of a session, which is read from the disk and checked against the manifest.
+func (s *Store[S]) Event(ctx context.Context, id string, index uint64) (Event, error) {
+	e, err := s.entry(id)
+	if err != nil {
+		return Event{}, err
+	}
+	if err := e.lock(ctx); err != nil {
+		return Event{}, err
+	}
+	defer e.unlock()
+	if err := s.refresh(e); err != nil {
+		return Event{}, err
+	}
+	at := sort.Search(len(e.manifest.lines), func(i int) bool { return e.manifest.lines[i].Last >= index })
+	if at == len(e.manifest.lines) || index == 0 {
+		return Event{}, fmt.Errorf("event %d: %w", index, ErrNotFound)
+	}
+	line := &e.manifest.lines[at]
+	events, reason, err := e.folder.readSegment(line)
+	if err != nil {
+		return Event{}, err
+	}
+	if reason != nil {
+		return Event{}, &UnhealthyError{healthOf(reason, line.First-1)}
+	}
+	return events[index-line.First], nil
 }

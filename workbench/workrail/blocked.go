@@ -1,0 +1,56 @@
+package workrail
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/candor-mcp/candor"
+)
+
+// blocker is one thing that keeps a step from being completed.
+type blocker struct {
+	Code         string  `json:"code"`
+	Pointer      pointer `json:"pointer"`
+	Message      string  `json:"message"`
+	SuggestedFix string  `json:"suggestedFix"`
+}
+
+// pointer says what a blocker is about.
+type pointer struct {
+	Kind string `json:"kind"` // workflow_step, context_key, output, capability or session
+	Step string `json:"stepId,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// The budget of a report. A report that does not fit is a defect of the server, and is never cut.
+const (
+	maxBlockers     = 10
+	maxMessageBytes = 512
+	maxFixBytes     = 1024
+)
+
+// newBlocker returns a blocker. The fix is completed with the way to try again.
+func newBlocker(code candor.Code, at pointer, message, fix string) blocker {
+	return blocker{Code: code.Symbol(), Pointer: at, Message: message,
+		SuggestedFix: fix + " Then call continue_workflow with retryContinueToken from this answer, not with the token you used."}
+}
+
+// checkReport sorts the blockers and checks them against the budget.
+func checkReport(all []blocker) error {
+	slices.SortStableFunc(all, func(a, b blocker) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer.Name, b.Pointer.Name))
+	})
+	if len(all) > maxBlockers {
+		return fmt.Errorf("%d blockers, at most %d fit a report", len(all), maxBlockers)
+	}
+	for _, b := range all {
+		if len(b.Message) > maxMessageBytes {
+			return fmt.Errorf("the message of %s has %d bytes, at most %d fit", b.Code, len(b.Message), maxMessageBytes)
+		}
+		if len(b.SuggestedFix) > maxFixBytes {
+			return fmt.Errorf("the fix of %s has %d bytes, at most %d fit", b.Code, len(b.SuggestedFix), maxFixBytes)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package workrail
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
+)
+
+// The budget of a context.
+const (
+	maxContextBytes = 256 << 10 // as canonical JSON
+	maxContextDepth = 64
+	maxNotesBytes   = 64 << 10
+	maxOutputBytes  = 256 << 10
+	measuredAs      = "jcs_utf8_bytes"
+)
+
+// checkContext measures a context that a caller sent.
+func checkContext(tool string, context map[string]any) *candor.Error {
+	if path, deep := deepest(context, "context", 1); deep {
+		return candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The context is nested deeper than %d levels.", maxContextDepth),
+			candor.WithSuggestion("Flatten the context at the path in the details; at most 64 levels may be nested."),
+			candor.WithDetails(map[string]any{"kind": "context_depth_exceeded", "tool": tool, "path": path, "maxDepth": maxContextDepth}))
+	}
+	size, err := measure(context)
+	if err != nil {
+		return candor.New(candor.CodeWorkrailValidationError, "The context is not plain JSON.", candor.WithCause(err),
+			candor.WithDetails(map[string]any{"kind": "context_not_json", "tool": tool}))
+	}
+	if size > maxContextBytes {
+		return candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The context has %d bytes, and at most %d are accepted.", size, maxContextBytes),
+			candor.WithSuggestion("Keep long texts in files and put their paths into the context."),
+			candor.WithDetails(map[string]any{"kind": "context_budget_exceeded", "tool": tool, "measuredBytes": size, "maxBytes": maxContextBytes, "measuredAs": measuredAs}))
+	}
+	return nil
+}
+
+// measure returns the length of a value as canonical JSON.
+func measure(v any) (int, error) {
+	text, err := jsonvalue.Append(nil, v)
+	return len(text), err
+}
+
+// deepest returns the path of a value that is nested too deep.
+func deepest(v any, path string, depth int) (string, bool) {
+	if depth > maxContextDepth+1 {
+		return path, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if at, deep := deepest(inner, cutPath(path+"."+key), depth+1); deep {
+				return at, true
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			if at, deep := deepest(inner, cutPath(fmt.Sprintf("%s[%d]", path, i)), depth+1); deep {
+				return at, true
+			}
+		}
+	}
+	return "", false
+}
+
+// cutPath keeps the beginning of a path, which is enough to find the place.
+func cutPath(path string) string {
+	if len(path) > 200 {
+		return path[:200]
+	}
+	return path
+}
+
+// contextOf decodes a context argument.
+func contextOf(tool string, raw json.RawMessage) (map[string]any, *candor.Error) {
+	if len(raw) == 0 {
+		return nil, nil //nolint:nilnil // no context was given
+	}
+	var context map[string]any
+	if err := decode(raw, &context); err != nil {
+		return nil, candor.New(candor.CodeWorkrailValidationError, "The context is not a JSON object.", candor.WithCause(errors.New("context: want an object")))
+	}
+	return context, checkContext(tool, context)
+}

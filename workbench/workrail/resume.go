@@ -1,0 +1,177 @@
+package workrail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/workrail/session"
+	"github.com/candor-mcp/candor/workbench/workrail/token"
+)
+
+// nameArgs name a session.
+type nameArgs struct {
+	Token     string `json:"resumeToken"`
+	SessionID string `json:"sessionId"`
+}
+
+const nameProperties = `"resumeToken":{"type":"string","minLength":1,"maxLength":256,"description":"The resumeToken of any answer about the session."},
+"sessionId":{"type":"string","pattern":"^[0-9a-f]{16}$","description":"The id of the session, if the token is lost."}`
+
+var sessionCodes = []candor.Code{
+	candor.CodeWorkrailTokenInvalidFormat, candor.CodeWorkrailTokenUnsupportedVersion, candor.CodeWorkrailTokenBadSignature,
+	candor.CodeWorkrailTokenScopeMismatch, candor.CodeWorkrailTokenUnknownNode, candor.CodeWorkrailNotFound,
+}
+
+func (s *System) resumeSession() workbench.Tool {
+	return workbench.Tool{
+		Name: "resume_session", Title: "Resume a session", ReadOnly: true,
+		About: "Find out where a session stands and get its pending step with a token. Without arguments it lists the latest sessions that are not completed.",
+		Input: `{` + nameProperties + `}`,
+		Codes: append(slices.Clone(sessionCodes), candor.CodeWorkrailSessionNotHealthy),
+		Run:   workbench.Handle(s.resume),
+	}
+}
+
+func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {
+	if in == (nameArgs{}) {
+		return s.list(ctx)
+	}
+	id, err := s.named(in)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	var a *answer
+	var goal string
+	err = s.sessions.View(ctx, id.String(), func(v *standing) error {
+		a, goal = s.current(id, v), v.start.Goal
+		return nil
+	})
+	if err != nil {
+		return workbench.Reply{}, s.tellNamed(in, err)
+	}
+	reply := a.reply()
+	if goal != "" {
+		reply.Text = append([]string{"The goal of this session: " + goal}, reply.Text...)
+	}
+	return reply, nil
+}
+
+// named returns the session that a call names.
+func (s *System) named(in nameArgs) (token.SessionID, error) {
+	if in.Token == "" {
+		id, ok := token.ParseSessionID(in.SessionID)
+		if !ok {
+			return id, failure(candor.CodeWorkrailNotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+		}
+		return id, nil
+	}
+	t, err := s.keys.Parse(in.Token, token.Resume)
+	if err != nil {
+		return t.Session, tellToken(err)
+	}
+	if in.SessionID != "" && in.SessionID != t.Session.String() {
+		return t.Session, failure(candor.CodeWorkrailTokenScopeMismatch, "The token belongs to another session.", "Give the token alone, or the id alone.",
+			map[string]any{"tokenErrorCode": candor.CodeWorkrailTokenScopeMismatch.Symbol(), "reason": "other_session", "expected": "a token of the session that sessionId names"}, nil)
+	}
+	return t.Session, nil
+}
+
+// tellNamed distinguishes an id that is not known from a token whose session is gone.
+func (s *System) tellNamed(in nameArgs, err error) *candor.Error {
+	e := tellStore(err)
+	if e.Code() == candor.CodeWorkrailTokenUnknownNode && in.Token == "" {
+		return failure(candor.CodeWorkrailNotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+	}
+	return e
+}
+
+// Summary is a session in a list.
+type Summary struct {
+	ID        string             `json:"sessionId"`
+	Workflow  string             `json:"workflowId,omitempty"`
+	Goal      string             `json:"goal,omitempty"`
+	Step      string             `json:"step,omitempty"` // the path of the pending one; empty if completed
+	Completed int                `json:"completedSteps"`
+	Blocked   []string           `json:"blockedBy,omitempty"` // codes
+	Began     time.Time          `json:"began,omitzero"`
+	Updated   time.Time          `json:"updated,omitzero"`
+	Health    session.HealthKind `json:"health"`
+	Resume    string             `json:"resumeToken,omitempty"`
+}
+
+// Sessions returns all sessions, those that were changed last first.
+func (s *System) Sessions(ctx context.Context) ([]Summary, error) {
+	ids, err := s.sessions.IDs()
+	if err != nil {
+		return nil, err
+	}
+	var all []Summary
+	for _, id := range ids {
+		summary, err := s.summary(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, summary)
+	}
+	slices.SortStableFunc(all, func(a, b Summary) int { return b.Updated.Compare(a.Updated) })
+	return all, nil
+}
+
+func (s *System) summary(ctx context.Context, id string) (Summary, error) {
+	m := Summary{ID: id, Health: session.Healthy}
+	err := s.sessions.View(ctx, id, func(v *standing) error {
+		m.Workflow, m.Goal, m.Completed, m.Began, m.Updated = v.start.Workflow, v.start.Goal, len(v.nodes), v.began, v.updated
+		if v.next != nil {
+			m.Step = v.next.Path
+		}
+		for _, b := range v.blockers {
+			m.Blocked = append(m.Blocked, b.Code)
+		}
+		return nil
+	})
+	if unhealthy := asUnhealthy(err); unhealthy != nil {
+		m.Health = unhealthy.Health.Kind
+		return m, nil
+	}
+	return m, err
+}
+
+const maxListed = 20
+
+func (s *System) list(ctx context.Context) (workbench.Reply, error) {
+	all, err := s.Sessions(ctx)
+	if err != nil {
+		return workbench.Reply{}, tellStore(err)
+	}
+	open := slices.DeleteFunc(all, func(m Summary) bool { return m.Health == session.Healthy && m.Step == "" })
+	more := max(0, len(open)-maxListed)
+	open = open[:len(open)-more]
+	var b strings.Builder
+	if len(open) == 0 {
+		b.WriteString("No session is open. Call list_workflows and start_workflow to begin one.")
+	}
+	for i := range open {
+		m := &open[i]
+		if id, ok := token.ParseSessionID(m.ID); ok && m.Health == session.Healthy {
+			m.Resume = s.keys.Mint(token.Token{Kind: token.Resume, Session: id})
+		}
+		fmt.Fprintf(&b, "- %s: %s at step %s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.Completed, m.Updated.Format(time.RFC3339))
+		if m.Goal != "" {
+			fmt.Fprintf(&b, "  goal: %s\n", m.Goal)
+		}
+		if m.Resume != "" {
+			fmt.Fprintf(&b, "  resumeToken: %s\n", m.Resume)
+		} else {
+			fmt.Fprintf(&b, "  not healthy (%s): export_session reads what is left\n", m.Health)
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"sessions": open, "more": more}}, nil
+}

@@ -1,0 +1,60 @@
+package workrail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+)
+
+// snapshots keeps workflows as they were when a session was started, by their hash. Sessions of one workflow share one.
+type snapshots struct{ root *os.Root }
+
+func snapshotName(hash string) string { return hash + ".json" }
+
+// keep makes a workflow durable.
+func (s *snapshots) keep(w *workflow.Workflow) error {
+	if _, err := s.root.Lstat(snapshotName(w.Hash())); err == nil {
+		return nil
+	}
+	text, err := w.JSON()
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(s.root, snapshotName(w.Hash()), text, 0o600)
+}
+
+// Errors of a snapshot, besides those of the disk.
+var (
+	errSnapshotMissing = errors.New("the workflow that the session was started with is missing")
+	errSnapshotDamaged = errors.New("the workflow that the session was started with is damaged")
+	errSnapshotOther   = errors.New("the stored workflow is not the one that the session was started with")
+)
+
+// load returns the workflow with a hash. The file is read each time, so that damage is noticed.
+func (s *snapshots) load(hash string) (*workflow.Workflow, error) {
+	info, err := s.root.Lstat(snapshotName(hash))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errSnapshotMissing
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errSnapshotDamaged
+	}
+	data, err := readBounded(s.root, snapshotName(hash))
+	if err != nil {
+		return nil, err
+	}
+	w, err := workflow.Parse(snapshotName(hash), data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSnapshotDamaged, err)
+	}
+	if w.Hash() != hash {
+		return nil, errSnapshotOther
+	}
+	return w, nil
+}

@@ -1,0 +1,96 @@
+package workrail
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/workrail/run"
+	"github.com/candor-mcp/candor/workbench/workrail/session"
+	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+)
+
+const workflowProperty = `"workflowId":{"type":"string","minLength":1,"maxLength":128,"description":"An id from list_workflows."}`
+
+const contextProperty = `"context":{"type":"object","description":"Values that the steps use, such as paths and findings; at most 256 KiB. null removes a key."}`
+
+type startArgs struct {
+	Workflow string          `json:"workflowId"`
+	Goal     string          `json:"goal"`
+	Context  json.RawMessage `json:"context"`
+}
+
+func (s *System) startWorkflow() workbench.Tool {
+	return workbench.Tool{
+		Name: "start_workflow", Title: "Start a workflow",
+		About: "Begin a workflow and get its first step with a continueToken. Keep the resumeToken: with it the workflow goes on after an interruption.",
+		Input: `{` + workflowProperty + `,
+"goal":{"type":"string","maxLength":4096,"description":"What this run is for, in one or two sentences; it is shown when the session is resumed."},
+` + contextProperty + `}`,
+		Required: []string{"workflowId"},
+		Codes:    []candor.Code{candor.CodeWorkrailNotFound, candor.CodeWorkrailPreconditionFailed},
+		Run:      workbench.Handle(s.start),
+	}
+}
+
+func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (workbench.Reply, error) {
+	w, err := s.workflow(ctx, in.Workflow)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	given, bad := contextOf("start_workflow", in.Context)
+	if bad != nil {
+		return workbench.Reply{}, bad
+	}
+	given = merged(map[string]any{}, given)
+	position, err := run.Start(w, given)
+	if err != nil {
+		return workbench.Reply{}, tellRun(err, map[string]any{})
+	}
+	next, err := viewOf(w, position, given)
+	if err != nil {
+		return workbench.Reply{}, tellRun(err, map[string]any{})
+	}
+	if err := s.snapshots.keep(w); err != nil {
+		return workbench.Reply{}, (&continueError{snapshotStoreError, err}).tell()
+	}
+	id := newSessionID()
+	err = s.sessions.Create(id.String(), session.Record{Kind: eventStarted, Data: runStarted{
+		Workflow: w.ID, Name: w.Name, Hash: w.Hash(), Goal: in.Goal, Context: given, Position: position, Next: next,
+	}})
+	if err != nil {
+		return workbench.Reply{}, tellStore(err)
+	}
+	var a *answer
+	err = s.sessions.View(ctx, id.String(), func(v *standing) error {
+		a = s.current(id, v)
+		return nil
+	})
+	if err != nil {
+		return workbench.Reply{}, tellStore(err)
+	}
+	reply := a.reply()
+	if len(w.Guidance) > 0 {
+		reply.Text = append([]string{"For every step of " + w.Name + ":\n- " + strings.Join(w.Guidance, "\n- ")}, reply.Text...)
+	}
+	return reply, nil
+}
+
+// workflow finds a workflow, or says which ones have a similar id.
+func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, error) {
+	w, ids, err := s.library.find(ctx, id)
+	if err != nil {
+		return nil, tellStore(err)
+	}
+	if w == nil {
+		details := map[string]any{"workflowId": id}
+		if similar := near.Names(id, ids); len(similar) > 0 {
+			details["didYouMean"] = similar
+		}
+		return nil, failure(candor.CodeWorkrailNotFound, "No workflow has this id.", "Call list_workflows and use an id from its answer.", details, nil)
+	}
+	return w, nil
+}
