@@ -22,6 +22,7 @@ func newWorkbench(w *world) *cobra.Command {
 means: every failure is typed, recorded before it is sent, counted, and can be proven.
 
   kaiza     a governed file workspace: one role plans, a person approves, another role executes
+  workrail  durable workflows: an agent is led step by step, and goes on after any interruption
 
 The person who approves the plans of kaiza uses:
 
@@ -42,7 +43,7 @@ A session that is locked because a rule was broken is freed with:
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKaiza(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
+	cmd.AddCommand(newKaiza(w), newWorkrail(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
 	return cmd
 }
 
@@ -53,12 +54,22 @@ type benchFlags struct {
 	root   string
 }
 
+// register adds all of them.
 func (f *benchFlags) register(cmd *cobra.Command, root string) {
+	f.registerRoot(cmd, root)
+	f.registerState(cmd)
+}
+
+func (f *benchFlags) registerRoot(cmd *cobra.Command, root string) {
+	cmd.Flags().StringVar(&f.root, "root", "", root)
+	_ = cmd.MarkFlagDirname("root") // the flag is ours, so that marking it cannot fail
+}
+
+func (f *benchFlags) registerState(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.root, "root", "", root)
 	flags.StringVar(&f.state, "state", "", "the folder for sessions, locks and approvals; default in the state folder of the user")
 	flags.StringVar(&f.ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
-	for _, folder := range []string{"root", "state", "ledger"} {
+	for _, folder := range []string{"state", "ledger"} {
 		_ = cmd.MarkFlagDirname(folder) // the flags are ours, so that marking them cannot fail
 	}
 }

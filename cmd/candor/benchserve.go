@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/meter"
+	"github.com/candor-mcp/candor/workbench"
+)
+
+// benchServer holds the flags of every command that serves a system of the workbench.
+type benchServer struct {
+	benchFlags
+	logs        plugFlags
+	w           *world
+	dialect     string
+	listen      string
+	tokenEnv    string
+	hosts       []string
+	exitOnAudit bool
+}
+
+// benchSystem is a system that can be served.
+type benchSystem interface {
+	Describe() workbench.System
+	Start(ctx context.Context, b *workbench.Bench)
+}
+
+// register adds the flags. The system speaks a dialect of its own unless told otherwise.
+func (c *benchServer) register(cmd *cobra.Command, own string) {
+	c.registerState(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&c.dialect, "dialect", own, "the shape of failures: "+joinWords(dialect.Names()))
+	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of standard input and output")
+	flags.StringVar(&c.tokenEnv, "token-env", "", "the environment variable that holds what clients must send as a bearer token")
+	flags.StringArrayVar(&c.hosts, "host", nil, "a name that this server is known by over HTTP; may be repeated")
+	flags.BoolVar(&c.exitOnAudit, "exit-on-audit", false, "end with code 1 if the audit at the start finds a fault")
+	c.logs.keep.register(cmd)
+	flags.BoolVar(&c.logs.jsonLogs, "json-logs", false, "write each line on standard error as JSON")
+	flags.BoolVar(&c.logs.quiet, "quiet", false, "write nothing but warnings on standard error")
+	complete(cmd, "dialect", dialect.Names())
+}
+
+// serve opens the state of a system and serves it until its client leaves.
+func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbench.State) (benchSystem, error)) (err error) {
+	c.w.serveMode(c.logs.jsonLogs)
+	ctx, stop := untilStopped(cmd)
+	defer stop()
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	state, err := c.openState(c.w, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	s, err := open(state)
+	if err != nil {
+		return err
+	}
+	o.State, o.Ledger = state, c.trailDir(c.w, state)
+	if o.Ledger != "" {
+		o.Trail = c.logs.keep.Options(o.Ledger, "", c.w.getenv, o.Logger)
+	}
+	if o.Meter, err = c.meter(cmd, o.Ledger); err != nil {
+		return err
+	}
+	b, err := workbench.Open(ctx, s.Describe(), o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if len(b.Findings()) > 0 && c.exitOnAudit {
+		return &fault{code: exitFound, text: "the audit at the start found a fault: " + b.Findings()[0].ID + ": " + b.Findings()[0].Found}
+	}
+	s.Start(ctx, b)
+	return listenOrServe(ctx, c.w, cmd, b, c.listen)
+}
+
+// options turns the flags into those of the workbench.
+func (c *benchServer) options() (o workbench.Options, err error) {
+	if !contains(dialect.Names(), c.dialect) {
+		return o, unknown("--dialect", c.dialect, dialect.Names())
+	}
+	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {
+		return o, err
+	}
+	if c.tokenEnv != "" {
+		if o.Token = c.w.getenv(c.tokenEnv); o.Token == "" {
+			return o, bad("export "+c.tokenEnv+" before the start", "--token-env: %s is not set", c.tokenEnv)
+		}
+	}
+	if c.listen != "" {
+		if err := checkReach(c.listen, o.Token); err != nil {
+			return o, err
+		}
+	}
+	o.Hosts, o.Logger, o.Version = c.hosts, c.logs.logger(c.w.err), builtFrom(debug.ReadBuildInfo()).Version
+	o.Stack, err = stackPolicy(c.w)
+	return o, err
+}
+
+// meter makes the counters, with those of earlier lives if the environment wants them.
+func (c *benchServer) meter(cmd *cobra.Command, trail string) (*meter.Meter, error) {
+	if trail == "" {
+		trail = plug.NoLedger
+	}
+	counts, err := plug.Meter(orBackground(cmd.Context()), trail, c.w.getenv, c.logs.logger(c.w.err))
+	if err != nil {
+		return nil, bad("see docs/meter.md", "%s", err)
+	}
+	if counts != nil {
+		return counts, nil
+	}
+	return meter.New(meter.Options{})
+}

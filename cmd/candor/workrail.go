@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/workrail"
+)
+
+// workrailCommand holds the flags of `candor workbench workrail`.
+type workrailCommand struct {
+	benchServer
+	workflows string
+}
+
+func newWorkrail(w *world) *cobra.Command {
+	c := &workrailCommand{benchServer: benchServer{w: w}}
+	cmd := &cobra.Command{
+		Use:   "workrail",
+		Short: "Durable workflows: an agent is led step by step",
+		Long: `Serve workflows over MCP, on standard input and output or with --listen over HTTP. A workflow is a file: steps,
+loops and conditions, and what each step needs and must produce. An agent starts one, does one step at a time and continues with a
+token. What it has done is recorded: after a crash, a compaction or in a new conversation it resumes at the same step.
+
+In an agent's configuration:
+
+  {"mcpServers": {"workflows": {
+     "command": "candor",
+     "args": ["workbench", "workrail", "--workflows", "/home/me/workflows"]}}}
+
+Without --workflows only the examples are offered: bug-hunt, migration and release. Exit code 2: a flag or a file is wrong.`,
+		Example: `  candor workbench workrail
+  candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080`,
+		Args: atMost(0, "candor workbench workrail"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.benchServer.register(cmd, "tool-error")
+	cmd.Flags().StringVar(&c.workflows, "workflows", "", "a folder of workflow files (.yaml, .yml, .json)")
+	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
+	return cmd
+}
+
+func (c *workrailCommand) run(cmd *cobra.Command) error {
+	o := workrail.Options{}
+	if c.workflows != "" {
+		o.Workflows = absolute(c.workflows)
+		if info, err := os.Stat(o.Workflows); err != nil || !info.IsDir() {
+			return bad("name an existing folder with --workflows", "%s is not a folder", c.workflows)
+		}
+	}
+	return c.serve(cmd, "workrail", func(state *workbench.State) (benchSystem, error) {
+		o.State = state
+		return workrail.New(o)
+	})
+}
