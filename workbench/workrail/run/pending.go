@@ -55,18 +55,25 @@ func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending
 // fill replaces the placeholders of a text with values of the context. Keys that are not set stay as they are.
 func (k *walker) fill(text string) string {
 	remaining := MaxValuesBytes
+	texts := map[string]string{} // a prompt may name a large value many times
 	return workflow.Expand(text, func(key string) (string, bool) {
-		v, _ := k.lookup(key, len(k.levels))
-		if v == nil {
-			return "", false
+		value, known := texts[key]
+		if !known {
+			v, _ := k.lookup(key, len(k.levels))
+			if v == nil {
+				return "", false
+			}
+			value = shorten(valueText(v), MaxValueBytes)
+			texts[key] = value
 		}
-		value := shorten(valueText(v), min(MaxValueBytes, remaining))
-		remaining -= len(value)
+		value = shorten(value, remaining)
+		remaining = max(remaining-len(value), 0)
 		return value, true
 	})
 }
 
-// valueText returns a string as it is and any other value as JSON, without control characters.
+// valueText returns a string as it is and any other value as JSON, without control characters. It returns little more than
+// MaxValueBytes of a long text.
 func valueText(v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -76,6 +83,7 @@ func valueText(v any) string {
 		}
 		text = string(data)
 	}
+	text = text[:min(len(text), MaxValueBytes+utf8.UTFMax)]
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return utf8.RuneError
@@ -84,14 +92,15 @@ func valueText(v any) string {
 	}, text)
 }
 
-// shorten cuts a text to at most limit bytes, at the border of a character.
+// shorten cuts a text to at most limit bytes, at the border of a character. It leaves at least an ellipsis, which is shorter
+// than any placeholder.
 func shorten(text string, limit int) string {
 	const mark = " … (shortened)"
 	if len(text) <= limit {
 		return text
 	}
 	if limit < len(mark) {
-		return ""
+		return "…"
 	}
 	cut := limit - len(mark)
 	for cut > 0 && !utf8.RuneStart(text[cut]) {

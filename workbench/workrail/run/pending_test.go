@@ -45,7 +45,7 @@ func TestFilledPromptsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		pending, _, err := p.Pending(w, context)
-		if err != nil || len(pending.Prompt) > run.MaxValuesBytes || !utf8.ValidString(pending.Prompt) {
+		if err != nil || len(pending.Prompt) > run.MaxValuesBytes+len(w.Steps[0].Prompt) || !utf8.ValidString(pending.Prompt) {
 			t.Errorf("%.10q: %d bytes, valid %v, %v", value, len(pending.Prompt), utf8.ValidString(pending.Prompt), err)
 		}
 		if len(value) > run.MaxValueBytes && !strings.Contains(pending.Prompt, " … (shortened)") {
