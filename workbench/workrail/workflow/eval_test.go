@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
 )
 
+// TestConditionOperators is one table: each operator with values for which it holds, does not hold, and fails.
 func TestConditionOperators(t *testing.T) {
 	t.Parallel()
 	context := map[string]any{}

@@ -22,13 +22,7 @@ type yamlBuilder struct {
 }
 
 // parseYAML returns the root of the file; nil if there are problems.
-func (r *reader) parseYAML(data []byte) (root *node) {
-	defer func() {
-		if recover() != nil { // a bug of the YAML parser must not stop the server
-			r.errors.Whole(yamlfile.NewMistake("simplify it, or write it as JSON", "file: not readable as YAML"))
-			root = nil
-		}
-	}()
+func (r *reader) parseYAML(data []byte) *node {
 	tree, ok := r.errors.Parse(data, form)
 	if !ok {
 		return nil
