@@ -84,8 +84,8 @@ func (k *walker) repeat() error {
 // again reports whether the innermost loop has another iteration. The loop's own names are not visible in its condition.
 func (k *walker) again() (bool, error) {
 	top, outer := k.top(), len(k.levels)-1
-	step, l := top.owner, top.owner.Loop
-	switch l.Kind {
+	step := top.owner
+	switch step.Loop.Kind {
 	case workflow.LoopTimes:
 		return top.state.Iteration < top.state.Total, nil
 	case workflow.LoopEach:
@@ -97,12 +97,19 @@ func (k *walker) again() (bool, error) {
 			top.state.Total, top.state.Items = total, ""
 		}
 		return top.state.Iteration < total, nil
+	default:
+		return k.conditionAsks(step, outer)
 	}
+}
+
+// conditionAsks reports whether the condition of the innermost loop asks for another iteration, and the limit allows it.
+func (k *walker) conditionAsks(step *workflow.Step, outer int) (bool, error) {
+	l := step.Loop
 	holds, err := k.eval(step, l.Condition, outer)
 	if err != nil || holds == (l.Kind == workflow.LoopUntil) {
 		return false, err
 	}
-	if top.state.Iteration < l.MaxIterations {
+	if k.top().state.Iteration < l.MaxIterations {
 		return true, nil
 	}
 	if l.OnLimit == workflow.LimitLeaves {

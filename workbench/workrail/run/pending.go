@@ -22,7 +22,7 @@ type Pending struct {
 	Iteration    int            // of the innermost loop, from 1; 0 outside of loops
 	Total        int            // iterations of that loop in all; 0 if that is not known
 	Prompt       string         // with the values of the context filled in
-	Question     string         // the question for the user, filled in; "" if there is none
+	Question     string         // the question for the user, filled in; "" if the step asks nothing
 	AwaitingUser bool           // the context does not have the answer yet
 	MissingKeys  []string       // keys that the step requires and the context does not have
 }

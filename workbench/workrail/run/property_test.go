@@ -246,7 +246,12 @@ func (in *interpreter) holds(c *workflow.Condition, names map[string]any) (holds
 	case workflow.OpNot:
 		holds, failed = in.holds(&c.Of[0], names)
 		return !holds, failed
+	default:
+		return in.compare(c, names)
 	}
+}
+
+func (in *interpreter) compare(c *workflow.Condition, names map[string]any) (holds, failed bool) {
 	v, ok := names[c.Key]
 	if !ok {
 		v, ok = in.context[c.Key]

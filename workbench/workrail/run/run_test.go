@@ -195,6 +195,21 @@ func TestListMayOnlyGrowAtItsEndDuringALoop(t *testing.T) {
 	}
 }
 
+// TestPositionHasAStableForm has a position as sessions store it. A change here needs a new PositionVersion.
+func TestPositionHasAStableForm(t *testing.T) {
+	t.Parallel()
+	w := flow(t, "[{id: l, loop: {each: x, maxIterations: 4, steps: [{id: m, loop: {until: {key: y, exists: true}, maxIterations: 4, steps: [{id: a, prompt: p}]}}]}}]")
+	p, err := run.Start(w, object(t, `{"x": [1, "b", {"c": null}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(p)
+	const want = `{"v":1,"loops":[{"step":"l","iteration":1,"total":3,"items":"9a12b98fb078888fb44fd81cedecb434"},{"step":"m","iteration":1}],"step":"a"}`
+	if err != nil || string(data) != want {
+		t.Errorf("got  %s, %v\nwant %s", data, err, want)
+	}
+}
+
 func isKind(err error, kind run.Kind) bool {
 	e, ok := errors.AsType[run.Error](err)
 	return ok && e.Kind() == kind

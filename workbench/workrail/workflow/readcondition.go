@@ -71,7 +71,7 @@ func (r *conditionReader) operator(n *node, c *Condition) {
 	case c.Op == "":
 		r.fail(n.at, "add one of "+near.Quote(operatorNames(comparisons)), "%s: condition compares nothing", r.what)
 	case combines && key != nil:
-		r.fail(key.at, "move it into a condition of its own", "%s: %s cannot have a key", r.what, c.Op)
+		r.fail(key.at, "move it into a separate condition", "%s: %s cannot have a key", r.what, c.Op)
 	case !combines && key == nil:
 		r.fail(n.at, "add key: the context key to compare", "%s: condition has no key", r.what)
 	}

@@ -96,7 +96,7 @@ func (r *reader) mapping(n *node, what string, fields []field) (ok bool) {
 	return ok
 }
 
-// get returns the value of a key, nil if there is none.
+// get returns the value of a key, nil if the mapping does not have it.
 func (n *node) get(name string) *node {
 	for _, p := range n.pairs {
 		if p.name == name {
