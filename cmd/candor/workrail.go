@@ -13,6 +13,7 @@ import (
 type workrailCommand struct {
 	benchServer
 	workflows string
+	drill     bool
 }
 
 func newWorkrail(w *world) *cobra.Command {
@@ -38,12 +39,13 @@ Without --workflows only the examples are offered: bug-hunt, migration and relea
 	}
 	c.benchServer.register(cmd, "tool-error")
 	cmd.Flags().StringVar(&c.workflows, "workflows", "", "a folder of workflow files (.yaml, .yml, .json)")
+	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
 	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
 	return cmd
 }
 
 func (c *workrailCommand) run(cmd *cobra.Command) error {
-	o := workrail.Options{}
+	o := workrail.Options{Drill: c.drill}
 	if c.workflows != "" {
 		o.Workflows = absolute(c.workflows)
 		if info, err := os.Stat(o.Workflows); err != nil || !info.IsDir() {

@@ -33,8 +33,11 @@ const (
 // newBlocker returns a blocker. The fix is completed with the way to try again.
 func newBlocker(code candor.Code, at pointer, message, fix string) blocker {
 	return blocker{Code: code.Symbol(), Pointer: at, Message: message,
-		SuggestedFix: fix + " Then call continue_workflow with retryContinueToken from this answer, not with the token you used."}
+		SuggestedFix: fix + withRetryToken}
 }
+
+// withRetryToken ends every fix: the token of the blocked call only replays the report.
+const withRetryToken = " Then call continue_workflow with retryContinueToken from this answer, not with the token you used."
 
 // checkReport sorts the blockers and checks them against the budget.
 func checkReport(all []blocker) error {

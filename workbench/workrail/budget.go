@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
@@ -51,8 +53,8 @@ func deepest(v any, path string, depth int) (string, bool) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for key, inner := range v {
-			if at, deep := deepest(inner, cutPath(path+"."+key), depth+1); deep {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if at, deep := deepest(v[key], cutPath(path+"."+key), depth+1); deep {
 				return at, true
 			}
 		}
@@ -68,10 +70,7 @@ func deepest(v any, path string, depth int) (string, bool) {
 
 // cutPath keeps the beginning of a path, which is enough to find the place.
 func cutPath(path string) string {
-	if len(path) > 200 {
-		return path[:200]
-	}
-	return path
+	return candor.Public(path, 200)
 }
 
 // contextOf decodes a context argument.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -198,27 +200,34 @@ func (s *System) block(v *standing, try *attempt, blockers []blocker) ([]session
 		return nil, failure(candor.CodeWorkrailInternalError, "", "", map[string]any{"kind": "blocker_report_over_budget"}, err)
 	}
 	if len(v.blocked) >= min(s.o.BlockedAttempts, maxAttempts) {
-		var codes []string
-		for _, b := range blockers {
-			codes = append(codes, b.Code)
-		}
-		return nil, failure(candor.CodeWorkrailPreconditionFailed,
-			fmt.Sprintf("This step was blocked %d times in a row, and this attempt would be blocked again: %s %s", len(v.blocked), blockers[0].Message, blockers[0].SuggestedFix),
-			"Do not send it again unchanged. Provide what the details list, with the same token, or ask the user for help.",
-			map[string]any{"kind": "blocked_too_often", "blockedAttempts": len(v.blocked), "blockers": blockers, "codes": codes}, nil)
+		return nil, blockedTooOften(len(v.blocked), blockers)
 	}
 	return []session.Record{{Kind: eventBlocked, Data: stepBlocked{
 		Node: try.token.Node, Attempt: try.token.Attempt, Step: v.next.Path, Digest: try.digest, Blockers: blockers,
 	}}}, nil
 }
 
-// brokenRule turns an attempt that would change what a loop repeats over into a blocker.
+// blockedTooOften is the error for a further attempt that lacks something. It holds no new token, so the fixes are shown without theirs.
+func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
+	var codes []string
+	shown := slices.Clone(blockers)
+	for i := range shown {
+		codes = append(codes, shown[i].Code)
+		shown[i].SuggestedFix = strings.TrimSuffix(shown[i].SuggestedFix, withRetryToken)
+	}
+	return failure(candor.CodeWorkrailPreconditionFailed,
+		fmt.Sprintf("This step was blocked %d times in a row, and this attempt lacks something too: %s %s", attempts, shown[0].Message, shown[0].SuggestedFix),
+		"Provide everything that the details list in one call of continue_workflow with the token you used, or ask the user for help.",
+		map[string]any{"kind": "blocked_too_often", "blockedAttempts": attempts, "blockers": shown, "codes": codes}, nil)
+}
+
+// brokenRule turns an attempt that would change the list of a running loop into a blocker.
 func brokenRule(v *standing, err error) (blocker, bool) {
 	var loop *run.InvalidLoop
 	if !errors.As(err, &loop) || len(v.position.Loops) == 0 || v.position.Loops[len(v.position.Loops)-1].Items == "" {
 		return blocker{}, false
 	}
 	return newBlocker(candor.CodeBlockersInvariantViolation, pointer{Kind: "context_key", Step: v.next.ID, Name: loop.Key},
-		"The list that the loop "+loop.Path+" repeats over must not change while the loop runs.",
-		"Leave the context key "+loop.Key+" as it was; put additions into another key."), true
+		"The loop "+cut(loop.Path, 200)+" is running: "+cut(loop.Reason, 200)+".",
+		"Leave what the context key "+loop.Key+" holds as it was; new items may only be added at the end."), true
 }

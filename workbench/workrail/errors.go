@@ -48,9 +48,15 @@ func (e *continueError) Error() string {
 // Unwrap returns the cause.
 func (e *continueError) Unwrap() error { return e.err }
 
+// afterInternal is the advice after an unexpected error, which never leaves half a step behind.
+const afterInternal = "Report it with the reference. Then call resume_session to see where the session stands; no step is half recorded."
+
 // failure makes the one error value of this package's tools: a code, its message, what to do, and details.
 func failure(code candor.Code, message, suggestion string, details map[string]any, cause error) *candor.Error {
 	o := []candor.Option{candor.WithDetails(details)}
+	if suggestion == "" && code == candor.CodeWorkrailInternalError {
+		suggestion = afterInternal
+	}
 	if suggestion != "" {
 		o = append(o, candor.WithSuggestion(suggestion))
 	}
@@ -82,7 +88,7 @@ func (e *continueError) tell() *candor.Error {
 		return tellRun(e.err, details)
 	case sessionStoreError, snapshotStoreError:
 		return failure(candor.CodeWorkrailInternalError, "The state of the workflow could not be stored or read.",
-			"Tell the user, who finds the cause with candor workbench workrail doctor. The session stands where it stood.", details, e.err)
+			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session to see where the session stands.", details, e.err)
 	}
 	return failure(candor.CodeWorkrailInternalError, "", "", details, e)
 }
@@ -132,7 +138,15 @@ func tellToken(err error) *candor.Error {
 		token.BadSignature:       candor.CodeWorkrailTokenBadSignature,
 		token.ScopeMismatch:      candor.CodeWorkrailTokenScopeMismatch,
 	}[e.Problem]
-	return failure(code, "", "", map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
+	return failure(code, "", tokenAdvice[e.Problem], map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
+}
+
+// tokenAdvice leads an agent back to a token that is valid. Only resume_session without arguments needs none.
+var tokenAdvice = map[token.Problem]string{
+	token.InvalidFormat:      "Copy the token exactly as the last answer has it. If it is lost, call resume_session without arguments, which lists the open sessions.",
+	token.UnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
+	token.BadSignature:       "Copy the token exactly as the last answer has it. If it is old, call resume_session without arguments, which lists the open sessions.",
+	token.ScopeMismatch:      "continue_workflow takes the continueToken or retryContinueToken of the last answer, all other tools take its resumeToken.",
 }
 
 // lockedFor is how long to wait for another process. A step takes some milliseconds, so that a second is more than enough.

@@ -24,6 +24,9 @@ func digestOf(text []byte) string {
 func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after map[string]any) ([]blocker, error) {
 	pending, ok, err := v.position.Pending(w, after)
 	if err != nil {
+		if b, broken := brokenRule(v, err); broken {
+			return []blocker{b}, nil
+		}
 		return nil, &continueError{advanceApplyFailed, err}
 	}
 	if !ok {

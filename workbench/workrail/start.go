@@ -65,7 +65,8 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		return workbench.Reply{}, tellStore(err)
 	}
 	var a *answer
-	err = s.sessions.View(ctx, id.String(), func(v *standing) error {
+	// The session exists: a caller that is late must not be asked to start another one.
+	err = s.sessions.View(context.WithoutCancel(ctx), id.String(), func(v *standing) error {
 		a = s.current(id, v)
 		return nil
 	})

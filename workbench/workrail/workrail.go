@@ -108,6 +108,9 @@ func (s *System) tools() []workbench.Tool {
 		s.listWorkflows(), s.inspectWorkflow(), s.validateWorkflow(), s.startWorkflow(), s.continueWorkflow(), s.resumeSession(),
 		s.sessionHealth(), s.exportSession(),
 	}
+	if s.o.Drill {
+		tools = append(tools, s.drill())
+	}
 	for i := range tools {
 		tools[i].Codes = append(tools[i].Codes, candor.CodeWorkrailValidationError, candor.CodeWorkrailInternalError, candor.CodeWorkrailTimeout)
 	}
@@ -120,7 +123,7 @@ func refine(_ *workbench.Call, e *candor.Error) *candor.Error {
 	case candor.CodeInvalidArguments:
 		return workbench.Recode(e, candor.CodeWorkrailValidationError, e.Message())
 	case candor.CodeInternalError:
-		return workbench.Recode(e, candor.CodeWorkrailInternalError, e.Message())
+		return workbench.Recode(e, candor.CodeWorkrailInternalError, e.Message()).With(candor.WithSuggestion(afterInternal))
 	case candor.CodeCallTimeout:
 		return workbench.Recode(e, candor.CodeWorkrailTimeout, e.Message())
 	default:

@@ -1,0 +1,45 @@
+package workrail_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is the shipped program. The tests of this package drive it as clients do and see nothing of its inside.
+var binary string
+
+var long = flag.Bool("long", false, "run the long forms: 1,000 fights, 200 kills, 1,000 runs of the scripted agent")
+
+// rounds returns how often a test repeats something.
+func rounds(usual, many int) int {
+	switch {
+	case *long:
+		return many
+	case testing.Short():
+		return max(1, usual/4)
+	default:
+		return usual
+	}
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "workrail")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "candor")
+	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // no test writes into the state folder of the user; the name is valid
+	if out, err := exec.Command("go", "build", "-o", binary, "github.com/candor-mcp/candor/cmd/candor").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building candor: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
