@@ -102,7 +102,7 @@ func (b *Bench) build(version string) error {
 		&mcp.ServerOptions{Instructions: b.system.Instructions})
 	for i := range b.system.Tools {
 		t := &b.system.Tools[i]
-		listed, err := t.listed()
+		listed, err := t.listed(b.system.Sessionless)
 		if err != nil {
 			return err
 		}

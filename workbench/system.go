@@ -14,6 +14,7 @@ type System struct {
 	Dialect      string // what it speaks unless another dialect is asked for
 	Domain       string // the domain whose codes it raises
 	Tools        []Tool
+	Sessionless  bool        // its tools take no session_id
 	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
 
 	// Gate refuses a call before its arguments are looked at; nil lets all through.

@@ -16,7 +16,7 @@ type Tool struct {
 	Name  string
 	Title string
 	About string // for the model
-	// Input is the properties of its arguments, a JSON object of schemas. Nothing else is accepted but session_id.
+	// Input is the properties of its arguments, a JSON object of schemas. Nothing else is accepted but session_id, where the system has sessions.
 	Input    string
 	Required []string
 	Codes    []candor.Code // that it can raise, besides those that any call can
@@ -45,18 +45,20 @@ func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)
 	}
 }
 
-// sessionProperty is accepted by every tool: over HTTP without protocol sessions it is how a call says where it belongs.
+// sessionProperty is accepted by every tool of a system with sessions: over HTTP without protocol sessions it is how a call says where it belongs.
 const sessionProperty = `{"type":"string","maxLength":64,"description":"The id that begin_session returned. Needed only over HTTP without a protocol session."}`
 
 // listed is the tool as clients see it.
-func (t *Tool) listed() (*mcp.Tool, error) {
+func (t *Tool) listed(sessionless bool) (*mcp.Tool, error) {
 	properties := map[string]json.RawMessage{}
 	if t.Input != "" {
 		if err := json.Unmarshal([]byte(t.Input), &properties); err != nil {
 			return nil, fmt.Errorf("the input of %s: %w", t.Name, err)
 		}
 	}
-	properties["session_id"] = json.RawMessage(sessionProperty)
+	if !sessionless {
+		properties["session_id"] = json.RawMessage(sessionProperty)
+	}
 	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(t.Required) > 0 {
 		schema["required"] = t.Required

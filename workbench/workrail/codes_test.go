@@ -211,4 +211,3 @@ func TestW16TheDemandingWorkflowEnds(t *testing.T) {
 	t.Parallel()
 	newPlace(t).start().reach("last", args{}).kind("completed")
 }
-

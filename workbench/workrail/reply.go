@@ -118,6 +118,9 @@ func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, 
 			return nil, err
 		}
 		a.Kind, a.Blockers, a.Retryable = kindBlocked, &report{b.Blockers}, true
+		if a.Step, err = s.stepAt(ctx, id, v, t.Node); err != nil {
+			return nil, err
+		}
 		a.Completed = int(b.Node)
 		a.Retry = s.keys.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node, Attempt: t.Attempt + 1})
 		a.Replay.Stale = v.node() > t.Node || len(v.blocked) > int(t.Attempt)+1
@@ -136,4 +139,21 @@ func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, 
 	a.Kind, a.Step = kindStep, done.Next
 	a.Continue = s.keys.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node + 1})
 	return a, nil
+}
+
+// stepAt returns the step that was pending at a node.
+func (s *System) stepAt(ctx context.Context, id token.SessionID, v *standing, node uint32) (*stepView, error) {
+	switch {
+	case node == v.node():
+		return v.next, nil
+	case node == 0:
+		return v.start.Next, nil
+	}
+	e, err := s.sessions.Event(ctx, id.String(), v.nodes[node-1].done.event)
+	if err != nil {
+		return nil, err
+	}
+	var done stepAdvanced
+	err = json.Unmarshal(e.Data, &done)
+	return done.Next, err
 }

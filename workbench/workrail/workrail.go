@@ -99,7 +99,7 @@ Tokens are opaque: copy them exactly. Every error has a code, says whether to re
 func (s *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "workrail", Title: "Durable workflows", Instructions: instructions, Dialect: "tool-error", Domain: Domain,
-		Tools: s.tools(), Refine: refine, Close: s.Close,
+		Tools: s.tools(), Sessionless: true, Refine: refine, Close: s.Close,
 	}
 }
 

@@ -13,7 +13,7 @@ const schemaVersion = 1
 // Limits that hold for every session.
 const (
 	maxEvents    = 100_000
-	maxSegment   = 2 << 20
+	maxSegment   = 4 << 20 // the notes, output, context and next step of one call, with escapes
 	maxManifest  = 64 << 20
 	maxLine      = 4 << 10 // of the manifest
 	manifestName = "manifest.jsonl"
@@ -42,22 +42,30 @@ func encodeEvents(records []Record, last uint64, now time.Time) ([]byte, []Event
 	var b bytes.Buffer
 	events := make([]Event, len(records))
 	for i, r := range records {
-		data, err := json.Marshal(r.Data)
+		data, err := encodeJSON(r.Data)
 		if err != nil {
 			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
 		}
-		events[i] = Event{Version: schemaVersion, Index: last + uint64(i) + 1, Kind: r.Kind, At: now.UTC(), Data: data}
-		line, err := json.Marshal(events[i])
+		events[i] = Event{Version: schemaVersion, Index: last + uint64(i) + 1, Kind: r.Kind, At: now.UTC(), Data: bytes.TrimSuffix(data, []byte("\n"))}
+		line, err := encodeJSON(events[i])
 		if err != nil {
 			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
 		}
 		b.Write(line)
-		b.WriteByte('\n')
 	}
 	if b.Len() > maxSegment {
 		return nil, nil, fmt.Errorf("%w: %d bytes of events, at most %d fit", ErrTooLarge, b.Len(), maxSegment)
 	}
 	return b.Bytes(), events, nil
+}
+
+// encodeJSON returns a value on one line. Characters of HTML stay as they are: escaped they would take six times the space.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 // decodeEvents reads a whole segment. The reason names the first thing that is wrong.

@@ -314,7 +314,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	large := func(*state) ([]session.Record, error) {
-		return []session.Record{{Kind: "text", Data: strings.Repeat("x", 3<<20)}}, nil
+		return []session.Record{{Kind: "text", Data: strings.Repeat("x", 5<<20)}}, nil
 	}
 	if err := s.Update(context.Background(), ids[0], large, nil); !errors.Is(err, session.ErrTooLarge) {
 		t.Error(err)

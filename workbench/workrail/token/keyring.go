@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 const (
 	keyFile    = "keys.json"
+	lockFile   = "keys.lock"
 	keyVersion = 1
 	keySize    = 32
 	maxKeys    = 16
@@ -23,12 +25,13 @@ const (
 )
 
 // Keyring holds the keys that sign tokens: one that signs, and earlier ones whose tokens are still accepted. It is safe for concurrent
-// use; [Keyring.Reload] takes over what another process changed.
+// use, and takes over what another process changed when it reads a token.
 type Keyring struct {
 	root *os.Root
 
 	mu   sync.RWMutex
-	keys []key // the last one signs
+	keys []key       // the last one signs
+	seen fs.FileInfo // the file that they were read from
 }
 
 type key struct {
@@ -49,14 +52,45 @@ type storedKey struct {
 	Made   time.Time `json:"made"`
 }
 
-// Open reads the keyring in a folder, and makes one with a new key if there is none. The caller keeps other processes out meanwhile.
+// Open reads the keyring in a folder, and makes one with a new key if there is none. Of several processes that open a new folder at the
+// same time, one makes the key.
 func Open(root *os.Root, now time.Time) (*Keyring, error) {
 	r := &Keyring{root: root}
 	err := r.Reload()
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, r.Rotate(now)
+		return r, r.create(now)
 	}
 	return r, err
+}
+
+// createWait bounds the wait for another process that makes the first key.
+const createWait = 5 * time.Second
+
+func (r *Keyring) create(now time.Time) error {
+	for end := time.Now().Add(createWait); ; time.Sleep(5 * time.Millisecond) {
+		lock, err := filelock.Open(r.root, lockFile)
+		if errors.Is(err, filelock.ErrLocked) && time.Now().Before(end) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err = r.Reload(); errors.Is(err, fs.ErrNotExist) {
+			err = r.Rotate(now)
+		}
+		return errors.Join(err, lock.Close())
+	}
+}
+
+// refresh reads the file again if it is another one. A file that cannot be read leaves the keys as they are.
+func (r *Keyring) refresh() {
+	info, err := r.root.Lstat(keyFile)
+	r.mu.RLock()
+	same := err != nil || r.seen != nil && os.SameFile(info, r.seen) && info.Size() == r.seen.Size() && info.ModTime().Equal(r.seen.ModTime())
+	r.mu.RUnlock()
+	if !same {
+		_ = r.Reload()
+	}
 }
 
 // Reload reads the file again.
@@ -78,7 +112,7 @@ func (r *Keyring) Reload() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keys = keys
+	r.keys, r.seen = keys, info
 	return nil
 }
 
@@ -143,7 +177,7 @@ func (r *Keyring) save(keys []key) error {
 	if err := durable.WriteFile(r.root, keyFile, append(data, '\n'), 0o600); err != nil {
 		return err
 	}
-	r.keys = keys
+	r.keys, r.seen = keys, nil // the next token reads it
 	return nil
 }
 

@@ -96,6 +96,7 @@ func (r *Keyring) Parse(text string, want Kind) (Token, error) {
 	if err != nil {
 		return t, err
 	}
+	r.refresh()
 	if b[0] != version {
 		return t, &Error{Problem: UnsupportedVersion, Reason: "unknown_version", Expected: "version 1"}
 	}

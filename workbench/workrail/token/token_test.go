@@ -76,7 +76,11 @@ func TestEachCauseHasItsOwnReason(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, dir)
 	text := r.Mint(sample)
-	foreign := open(t, t.TempDir()).Mint(sample)
+	other := open(t, t.TempDir())
+	if err := other.Rotate(time.Unix(1_800_000_001, 0)); err != nil {
+		t.Fatal(err)
+	}
+	foreign := other.Mint(sample)
 	if err := r.Rotate(time.Unix(1_800_000_001, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +107,7 @@ func TestEachCauseHasItsOwnReason(t *testing.T) {
 		{"version", r, text[:3] + "1" + text[4:], token.UnsupportedVersion, "unknown_version"},
 		{"foreign key", r, foreign, token.BadSignature, "signature_mismatch"},
 		{"retired key", retired, text, token.BadSignature, "unknown_key"},
+		{"key retired by another process", r, text, token.BadSignature, "unknown_key"},
 		{"other kind", r, resume, token.ScopeMismatch, "wrong_kind"},
 		{"other kind forged", r, "ct_" + resume[3:], token.BadSignature, "signature_mismatch"},
 	} {
