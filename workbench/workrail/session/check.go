@@ -5,6 +5,10 @@ import "fmt"
 // scan reads a whole session and hands its events to visit, in order, until something is wrong.
 func (f *folder) scan(visit func(Event) error) (manifest, Health, error) {
 	m := newManifest(f.id)
+	present, err := f.segments() // before the manifest: what another process adds meanwhile has its line there, or is the one in work
+	if err != nil {
+		return m, Health{}, err
+	}
 	wrong, err := f.readManifest(&m)
 	if err != nil {
 		return m, Health{}, err
@@ -28,10 +32,7 @@ func (f *folder) scan(visit func(Event) error) (manifest, Health, error) {
 	if wrong != nil {
 		return m, healthOf(wrong, sound), nil
 	}
-	left, err := f.unattested(&m)
-	if err != nil {
-		return m, Health{}, err
-	}
+	left := m.unattested(present)
 	if len(left) > 1 { // a crash leaves one
 		wrong = &Reason{NonContiguous, fmt.Sprintf("%d segments from %s on have no line in the manifest", len(left), left[0])}
 	}

@@ -108,8 +108,8 @@ func (f *folder) readSegment(l *manifestLine) ([]Event, *Reason, error) {
 	return events, reason, nil
 }
 
-// unattested returns the segments that no line of the manifest names, sorted.
-func (f *folder) unattested(m *manifest) ([]string, error) {
+// segments returns the names of all segments, sorted.
+func (f *folder) segments() ([]string, error) {
 	dir, err := f.root.Open(eventsName)
 	if err != nil {
 		return nil, ignoreMissing(err)
@@ -118,13 +118,9 @@ func (f *folder) unattested(m *manifest) ([]string, error) {
 	if err = errors.Join(err, dir.Close()); err != nil {
 		return nil, err
 	}
-	known := make(map[string]bool, len(m.lines))
-	for _, l := range m.lines {
-		known[segmentName(l.First, l.Last)] = true
-	}
 	var found []string
 	for _, name := range names {
-		if strings.HasSuffix(name, ".jsonl") && !known[eventsName+"/"+name] {
+		if strings.HasSuffix(name, ".jsonl") {
 			found = append(found, eventsName+"/"+name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // manifestLine makes a segment part of the session.
@@ -106,4 +107,13 @@ func (l *manifestLine) encode() []byte {
 func (m *manifest) next(segment []byte, events int) manifestLine {
 	first := m.last() + 1
 	return manifestLine{Version: schemaVersion, First: first, Last: first + uint64(events) - 1, Bytes: len(segment), SHA256: hashOf(segment), Before: m.hash}
+}
+
+// unattested returns the segments that no line names.
+func (m *manifest) unattested(segments []string) []string {
+	known := make(map[string]bool, len(m.lines))
+	for _, l := range m.lines {
+		known[segmentName(l.First, l.Last)] = true
+	}
+	return slices.DeleteFunc(segments, func(name string) bool { return known[name] })
 }

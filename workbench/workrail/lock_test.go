@@ -1,0 +1,220 @@
+package workrail_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/filelock"
+)
+
+// holdEnv names the session folder whose lock this test binary holds as another process.
+const holdEnv = "WORKRAIL_TEST_HOLD"
+
+// TestHelperHoldsALock is not a test: it is the other process.
+func TestHelperHoldsALock(t *testing.T) {
+	dir := os.Getenv(holdEnv)
+	if dir == "" {
+		return
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := filelock.Open(root, "lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = fmt.Fprintf(file, `{"pid":%d,"since":"2026-01-02T03:04:05Z"}`, os.Getpid())
+	_ = os.WriteFile(filepath.Join(dir, "held"), nil, 0o600)
+	time.Sleep(patience)
+	_ = file.Close()
+}
+
+// holdElsewhere starts a process that holds the lock of a session, and returns it when it does.
+func (p *place) holdElsewhere(id string) *exec.Cmd {
+	p.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run", "^TestHelperHoldsALock$")
+	cmd.Env = append(os.Environ(), holdEnv+"="+p.session(id))
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(p.session(id), "held")); err == nil {
+			return cmd
+		}
+		if time.Now().After(end) {
+			p.t.Fatal("the lock was not taken")
+		}
+	}
+}
+
+// TestW9AfterTheWaitTheCallSucceeds: another process holds the session and lets go while the caller waits as long as it was advised to.
+func TestW9AfterTheWaitTheCallSucceeds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	a := s.begin("plain", nil)
+	id := a.data("sessionId")
+	holder := p.holdElsewhere(id)
+	b := s.call("continue_workflow", args{"continueToken": a.token()}).is("TOKEN_SESSION_LOCKED").wellFormed()
+	if pid, _ := b.envelope().Path("details", "owner", "pid").Int64(); pid != int64(holder.Process.Pid) {
+		t.Errorf("the owner is %d, want %d", pid, holder.Process.Pid)
+	}
+	after, _ := b.envelope().Path("retry", "afterMs").Int64()
+	s.call("resume_session", args{"sessionId": id}).kind("step") // reading needs no lock
+	s.healthy(id)
+	if got := s.steps(id); len(got) != 0 {
+		t.Errorf("%d steps are recorded", len(got))
+	}
+	wait := time.After(time.Duration(after) * time.Millisecond)
+	_ = holder.Process.Kill()
+	_ = holder.Wait()
+	<-wait
+	s.call("continue_workflow", args{"continueToken": a.token()}).kind("step")
+}
+
+// TestW10ADeadProcessLosesItsLockAndALivingOneNever.
+func TestW10ADeadProcessLosesItsLockAndALivingOneNever(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	a := s.begin("plain", nil)
+	id := a.data("sessionId")
+	// A file that names a process and that none holds: its owner is dead, or the number has another owner by now.
+	for _, text := range []string{"", "{", `{"pid":1,"since":"2026-01-02T03:04:05Z"}`, fmt.Sprintf(`{"pid":%d}`, os.Getpid()), `{"pid":999999999}`} {
+		p.write(filepath.Join(p.session(id), "lock"), text)
+		a = s.walk(a, 1)
+	}
+	holder := p.holdElsewhere(id)
+	for range 3 {
+		s.call("continue_workflow", args{"continueToken": a.token()}).is("TOKEN_SESSION_LOCKED")
+	}
+	_ = holder.Process.Kill()
+	_ = holder.Wait()
+	s.walk(a, 1).kind("step")
+}
+
+// TestW10OwnWorkNeverBlamesTheClient: a client that sends one call at a time never meets a lock, whatever the server does meanwhile.
+func TestW10OwnWorkNeverBlamesTheClient(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	for range rounds(20, 200) {
+		a := s.begin("plain", nil)
+		id := a.data("sessionId")
+		for range 3 {
+			a = s.walk(a, 1)
+			s.call("resume_session", args{}).fine()
+			s.call("export_session", args{"sessionId": id}).fine()
+		}
+	}
+}
+
+// repeating is a workflow of many steps.
+func repeating(times int) string {
+	return fmt.Sprintf("id: many\nname: Many\nsteps:\n  - id: loop\n    loop:\n      times: %d\n      maxIterations: %d\n      steps:\n        - {id: s, prompt: Do it., notes: required}\n", times, times)
+}
+
+// contend sends one token until it is answered, and waits as it is advised to.
+func contend(s *server, token, notes string) (a answer, locked int, err error) {
+	for {
+		m, err := s.try("tools/call", callParams(s.t, "continue_workflow", args{"continueToken": token, "notes": notes}))
+		if err != nil {
+			return answer{}, locked, err
+		}
+		a := answer{s.t, &m}
+		if a.code() != "TOKEN_SESSION_LOCKED" {
+			return a, locked, nil
+		}
+		locked++
+		if locked > 3 {
+			return a, locked, fmt.Errorf("after %d waits it is still locked", locked-1)
+		}
+		after, _ := a.envelope().Path("retry", "afterMs").Int64()
+		time.Sleep(time.Duration(after) * time.Millisecond)
+	}
+}
+
+// TestW10TwoProcessesFightOverOneSession: in each round two servers get the same token with different notes, while a third one reads.
+func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
+	t.Parallel()
+	count := rounds(60, 1000)
+	p := newPlace(t)
+	p.write(filepath.Join(p.workflows, "many.yaml"), repeating(count))
+	fighters, reader := []*server{p.start(), p.start()}, p.start()
+	a := fighters[0].begin("many", nil)
+	id := a.data("sessionId")
+	stop, read := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for ; ; n++ {
+			select {
+			case <-stop:
+				read <- n
+				return
+			default:
+			}
+			for _, tool := range []string{"session_health", "resume_session", "export_session"} {
+				m, err := reader.try("tools/call", callParams(t, tool, args{"sessionId": id}))
+				b := answer{t, &m}
+				if err != nil || b.failed() || tool == "session_health" && b.data("health", "kind") != "healthy" {
+					t.Errorf("%s while others write: %v %.700s", tool, err, m.Bytes())
+					read <- n
+					return
+				}
+			}
+		}
+	}()
+	token, winners, locks := a.token(), [2]int{}, 0
+	for round := range count {
+		var got [2]answer
+		var all sync.WaitGroup
+		for i, s := range fighters {
+			all.Go(func() {
+				b, locked, err := contend(s, token, fmt.Sprintf("fighter %d round %d", i, round))
+				if err != nil {
+					t.Errorf("round %d: %v", round, err)
+				}
+				got[i] = b
+				locks += locked * (1 - i) // only counted for one of them
+			})
+		}
+		all.Wait()
+		if t.Failed() {
+			break
+		}
+		won := 0
+		for i, b := range got {
+			b.fine()
+			if differs, _ := b.m.Result().Path("structuredContent", "replay", "differs").Bool(); !differs {
+				won++
+				winners[i]++
+			}
+		}
+		if won != 1 || got[0].token() != got[1].token() {
+			t.Fatalf("round %d: %d calls were recorded\n%s\n%s", round, won, got[0].m.Bytes(), got[1].m.Bytes())
+		}
+		token = got[0].token()
+	}
+	close(stop)
+	n := <-read
+	fighters[0].healthy(id)
+	if got := len(fighters[0].steps(id)); got != count && got < 512 { // a long export is cut
+		t.Errorf("%d steps are recorded after %d rounds", got, count)
+	}
+	last := fighters[1].call("resume_session", args{"sessionId": id}).fine()
+	if done, _ := last.m.Result().Path("structuredContent", "completedSteps").Int64(); done != int64(count) {
+		t.Errorf("%d steps are completed after %d rounds", done, count)
+	}
+	t.Logf("%d rounds, won %v, %d waits of the first, %d readings", count, winners, locks, n)
+}
