@@ -88,7 +88,7 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 	if more := len(report.Issues) + report.More - len(wrong); more > 0 {
 		wrong = append(wrong, fmt.Sprintf("and %d more", more))
 	}
-	return newBlocker(candor.CodeBlockersInvalidRequiredOutput, at, cut("The output does not fit its schema. "+strings.Join(wrong, "; "), maxMessageBytes),
+	return newBlocker(candor.CodeBlockersInvalidRequiredOutput, at, cut("The output does not fit its schema: "+strings.Join(wrong, "; "), maxMessageBytes-1)+".",
 		"Correct the output; its JSON Schema is in the step."), true
 }
 

@@ -15,9 +15,9 @@ type snapshots struct{ root *os.Root }
 
 func snapshotName(hash string) string { return hash + ".json" }
 
-// keep makes a workflow durable.
+// keep makes a workflow durable. A stored copy that is damaged is replaced, so that a session can be started after that.
 func (s *snapshots) keep(w *workflow.Workflow) error {
-	if _, err := s.root.Lstat(snapshotName(w.Hash())); err == nil {
+	if _, err := s.load(w.Hash()); err == nil {
 		return nil
 	}
 	text, err := w.JSON()

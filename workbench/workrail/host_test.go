@@ -1,0 +1,155 @@
+package workrail_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// host is the program around an agent: it runs the server, starts it again when it died, and has bad luck with every fifth call.
+type host struct {
+	*place
+	r       *rand.Rand
+	s       *server
+	calls   int
+	session string // of the agent, once it has one
+	resume  string
+	dead    map[string]bool // sessions that were destroyed for good
+	repair  func()          // what the user does when asked; nil if nothing is broken
+	seen    map[string]int  // faults and codes
+}
+
+// call is one call of a tool.
+type call struct {
+	tool string
+	in   args
+}
+
+// luck is a way in which a call can fail.
+type luck struct {
+	name string
+	fits func(c *call) bool
+	// do brings the failure about. The function that it returns, which may be nil, is called when the call was answered.
+	do func(h *host, c *call) func()
+}
+
+func always(*call) bool      { return true }
+func continues(c *call) bool { return c.tool == "continue_workflow" }
+func starts(c *call) bool    { return c.tool == "start_workflow" }
+
+var lucks = []luck{
+	{"token mistyped", continues, func(h *host, c *call) func() {
+		token, _ := c.in["continueToken"].(string)
+		c.in["continueToken"] = flip(token, h.r.IntN(len(token)))
+		return nil
+	}},
+	{"token cut", continues, func(h *host, c *call) func() {
+		token, _ := c.in["continueToken"].(string)
+		c.in["continueToken"] = token[:h.r.IntN(len(token))] + "x"
+		return nil
+	}},
+	{"token of another version", continues, func(_ *host, c *call) func() {
+		token, _ := c.in["continueToken"].(string)
+		c.in["continueToken"] = token[:3] + "z" + token[4:]
+		return nil
+	}},
+	{"token of another kind", continues, func(h *host, c *call) func() {
+		c.in["continueToken"] = h.resume
+		return nil
+	}},
+	{"wrong argument", always, func(_ *host, c *call) func() { c.in["notess"] = 5; return nil }},
+	{"wrong workflow", starts, func(_ *host, c *call) func() { c.in["workflowId"] = "bug-hnt"; return nil }},
+	{"panic", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "panic"}}; return nil }},
+	{"timeout", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "timeout"}}; return nil }},
+	{"locked", continues, func(h *host, _ *call) func() {
+		release := h.hold(h.session)
+		time.AfterFunc(800*time.Millisecond, release)
+		return nil
+	}},
+	{"session gone", continues, func(h *host, _ *call) func() {
+		h.dead[h.session] = true
+		_ = os.Rename(h.place.session(h.session), filepath.Join(h.state, "gone-"+h.session))
+		return nil
+	}},
+	{"session damaged", continues, func(h *host, _ *call) func() {
+		h.dead[h.session] = true
+		names := h.segments(h.session)
+		name := names[h.r.IntN(len(names))]
+		h.write(name, strings.Replace(h.read(name), `"data"`, `"dato"`, 1))
+		return nil
+	}},
+	{"workflow replaced", continues, func(h *host, _ *call) func() {
+		h.dead[h.session] = true
+		name := h.snapshot()
+		h.write(name, strings.Replace(h.read(name), `"prompt":"`, `"prompt":"X `, 1))
+		return nil
+	}},
+	{"workflow gone", continues, func(h *host, _ *call) func() {
+		name := h.snapshot()
+		text := h.read(name)
+		_ = os.Remove(name)
+		h.repair = func() { h.write(name, text) }
+		return nil
+	}},
+	{"workflow damaged", continues, func(h *host, _ *call) func() {
+		name := h.snapshot()
+		text := h.read(name)
+		h.write(name, "{")
+		h.repair = func() { h.write(name, text) }
+		return nil
+	}},
+	{"killed before", always, func(h *host, _ *call) func() { h.s.kill(); return nil }},
+	{"killed meanwhile", always, func(h *host, _ *call) func() {
+		s := h.s
+		time.AfterFunc(time.Duration(h.r.IntN(5000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+		return nil
+	}},
+	{"killed after", always, func(h *host, _ *call) func() { return h.s.kill }},
+}
+
+// do sends a call. It is lost if the connection broke before the agent saw the answer; the server is running again then.
+func (h *host) do(c *call) (a answer, lost bool) {
+	h.calls++
+	sent := *c
+	var after func()
+	if h.calls%5 == 0 && h.repair == nil {
+		fitting := []luck{}
+		for _, l := range lucks {
+			if l.fits(c) {
+				fitting = append(fitting, l)
+			}
+		}
+		l := fitting[h.r.IntN(len(fitting))]
+		h.seen[l.name]++
+		after = l.do(h, &sent)
+		if sent.tool == c.tool {
+			*c = sent // the agent believes what it sent; a drill is the server's bad luck alone
+		}
+	}
+	m, err := h.s.try("tools/call", callParams(h.t, sent.tool, sent.in))
+	if after != nil {
+		after()
+		err = errEnded
+	}
+	if err != nil {
+		h.s.kill()
+		h.s = h.start("--drill")
+		return answer{}, true
+	}
+	a = answer{h.t, &m}
+	if a.failed() {
+		a.wellFormed()
+		h.seen[a.code()]++
+	}
+	return a, false
+}
+
+// askUser lets the user repair whatever was broken.
+func (h *host) askUser() {
+	if h.repair != nil {
+		h.repair()
+		h.repair = nil
+	}
+}
