@@ -22,7 +22,7 @@ var Writers = []Writer{
 }
 
 // watched are the rooms that answer calls. Dialect and contract are left out: writing results is what they are for.
-var watched = []string{"boundary", "boundary/mcpgo", "gateway", "probe", "workbench", "console"}
+var watched = []string{"boundary", "boundary/mcpgo", "gateway", "probe", "workbench", "workbench/kaiza", "workbench/workrail", "console"}
 
 // IsErrorWriters finds what says isError outside the functions of the table, and rows that nothing needs.
 func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {

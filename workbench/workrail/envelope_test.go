@@ -91,8 +91,8 @@ func (a answer) bounded() {
 	if n := len(a.envelope().Raw()); n > maxEnvelope {
 		a.t.Errorf("the envelope has %d bytes", n)
 	}
-	if !utf8.Valid(a.m.Bytes()) {
-		a.t.Errorf("the answer is not UTF-8")
+	if !utf8.Valid(a.m.Bytes()) || strings.ContainsRune(string(a.m.Bytes()), utf8.RuneError) {
+		a.t.Errorf("a character was cut: %.1500s", a.m.Bytes())
 	}
 }
 

@@ -139,23 +139,23 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, file.Close())
 }
 
-// find returns the workflow with an id.
-func (l library) find(ctx context.Context, id string) (*workflow.Workflow, []string, error) {
+// find returns the workflow with an id; nil if there is none, with the ids that there are and the files that have errors.
+func (l library) find(ctx context.Context, id string) (found *workflow.Workflow, ids, unusable []string, err error) {
 	all, err := l.all(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var ids []string
 	for _, f := range all {
-		if f.workflow == nil || f.err != nil {
-			continue
+		switch {
+		case f.workflow == nil || f.err != nil:
+			unusable = append(unusable, f.file)
+		case f.workflow.ID == id:
+			return f.workflow, nil, nil, nil
+		default:
+			ids = append(ids, f.workflow.ID)
 		}
-		if f.workflow.ID == id {
-			return f.workflow, nil, nil
-		}
-		ids = append(ids, f.workflow.ID)
 	}
-	return nil, ids, nil
+	return nil, ids, unusable, nil
 }
 
 // file reads one file of the folder.

@@ -82,7 +82,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 
 // workflow finds a workflow, or says which ones have a similar id.
 func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, error) {
-	w, ids, err := s.library.find(ctx, id)
+	w, ids, unusable, err := s.library.find(ctx, id)
 	if err != nil {
 		return nil, tellStore(err)
 	}
@@ -91,7 +91,12 @@ func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, e
 		if similar := near.Names(id, ids); len(similar) > 0 {
 			details["didYouMean"] = similar
 		}
-		return nil, failure(candor.CodeWorkrailNotFound, "No workflow has this id.", "Call list_workflows and use an id from its answer.", details, nil)
+		message := "No workflow has this id."
+		if len(unusable) > 0 {
+			details["unusable"] = unusable[:min(len(unusable), 10)]
+			message = "No workflow has this id, or its file has errors, which validate_workflow lists."
+		}
+		return nil, failure(candor.CodeWorkrailNotFound, message, "Call list_workflows, which names the workflows and the files with errors, and use an id from its answer.", details, nil)
 	}
 	return w, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -137,5 +138,12 @@ func newSessionID() token.SessionID {
 	return id
 }
 
-// Start does nothing: a session is put right by whoever changes it next.
-func (s *System) Start(context.Context, *workbench.Bench) {}
+// abandonedAfter is far longer than a session takes to be made.
+const abandonedAfter = time.Hour
+
+// Start removes sessions that a crash left half made.
+func (s *System) Start(_ context.Context, b *workbench.Bench) {
+	if err := s.sessions.RemoveAbandoned(abandonedAfter); err != nil {
+		b.Logger().Warn("removing sessions that were never finished", slog.Any("error", err))
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -223,6 +224,21 @@ func (s *Store[S]) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	return s.root.RemoveAll(gone)
+}
+
+// RemoveAbandoned removes what a crash of Create or Remove left behind longer ago than age.
+func (s *Store[S]) RemoveAbandoned(age time.Duration) error {
+	entries, err := fs.ReadDir(s.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		id, abandoned := strings.CutPrefix(e.Name(), temporaryPrefix)
+		if info, infoErr := e.Info(); abandoned && isID(id) && infoErr == nil && s.options.Now().Sub(info.ModTime()) > age {
+			err = errors.Join(err, s.root.RemoveAll(e.Name()))
+		}
+	}
+	return err
 }
 
 func (s *Store[S]) openFolder(id string) (*folder, error) {

@@ -372,3 +372,28 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	b.ReportMetric(float64(spent[1])/float64(spent[0]), "x-short-session")
 }
+
+func TestRemoveAbandoned(t *testing.T) {
+	s, dir := made(t)
+	sessions := filepath.Dir(dir)
+	old := time.Now().Add(-2 * time.Hour)
+	for name, at := range map[string]time.Time{"new-0000000000000001": old, "new-0000000000000002": time.Now(), "new-other": old, "other": old} {
+		if err := os.MkdirAll(filepath.Join(sessions, name, "events"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(sessions, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.RemoveAbandoned(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	entries, _ := os.ReadDir(sessions)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{id, "new-0000000000000002", "new-other", "other"}; !slices.Equal(names, want) {
+		t.Errorf("left are %q, want %q", names, want)
+	}
+}

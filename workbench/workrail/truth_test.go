@@ -1,0 +1,79 @@
+package workrail_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestW14NoTextContradictsRetry looks at the words of every failure.
+func TestW14NoTextContradictsRetry(t *testing.T) {
+	t.Parallel()
+	for name, fail := range newPlace(t).failures() {
+		a := fail()
+		a.doesNotContradict()
+		kind, _ := a.envelope().Path("retry", "kind").Str()
+		text := strings.ToLower(string(a.m.Bytes()))
+		if kind == "not_retryable" && (strings.Contains(text, "retry the call") || strings.Contains(text, "same call again") || strings.Contains(text, "try again")) {
+			t.Errorf("%s: it says to retry: %s", name, a.m.Bytes())
+		}
+		if kind != "not_retryable" && strings.Contains(text, "do not retry") {
+			t.Errorf("%s: it says not to retry: %s", name, a.m.Bytes())
+		}
+		if suggestion, _ := a.canonical().Path("suggestion").Str(); suggestion == "" {
+			t.Errorf("%s: it does not say what to do: %s", name, a.m.Bytes())
+		}
+	}
+}
+
+// TestW17NoPathOfTheMachineIsShown scans the answers of every tool and every failure of a server whose home, state and workflows are in one
+// folder.
+func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.env = []string{"HOME=" + filepath.Dir(p.state), "DEBUG_STACK=true", "MCP_ERRORS_VERBOSE=1"}
+	home := filepath.Dir(p.state)
+	scan := func(name string, a answer) {
+		t.Helper()
+		a.leaksNothing()
+		if strings.Contains(string(a.m.Bytes()), home) {
+			t.Errorf("%s: %s", name, a.m.Bytes())
+		}
+	}
+	for name, fail := range p.failures() {
+		scan(name, fail())
+	}
+	p.write(filepath.Join(p.workflows, "broken.yaml"), "id: [\n")
+	s := p.start()
+	a := s.begin("plain", nil)
+	id := a.data("sessionId")
+	for tool, in := range map[string]args{
+		"list_workflows": {}, "inspect_workflow": {"workflowId": "plain"}, "validate_workflow": {"file": "broken.yaml"}, "resume_session": {},
+		"session_health": {"sessionId": id}, "export_session": {"sessionId": id},
+	} {
+		scan(tool, s.call(tool, in).fine())
+	}
+	// Errors of the disk name files: the folders of the state are replaced by files, one after the other.
+	for _, folder := range []string{"sessions/" + id + "/events", "sessions/" + id, "snapshots", "sessions"} {
+		name := filepath.Join(p.state, folder)
+		if err := os.RemoveAll(name); err != nil {
+			t.Fatal(err)
+		}
+		p.write(name, "")
+		for tool, in := range map[string]args{
+			"continue_workflow": {"continueToken": a.token()}, "resume_session": {"sessionId": id}, "session_health": {"sessionId": id},
+			"export_session": {"sessionId": id}, "start_workflow": {"workflowId": "plain"},
+		} {
+			b := s.call(tool, in)
+			scan(folder+" "+tool, b)
+			if b.failed() {
+				b.wellFormed()
+			}
+		}
+	}
+	if err := os.RemoveAll(p.workflows); err != nil {
+		t.Fatal(err)
+	}
+	scan("no folder of workflows", s.call("list_workflows", args{}))
+}
