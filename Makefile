@@ -43,6 +43,7 @@ crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times a
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
 	go test -count=1 -timeout 0 -v -run '^TestR10' ./gateway ./cmd/candor -hostile 25
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./workbench/kaiza -sweep 1
+	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./workbench/workrail -long
 
 soak: ## append to a ledger for long, and see that nothing grows
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
