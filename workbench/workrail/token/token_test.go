@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,4 +168,38 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is a second spelling", text)
 		}
 	})
+}
+
+// TestKeyringsOpenedTogetherAgree opens a new folder several times at once, as servers that start together do.
+func TestKeyringsOpenedTogetherAgree(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		root, err := os.OpenRoot(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rings := make([]*token.Keyring, 4)
+		var all sync.WaitGroup
+		for i := range rings {
+			all.Go(func() {
+				ring, err := token.Open(root, time.Unix(1_800_000_000, 0))
+				if err != nil {
+					t.Error(err)
+				}
+				rings[i] = ring
+			})
+		}
+		all.Wait()
+		for _, from := range rings {
+			text := from.Mint(sample)
+			for _, to := range rings {
+				if _, err := to.Parse(text, token.Continue); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := root.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
