@@ -47,8 +47,7 @@ type listedWorkflow struct {
 
 func listReply(all []listed) workbench.Reply {
 	var b strings.Builder
-	var found []listedWorkflow
-	var unusable []string
+	found, unusable := []listedWorkflow{}, []string{}
 	for _, f := range all {
 		if f.err != nil {
 			unusable = append(unusable, f.file)
@@ -210,19 +209,29 @@ func (s *System) exportSession() workbench.Tool {
 // maxExported bounds the text of an export; the command line exports everything.
 const maxExported = 512 << 10
 
+// exportReply shows the events from the first on, as many as fit, in the text and for programs.
 func exportReply(id string, left *session.Salvage) workbench.Reply {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Session %s, %s: %d events are sound, %d more can be read and may be wrong.\n", id, left.Health.Kind, len(left.Sound), len(left.Doubtful))
-	events := left.Sound
-	for i, e := range events {
-		line := fmt.Sprintf("%d %s %s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), e.Kind, e.Data)
+	fits := func(e session.Event, mark string) bool {
+		line := fmt.Sprintf("%d %s %s%s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), mark, e.Kind, e.Data)
 		if b.Len()+len(line) > maxExported {
-			fmt.Fprintf(&b, "… %d more events: candor workbench workrail export %s writes all of them\n", len(events)-i, id)
-			events = events[:i]
-			break
+			return false
 		}
 		b.WriteString(line)
+		return true
 	}
-	shown := session.Salvage{Health: left.Health, Sound: events, Doubtful: left.Doubtful[:min(len(left.Doubtful), 100)]}
+	shown := session.Salvage{Health: left.Health}
+	for shown.Sound = left.Sound[:0]; len(shown.Sound) < len(left.Sound) && fits(left.Sound[len(shown.Sound)], ""); {
+		shown.Sound = left.Sound[:len(shown.Sound)+1]
+	}
+	if len(shown.Sound) == len(left.Sound) {
+		for len(shown.Doubtful) < len(left.Doubtful) && fits(left.Doubtful[len(shown.Doubtful)].Event, "doubtful ") {
+			shown.Doubtful = left.Doubtful[:len(shown.Doubtful)+1]
+		}
+	}
+	if more := len(left.Sound) + len(left.Doubtful) - len(shown.Sound) - len(shown.Doubtful); more > 0 {
+		fmt.Fprintf(&b, "… %d more events: candor workbench workrail export %s writes all of them\n", more, id)
+	}
 	return workbench.Reply{Text: []string{b.String()}, Data: shown}
 }

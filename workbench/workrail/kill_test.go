@@ -114,7 +114,7 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 		t.Errorf("%d sessions were acknowledged, %d are there", acknowledged, whole)
 	}
 	list := s.call("resume_session", args{}).fine()
-	more, _ := list.m.Result().Path("structuredContent", "more").Int64()
+	more, _ := list.m.Result().Path("structuredContent", "older").Int64()
 	if n := list.m.Result().Path("structuredContent", "sessions").Len(); n+int(more) != whole {
 		t.Errorf("%d sessions are listed, %d are there", n+int(more), whole)
 	}

@@ -2,6 +2,7 @@ package workrail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,16 +142,42 @@ func (s *System) summary(ctx context.Context, id string) (Summary, error) {
 	return m, err
 }
 
-const maxListed = 20
+// The list of open sessions is short, and few sessions are read for it: there may be thousands.
+const (
+	maxListed = 20
+	maxRead   = 500
+)
+
+// open returns the sessions that were changed last and are not completed, and how many older ones were not looked at.
+func (s *System) open(ctx context.Context) (found []Summary, older int, err error) {
+	ids, err := s.sessions.Recent()
+	if err != nil {
+		return nil, 0, err
+	}
+	found = []Summary{}
+	for i, id := range ids {
+		if len(found) == maxListed || i == maxRead {
+			return found, len(ids) - i, nil
+		}
+		m, err := s.summary(ctx, id)
+		if errors.Is(err, session.ErrNotFound) { // it was removed meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if m.Health != session.Healthy || m.Step != "" {
+			found = append(found, m)
+		}
+	}
+	return found, 0, nil
+}
 
 func (s *System) list(ctx context.Context) (workbench.Reply, error) {
-	all, err := s.Sessions(ctx)
+	open, older, err := s.open(ctx)
 	if err != nil {
 		return workbench.Reply{}, tellStore(err)
 	}
-	open := slices.DeleteFunc(all, func(m Summary) bool { return m.Health == session.Healthy && m.Step == "" })
-	more := max(0, len(open)-maxListed)
-	open = open[:len(open)-more]
 	var b strings.Builder
 	if len(open) == 0 {
 		b.WriteString("No session is open. Call list_workflows and start_workflow to begin one.")
@@ -170,8 +197,8 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 			fmt.Fprintf(&b, "  not healthy (%s): export_session reads what is left\n", m.Health)
 		}
 	}
-	if more > 0 {
-		fmt.Fprintf(&b, "and %d more\n", more)
+	if older > 0 {
+		fmt.Fprintf(&b, "and %d older sessions, which candor workbench workrail sessions lists\n", older)
 	}
-	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"sessions": open, "more": more}}, nil
+	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"sessions": open, "older": older}}, nil
 }

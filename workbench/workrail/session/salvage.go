@@ -32,7 +32,7 @@ func (s *Store[S]) Salvage(id string) (*Salvage, error) {
 		return nil, err
 	}
 	defer f.root.Close() //nolint:errcheck // it was only read
-	out := &Salvage{}
+	out := &Salvage{Sound: []Event{}}
 	_, h, err := f.scan(func(e Event) error {
 		out.Sound = append(out.Sound, e)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -111,6 +112,22 @@ func (s *Store[S]) IDs() ([]string, error) {
 			ids = append(ids, e.Name())
 		}
 	}
+	return ids, nil
+}
+
+// Recent returns the sessions that there are, those that were changed last first. It looks at the files and reads none.
+func (s *Store[S]) Recent() ([]string, error) {
+	ids, err := s.IDs()
+	if err != nil {
+		return nil, err
+	}
+	changed := make(map[string]time.Time, len(ids))
+	for _, id := range ids {
+		if info, err := s.root.Lstat(id + "/" + manifestName); err == nil { // without a manifest it comes last
+			changed[id] = info.ModTime()
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return changed[b].Compare(changed[a]) })
 	return ids, nil
 }
 

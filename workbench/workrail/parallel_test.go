@@ -1,0 +1,123 @@
+package workrail_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// pipeline sends calls without waiting and returns their answers, in the order of the calls.
+func (s *server) pipeline(calls []call) []answer {
+	s.t.Helper()
+	first := s.next + 1
+	for _, c := range calls {
+		s.next++
+		if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", s.next, callParams(s.t, c.tool, c.in)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	answers := make([]answer, len(calls))
+	for range calls {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				s.t.Fatal(errEnded)
+			}
+			m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{})
+			var id int
+			if _, err := fmt.Sscan(string(m.ID()), &id); err != nil || id < first || id > s.next {
+				s.t.Fatalf("an answer to %s", m.ID())
+			}
+			answers[id-first] = answer{s.t, &m}
+		case <-time.After(patience):
+			s.t.Fatal("no answer")
+		}
+	}
+	return answers
+}
+
+// TestW10ParallelCallsOfOneClientShareASession: one of them is recorded, the others get the record, and none meets a lock.
+func TestW10ParallelCallsOfOneClientShareASession(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	a := s.begin("plain", nil)
+	id := a.data("sessionId")
+	for step := range 10 {
+		var calls []call
+		for i := range 8 {
+			calls = append(calls, call{"continue_workflow", args{"continueToken": a.token(), "notes": fmt.Sprint(i)}},
+				call{"resume_session", args{"sessionId": id}}, call{"session_health", args{"sessionId": id}})
+		}
+		recorded := 0
+		for _, b := range s.pipeline(calls) {
+			b.fine()
+			if kind := b.data("health", "kind"); kind != "" && kind != "healthy" {
+				t.Errorf("step %d: the session is %s", step, kind)
+			}
+			if b.data("step", "path") == "" && b.data("kind") != "completed" || b.m.Result().Path("structuredContent", "health").Present() {
+				continue
+			}
+			if done, _ := b.m.Result().Path("structuredContent", "completedSteps").Int64(); done == int64(step)+1 && !b.m.Result().Path("structuredContent", "replay").Present() {
+				recorded++
+				a = b
+			}
+		}
+		if recorded == 0 {
+			t.Fatalf("step %d was not recorded", step)
+		}
+		if got := len(s.steps(id)); got != step+1 {
+			t.Fatalf("%d steps are recorded, want %d", got, step+1)
+		}
+	}
+	a.kind("completed")
+}
+
+// TestOpenSessionsAreListedByTheirLastChange, at most twenty, and completed ones not at all.
+func TestOpenSessionsAreListedByTheirLastChange(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	first := s.begin("plain", nil)
+	s.walk(s.begin("plain", nil), 10).kind("completed")
+	for range 21 {
+		s.begin("plain", nil)
+	}
+	s.walk(first, 1)
+	list := s.call("resume_session", args{}).fine()
+	if n, older := list.m.Result().Path("structuredContent", "sessions").Len(), list.m.Result().Path("structuredContent", "older"); n != 20 || string(older.Raw()) != "3" {
+		t.Errorf("%d are listed, %s are older, want 20 and 3", n, older.Raw())
+	}
+	if got := list.data("sessions", 0, "sessionId"); got != first.data("sessionId") {
+		t.Errorf("the first is %s, want %s", got, first.data("sessionId"))
+	}
+}
+
+// TestExportIsBounded exports a damaged session of large events.
+func TestExportIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	a := s.begin("plain", nil)
+	for range 9 {
+		a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": strings.Repeat("n", 65536), "output": strings.Repeat("o", 200_000)}).fine()
+	}
+	id := a.data("sessionId")
+	whole := s.call("export_session", args{"sessionId": id}).fine()
+	p.write(p.segments(id)[0], "")
+	left := s.call("export_session", args{"sessionId": id}).fine()
+	for name, b := range map[string]answer{"whole": whole, "damaged": left} {
+		if n := len(b.m.Bytes()); n > 3<<19 {
+			t.Errorf("the export of the %s session has %d bytes", name, n)
+		}
+		text, _ := b.m.Result().Path("content", 0, "text").Str()
+		if !strings.Contains(text, "candor workbench workrail export "+id) {
+			t.Errorf("%s: the text does not say where the rest is: %.200s", name, text)
+		}
+	}
+	if n := left.m.Result().Path("structuredContent", "doubtful").Len(); n == 0 {
+		t.Error("nothing of the damaged session is shown")
+	}
+}
