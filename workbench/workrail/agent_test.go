@@ -260,7 +260,7 @@ func sample(schema wire.Value) any {
 func play(t *testing.T, n int, advised bool, seen map[string]int) result {
 	t.Helper()
 	p := newPlace(t)
-	h := &host{place: p, r: rand.New(rand.NewPCG(uint64(n), 14)), dead: map[string]bool{}, seen: seen} //nolint:gosec // it repeats a run
+	h := &host{place: p, r: rand.New(rand.NewPCG(uint64(n), 14)), dead: map[string]bool{}, seen: seen}
 	h.s, h.calls = h.start("--drill"), h.r.IntN(5)
 	workflow := []string{"bug-hunt", "migration", "release"}[n%3]
 	g := &agent{h: h, workflow: workflow, goal: fmt.Sprintf("run %d", n), advised: advised, done: map[string][]string{}}

@@ -28,6 +28,9 @@ func rounds(usual, many int) int {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set("W10|Every.*Has") // calls run beside each other there only; the rest runs without the detector
+	}
 	dir, err := os.MkdirTemp("", "workrail")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,7 +38,11 @@ func TestMain(m *testing.M) {
 	}
 	binary = filepath.Join(dir, "candor")
 	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // no test writes into the state folder of the user; the name is valid
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/candor-mcp/candor/cmd/candor").CombinedOutput(); err != nil {
+	build := []string{"build", "-o", binary}
+	if raced {
+		build = append(build, "-race")
+	}
+	if out, err := exec.Command("go", append(build, "github.com/candor-mcp/candor/cmd/candor")...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building candor: %v\n%s", err, out)
 		os.Exit(1)
 	}

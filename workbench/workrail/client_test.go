@@ -132,7 +132,7 @@ func (s *server) kill() { s.finish(func() { _ = s.cmd.Process.Kill() }) }
 func (s *server) finish(how func()) {
 	s.once.Do(func() {
 		how()
-		for range s.lines { //nolint:revive // the pipe is emptied before Wait
+		for range s.lines { // the pipe is emptied before Wait
 		}
 		_ = s.cmd.Wait()
 	})

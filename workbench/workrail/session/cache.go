@@ -11,7 +11,7 @@ type entry[S any] struct {
 	id   string
 	turn chan struct{} // holds one value while the entry is free
 
-	// The rest belongs to whoever has taken the turn.
+	// The rest belongs to the holder of the turn.
 	folder   *folder
 	state    *S // nil if nothing is known
 	manifest manifest
@@ -42,7 +42,7 @@ func (s *Store[S]) entry(id string) (*entry[S], error) {
 	defer s.mu.Unlock()
 	if at, ok := s.open[id]; ok {
 		s.recent.MoveToFront(at)
-		return at.Value.(*entry[S]), nil //nolint:forcetypeassert // the list holds nothing else
+		return at.Value.(*entry[S]), nil //nolint:forcetypeassert,errcheck // the list holds nothing else
 	}
 	if !isID(id) {
 		return nil, ErrNotFound
@@ -52,7 +52,7 @@ func (s *Store[S]) entry(id string) (*entry[S], error) {
 	s.open[id] = s.recent.PushFront(e)
 	for s.recent.Len() > s.options.MaxOpen {
 		last := s.recent.Back()
-		delete(s.open, last.Value.(*entry[S]).id) //nolint:forcetypeassert // as above
+		delete(s.open, last.Value.(*entry[S]).id) //nolint:forcetypeassert,errcheck // as above
 		s.recent.Remove(last)
 	}
 	return e, nil

@@ -46,7 +46,8 @@ func encodeEvents(records []Record, last uint64, now time.Time) ([]byte, []Event
 		if err != nil {
 			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
 		}
-		events[i] = Event{Version: schemaVersion, Index: last + uint64(i) + 1, Kind: r.Kind, At: now.UTC(), Data: bytes.TrimSuffix(data, []byte("\n"))}
+		last++
+		events[i] = Event{Version: schemaVersion, Index: last, Kind: r.Kind, At: now.UTC(), Data: bytes.TrimSuffix(data, []byte("\n"))}
 		line, err := encodeJSON(events[i])
 		if err != nil {
 			return nil, nil, fmt.Errorf("event %s: %w", r.Kind, err)
