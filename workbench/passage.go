@@ -184,9 +184,11 @@ func (c *Call) unleft(err error) *candor.Error {
 		}
 		c.bench.log.Error("what a call did could not be taken back", slog.String("call", c.ID), slog.Any("error", reverted))
 	}
-	return e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithRetry(candor.NoRetry()),
-		candor.WithSuggestion("Look at what the action has changed, and tell the operator; do not repeat it."),
-		candor.WithDetails(map[string]any{"effect": "done"}))
+	e = e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithDetails(map[string]any{"effect": "done"}))
+	if c.Tool.Idempotent {
+		return e // which advises to send the same call again after a while
+	}
+	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Look at what the action has changed, and tell the operator; do not repeat it."))
 }
 
 // gate says why a call must not be served, nil if it may.
