@@ -2,6 +2,7 @@ package workrail_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -287,6 +288,15 @@ func play(t *testing.T, n int, advised bool, seen map[string]int) result {
 	return r
 }
 
+var agents = flag.Int("agents", 0, "how many runs each scripted agent plays; 0 is 20, and 1,000 with -long")
+
+func agentRuns() int {
+	if *agents > 0 {
+		return *agents
+	}
+	return rounds(20, 1000)
+}
+
 // playAll plays many runs, four at a time, and returns their sum and how many finished.
 func playAll(t *testing.T, runs int, advised bool) (sum result, finished int) {
 	t.Helper()
@@ -333,7 +343,7 @@ func (r *result) add(o result) {
 // TestScriptedAgentFinishes lets agents do every example workflow while every fifth call fails.
 func TestScriptedAgentFinishes(t *testing.T) {
 	t.Parallel()
-	runs := rounds(20, 1000)
+	runs := agentRuns()
 	sum, finished := playAll(t, runs, true)
 	if finished != runs || sum.needless > 0 {
 		t.Errorf("%d of %d runs finished, %d began anew needlessly", finished, runs, sum.needless)
@@ -343,7 +353,7 @@ func TestScriptedAgentFinishes(t *testing.T) {
 // TestAgentWithoutAdviceDoesNot is the same agent, which sees only the message of a failure.
 func TestAgentWithoutAdviceDoesNot(t *testing.T) {
 	t.Parallel()
-	runs := rounds(20, 1000)
+	runs := agentRuns()
 	sum, finished := playAll(t, runs, false)
 	if finished == runs && sum.needless == 0 {
 		t.Error("it does as well as with advice: the comparison proves nothing")

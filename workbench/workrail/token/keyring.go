@@ -63,11 +63,12 @@ func Open(root *os.Root, now time.Time) (*Keyring, error) {
 	return r, err
 }
 
-// createWait bounds the wait for another process that makes the first key.
-const createWait = 5 * time.Second
+// lockWait bounds the wait for another process that changes the keys.
+const lockWait = 5 * time.Second
 
-func (r *Keyring) create(now time.Time) error {
-	for end := time.Now().Add(createWait); ; time.Sleep(5 * time.Millisecond) {
+// change calls f with the keys as they are on the disk, while no other process changes them.
+func (r *Keyring) change(f func() error) error {
+	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := filelock.Open(r.root, lockFile)
 		if errors.Is(err, filelock.ErrLocked) && time.Now().Before(end) {
 			continue
@@ -75,11 +76,21 @@ func (r *Keyring) create(now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err = r.Reload(); errors.Is(err, fs.ErrNotExist) {
-			err = r.Rotate(now)
+		if err = r.Reload(); err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = f()
 		}
 		return errors.Join(err, lock.Close())
 	}
+}
+
+// create makes the first key, unless another process has made it.
+func (r *Keyring) create(now time.Time) error {
+	return r.change(func() error {
+		if len(r.keys) > 0 {
+			return nil
+		}
+		return r.add(now)
+	})
 }
 
 // refresh reads the file again if it is another one. A file that cannot be read leaves the keys as they are.
@@ -139,6 +150,11 @@ func parseKeys(data []byte) ([]key, error) {
 
 // Rotate makes a new key, which signs from now on. Tokens of earlier keys stay valid until [Keyring.Retire].
 func (r *Keyring) Rotate(now time.Time) error {
+	return r.change(func() error { return r.add(now) })
+}
+
+// add makes a new key.
+func (r *Keyring) add(now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := uint8(1)
@@ -154,14 +170,16 @@ func (r *Keyring) Rotate(now time.Time) error {
 }
 
 // Retire forgets all keys but the one that signs: tokens of the others are not accepted any more. It returns how many there were.
-func (r *Keyring) Retire() (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old := len(r.keys) - 1
-	if old == 0 {
-		return 0, nil
-	}
-	return old, r.save(slices.Clone(r.keys[old:]))
+func (r *Keyring) Retire() (old int, err error) {
+	err = r.change(func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if old = len(r.keys) - 1; old == 0 {
+			return nil
+		}
+		return r.save(slices.Clone(r.keys[old:]))
+	})
+	return old, err
 }
 
 // save makes keys durable, then uses them. It needs the lock.

@@ -203,3 +203,29 @@ func TestKeyringsOpenedTogetherAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestRotationsOfTwoProcessesKeepBothKeys: the second one must not replace the key that the first one made.
+func TestRotationsOfTwoProcessesKeepBothKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := open(t, dir)
+	second := open(t, dir)
+	var texts []string
+	for _, r := range []*token.Keyring{first, second, first} {
+		texts = append(texts, r.Mint(sample))
+		if err := r.Rotate(time.Unix(1_800_000_001, 0)); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, r.Mint(sample))
+	}
+	for i, text := range texts {
+		for _, r := range []*token.Keyring{first, second, open(t, dir)} {
+			if _, err := r.Parse(text, token.Continue); err != nil {
+				t.Errorf("token %d: %v", i, err)
+			}
+		}
+	}
+	if n, err := second.Retire(); n != 3 || err != nil {
+		t.Errorf("%d keys were retired, %v", n, err)
+	}
+}
