@@ -15,7 +15,6 @@ import (
 const (
 	maxContextBytes = 256 << 10 // as canonical JSON
 	maxContextDepth = 64
-	maxNotesBytes   = 64 << 10
 	maxOutputBytes  = 256 << 10
 	measuredAs      = "jcs_utf8_bytes"
 )

@@ -2,6 +2,8 @@ package workrail_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 )
@@ -75,6 +77,25 @@ func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 		s.kill()
 		s = p.start()
 	}
+}
+
+// TestASessionKeepsItsWorkflow: a file that changes, or goes, changes nothing for a session that has begun.
+func TestASessionKeepsItsWorkflow(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	a := s.begin("plain", nil)
+	p.write(filepath.Join(p.workflows, "plain.yaml"), "id: plain\nname: Plain\nsteps:\n  - {id: other, prompt: Other., notes: optional}\n")
+	if got := s.begin("plain", nil).data("step", "path"); got != "other" {
+		t.Errorf("a new session begins with %s", got)
+	}
+	a = s.walk(a, 5)
+	if err := os.Remove(filepath.Join(p.workflows, "plain.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	s.kill()
+	s = p.start()
+	s.walk(a, 5).kind("completed")
 }
 
 // TestW13TheSameContentInAnotherOrderIsTheSame compares values, not bytes.

@@ -1,6 +1,9 @@
 package workrail_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +116,43 @@ func TestW12EachWayToBeWrongHasItsCode(t *testing.T) {
 	reason(s.call("continue_workflow", args{"continueToken": a.token()}), "TOKEN_BAD_SIGNATURE", "signature_mismatch")
 	b := s.call("resume_session", args{"sessionId": a.data("sessionId")}).kind("step")
 	s.walk(b, 1)
+}
+
+// TestW12SignaturesAreComparedInConstantTime reads the source: the one comparison of a signature is hmac.Equal.
+func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("token/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	equal := 0
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if f, ok := call.Fun.(*ast.SelectorExpr); ok {
+				switch from, _ := f.X.(*ast.Ident); {
+				case from != nil && from.Name == "hmac" && f.Sel.Name == "Equal":
+					equal++
+				case f.Sel.Name == "Equal" && from != nil && (from.Name == "bytes" || from.Name == "slices"), f.Sel.Name == "Compare", f.Sel.Name == "DeepEqual":
+					t.Errorf("%s compares bytes with %s.%s", name, from.Name, f.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if equal != 1 {
+		t.Errorf("hmac.Equal is called %d times, want once", equal)
+	}
 }
 
 // replaceKeys gives the state the keys of another server.
