@@ -33,6 +33,8 @@ type luck struct {
 	fits func(c *call) bool
 	// do brings the failure about. The function that it returns, which may be nil, is called when the call was answered.
 	do func(h *host, c *call) func()
+	// needsSession says that the files of the session must be there.
+	needsSession bool
 }
 
 func always(*call) bool      { return true }
@@ -44,69 +46,69 @@ var lucks = []luck{
 		token, _ := c.in["continueToken"].(string)
 		c.in["continueToken"] = flip(token, h.r.IntN(len(token)))
 		return nil
-	}},
+	}, false},
 	{"token cut", continues, func(h *host, c *call) func() {
 		token, _ := c.in["continueToken"].(string)
 		c.in["continueToken"] = token[:h.r.IntN(len(token))] + "x"
 		return nil
-	}},
+	}, false},
 	{"token of another version", continues, func(_ *host, c *call) func() {
 		token, _ := c.in["continueToken"].(string)
 		c.in["continueToken"] = token[:3] + "z" + token[4:]
 		return nil
-	}},
+	}, false},
 	{"token of another kind", continues, func(h *host, c *call) func() {
 		c.in["continueToken"] = h.resume
 		return nil
-	}},
-	{"wrong argument", always, func(_ *host, c *call) func() { c.in["notess"] = 5; return nil }},
-	{"wrong workflow", starts, func(_ *host, c *call) func() { c.in["workflowId"] = "bug-hnt"; return nil }},
-	{"panic", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "panic"}}; return nil }},
-	{"timeout", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "timeout"}}; return nil }},
+	}, false},
+	{"wrong argument", always, func(_ *host, c *call) func() { c.in["notess"] = 5; return nil }, false},
+	{"wrong workflow", starts, func(_ *host, c *call) func() { c.in["workflowId"] = "bug-hnt"; return nil }, false},
+	{"panic", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "panic"}}; return nil }, false},
+	{"timeout", always, func(_ *host, c *call) func() { *c = call{"drill", args{"kind": "timeout"}}; return nil }, false},
 	{"locked", continues, func(h *host, _ *call) func() {
 		release := h.hold(h.session)
 		time.AfterFunc(800*time.Millisecond, release)
 		return nil
-	}},
+	}, true},
 	{"session gone", continues, func(h *host, _ *call) func() {
 		h.dead[h.session] = true
 		_ = os.Rename(h.place.session(h.session), filepath.Join(h.state, "gone-"+h.session))
 		return nil
-	}},
+	}, true},
 	{"session damaged", continues, func(h *host, _ *call) func() {
 		h.dead[h.session] = true
 		names := h.segments(h.session)
 		name := names[h.r.IntN(len(names))]
 		h.write(name, strings.Replace(h.read(name), `"data"`, `"dato"`, 1))
 		return nil
-	}},
+	}, true},
 	{"workflow replaced", continues, func(h *host, _ *call) func() {
 		h.dead[h.session] = true
 		name := h.snapshot()
 		h.write(name, strings.Replace(h.read(name), `"prompt":"`, `"prompt":"X `, 1))
 		return nil
-	}},
+	}, false},
 	{"workflow gone", continues, func(h *host, _ *call) func() {
 		name := h.snapshot()
 		text := h.read(name)
 		_ = os.Remove(name)
 		h.repair = func() { h.write(name, text) }
 		return nil
-	}},
+	}, false},
 	{"workflow damaged", continues, func(h *host, _ *call) func() {
 		name := h.snapshot()
 		text := h.read(name)
 		h.write(name, "{")
 		h.repair = func() { h.write(name, text) }
 		return nil
-	}},
-	{"killed before", always, func(h *host, _ *call) func() { h.s.kill(); return nil }},
+	}, false},
+	{"killed before", always, func(h *host, _ *call) func() { h.s.kill(); return nil }, false},
 	{"killed meanwhile", always, func(h *host, _ *call) func() {
 		s := h.s
 		time.AfterFunc(time.Duration(h.r.IntN(5000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
 		return nil
-	}},
-	{"killed after", always, func(h *host, _ *call) func() { return h.s.kill }},
+	}, false},
+	{"killed after", always, func(h *host, _ *call) func() { return h.s.kill }, false},
 }
 
 // do sends a call. It is lost if the connection broke before the agent saw the answer; the server is running again then.
@@ -117,7 +119,7 @@ func (h *host) do(c *call) (a answer, lost bool) {
 	if h.calls%5 == 0 && h.repair == nil {
 		fitting := []luck{}
 		for _, l := range lucks {
-			if l.fits(c) {
+			if l.fits(c) && !(l.needsSession && h.dead[h.session]) {
 				fitting = append(fitting, l)
 			}
 		}
