@@ -118,6 +118,16 @@ func TestW12EachWayToBeWrongHasItsCode(t *testing.T) {
 	s.walk(b, 1)
 }
 
+// TestW12NewTokensAreSignedWithTheKeysOfTheDisk: a server whose keys were changed by another process returns tokens that it accepts.
+func TestW12NewTokensAreSignedWithTheKeysOfTheDisk(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	s.begin("plain", nil)
+	p.replaceKeys()
+	s.walk(s.begin("plain", nil), 1).kind("step")
+}
+
 // TestW12SignaturesAreComparedInConstantTime reads the source: the one comparison of a signature is hmac.Equal.
 func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()

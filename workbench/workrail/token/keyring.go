@@ -25,7 +25,7 @@ const (
 )
 
 // Keyring holds the keys that sign tokens: one that signs, and earlier ones whose tokens are still accepted. It is safe for concurrent
-// use, and takes over what another process changed when it reads a token.
+// use, and takes over what another process changed when it makes or reads a token.
 type Keyring struct {
 	root *os.Root
 

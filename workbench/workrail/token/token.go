@@ -79,6 +79,7 @@ var length = len(Continue) + encoding.EncodedLen(size)
 
 // Mint returns the text of a token, signed with the current key.
 func (r *Keyring) Mint(t Token) string {
+	r.refresh() // a key that another process has retired must not sign
 	key := r.current()
 	b := make([]byte, 0, size)
 	b = append(b, version, key.id)
