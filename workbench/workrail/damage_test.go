@@ -211,3 +211,24 @@ func TestW18ACrashBeforeTheManifestLineIsHealthy(t *testing.T) {
 		}
 	}
 }
+
+// TestW11ADamagedWorkflowIsReplacedByTheNextStart: otherwise the advice to begin anew would lead nowhere. Sessions that were begun before
+// go on as well.
+func TestW11ADamagedWorkflowIsReplacedByTheNextStart(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(text string) string{
+		"not JSON": func(string) string { return "{" },
+		"replaced": func(text string) string { return strings.Replace(text, "Do it.", "Do not.", 1) },
+	} {
+		p := newPlace(t)
+		s := p.start()
+		a := s.begin("plain", nil)
+		p.write(p.snapshot(), damage(p.read(p.snapshot())))
+		b := s.call("continue_workflow", args{"continueToken": a.token()})
+		if !b.failed() && b.data("kind") != "blocked" {
+			t.Errorf("%s: the damage was not noticed: %s", name, b.m.Bytes())
+		}
+		s.walk(s.begin("plain", nil), 1).kind("step")
+		s.walk(s.call("resume_session", args{"resumeToken": a.data("resumeToken")}).fine(), 1).kind("step")
+	}
+}
