@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // entry is a session in memory.
 type entry[S any] struct {
-	id   string
-	turn chan struct{} // holds one value while the entry is free
+	id    string
+	turn  chan struct{} // holds one value while the entry is free
+	users atomic.Int32  // callers that have it or wait for it; grows only under the store's mutex
 
 	// The rest belongs to the holder of the turn.
 	folder   *folder
@@ -20,42 +22,58 @@ type entry[S any] struct {
 	next     int     // the segment to look at next among the older ones
 }
 
+// lock waits for the turn. After an error the entry must not be used.
 func (e *entry[S]) lock(ctx context.Context) error {
 	select {
 	case <-e.turn:
 		return nil
 	case <-ctx.Done():
+		e.users.Add(-1)
 		return ctx.Err()
 	}
 }
 
-func (e *entry[S]) unlock() { e.turn <- struct{}{} }
+func (e *entry[S]) unlock() {
+	e.turn <- struct{}{}
+	e.users.Add(-1)
+}
 
 // forget makes the next use read everything.
 func (e *entry[S]) forget() {
 	e.state, e.segments = nil, nil
 }
 
-// entry returns the entry of a session, and lets go of those that were not used for longest.
+// entry returns the entry of a session, which the caller must lock, and lets go of those that were not used for longest.
 func (s *Store[S]) entry(id string) (*entry[S], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, ok := s.open[id]; ok {
 		s.recent.MoveToFront(at)
-		return at.Value.(*entry[S]), nil //nolint:forcetypeassert,errcheck // the list holds nothing else
+		e := at.Value.(*entry[S]) //nolint:forcetypeassert,errcheck // the list holds nothing else
+		e.users.Add(1)
+		return e, nil
 	}
 	if !isID(id) {
 		return nil, ErrNotFound
 	}
 	e := &entry[S]{id: id, turn: make(chan struct{}, 1)}
+	e.users.Add(1)
 	e.turn <- struct{}{}
 	s.open[id] = s.recent.PushFront(e)
-	for s.recent.Len() > s.options.MaxOpen {
-		last := s.recent.Back()
-		delete(s.open, last.Value.(*entry[S]).id) //nolint:forcetypeassert,errcheck // as above
-		s.recent.Remove(last)
-	}
+	s.shrink()
 	return e, nil
+}
+
+// shrink lets go of sessions that are not in use. It needs the lock.
+func (s *Store[S]) shrink() {
+	for at := s.recent.Back(); at != s.recent.Front() && s.recent.Len() > s.options.MaxOpen; {
+		before := at.Prev()
+		if e := at.Value.(*entry[S]); e.users.Load() == 0 { //nolint:forcetypeassert,errcheck // as above
+			delete(s.open, e.id)
+			s.recent.Remove(at)
+		}
+		at = before
+	}
 }
 
 func (s *Store[S]) drop(id string) {

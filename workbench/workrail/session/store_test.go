@@ -397,3 +397,43 @@ func TestRemoveAbandoned(t *testing.T) {
 		t.Errorf("left are %q, want %q", names, want)
 	}
 }
+
+// TestASessionInUseStaysInMemory: two callers of one process wait for each other, however many other sessions are used meanwhile. If the
+// session were let go, the second would meet the lock of its own process.
+func TestASessionInUseStaysInMemory(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close() //nolint:errcheck // a test
+	s := session.NewStore(root, session.Options{MaxOpen: 1, LockWait: time.Millisecond}, fold)
+	ids := []string{"0000000000000001", "0000000000000002"}
+	for _, id := range ids {
+		if err := s.Create(id, session.Record{Kind: "text", Data: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entered, leave, second := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	first := make(chan error, 1)
+	go func() {
+		first <- s.Update(context.Background(), ids[0], func(*state) ([]session.Record, error) {
+			close(entered)
+			<-leave
+			return nil, nil
+		}, nil)
+	}()
+	<-entered
+	if err := s.View(context.Background(), ids[1], func(*state) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		second <- s.Update(context.Background(), ids[0], func(*state) ([]session.Record, error) { return nil, nil }, nil)
+	}()
+	time.Sleep(50 * time.Millisecond) // long enough for the second to give up, if it does
+	close(leave)
+	for _, done := range []chan error{first, second} {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
