@@ -7,6 +7,8 @@
 //	<id>/manifest.jsonl            one line for each segment, in order
 //	<id>/events/<first>-<last>.jsonl  a segment: events, one a line
 //	<id>/lock                      held while the session is changed; names its holder
+//	<id>/orphans/                  segments that a crash left without a line, moved out of the way
+//	new-<id>/                      a session that is being made or removed, or that a crash left so
 //
 // A call adds one segment. It is written under another name, synced and renamed, and its folder is synced; then a line with its digest is
 // added to the manifest and synced. That line is what makes the segment part of the session: a crash before it leaves a segment without a
