@@ -175,7 +175,7 @@ func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 			}
 		}
 	}()
-	token, winners, locks := a.token(), [2]int{}, 0
+	token, winners, locks := a.token(), [2]int{}, [2]int{}
 	for round := range count {
 		var got [2]answer
 		var all sync.WaitGroup
@@ -186,7 +186,7 @@ func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 					t.Errorf("round %d: %v", round, err)
 				}
 				got[i] = b
-				locks += locked * (1 - i) // only counted for one of them
+				locks[i] += locked
 			})
 		}
 		all.Wait()
@@ -216,5 +216,5 @@ func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 	if done, _ := last.m.Result().Path("structuredContent", "completedSteps").Int64(); done != int64(count) {
 		t.Errorf("%d steps are completed after %d rounds", done, count)
 	}
-	t.Logf("%d rounds, won %v, %d waits of the first, %d readings", count, winners, locks, n)
+	t.Logf("%d rounds, won %v, waited %v, %d readings", count, winners, locks, n)
 }
