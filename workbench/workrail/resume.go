@@ -114,6 +114,9 @@ func (s *System) Sessions(ctx context.Context) ([]Summary, error) {
 	var all []Summary
 	for _, id := range ids {
 		summary, err := s.summary(ctx, id)
+		if errors.Is(err, session.ErrNotFound) { // removed meanwhile
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

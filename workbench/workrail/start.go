@@ -64,6 +64,9 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, tellStore(err)
 	}
+	if err := s.snapshots.keep(w); err != nil { // gc may have removed it before the session appeared
+		return workbench.Reply{}, (&continueError{snapshotStoreError, err}).tell()
+	}
 	var a *answer
 	// The session exists: a caller that is late must not be asked to start another one.
 	err = s.sessions.View(context.WithoutCancel(ctx), id.String(), func(v *standing) error {

@@ -75,6 +75,15 @@ func (v *stepView) text() string {
 }
 
 func (n *requirements) text() string {
+	lines := n.Lines()
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\nTo complete it, continue_workflow needs:\n- " + strings.Join(lines, "\n- ") + "\n"
+}
+
+// Lines says what continue_workflow must give, one thing a line.
+func (n *requirements) Lines() []string {
 	var lines []string
 	if n.Notes != "" {
 		lines = append(lines, "notes ("+n.Notes+"): what you did and found, for a reader who has not seen this conversation")
@@ -101,8 +110,5 @@ func (n *requirements) text() string {
 	if len(n.Capabilities) > 0 {
 		lines = append(lines, "capabilities this step uses: "+strings.Join(n.Capabilities, ", "))
 	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return "\nTo complete it, continue_workflow needs:\n- " + strings.Join(lines, "\n- ") + "\n"
+	return lines
 }

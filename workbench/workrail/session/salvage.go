@@ -14,6 +14,8 @@ type Salvage struct {
 	Sound []Event `json:"sound"`
 	// Doubtful holds events that can be read and that nothing vouches for.
 	Doubtful []Doubtful `json:"doubtful,omitempty"`
+	// Omitted is how many doubtful events are not in the list, because there are too many.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // Doubtful is an event of a damaged or unattested segment.
@@ -44,17 +46,16 @@ func (s *Store[S]) Salvage(id string) (*Salvage, error) {
 	if h.Kind == Healthy && h.Unattested == 0 {
 		return out, nil
 	}
-	out.Doubtful, err = f.doubtful(h.Events)
+	out.Doubtful, out.Omitted, err = f.doubtful(h.Events)
 	return out, err
 }
 
 // doubtful returns the readable events behind the sound ones, of all files that look like segments.
-func (f *folder) doubtful(sound uint64) ([]Doubtful, error) {
+func (f *folder) doubtful(sound uint64) (found []Doubtful, omitted int, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), eventsName)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, 0, ignoreMissing(err)
 	}
-	var found []Doubtful
 	for _, entry := range entries {
 		if !entry.Type().IsRegular() || !strings.HasSuffix(entry.Name(), ".jsonl") {
 			continue
@@ -65,14 +66,18 @@ func (f *folder) doubtful(sound uint64) ([]Doubtful, error) {
 			continue
 		}
 		if err != nil {
-			return found, err
+			return found, omitted, err
 		}
 		for line := range bytes.Lines(data) {
 			var e Event
-			if decodeEvent(line, &e) == nil && e.Index > sound && len(found) < maxSalvaged {
+			switch {
+			case decodeEvent(line, &e) != nil || e.Index <= sound:
+			case len(found) == maxSalvaged:
+				omitted++
+			default:
 				found = append(found, Doubtful{name, e})
 			}
 		}
 	}
-	return found, nil
+	return found, omitted, nil
 }

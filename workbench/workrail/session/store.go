@@ -230,17 +230,7 @@ func (s *Store[S]) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	s.drop(id)
-	gone := temporaryPrefix + id // a crash leaves what IDs does not list
-	err = s.root.Rename(id, gone)
-	if err == nil {
-		err = durable.SyncDir(s.root, ".")
-	}
-	err = errors.Join(err, held.release())
-	if err != nil {
-		return err
-	}
-	return s.root.RemoveAll(gone)
+	return s.removeHeld(id, held)
 }
 
 // RemoveAbandoned removes what a crash of Create or Remove left behind longer ago than age.
