@@ -31,16 +31,21 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "workrail", "--workflows", "/home/me/workflows"]}}}
 
-Without --workflows only the examples are offered: bug-hunt, migration and release. Exit code 2: a flag or a file is wrong.`,
+Without --workflows only the examples are offered: bug-hunt, migration and release. The commands below are for the person who runs it;
+they may be used while the server runs. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench workrail
-  candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080`,
-		Args: atMost(0, "candor workbench workrail"),
+  candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080
+  candor workbench workrail check ~/workflows/release.yaml
+  candor workbench workrail sessions`,
+		Args: noSuchSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.benchServer.register(cmd, "tool-error")
 	cmd.Flags().StringVar(&c.workflows, "workflows", "", "a folder of workflow files (.yaml, .yml, .json)")
 	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
 	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
+	cmd.AddCommand(newRailSessions(c.w), newRailShow(c.w), newRailExport(c.w), newRailDoctor(c.w), newRailGC(c.w), newRailCheck(c.w),
+		newRailSchema(c.w), newRailKeys(c.w))
 	return cmd
 }
 

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+)
+
+// railCheckCommand holds the flags of `candor workbench workrail check`.
+type railCheckCommand struct {
+	w      *world
+	cmd    *cobra.Command
+	json   bool
+	strict bool
+}
+
+func newRailCheck(w *world) *cobra.Command {
+	c := &railCheckCommand{w: w}
+	cmd := &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check workflow files: each problem with line, column and a hint",
+		Long: `Check workflow files, YAML or JSON, and list each problem with line, column and a hint. A folder stands for the workflow files
+in it, - for standard input. Files that have the same id are a problem too: a server offers only the first.
+
+Exit code 0: all files can be used. Exit code 1: one has errors, or warnings with --strict. Exit code 2: one cannot be read.`,
+		Example: `  candor workbench workrail check release.yaml
+  candor workbench workrail check ~/workflows --strict
+  candor workbench workrail check - --json < draft.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return bad("candor workbench workrail check release.yaml", "give at least one file")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return workflowSuffixes, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.run(args) },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "treat warnings as errors")
+	return cmd
+}
+
+var workflowSuffixes = []string{"yaml", "yml", "json"}
+
+// checkedFile is one file of the JSON that check prints.
+type checkedFile struct {
+	File     string             `json:"file"`
+	OK       bool               `json:"ok"`
+	Workflow string             `json:"workflowId,omitempty"`
+	Steps    int                `json:"steps,omitempty"`
+	Hash     string             `json:"hash,omitempty"`
+	Problems []workflow.Problem `json:"problems"`
+}
+
+func (c *railCheckCommand) run(args []string) error {
+	names, err := workflowFiles(args)
+	if err != nil {
+		return err
+	}
+	files := []checkedFile{}
+	taken := map[string]string{}
+	ok := true
+	for _, name := range names {
+		data, shown, err := c.read(name)
+		if err != nil {
+			return err
+		}
+		f := c.check(shown, data, taken)
+		ok = ok && f.OK
+		files = append(files, f)
+	}
+	if c.json {
+		err = writeLine(c.w.out, map[string]any{"ok": ok, "files": files})
+	} else {
+		c.write(files)
+	}
+	if err == nil && !ok {
+		return found()
+	}
+	return err
+}
+
+// workflowFiles replaces folders by the workflow files in them.
+func workflowFiles(args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if arg == "-" || err == nil && !info.IsDir() {
+			names = append(names, arg)
+			continue
+		}
+		if err != nil {
+			return nil, bad("check the name", "%s", err)
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, bad("check who may read it", "%s", err)
+		}
+		before := len(names)
+		for _, e := range entries {
+			if e.Type().IsRegular() && slices.Contains(workflowSuffixes, strings.TrimPrefix(strings.ToLower(filepath.Ext(e.Name())), ".")) {
+				names = append(names, filepath.Join(arg, e.Name()))
+			}
+		}
+		if len(names) == before {
+			return nil, bad("workflow files end in .yaml, .yml or .json", "%s holds no workflow file", arg)
+		}
+	}
+	return names, nil
+}
+
+// read reads a file, or standard input, up to a little more than a workflow may have.
+func (c *railCheckCommand) read(name string) (data []byte, shown string, err error) {
+	in, shown := io.NopCloser(c.w.in), "stdin"
+	if name != "-" {
+		shown = name
+		if in, err = os.Open(name); err != nil {
+			return nil, "", bad("check the name and who may read it", "%s", err)
+		}
+	}
+	data, err = io.ReadAll(io.LimitReader(in, workflow.MaxBytes+1))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, "", bad("check the name and who may read it", "%s", err)
+	}
+	return data, shown, nil
+}
+
+func (c *railCheckCommand) check(name string, data []byte, taken map[string]string) checkedFile {
+	w, problems := workflow.Check(name, data)
+	f := checkedFile{File: name, OK: w != nil, Problems: append([]workflow.Problem{}, problems...)}
+	if w != nil {
+		f.Workflow, f.Steps, f.Hash = w.ID, len(slices.Collect(w.All)), w.Hash()
+		if other, ok := taken[w.ID]; ok {
+			f.OK = false
+			f.Problems = append(f.Problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
+				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, other), Hint: "give one of them another id"})
+		} else {
+			taken[w.ID] = name
+		}
+	}
+	f.OK = f.OK && !(c.strict && len(f.Problems) > 0)
+	return f
+}
+
+func (c *railCheckCommand) write(files []checkedFile) {
+	paint := c.w.paint()
+	for _, f := range files {
+		for _, p := range f.Problems {
+			fmt.Fprintln(c.w.out, p)
+		}
+		if f.OK {
+			fmt.Fprintf(c.w.out, "%s: %s (%s, %s)\n", paint.good("OK"), plain(f.File), plain(f.Workflow), count(uint64(f.Steps), "step", "steps")) //nolint:gosec // a count
+		} else {
+			fmt.Fprintf(c.w.out, "%s: %s (%s)\n", paint.bad("FAILED"), plain(f.File), count(uint64(len(f.Problems)), "problem", "problems"))
+		}
+	}
+}
+
+func newRailSchema(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of workflow files, for editors",
+		Long: `Print the JSON Schema of workflow files, so that an editor completes keys and marks mistakes. With a comment on its first
+line an editor finds it by itself:
+
+  # yaml-language-server: $schema=./workflow.schema.json
+
+The schema cannot say everything: candor workbench workrail check finds the rest.`,
+		Example: "  candor workbench workrail schema > workflow.schema.json",
+		Args:    atMost(0, "candor workbench workrail schema"),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := w.out.Write(workflow.Schema())
+			return err
+		},
+	}
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench/workrail"
+)
+
+// doctorCommand holds the flags of `candor workbench workrail doctor`.
+type doctorCommand struct {
+	railCommand
+	repair bool
+}
+
+func newRailDoctor(w *world) *cobra.Command {
+	c := &doctorCommand{railCommand: railCommand{w: w}}
+	cmd := &cobra.Command{
+		Use:   "doctor [ID…]",
+		Short: "Check the health of all sessions, and repair what can be repaired",
+		Long: `Read every session, or those that are named, and check all that they need: events against their digests, the stored copy of
+the workflow, the keys of tokens, and what crashes left behind. Each problem is listed with its reason and what to do.
+
+With --repair it says what it would do, asks, and does it:
+
+  - a stored workflow that is missing or damaged is restored from the workflow file, in --workflows or among the examples, that has
+    exactly the same content
+  - keys that cannot be read are moved aside and replaced, and keys that others can read are closed to them
+  - folders and files that a crash left behind are removed
+
+Events are never changed: what is left of a damaged session is saved with export. A server may be running.
+
+Exit code 0: everything is sound, or was repaired. Exit code 1: there are problems. Exit code 2: could not run.`,
+		Example: `  candor workbench workrail doctor
+  candor workbench workrail doctor --repair --workflows ~/workflows
+  candor workbench workrail doctor 3f2a9c1d --json`,
+		ValidArgsFunction: c.completeSessions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.with(func(a *workrail.Admin) error { return c.run(a, args) })
+		},
+	}
+	c.register(cmd)
+	c.registerYes(cmd)
+	cmd.Flags().BoolVar(&c.repair, "repair", false, "repair what can be repaired")
+	cmd.Flags().StringVar(&c.workflows, "workflows", "", "the folder of workflow files that the server uses, to restore stored workflows from")
+	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
+	return cmd
+}
+
+// doctorReport is what --json prints.
+type doctorReport struct {
+	*workrail.Diagnosis
+	OK bool `json:"ok"`
+}
+
+func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
+	if c.yes && !c.repair {
+		return bad("candor workbench workrail doctor --repair --yes", "--yes means nothing without --repair")
+	}
+	ids, err := c.findAll(a, args)
+	if err != nil {
+		return err
+	}
+	d, err := c.diagnose(a, ids)
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		for i := range d.Findings {
+			c.show(&d.Findings[i])
+		}
+	}
+	if c.repair {
+		err = c.repairAll(a, d)
+	}
+	report := doctorReport{d, problems(d) == 0}
+	if c.json {
+		if e := writeLine(c.w.out, report); e != nil {
+			return e
+		}
+	} else {
+		c.sum(d)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !report.OK:
+		return found()
+	}
+	return nil
+}
+
+// findAll returns the ids that a person means.
+func (c *railCommand) findAll(a *workrail.Admin, typed []string) ([]string, error) {
+	var ids []string
+	for _, t := range typed {
+		id, err := c.find(a, t)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (c *doctorCommand) diagnose(a *workrail.Admin, ids []string) (*workrail.Diagnosis, error) {
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	show, clearLine := c.progress("checking session")
+	d, err := a.Diagnose(ctx, ids, show)
+	clearLine()
+	if err != nil {
+		return nil, railFault(err)
+	}
+	return d, nil
+}
+
+// problems counts the findings that are not harmless and not repaired.
+func problems(d *workrail.Diagnosis) (n int) {
+	for _, f := range d.Findings {
+		if !f.Harmless && !f.Repaired {
+			n++
+		}
+	}
+	return n
+}
+
+func repairable(d *workrail.Diagnosis) (n int) {
+	for _, f := range d.Findings {
+		if f.Repair != "" && !f.Repaired {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *doctorCommand) show(f *workrail.Finding) {
+	paint := c.w.paint()
+	word := paint.bad("problem")
+	if f.Harmless {
+		word = paint.warn("note   ")
+	}
+	fmt.Fprintf(c.w.out, "%s  %s", word, f.Kind)
+	for i, id := range f.Sessions {
+		if i == 5 {
+			fmt.Fprintf(c.w.out, "  and %d more", len(f.Sessions)-i)
+			break
+		}
+		fmt.Fprintf(c.w.out, "  %s", paint.name(id))
+	}
+	if f.Workflow != "" {
+		fmt.Fprintf(c.w.out, "  %s", plain(f.Workflow))
+	}
+	fmt.Fprintf(c.w.out, "\n         %s\n", plain(f.Message))
+	if f.Repair != "" {
+		fmt.Fprintf(c.w.out, "         --repair: %s\n", f.Repair)
+	}
+	if f.Advice != "" {
+		fmt.Fprintf(c.w.out, "         %s\n", plain(f.Advice))
+	}
+}
+
+// repairAll repairs what can be repaired, if the person agrees. It stops between two repairs when it is interrupted.
+func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) error {
+	n := repairable(d)
+	if n == 0 {
+		return nil
+	}
+	if err := c.asks(fmt.Sprintf("Do the %s above?", count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
+		return err
+	}
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Repair == "" {
+			continue
+		}
+		if ctx.Err() != nil {
+			return railFault(ctx.Err())
+		}
+		if err := a.Repair(context.WithoutCancel(ctx), f); err != nil {
+			return railFault(fmt.Errorf("%s: %w", f.Kind, err))
+		}
+		if !c.json {
+			fmt.Fprintf(c.w.out, "%s %s\n", c.w.paint().good("repaired"), f.Kind)
+		}
+	}
+	return nil
+}
+
+func (c *doctorCommand) sum(d *workrail.Diagnosis) {
+	paint := c.w.paint()
+	bad := problems(d)
+	healthy := fmt.Sprintf("%d of %s healthy", d.Healthy, count(uint64(d.Sessions), "session is", "sessions are")) //nolint:gosec // a count
+	if bad == 0 {
+		fmt.Fprintf(c.w.out, "%s: %s\n", paint.good("OK"), healthy)
+	} else {
+		fmt.Fprintf(c.w.out, "%s: %s; %s\n", paint.bad("FAILED"), count(uint64(bad), "problem", "problems"), healthy) //nolint:gosec // a count
+	}
+	if n := repairable(d); n > 0 && !c.repair {
+		fmt.Fprintf(c.w.out, "%s can be repaired: candor workbench workrail doctor --repair\n", count(uint64(n), "finding", "findings")) //nolint:gosec // a count
+	}
+}

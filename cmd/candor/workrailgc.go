@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench/workrail"
+	railsession "github.com/candor-mcp/candor/workbench/workrail/session"
+)
+
+// gcCommand holds the flags of `candor workbench workrail gc`.
+type gcCommand struct {
+	railCommand
+	older     string
+	completed bool
+	dryRun    bool
+}
+
+func newRailGC(w *world) *cobra.Command {
+	c := &gcCommand{railCommand: railCommand{w: w}}
+	cmd := &cobra.Command{
+		Use:   "gc [ID…]",
+		Short: "Remove old sessions, and stored workflows that no session uses",
+		Long: `Remove the sessions that were last changed longer ago than --older-than, completed or not, and the stored workflows that no
+remaining session uses. It lists them and asks first. With ids it removes these sessions, whatever their state and age; a damaged
+session is removed only so. What is removed is gone: candor workbench workrail export saves a session before.
+
+A session that is continued while the command runs is kept. A server may be running.
+
+Exit code 0: it was done, or there was nothing to remove. Exit code 1: you said no, or a session was kept because it is in use.
+Exit code 2: it could not be done.`,
+		Example: `  candor workbench workrail gc --dry-run
+  candor workbench workrail gc --completed --older-than 7d --yes
+  candor workbench workrail gc 3f2a9c1d`,
+		ValidArgsFunction: c.completeSessions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.with(func(a *workrail.Admin) error { return c.run(a, args) })
+		},
+	}
+	c.register(cmd)
+	c.registerYes(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&c.older, "older-than", "90d", "how long a session must not have been changed, such as 12h or 30d")
+	flags.BoolVar(&c.completed, "completed", false, "only completed sessions")
+	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "only list what would be removed")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
+	return cmd
+}
+
+// gcReport is what --json prints.
+type gcReport struct {
+	*workrail.Garbage
+	DryRun           bool     `json:"dryRun"`
+	Removed          []string `json:"removed"` // ids of sessions
+	RemovedSnapshots int      `json:"removedSnapshots"`
+	InUse            []string `json:"inUse"` // sessions that were kept because they are in use
+}
+
+func (c *gcCommand) run(a *workrail.Admin, args []string) error {
+	retention, err := c.retention(a, args)
+	if err != nil {
+		return err
+	}
+	garbage, err := c.list(a, retention)
+	if err != nil {
+		return err
+	}
+	report := &gcReport{Garbage: garbage, DryRun: c.dryRun, Removed: []string{}, InUse: []string{}}
+	if !c.json {
+		c.show(garbage)
+	}
+	if !c.dryRun && len(garbage.Sessions)+len(garbage.Snapshots) > 0 {
+		if err := c.asks("Remove them for good?"); err != nil {
+			return err
+		}
+		err = c.remove(a, report)
+	}
+	if c.json {
+		if e := writeLine(c.w.out, report); e != nil {
+			return e
+		}
+	} else if !c.dryRun && len(report.Removed)+report.RemovedSnapshots > 0 {
+		fmt.Fprintf(c.w.out, "%s %s, %s\n", c.w.paint().good("removed"), sessionCount(len(report.Removed)), workflowCount(report.RemovedSnapshots))
+	}
+	if err == nil && len(report.InUse) > 0 {
+		return found()
+	}
+	return err
+}
+
+func sessionCount(n int) string { return count(uint64(n), "session", "sessions") } //nolint:gosec // a count
+
+func workflowCount(n int) string { return count(uint64(n), "stored workflow", "stored workflows") } //nolint:gosec // a count
+
+func (c *gcCommand) retention(a *workrail.Admin, args []string) (r workrail.Retention, err error) {
+	if len(args) > 0 && (c.completed || c.cmd.Flags().Changed("older-than")) {
+		return r, bad("leave the flags out", "a session cannot be named together with --older-than or --completed")
+	}
+	age, err := parseAge(c.older)
+	if err != nil {
+		return r, bad("a duration such as 12h or 30d", "--older-than %q is not a duration", c.older)
+	}
+	r = workrail.Retention{Before: c.w.now().Add(-age), Completed: c.completed}
+	r.IDs, err = c.findAll(a, args)
+	return r, err
+}
+
+func (c *gcCommand) list(a *workrail.Admin, r workrail.Retention) (*workrail.Garbage, error) {
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	show, clearLine := c.progress("reading session")
+	garbage, err := a.Garbage(ctx, r, show)
+	clearLine()
+	if err != nil {
+		return nil, railFault(err)
+	}
+	return garbage, nil
+}
+
+func (c *gcCommand) show(g *workrail.Garbage) {
+	paint := c.w.paint()
+	for i := range g.Sessions {
+		s := &g.Sessions[i]
+		fmt.Fprintf(c.w.out, "%s  %s  %s  %s  %s\n", paint.name(s.ID), paintState(paint, s.State), stamped(s.Updated), plain(s.Workflow), cut(plain(s.Goal), 60))
+	}
+	for _, hash := range g.Snapshots {
+		fmt.Fprintf(c.w.out, "%s  stored workflow that no session uses\n", paint.name(plain(hash[:min(16, len(hash))])))
+	}
+	if len(g.Sessions)+len(g.Snapshots) == 0 {
+		fmt.Fprintf(c.w.out, "Nothing to remove: %s stay.\n", sessionCount(g.Kept))
+		return
+	}
+	fmt.Fprintf(c.w.out, "%s and %s to remove; %s stay\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
+}
+
+// remove removes one session after the other. Each is gone or untouched when it is interrupted.
+func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) error {
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	show, clearLine := c.progress("removing session")
+	defer clearLine()
+	for i := range report.Sessions {
+		s := &report.Sessions[i]
+		if ctx.Err() != nil {
+			return railFault(ctx.Err())
+		}
+		if show != nil {
+			show(i, len(report.Sessions))
+		}
+		var locked *railsession.LockedError
+		err := a.RemoveSession(context.WithoutCancel(ctx), s)
+		switch {
+		case errors.Is(err, workrail.ErrChanged), errors.As(err, &locked):
+			report.InUse = append(report.InUse, s.ID)
+			complain(c.w, c.cmd, &fault{text: fmt.Sprintf("session %s was kept: %s", s.ID, err)})
+		case err != nil:
+			return railFault(err)
+		default:
+			report.Removed = append(report.Removed, s.ID)
+		}
+	}
+	var err error
+	if report.RemovedSnapshots, err = a.RemoveSnapshots(ctx, report.Snapshots); err != nil {
+		return railFault(err)
+	}
+	return nil
+}

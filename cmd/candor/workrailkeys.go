@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench/workrail"
+	"github.com/candor-mcp/candor/workbench/workrail/token"
+)
+
+// railKeysCommand holds the flags of `candor workbench workrail rotate-keys`.
+type railKeysCommand struct {
+	railCommand
+	retire bool
+}
+
+func newRailKeys(w *world) *cobra.Command {
+	c := &railKeysCommand{railCommand: railCommand{w: w}}
+	cmd := &cobra.Command{
+		Use:   "rotate-keys",
+		Short: "Make a new key for tokens, or retire the old ones",
+		Long: `Make a new key, which signs tokens from now on. Tokens that were signed with earlier keys are still accepted, so that running
+agents notice nothing. With --retire no key is made: all keys but the newest are forgotten, and their tokens are
+refused with TOKEN_BAD_SIGNATURE. An agent that holds such a token gets a new one with resume_session.
+
+To replace a key that may have leaked, run the command without --retire and then with it.
+
+Exit code 0: it was done. Exit code 1: you said no, or there is no old key. Exit code 2: it could not be done.`,
+		Example: `  candor workbench workrail rotate-keys
+  candor workbench workrail rotate-keys --retire --yes`,
+		Args: atMost(0, "candor workbench workrail rotate-keys"),
+		RunE: func(*cobra.Command, []string) error { return c.with(c.run) },
+	}
+	c.register(cmd)
+	c.registerYes(cmd)
+	cmd.Flags().Lookup("json").Usage = "print one JSON object; needs --yes with --retire"
+	cmd.Flags().BoolVar(&c.retire, "retire", false, "forget all keys but the newest; tokens of the others are refused")
+	return cmd
+}
+
+// keysReport is what --json prints.
+type keysReport struct {
+	Keys    []token.KeyInfo `json:"keys"`
+	Retired int             `json:"retired"`
+}
+
+func (c *railKeysCommand) run(a *workrail.Admin) error {
+	if c.retire {
+		return c.runRetire(a)
+	}
+	keys, err := a.RotateKeys()
+	if err != nil {
+		return keysFault(err)
+	}
+	return c.write(keysReport{Keys: keys})
+}
+
+func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
+	keys, err := a.Keys()
+	if err != nil {
+		return keysFault(err)
+	}
+	if len(keys) < 2 {
+		if c.json {
+			if err := writeLine(c.w.out, keysReport{Keys: keys}); err != nil {
+				return err
+			}
+		}
+		return &fault{code: exitFound, text: "there is no old key; nothing was changed", hint: "candor workbench workrail rotate-keys makes a new one"}
+	}
+	if !c.json {
+		c.list(keys)
+	}
+	if err := c.asks(fmt.Sprintf("Forget %s? Their tokens are refused then.", count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
+		return err
+	}
+	left, retired, err := a.RetireKeys()
+	if err != nil {
+		return keysFault(err)
+	}
+	return c.write(keysReport{Keys: left, Retired: retired})
+}
+
+func keysFault(err error) *fault {
+	return bad("candor workbench workrail doctor says what is wrong; --retire makes room for new keys", "the keys of tokens: %s", err)
+}
+
+func (c *railKeysCommand) write(r keysReport) error {
+	if c.json {
+		return writeLine(c.w.out, r)
+	}
+	if r.Retired > 0 {
+		fmt.Fprintf(c.w.out, "%s %s\n", c.w.paint().good("retired"), count(uint64(r.Retired), "key", "keys")) //nolint:gosec // a count
+	}
+	c.list(r.Keys)
+	return nil
+}
+
+func (c *railKeysCommand) list(keys []token.KeyInfo) {
+	for _, k := range keys {
+		use := "accepted"
+		if k.Signing {
+			use = c.w.paint().good("signs") + "   "
+		}
+		fmt.Fprintf(c.w.out, "key %d  %s  made %s\n", k.ID, use, stamped(k.Made))
+	}
+}
