@@ -33,7 +33,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup:               quickStart(t),
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip, "makeledger": makeLedger},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip, "makeledger": makeLedger,
+			"makesessions": makeSessions, "backdate": backdate, "change": change},
 	})
 }
 

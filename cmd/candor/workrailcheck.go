@@ -52,7 +52,13 @@ Exit code 0: all files can be used. Exit code 1: one has errors, or warnings wit
 
 var workflowSuffixes = []string{"yaml", "yml", "json"}
 
-// checkedFile is one file of the JSON that check prints.
+// checkedFiles is what --json prints.
+type checkedFiles struct {
+	OK    bool          `json:"ok"`
+	Files []checkedFile `json:"files"`
+}
+
+// checkedFile is one of them.
 type checkedFile struct {
 	File     string             `json:"file"`
 	OK       bool               `json:"ok"`
@@ -80,7 +86,7 @@ func (c *railCheckCommand) run(args []string) error {
 		files = append(files, f)
 	}
 	if c.json {
-		err = writeLine(c.w.out, map[string]any{"ok": ok, "files": files})
+		err = writeLine(c.w.out, checkedFiles{ok, files})
 	} else {
 		c.write(files)
 	}

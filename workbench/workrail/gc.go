@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/workbench/workrail/session"
 )
 
@@ -104,42 +103,39 @@ func (a *Admin) RemoveSession(ctx context.Context, i *Info) error {
 	return err
 }
 
-// RemoveSnapshots removes those of the stored workflows that no session uses now. It returns how many were removed.
-//
-// A server stores the workflow of a new session before and after the session appears. So it is enough to look again at the sessions
-// after the removal: a session that appeared before has its workflow put back here, and one that appears later stores it itself.
+// RemoveSnapshots removes those of the stored workflows that no session uses now. It returns how many were removed. No session is started
+// between the check and the removal, see [snapshots.keepWhile].
 func (a *Admin) RemoveSnapshots(ctx context.Context, hashes []string) (removed int, err error) {
 	known := map[string]string{}
-	used, err := a.used(ctx, known)
-	if err != nil || used == nil {
+	if _, err := a.used(ctx, known); err != nil { // read most sessions without holding up the servers
 		return 0, err
 	}
 	for _, hash := range hashes {
-		if used[hash] {
-			continue
-		}
-		text, err := a.removeSnapshot(hash)
+		gone, err := a.removeUnused(ctx, hash, known)
 		if err != nil {
-			return removed, err
+			return removed, fmt.Errorf("stored workflow %s: %w", hash[:min(len(hash), 12)], err)
 		}
-		used, err = a.used(ctx, known)
-		if err == nil && used != nil && !used[hash] {
+		if gone {
 			removed++
-			continue
-		}
-		if err = errors.Join(err, durable.WriteFile(a.s.snapshots.root, snapshotName(hash), text, 0o600)); err != nil || used == nil {
-			return removed, err
 		}
 	}
 	return removed, nil
 }
 
-func (a *Admin) removeSnapshot(hash string) ([]byte, error) {
-	text, err := readBounded(a.s.snapshots.root, snapshotName(hash))
+func (a *Admin) removeUnused(ctx context.Context, hash string, known map[string]string) (bool, error) {
+	release, err := a.s.snapshots.hold(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("stored workflow %s: %w", hash[:min(len(hash), 12)], err)
+		return false, err
 	}
-	return text, a.s.snapshots.root.Remove(snapshotName(hash))
+	used, err := a.used(ctx, known)
+	if err != nil || used == nil || used[hash] {
+		return false, errors.Join(err, release())
+	}
+	err = a.s.snapshots.root.Remove(snapshotName(hash))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, release()
+	}
+	return err == nil, errors.Join(err, release())
 }
 
 // used returns the workflows that sessions use, nil if one of them does not tell. Known holds those of sessions that were read before.

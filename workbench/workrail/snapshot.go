@@ -1,20 +1,24 @@
 package workrail
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
 )
 
 // snapshots keeps workflows as they were when a session was started, by their hash. Sessions of one workflow share one.
 type snapshots struct {
 	root *os.Root
+	turn sync.Mutex // held with the lock of the folder: only one goroutine has to poll for that
 
 	mu     sync.Mutex // guards the one below
 	parsed map[string]parsedSnapshot
@@ -41,6 +45,50 @@ func (s *snapshots) keep(w *workflow.Workflow) error {
 		return err
 	}
 	return durable.WriteFile(s.root, snapshotName(w.Hash()), text, 0o600)
+}
+
+// lockWait bounds the wait for another process that starts a session or removes workflows, which takes milliseconds.
+const lockWait = 5 * time.Second
+
+// hold keeps others, in this process too, from starting sessions and from removing workflows until release is called.
+func (s *snapshots) hold(ctx context.Context) (release func() error, err error) {
+	s.turn.Lock()
+	defer func() {
+		if err != nil {
+			s.turn.Unlock()
+		}
+	}()
+	end := time.Now().Add(lockWait)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		file, err := filelock.Open(s.root, "lock")
+		if err == nil {
+			return func() error { defer s.turn.Unlock(); return file.Close() }, nil
+		}
+		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(end) {
+			return nil, fmt.Errorf("the lock of stored workflows: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// keepWhile makes a workflow durable and calls create, which makes a session that uses it. No other process removes the workflow before
+// the session exists.
+func (s *snapshots) keepWhile(ctx context.Context, w *workflow.Workflow, create func() error) error {
+	release, err := s.hold(ctx)
+	if err == nil {
+		if err = s.keep(w); err == nil {
+			return errors.Join(create(), release())
+		}
+		err = errors.Join(err, release())
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &continueError{snapshotStoreError, err}
 }
 
 // Errors of a snapshot, besides those of the disk.

@@ -54,18 +54,14 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, tellRun(err, map[string]any{})
 	}
-	if err := s.snapshots.keep(w); err != nil {
-		return workbench.Reply{}, (&continueError{snapshotStoreError, err}).tell()
-	}
 	id := newSessionID()
-	err = s.sessions.Create(id.String(), session.Record{Kind: eventStarted, Data: runStarted{
-		Workflow: w.ID, Name: w.Name, Hash: w.Hash(), Goal: in.Goal, Context: given, Position: position, Next: next,
-	}})
+	err = s.snapshots.keepWhile(ctx, w, func() error {
+		return s.sessions.Create(id.String(), session.Record{Kind: eventStarted, Data: runStarted{
+			Workflow: w.ID, Name: w.Name, Hash: w.Hash(), Goal: in.Goal, Context: given, Position: position, Next: next,
+		}})
+	})
 	if err != nil {
 		return workbench.Reply{}, tellStore(err)
-	}
-	if err := s.snapshots.keep(w); err != nil { // gc may have removed it before the session appeared
-		return workbench.Reply{}, (&continueError{snapshotStoreError, err}).tell()
 	}
 	var a *answer
 	// The session exists: a caller that is late must not be asked to start another one.

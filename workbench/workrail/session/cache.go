@@ -94,10 +94,16 @@ const (
 
 // refresh makes an entry agree with the disk.
 func (s *Store[S]) refresh(e *entry[S]) error {
+	var err error
 	if e.state != nil && s.unchanged(e) {
-		return s.catchUp(e)
+		err = s.catchUp(e)
+	} else {
+		err = s.load(e)
 	}
-	return s.load(e)
+	if err != nil && s.removed(e.id) {
+		return ErrNotFound
+	}
+	return err
 }
 
 // unchanged reports whether the files that were read are as they were. The manifest may have grown.

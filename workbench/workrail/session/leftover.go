@@ -148,3 +148,9 @@ func (s *Store[S]) removeHeld(id string, held *held) error {
 	}
 	return s.root.RemoveAll(gone)
 }
+
+// removed reports whether a session is gone. One that is removed while it is read looks damaged.
+func (s *Store[S]) removed(id string) bool {
+	_, err := s.root.Lstat(id)
+	return errors.Is(err, fs.ErrNotExist)
+}

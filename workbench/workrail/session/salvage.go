@@ -39,6 +39,9 @@ func (s *Store[S]) Salvage(id string) (*Salvage, error) {
 		out.Sound = append(out.Sound, e)
 		return nil
 	})
+	if err == nil && h.Kind != Healthy && s.removed(id) {
+		err = ErrNotFound
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -221,6 +221,9 @@ func (s *Store[S]) Health(id string) (Health, error) {
 	if errors.As(err, &wrong) {
 		h, err = healthOf(wrong.reason(), wrong.index-1), nil
 	}
+	if h.Kind != Healthy && s.removed(id) {
+		err = ErrNotFound
+	}
 	return h, errors.Join(err, f.root.Close())
 }
 
