@@ -121,11 +121,7 @@ func (c *sessionsCommand) filter(all []workrail.Info, since time.Time) sessionLi
 // show prints a session, with a line for each thing that a person must know.
 func (c *sessionsCommand) show(s *workrail.Info) {
 	paint := c.w.paint()
-	where := "step " + plain(s.Step)
-	if s.Step == "" {
-		where = "no step is pending"
-	}
-	fmt.Fprintf(c.w.out, "%s  %s  %s  %s, %d completed  %s\n", paint.name(s.ID), paintState(paint, s.State), plain(s.Workflow), where, s.Completed, stamped(s.Updated))
+	fmt.Fprintf(c.w.out, "%s  %s  %s  %s\n", paint.name(s.ID), paintState(paint, s.State), position(s), stamped(s.Updated))
 	if s.Goal != "" {
 		fmt.Fprintf(c.w.out, "    goal: %s\n", cut(plain(s.Goal), 120))
 	}
@@ -138,6 +134,17 @@ func (c *sessionsCommand) show(s *workrail.Info) {
 	if why := damage(s); why != "" {
 		fmt.Fprintf(c.w.out, "    %s\n", paint.bad(why))
 	}
+}
+
+// position says in which workflow and at which step a session stands.
+func position(s *workrail.Info) string {
+	switch {
+	case s.Workflow == "":
+		return "of an unknown workflow"
+	case s.Step == "":
+		return fmt.Sprintf("%s  no step is pending, %d completed", plain(s.Workflow), s.Completed)
+	}
+	return fmt.Sprintf("%s  step %s, %d completed", plain(s.Workflow), plain(s.Step), s.Completed)
 }
 
 func times(n int) string {

@@ -201,3 +201,27 @@ func TestGCWhileServersWork(t *testing.T) {
 	close(done)
 	people.Wait()
 }
+
+// TestListSurvivesAnUnreadableSession: one session whose files cannot be read does not hide the others.
+func TestListSurvivesAnUnreadableSession(t *testing.T) {
+	s, a, dir := opened(t)
+	broken, fine := started(t, s), started(t, s)
+	folder := filepath.Join(dir, "sessions", broken.String())
+	if err := os.Rename(filepath.Join(folder, "events"), filepath.Join(folder, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "events"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Sessions(t.Context())
+	if err != nil || len(all) != 2 || all[0].ID != fine.String() || all[0].Health != "healthy" || all[1].Health == "healthy" {
+		t.Errorf("got %+v, %v", all, err)
+	}
+	if info := described(t, a, broken); info.State != StateDamaged {
+		t.Errorf("state %s", info.State)
+	}
+	d, err := a.Diagnose(t.Context(), nil, nil)
+	if err != nil || d.Sessions != 2 || d.Healthy != 1 || len(d.Findings) != 1 || d.Findings[0].Kind != FindingSession {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}

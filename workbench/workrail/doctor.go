@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/durable"
@@ -137,7 +138,7 @@ func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[st
 			_, err = a.s.snapshots.load(hash)
 		}
 		f := Finding{Kind: snapshotKind(err), Workflow: using[hash][0].Workflow, hash: hash, source: sources[hash],
-			Message: fmt.Sprintf("%s (%s)", err, hash[:min(len(hash), 12)])}
+			Message: fmt.Sprintf("%s (%s)", firstLine(err), hash[:min(len(hash), 12)])}
 		for _, info := range using[hash] {
 			f.Sessions = append(f.Sessions, info.ID)
 		}
@@ -149,6 +150,12 @@ func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[st
 		d.Findings = append(d.Findings, f)
 	}
 	return nil
+}
+
+// firstLine returns an error without the lines of a file that it shows.
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
 }
 
 func snapshotKind(err error) FindingKind {

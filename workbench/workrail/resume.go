@@ -105,6 +105,9 @@ type Summary struct {
 	Resume    string             `json:"resumeToken,omitempty"`
 }
 
+// unreadable is the health of a session in a list whose files cannot be read.
+const unreadable session.HealthKind = "unreadable"
+
 // Sessions returns all sessions, those that were changed last first.
 func (s *System) Sessions(ctx context.Context) ([]Summary, error) {
 	ids, err := s.sessions.IDs()
@@ -114,11 +117,13 @@ func (s *System) Sessions(ctx context.Context) ([]Summary, error) {
 	var all []Summary
 	for _, id := range ids {
 		summary, err := s.summary(ctx, id)
-		if errors.Is(err, session.ErrNotFound) { // removed meanwhile
+		switch {
+		case errors.Is(err, session.ErrNotFound): // removed meanwhile
 			continue
-		}
-		if err != nil {
-			return nil, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil: // the others are not affected
+			summary.Health = unreadable
 		}
 		all = append(all, summary)
 	}
@@ -197,7 +202,7 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 		if m.Resume != "" {
 			fmt.Fprintf(&b, "  resumeToken: %s\n", m.Resume)
 		} else {
-			fmt.Fprintf(&b, "  not healthy (%s): export_session reads what is left\n", m.Health)
+			fmt.Fprintf(&b, "  not healthy (%s): session_health tells why, export_session reads what is left\n", m.Health)
 		}
 	}
 	if older > 0 {

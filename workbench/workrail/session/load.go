@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -88,7 +89,7 @@ func (f *folder) readSegment(l *manifestLine) ([]Event, *Reason, error) {
 	name := segmentName(l.First, l.Last)
 	data, err := f.readRegular(name, 0, maxSegment)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // the latter if a file has taken the place of the folder
 		return nil, &Reason{MissingSegment, name + " is missing"}, nil
 	case errors.Is(err, errNotRegular), errors.Is(err, ErrTooLarge):
 		return nil, &Reason{DigestMismatch, name + " is not the file that was written"}, nil
