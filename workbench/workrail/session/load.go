@@ -116,7 +116,11 @@ func (f *folder) segments() ([]string, error) {
 		return nil, ignoreMissing(err)
 	}
 	names, err := dir.Readdirnames(-1)
-	if err = errors.Join(err, dir.Close()); err != nil {
+	err = errors.Join(err, dir.Close())
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // the segments are missing, which readSegment says
+	}
+	if err != nil {
 		return nil, err
 	}
 	var found []string
