@@ -21,6 +21,9 @@ type railCommand struct {
 	place     benchFlags
 	workflows string
 	json, yes bool
+	by        string
+	keep      keepFlags
+	state     *workbench.State // while with runs
 }
 
 // register adds --state.
@@ -39,6 +42,7 @@ func (c *railCommand) registerJSON(cmd *cobra.Command) {
 func (c *railCommand) registerYes(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
+	c.registerTrail(cmd)
 }
 
 // with opens the state for a function. A folder that was named must exist.
@@ -60,7 +64,7 @@ func (c *railCommand) with(do func(*workrail.Admin) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	o.State = state
+	c.state, o.State = state, state
 	admin, err := workrail.OpenAdmin(o, c.w.now)
 	if err != nil {
 		return bad("check the folder and who may read it", "%s", err)

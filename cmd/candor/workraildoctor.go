@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,8 @@ With --repair it says what it would do, asks, and does it:
   - keys that cannot be read are moved aside and replaced, and keys that others can read are closed to them
   - folders and files that a crash left behind are removed
 
-Events are never changed: what is left of a damaged session is saved with export. A server may be running.
+Events are never changed: what is left of a damaged session is saved with export. Repairs are recorded in the trail. A server may be
+running.
 
 Exit code 0: everything is sound, or was repaired. Exit code 1: there are problems. Exit code 2: could not run.`,
 		Example: `  candor workbench workrail doctor
@@ -163,7 +165,7 @@ func (c *doctorCommand) show(f *workrail.Finding) {
 }
 
 // repairAll repairs what can be repaired, if the person agrees. It stops between two repairs when it is interrupted.
-func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) error {
+func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err error) {
 	n := repairable(d)
 	if n == 0 {
 		return nil
@@ -171,6 +173,11 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) erro
 	if err := c.asks(fmt.Sprintf("Do the %s above?", count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
 		return err
 	}
+	trail, err := c.openTrail()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trail.close()) }()
 	ctx, stop := untilStopped(c.cmd)
 	defer stop()
 	for i := range d.Findings {
@@ -181,7 +188,9 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) erro
 		if ctx.Err() != nil {
 			return railFault(ctx.Err())
 		}
-		if err := a.Repair(context.WithoutCancel(ctx), f); err != nil {
+		whole := context.WithoutCancel(ctx)
+		about := map[string]any{"kind": string(f.Kind), "found": f.Message, "repair": f.Repair}
+		if err := trail.record(whole, "", about, func() error { return a.Repair(whole, f) }); err != nil {
 			return railFault(fmt.Errorf("%s: %w", f.Kind, err))
 		}
 		if !c.json {

@@ -28,7 +28,7 @@ func newRailGC(w *world) *cobra.Command {
 remaining session uses. It lists them and asks first. With ids it removes these sessions, whatever their state and age; a damaged
 session is removed only so. What is removed is gone: candor workbench workrail export saves a session before.
 
-A session that is continued while the command runs is kept. A server may be running.
+A session that is continued while the command runs is kept. Removals are recorded in the trail. A server may be running.
 
 Exit code 0: it was done, or there was nothing to remove. Exit code 1: you said no, or a session was kept because it is in use.
 Exit code 2: it could not be done.`,
@@ -137,7 +137,12 @@ func (c *gcCommand) show(g *workrail.Garbage) {
 }
 
 // remove removes one session after the other. Each is gone or untouched when it is interrupted.
-func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) error {
+func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
+	trail, err := c.openTrail()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trail.close()) }()
 	ctx, stop := untilStopped(c.cmd)
 	defer stop()
 	show, clearLine := c.progress("removing session")
@@ -151,7 +156,9 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) error {
 			show(i, len(report.Sessions))
 		}
 		var locked *railsession.LockedError
-		err := a.RemoveSession(context.WithoutCancel(ctx), s)
+		whole := context.WithoutCancel(ctx)
+		about := map[string]any{"workflow": s.Workflow, "state": string(s.State), "completed_steps": s.Completed, "changed": stamped(s.Updated)}
+		err := trail.record(whole, s.ID, about, func() error { return a.RemoveSession(whole, s) })
 		switch {
 		case errors.Is(err, workrail.ErrChanged), errors.As(err, &locked):
 			report.InUse = append(report.InUse, s.ID)
@@ -162,8 +169,15 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) error {
 			report.Removed = append(report.Removed, s.ID)
 		}
 	}
-	var err error
-	if report.RemovedSnapshots, err = a.RemoveSnapshots(ctx, report.Snapshots); err != nil {
+	if len(report.Snapshots) == 0 {
+		return nil
+	}
+	err = trail.record(ctx, "", map[string]any{"stored_workflows": report.Snapshots[:min(len(report.Snapshots), 20)]}, func() error {
+		var err error
+		report.RemovedSnapshots, err = a.RemoveSnapshots(ctx, report.Snapshots)
+		return err
+	})
+	if err != nil {
 		return railFault(err)
 	}
 	return nil

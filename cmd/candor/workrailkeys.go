@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func newRailKeys(w *world) *cobra.Command {
 agents notice nothing. With --retire no key is made: all keys but the newest are forgotten, and their tokens are
 refused with TOKEN_BAD_SIGNATURE. An agent that holds such a token gets a new one with resume_session.
 
-To replace a key that may have leaked, run the command without --retire and then with it.
+To replace a key that may have leaked, run the command without --retire and then with it. Both are recorded in the trail.
 
 Exit code 0: it was done. Exit code 1: you said no, or there is no old key. Exit code 2: it could not be done.`,
 		Example: `  candor workbench workrail rotate-keys
@@ -49,11 +50,15 @@ func (c *railKeysCommand) run(a *workrail.Admin) error {
 	if c.retire {
 		return c.runRetire(a)
 	}
-	keys, err := a.RotateKeys()
+	var report keysReport
+	err := c.recorded("rotate", func() (err error) {
+		report.Keys, err = a.RotateKeys()
+		return err
+	})
 	if err != nil {
 		return keysFault(err)
 	}
-	return c.write(keysReport{Keys: keys})
+	return c.write(report)
 }
 
 func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
@@ -75,14 +80,32 @@ func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
 	if err := c.asks(fmt.Sprintf("Forget %s? Their tokens are refused then.", count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
 		return err
 	}
-	left, retired, err := a.RetireKeys()
+	var report keysReport
+	err = c.recorded("retire", func() (err error) {
+		report.Keys, report.Retired, err = a.RetireKeys()
+		return err
+	})
 	if err != nil {
 		return keysFault(err)
 	}
-	return c.write(keysReport{Keys: left, Retired: retired})
+	return c.write(report)
 }
 
-func keysFault(err error) *fault {
+// recorded changes the keys and records it in the trail.
+func (c *railKeysCommand) recorded(action string, change func() error) (err error) {
+	trail, err := c.openTrail()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trail.close()) }()
+	return trail.record(orBackground(c.cmd.Context()), "", map[string]any{"action": action}, change)
+}
+
+func keysFault(err error) error {
+	var already *fault
+	if errors.As(err, &already) {
+		return already
+	}
 	return bad("candor workbench workrail doctor says what is wrong; --retire makes room for new keys", "the keys of tokens: %s", err)
 }
 
