@@ -37,7 +37,13 @@ What was changed is listed and undone with:
 
 A session that is locked because a rule was broken is freed with:
 
-  candor workbench unlock            list the locked sessions, and unlock one`,
+  candor workbench unlock            list the locked sessions, and unlock one
+
+The workflows of workrail are looked after with:
+
+  candor workbench workrail sessions list what is running, where it stands and why it is blocked
+  candor workbench workrail doctor   check the health of all sessions, and repair what can be repaired
+  candor workbench workrail check    check workflow files`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench approve 3f2a9c1d --root ~/projects/site`,
 		Args: noSuchCommand,

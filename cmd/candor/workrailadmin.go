@@ -113,8 +113,8 @@ func (c *railCommand) asks(question string) error {
 	return nil
 }
 
-// progress shows on a terminal how far a long run is. Call clear when it is over.
-func (c *railCommand) progress(what string) (show workrail.Progress, clear func()) {
+// progress shows on a terminal how far a long run is. Call done when it is over.
+func (c *railCommand) progress(what string) (show workrail.Progress, done func()) {
 	if !c.w.terminal || c.json {
 		return nil, func() {}
 	}

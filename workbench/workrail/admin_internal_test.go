@@ -43,9 +43,13 @@ func started(t *testing.T, s *System) token.SessionID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, ok := token.ParseSessionID(reply.Data.(*answer).SessionID)
+	a, ok := reply.Data.(*answer)
 	if !ok {
-		t.Fatal("no session id")
+		t.Fatalf("answered with %T", reply.Data)
+	}
+	id, ok := token.ParseSessionID(a.SessionID)
+	if !ok {
+		t.Fatalf("no session id: %q", a.SessionID)
 	}
 	return id
 }
