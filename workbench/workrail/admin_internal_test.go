@@ -191,7 +191,7 @@ func TestGCWhileServersWork(t *testing.T) {
 		}
 	})
 	until(func() {
-		all, err := s.Sessions(ctx)
+		all, _, err := s.open(ctx)
 		if err != nil {
 			t.Error(err)
 		}
@@ -217,7 +217,8 @@ func TestListSurvivesAnUnreadableSession(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "events"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.Sessions(t.Context())
+	all, _, err := s.open(t.Context())
+	slices.SortFunc(all, func(a, b Summary) int { return b.Updated.Compare(a.Updated) })
 	if err != nil || len(all) != 2 || all[0].ID != fine.String() || all[0].Health != "healthy" || all[1].Health == "healthy" {
 		t.Errorf("got %+v, %v", all, err)
 	}

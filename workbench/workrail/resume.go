@@ -108,29 +108,6 @@ type Summary struct {
 // unreadable is the health of a session in a list whose files cannot be read.
 const unreadable session.HealthKind = "unreadable"
 
-// Sessions returns all sessions, those that were changed last first.
-func (s *System) Sessions(ctx context.Context) ([]Summary, error) {
-	ids, err := s.sessions.IDs()
-	if err != nil {
-		return nil, err
-	}
-	var all []Summary
-	for _, id := range ids {
-		summary, err := s.summary(ctx, id)
-		switch {
-		case errors.Is(err, session.ErrNotFound): // removed meanwhile
-			continue
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil: // the others are not affected
-			summary.Health = unreadable
-		}
-		all = append(all, summary)
-	}
-	slices.SortStableFunc(all, func(a, b Summary) int { return b.Updated.Compare(a.Updated) })
-	return all, nil
-}
-
 func (s *System) summary(ctx context.Context, id string) (Summary, error) {
 	m := Summary{ID: id, Health: session.Healthy}
 	err := s.sessions.View(ctx, id, func(v *standing) error {
@@ -171,8 +148,11 @@ func (s *System) open(ctx context.Context) (found []Summary, older int, err erro
 		if errors.Is(err, session.ErrNotFound) { // it was removed meanwhile
 			continue
 		}
-		if err != nil {
-			return nil, 0, err
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if err != nil { // the others are not affected
+			m.Health = unreadable
 		}
 		if m.Health != session.Healthy || m.Step != "" {
 			found = append(found, m)
