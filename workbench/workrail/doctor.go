@@ -48,6 +48,7 @@ type Finding struct {
 	hash     string
 	source   *workflow.Workflow
 	leftover session.Leftover
+	file     string // a leftover among the stored workflows
 }
 
 // Diagnosis is the result of [Admin.Diagnose].
@@ -234,6 +235,27 @@ func (a *Admin) examineLeftovers(d *Diagnosis, ids []string, whole bool) error {
 		}
 		d.Findings = append(d.Findings, f)
 	}
+	if !whole {
+		return nil
+	}
+	return a.examineTemporary(d)
+}
+
+// examineTemporary looks for workflows that were being stored when a server died.
+func (a *Admin) examineTemporary(d *Diagnosis) error {
+	entries, err := fs.ReadDir(a.s.snapshots.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".tmp") ||
+			info.ModTime().After(a.now().Add(-leftoverAge)) {
+			continue
+		}
+		d.Findings = append(d.Findings, Finding{Kind: FindingLeftover, file: e.Name(), Repair: "remove it", Harmless: true,
+			Message: fmt.Sprintf("snapshots/%s (%s) was left behind by a crash", e.Name(), session.LeftoverFile)})
+	}
 	return nil
 }
 
@@ -260,6 +282,10 @@ func (a *Admin) Repair(ctx context.Context, f *Finding) error {
 	case FindingKeysExposed:
 		err = a.s.o.State.Root().Chmod(token.File, 0o600)
 	case FindingLeftover:
+		if f.file != "" {
+			err = a.s.snapshots.root.Remove(f.file)
+			break
+		}
 		err = a.s.sessions.RemoveLeftover(ctx, f.leftover)
 	case FindingSession, FindingUnreadable, FindingUnattested:
 		return nil

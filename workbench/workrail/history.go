@@ -173,6 +173,7 @@ type Export struct {
 	Workflow json.RawMessage `json:"workflow,omitempty"` // as it was when the session was started
 	Snapshot string          `json:"workflowProblem,omitempty"`
 	session.Salvage
+	Leftovers []session.Leftover `json:"leftovers,omitempty"` // files that crashes left in the session's folder
 }
 
 // Export reads everything of a session, healthy or damaged.
@@ -189,6 +190,7 @@ func (a *Admin) Export(ctx context.Context, id string) (*Export, error) {
 	if h := info.Reason; h != nil { // it knows of events that are well formed and mean nothing
 		e.Health.Kind, e.Health.Reason = info.Health, h
 	}
+	e.Leftovers = a.s.sessions.LeftoversOf(id)
 	if info.Hash == "" {
 		return e, nil
 	}

@@ -51,6 +51,14 @@ func (s *Store[S]) Leftovers(before time.Time) ([]Leftover, error) {
 	return found, nil
 }
 
+// LeftoversOf returns the leftovers in the folder of one session, also those that may be in use.
+func (s *Store[S]) LeftoversOf(id string) []Leftover {
+	if !isID(id) {
+		return nil
+	}
+	return s.leftoversIn(id, s.options.Now().Add(time.Hour))
+}
+
 // olderThan reports whether an entry was last changed before a time. One that is gone by now was not left behind.
 func olderThan(e fs.DirEntry, before time.Time) bool {
 	info, err := e.Info()
@@ -99,7 +107,7 @@ func (s *Store[S]) RemoveLeftover(ctx context.Context, l Leftover) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(s.leftoversIn(l.Session, s.options.Now().Add(time.Hour)), l) { // else it is gone
+	if slices.Contains(s.LeftoversOf(l.Session), l) { // else it is gone
 		err = s.removeSynced(l.Name)
 	}
 	return errors.Join(err, held.release())
