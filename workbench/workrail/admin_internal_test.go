@@ -230,3 +230,25 @@ func TestListSurvivesAnUnreadableSession(t *testing.T) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }
+
+// TestAdminStopsWhenItIsInterrupted: a cancelled context ends each long run at the next session.
+func TestAdminStopsWhenItIsInterrupted(t *testing.T) {
+	s, a, _ := opened(t)
+	info := described(t, a, started(t, s))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for range 20 { // a select may take either case
+		if _, err := a.Sessions(ctx, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("Sessions: %v", err)
+		}
+		if _, err := a.Diagnose(ctx, nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("Diagnose: %v", err)
+		}
+		if _, err := a.Garbage(ctx, Retention{}, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("Garbage: %v", err)
+		}
+		if _, err := a.RemoveSnapshots(ctx, []string{info.Hash}); !errors.Is(err, context.Canceled) {
+			t.Errorf("RemoveSnapshots: %v", err)
+		}
+	}
+}

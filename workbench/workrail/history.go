@@ -38,6 +38,9 @@ type Blocker = blocker
 // Session describes one session.
 func (a *Admin) Session(ctx context.Context, id string) (Info, error) {
 	var info Info
+	if err := ctx.Err(); err != nil {
+		return info, err
+	}
 	err := a.s.sessions.View(ctx, id, func(v *standing) error {
 		info = infoOf(id, v)
 		return nil
