@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/workbench/workrail/session"
 	"github.com/candor-mcp/candor/workbench/workrail/token"
 )
@@ -100,47 +98,24 @@ func (a *Admin) Sessions(ctx context.Context, progress Progress) ([]Info, error)
 	return all, nil
 }
 
-const lockFile = "keys.lock"
-
-// keysWait bounds the wait for another process that changes the keys.
-const keysWait = 5 * time.Second
-
-// changeKeys calls change with the keys while no other process changes them. Keys that do not exist are made.
-func (a *Admin) changeKeys(change func(*token.Keyring) error) ([]token.KeyInfo, error) {
-	root := a.s.o.State.Root()
-	keys, err := token.Open(root, a.now())
+// RotateKeys makes a key that signs tokens from now on, and returns all keys. Keys that do not exist are made.
+func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
+	keys, err := token.Open(a.s.o.State.Root(), a.now())
 	if err != nil {
 		return nil, err
 	}
-	var lock *os.File
-	for end := time.Now().Add(keysWait); ; time.Sleep(10 * time.Millisecond) {
-		lock, err = filelock.Open(root, lockFile)
-		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(end) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", lockFile, err)
-	}
-	if err = keys.Reload(); err == nil {
-		err = change(keys)
-	}
-	return keys.Keys(), errors.Join(err, lock.Close())
-}
-
-// RotateKeys makes a key that signs tokens from now on, and returns all keys.
-func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
-	return a.changeKeys(func(keys *token.Keyring) error { return keys.Rotate(a.now()) })
+	err = keys.Rotate(a.now())
+	return keys.Keys(), err
 }
 
 // RetireKeys forgets all keys but the one that signs, and returns those that are left.
 func (a *Admin) RetireKeys() (left []token.KeyInfo, retired int, err error) {
-	left, err = a.changeKeys(func(keys *token.Keyring) error {
-		var err error
-		retired, err = keys.Retire()
-		return err
-	})
-	return left, retired, err
+	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	if err != nil {
+		return nil, 0, err
+	}
+	retired, err = keys.Retire()
+	return keys.Keys(), retired, err
 }
 
 // Keys returns the keys. The error is [fs.ErrNotExist] if no server has made one yet.
