@@ -114,7 +114,7 @@ func (c *railKeysCommand) write(r keysReport) error {
 		return writeLine(c.w.out, r)
 	}
 	if r.Retired > 0 {
-		fmt.Fprintf(c.w.out, "%s %s\n", c.w.paint().good("retired"), count(uint64(r.Retired), "key", "keys")) //nolint:gosec // a count
+		fmt.Fprintf(c.w.out, "%s %s\n", c.w.paint().good("retired"), count(uint64(r.Retired), "key", "keys"))
 	}
 	c.list(r.Keys)
 	return nil
