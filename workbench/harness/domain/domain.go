@@ -1,0 +1,81 @@
+// Package domain defines the parts that the harness is assembled from. A domain is a group of methods about one subject, such as
+// files or a browser, with the codes that each method can return. Adding a domain means adding one package that returns a [Domain].
+package domain
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/candor-mcp/candor"
+)
+
+// Domain is a group of methods. All of its functions may be called concurrently.
+type Domain struct {
+	Name    string // the domain of its codes in the catalogue, such as "kg"
+	About   string // one sentence for people and models
+	Methods []Method
+
+	// Health reports whether the domain can work right now. It must return quickly, start nothing and change nothing.
+	Health func(ctx context.Context) Health
+	// Close releases what the domain holds: processes, files, connections. It is called once, after the last call has returned.
+	Close func() error
+}
+
+// Method is one method of the line protocol and, under its tool name, one tool of the MCP server.
+type Method struct {
+	Name  string // as in "kg/query"
+	About string // for the model
+
+	// Input is the properties of the parameters, a JSON object of schemas. Other parameters are refused. The harness checks the
+	// parameters against it before Run is called, so Run sees only parameters that fit.
+	Input    string
+	Required []string
+	Codes    []candor.Code // that Run can return, besides those that any method can
+
+	ReadOnly    bool // it changes nothing
+	Idempotent  bool // calling it again changes nothing more
+	Destructive bool // it may overwrite or remove
+	OpenWorld   bool // it reaches systems outside of this process and its folders
+
+	// Run executes one call. A failure is made by [Fail] or [candor.New]; any other error reaches the client as INTERNAL_ERROR
+	// without its text. ctx ends at the deadline of the call, or when the client leaves.
+	Run func(ctx context.Context, params json.RawMessage) (any, error)
+}
+
+// Health is the state of a domain for operators.
+type Health struct {
+	OK      bool   `json:"ok"`
+	Details string `json:"details,omitempty"` // what is missing and how to get it, without absolute paths
+}
+
+// Bind makes a Run of a function with typed parameters and result.
+func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(context.Context, json.RawMessage) (any, error) {
+	return func(ctx context.Context, params json.RawMessage) (any, error) {
+		var in In
+		if len(params) > 0 {
+			if err := json.Unmarshal(params, &in); err != nil {
+				return nil, Fail(candor.CodeCommonInvalidParams, "the parameters could not be decoded", err)
+			}
+		}
+		out, err := run(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+}
+
+// Fail returns an error with one of the registered codes. It is the counterpart of the seed taxonomy's appError.
+//
+// details is a terse text for the client; it must not hold absolute paths or secrets. cause is the underlying error: it is recorded,
+// and clients see its text only in development mode. Either may be empty. Options can override the advice of the catalogue, for
+// example with [candor.WithRetry].
+func Fail(code candor.Code, details string, cause error, options ...candor.Option) error {
+	if details != "" {
+		options = append(options, candor.WithDetails(details))
+	}
+	if cause != nil {
+		options = append(options, candor.WithCause(cause))
+	}
+	return candor.New(code, "", options...)
+}
