@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -106,9 +107,12 @@ func tellRun(err error, details map[string]any) *candor.Error {
 		return failure(candor.CodeWorkrailValidationError, "The loop "+e.Path+" cannot run: "+e.Reason+".",
 			"Set the context key in the details to what the loop needs and continue with the same token.", details, err)
 	case *run.MissingContext:
-		details["step"], details["path"], details["keys"] = e.Step, e.Path, e.Keys
-		return failure(candor.CodeWorkrailPreconditionFailed, "The context lacks keys that the workflow needs.",
-			"Set the context keys in the details and send the call again with them.", details, err)
+		details["keys"] = e.Keys
+		if e.Step != "" {
+			details["step"], details["path"] = e.Step, e.Path
+		}
+		return failure(candor.CodeWorkrailPreconditionFailed, "The context lacks keys that the workflow needs: "+strings.Join(e.Keys, ", ")+".",
+			"Send the call again with these keys in its argument context. inspect_workflow says what each is for.", details, err)
 	case *run.ConditionEvalFailed:
 		details["step"], details["path"], details["key"], details["expected"] = e.Step, e.Path, e.Err.Key, e.Err.Want
 		return failure(candor.CodeWorkrailValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Err.Error()+".",

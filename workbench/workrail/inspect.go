@@ -95,9 +95,24 @@ func (s *System) inspectWorkflow() workbench.Tool {
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "%s (%s)\n%s\n", w.Name, w.ID, strings.TrimSpace(w.Description))
+			writeContextKeys(&b, w.Context)
 			outline(&b, w.Steps, "")
 			return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflow": json.RawMessage(text), "hash": w.Hash()}}, nil
 		}),
+	}
+}
+
+// writeContextKeys lists the required keys, which start_workflow must be given, before those that are set along the way.
+func writeContextKeys(b *strings.Builder, keys []workflow.ContextKey) {
+	for _, k := range keys {
+		if k.Required {
+			fmt.Fprintf(b, "start_workflow needs the context key %s: %s\n", k.Key, strings.TrimSpace(k.Description))
+		}
+	}
+	for _, k := range keys {
+		if !k.Required {
+			fmt.Fprintf(b, "context key %s, set along the way: %s\n", k.Key, strings.TrimSpace(k.Description))
+		}
 	}
 }
 

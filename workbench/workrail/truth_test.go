@@ -77,3 +77,17 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	}
 	scan("no folder of workflows", s.call("list_workflows", args{}))
 }
+
+// TestRequiredContextIsNamedBeforeAndAfterTheStart reads only texts, as a model does.
+func TestRequiredContextIsNamedBeforeAndAfterTheStart(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	text := string(s.call("inspect_workflow", args{"workflowId": "bug-hunt"}).fine().m.Bytes())
+	if !strings.Contains(text, "start_workflow needs the context key report: ") {
+		t.Errorf("inspect_workflow does not say what the start needs: %s", text)
+	}
+	a := s.call("start_workflow", args{"workflowId": "bug-hunt"})
+	if message, _ := a.envelope().Path("message").Str(); !strings.HasSuffix(message, ": report.") {
+		t.Errorf("the message does not name the key: %q", message)
+	}
+}
