@@ -130,10 +130,10 @@ func (c *gcCommand) show(g *workrail.Garbage) {
 		fmt.Fprintf(c.w.out, "%s  stored workflow that no session uses\n", paint.name(plain(hash[:min(16, len(hash))])))
 	}
 	if len(g.Sessions)+len(g.Snapshots) == 0 {
-		fmt.Fprintf(c.w.out, "Nothing to remove: %s stay.\n", sessionCount(g.Kept))
+		fmt.Fprintf(c.w.out, "Nothing to remove: %s kept.\n", sessionCount(g.Kept))
 		return
 	}
-	fmt.Fprintf(c.w.out, "%s and %s to remove; %s stay\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
+	fmt.Fprintf(c.w.out, "%s and %s to remove; %s kept\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
 }
 
 // remove removes one session after the other. Each is gone or untouched when it is interrupted.

@@ -108,7 +108,7 @@ func (n *requirements) Lines() []string {
 		lines = append(lines, "the user's answer in context."+n.AnswerKey+" to: "+n.Question)
 	}
 	if len(n.Capabilities) > 0 {
-		lines = append(lines, "capabilities this step uses: "+strings.Join(n.Capabilities, ", "))
+		lines = append(lines, "context."+capabilitiesKey+", once per session: an object that says for each of "+strings.Join(n.Capabilities, ", ")+" whether you have it, true or false")
 	}
 	return lines
 }
