@@ -5,6 +5,7 @@ package domain
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/candor-mcp/candor"
 )
@@ -78,4 +79,21 @@ func Fail(code candor.Code, details string, cause error, options ...candor.Optio
 		options = append(options, candor.WithCause(cause))
 	}
 	return candor.New(code, "", options...)
+}
+
+// Schema returns the JSON Schema of the parameters.
+func (m Method) Schema() (json.RawMessage, error) {
+	properties := json.RawMessage("{}")
+	if m.Input != "" {
+		properties = json.RawMessage(m.Input)
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(m.Required) > 0 {
+		schema["required"] = m.Required
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, fmt.Errorf("method %s: input: %w", m.Name, err)
+	}
+	return text, nil
 }

@@ -1,0 +1,90 @@
+package line
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/wire"
+)
+
+var (
+	byServer = candor.WithOrigin(candor.PartyServer, false)
+	rpc      = dialect.Must("rpc")
+	nullID   = wire.ID("null")
+)
+
+// request is what is known of a message that failed.
+type request struct {
+	id     wire.ID // nil if it could not be read
+	method string
+	params []byte
+	silent bool // the protocol forbids an answer
+}
+
+// fail records a failure, counts it and returns the response, nil for a silent one.
+func (c *conn) fail(r request, verdict contract.Verdict, e *candor.Error) []byte {
+	edge := tail.Edge{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
+	if c.s.o.Meter != nil {
+		edge.Meter = c.s.o.Meter
+	}
+	place := tail.Place{Sure: true}
+	if _, known := c.s.methods[r.method]; known {
+		place.Tool = r.method
+	}
+	e = edge.Stamp(e, place)
+	var response []byte
+	if !r.silent {
+		response = c.appendError(nil, r.id, e)
+	}
+	var record func(context.Context) error
+	if c.s.o.Recorder != nil {
+		record = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response) }
+	}
+	failure := tail.Failure{Error: e, Verdict: string(verdict), Place: place, Silent: r.silent, Left: &c.left}
+	if instead := edge.Settle(c.ctx, failure, record); instead != nil && !r.silent {
+		return c.appendError(nil, r.id, instead)
+	}
+	return response
+}
+
+// record passes a failure to the recorder. One that panics has refused.
+func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Verdict, r request, response []byte) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the recorder panicked: %v", v)
+		}
+	}()
+	return c.s.o.Recorder.RecordFailure(ctx, e, string(verdict), r.method, r.params, response)
+}
+
+func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {
+	if id == nil {
+		id = nullID
+	}
+	return rpc.Write(dst, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
+}
+
+// Shown returns the error as a client may see it: without the text of its cause, except in development.
+func (s *Server) Shown(e *candor.Error) *candor.Error {
+	cause := e.Cause()
+	switch {
+	case cause.IsZero():
+		return e
+	case !s.o.Development:
+		return e.With(candor.WithCauseText(candor.Cause{}))
+	case e.Details().IsZero():
+		return e.With(candor.WithDetails(cause.Message))
+	default:
+		return e
+	}
+}
+
+// tooLong answers a line that was dropped because of its length.
+func (c *conn) tooLong(size int64) []byte {
+	return c.fail(request{}, contract.VerdictMalformed, candor.New(candor.CodeCommonLimitExceeded, "", byServer,
+		candor.WithDetails(fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))))
+}
