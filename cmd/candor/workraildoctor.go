@@ -22,7 +22,7 @@ func newRailDoctor(w *world) *cobra.Command {
 		Use:   "doctor [ID…]",
 		Short: "Check the health of all sessions, and repair what can be repaired",
 		Long: `Read every session, or those that are named, and check all that they need: events against their digests, the stored copy of
-the workflow, the keys of tokens, and what crashes left behind. Each problem is listed with its reason and what to do.
+the workflow, that the session stands at one of its steps, the keys of tokens, and what crashes left behind. Each problem is listed with its reason and what to do.
 
 With --repair it says what it would do, asks, and does it:
 

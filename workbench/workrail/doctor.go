@@ -23,6 +23,7 @@ type FindingKind string
 const (
 	FindingSession          FindingKind = "session_damaged"
 	FindingUnreadable       FindingKind = "session_unreadable"
+	FindingPosition         FindingKind = "position_mismatch"
 	FindingSnapshotMissing  FindingKind = "snapshot_missing"
 	FindingSnapshotDamaged  FindingKind = "snapshot_damaged"
 	FindingSnapshotReplaced FindingKind = "snapshot_replaced"
@@ -128,8 +129,11 @@ func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[st
 		if hash == "" { // the first event is damaged: nothing tells which one it needs
 			continue
 		}
-		_, err := a.s.snapshots.load(hash)
+		w, err := a.s.snapshots.load(hash)
 		if err == nil {
+			if err := a.examinePositions(ctx, d, w, using[hash]); err != nil {
+				return err
+			}
 			continue
 		}
 		if sources == nil {
@@ -149,6 +153,50 @@ func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[st
 			f.Advice = "no workflow file has the content that these sessions were started with: put it back, and name its folder with --workflows"
 		}
 		d.Findings = append(d.Findings, f)
+	}
+	return nil
+}
+
+// examinePositions checks that the sessions of a workflow stand at one of its steps. The digests do not show that: they only prove that the
+// events are as they were written.
+func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.Workflow, sessions []Info) error {
+	for i := range sessions {
+		info := &sessions[i]
+		if info.State == StateDamaged {
+			continue // reported already
+		}
+		var wrong error
+		err := a.s.sessions.View(ctx, info.ID, func(v *standing) error {
+			wrong = v.fits(w)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || wrong == nil {
+			continue // damaged or removed since it was examined
+		}
+		d.Findings = append(d.Findings, Finding{Kind: FindingPosition, Sessions: []string{info.ID}, Workflow: info.Workflow, Message: firstLine(wrong),
+			Advice: fmt.Sprintf("the session cannot go on: candor workbench workrail export %s --out FILE saves it, start_workflow begins anew", info.ID)})
+	}
+	return nil
+}
+
+// fits returns an error if a session does not stand at a step of its workflow, or shows another one.
+func (s *standing) fits(w *workflow.Workflow) error {
+	next, err := viewOf(w, s.position, s.context)
+	if err != nil {
+		return err
+	}
+	var shown, want string
+	if s.next != nil {
+		shown = s.next.Path
+	}
+	if next != nil {
+		want = next.Path
+	}
+	if shown != want {
+		return fmt.Errorf("the session shows step %q and stands at step %q of the workflow", shown, want)
 	}
 	return nil
 }
@@ -287,7 +335,7 @@ func (a *Admin) Repair(ctx context.Context, f *Finding) error {
 			break
 		}
 		err = a.s.sessions.RemoveLeftover(ctx, f.leftover)
-	case FindingSession, FindingUnreadable, FindingUnattested:
+	case FindingSession, FindingUnreadable, FindingPosition, FindingUnattested:
 		return nil
 	}
 	f.Repaired = err == nil
