@@ -25,9 +25,12 @@ type Call struct {
 	place   string   // the connection it came by, "" if it has none
 	began   time.Time
 	entered error         // why it could not be entered in the trail
+	gated   bool          // the system's gate was asked
+	refused *candor.Error // why the gate refused it
 	ran     bool          // its tool was reached
 	told    bool          // the system was told that it failed
 	failure *candor.Error // as it leaves
+	hidden  candor.Cause  // of the failure, for the trail only
 	open    int           // effects that were reserved and have not ended
 	stands  bool          // the trail says that its effect happened
 	revert  func() error  // takes back what it did, where that has no entry of its own
@@ -65,6 +68,12 @@ func (c *Call) Unbegun(s *Session) error {
 	c.bench.sessions.unbind(c.place, s)
 	c.Session = nil
 	return c.bench.Discard(s)
+}
+
+// HideCause returns e without the text of its cause, for clients that must not see it. The trail keeps the text.
+func (c *Call) HideCause(e *candor.Error) *candor.Error {
+	c.hidden = e.Cause()
+	return e.With(candor.WithCauseText(candor.Cause{}))
 }
 
 // Entry begins an entry of this call.

@@ -47,6 +47,18 @@ func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsR
 	return &shown, nil
 }
 
+// missing lets the system answer calls of names that are not tools.
+func (b *Bench) missing(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if request, ok := req.(*mcp.CallToolRequest); ok && request.Params != nil && b.wrapped[request.Params.Name] == nil {
+			if e := b.system.Missing(request.Params.Name); e != nil {
+				return nil, e
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
+
 // begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
 func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	received := request.Params.Arguments
@@ -201,7 +213,10 @@ func (b *Bench) gate(c *Call) *candor.Error {
 	case b.system.Gate == nil:
 		return nil
 	}
-	return b.system.Gate(c)
+	if !c.gated {
+		c.gated, c.refused = true, b.system.Gate(c)
+	}
+	return c.refused
 }
 
 // refine gives a failure what only the workbench knows. A call that was refused for its arguments would have been refused at the

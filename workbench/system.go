@@ -17,8 +17,10 @@ type System struct {
 	Sessionless  bool        // its tools take no session_id
 	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
 
-	// Gate refuses a call before its arguments are looked at; nil lets all through.
+	// Gate refuses a call before its arguments are looked at; nil lets all through. It is called at most once for each call.
 	Gate func(c *Call) *candor.Error
+	// Missing answers a call of a name that is not a tool; nil, or a nil error, leaves the answer to the protocol: an unknown tool.
+	Missing func(name string) *candor.Error
 	// Lists says whether a tool is listed to a session; nil lists all. A connection without a session is listed all tools.
 	Lists func(s *Session, tool string) bool
 	// Refine says a failure in the system's own words: another code, what the call knows of plan and phase. nil is no change.

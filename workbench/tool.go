@@ -24,6 +24,7 @@ type Tool struct {
 	ReadOnly    bool // it changes nothing
 	Idempotent  bool // a second time changes nothing more
 	Destructive bool // it may overwrite or remove
+	OpenWorld   bool // it reaches systems outside of this server
 
 	Run func(ctx context.Context, c *Call) (Reply, error)
 }
@@ -63,11 +64,10 @@ func (t *Tool) listed(sessionless bool) (*mcp.Tool, error) {
 	if len(t.Required) > 0 {
 		schema["required"] = t.Required
 	}
-	closed := false
 	return boundary.Declare(&mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, InputSchema: schema,
 		Annotations: &mcp.ToolAnnotations{
-			Title: t.Title, ReadOnlyHint: t.ReadOnly, IdempotentHint: t.Idempotent, DestructiveHint: &t.Destructive, OpenWorldHint: &closed,
+			Title: t.Title, ReadOnlyHint: t.ReadOnly, IdempotentHint: t.Idempotent, DestructiveHint: &t.Destructive, OpenWorldHint: &t.OpenWorld,
 		},
 	}, t.Codes...), nil
 }

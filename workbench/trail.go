@@ -95,14 +95,19 @@ func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, met
 	if err != nil || l == nil {
 		return err
 	}
-	entry := ledger.SentEntry(e, verdict, method, args, envelope)
-	if c := callOf(ctx); c != nil {
+	c := callOf(ctx)
+	recorded := e
+	if c != nil && !c.hidden.IsZero() {
+		recorded = e.With(candor.WithCauseText(c.hidden))
+	}
+	entry := ledger.SentEntry(recorded, verdict, method, args, envelope)
+	if c != nil {
 		entry.Call = c.ID
 	}
 	if _, err = l.Append(ctx, entry); err == nil {
 		return nil
 	}
-	if c := callOf(ctx); c != nil && c.changedNothing(e) {
+	if c != nil && c.changedNothing(e) {
 		refused := auditError(ctx, err)
 		return refused.With(candor.WithDetails(refused.Details().With("effect", tail.EffectNone)))
 	}
