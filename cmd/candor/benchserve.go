@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/meter"
@@ -23,6 +25,8 @@ type benchServer struct {
 	tokenEnv    string
 	hosts       []string
 	exitOnAudit bool
+	hideStats   bool   // sys/errorStats is not offered
+	exported    string // file in the state folder for the last counters if the environment names none; "" for none
 }
 
 // benchSystem is a system that can be served.
@@ -47,7 +51,7 @@ func (c *benchServer) register(cmd *cobra.Command, own string) {
 }
 
 // serve opens the state of a system and serves it until its client leaves.
-func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbench.State) (benchSystem, error)) (err error) {
+func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbench.State, *meter.Meter) (benchSystem, error)) (err error) {
 	c.w.serveMode(c.logs.jsonLogs)
 	ctx, stop := untilStopped(cmd)
 	defer stop()
@@ -60,15 +64,20 @@ func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbenc
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	s, err := open(state)
-	if err != nil {
-		return err
-	}
 	o.State, o.Ledger = state, c.trailDir(c.w, state)
 	if o.Ledger != "" {
 		o.Trail = c.logs.keep.Options(o.Ledger, "", c.w.getenv, o.Logger)
 	}
-	if o.Meter, err = c.meter(cmd, o.Ledger); err != nil {
+	counts, err := c.meter(cmd, o.Ledger, state)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, counts.Close()) }()
+	if o.Meter = counts; c.hideStats {
+		o.Meter = countOnly{counts}
+	}
+	s, err := open(state, counts)
+	if err != nil {
 		return err
 	}
 	b, err := workbench.Open(ctx, s.Describe(), o)
@@ -82,6 +91,9 @@ func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbenc
 	s.Start(ctx, b)
 	return listenOrServe(ctx, c.w, cmd, b, c.listen)
 }
+
+// countOnly is a meter that counts and offers no sys/errorStats.
+type countOnly struct{ boundary.Meter }
 
 // options turns the flags into those of the workbench.
 func (c *benchServer) options() (o workbench.Options, err error) {
@@ -107,11 +119,18 @@ func (c *benchServer) options() (o workbench.Options, err error) {
 }
 
 // meter makes the counters, with those of earlier lives if the environment wants them.
-func (c *benchServer) meter(cmd *cobra.Command, trail string) (*meter.Meter, error) {
+func (c *benchServer) meter(cmd *cobra.Command, trail string, state *workbench.State) (*meter.Meter, error) {
 	if trail == "" {
 		trail = plug.NoLedger
 	}
-	counts, err := plug.Meter(orBackground(cmd.Context()), trail, c.w.getenv, c.logs.logger(c.w.err))
+	getenv := func(name string) string {
+		value := c.w.getenv(name)
+		if name == meter.EnvFile && value == "" && c.exported != "" {
+			return filepath.Join(state.Dir(), c.exported)
+		}
+		return value
+	}
+	counts, err := plug.Meter(orBackground(cmd.Context()), trail, getenv, c.logs.logger(c.w.err))
 	if err != nil {
 		return nil, bad("see docs/meter.md", "%s", err)
 	}

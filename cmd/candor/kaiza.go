@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/workbench"
 	"github.com/candor-mcp/candor/workbench/kaiza"
 	"github.com/candor-mcp/candor/workbench/policy"
@@ -68,7 +69,7 @@ func (c *kaizaCommand) run(cmd *cobra.Command) error {
 	if !contains([]string{accessFull, accessReadOnly}, c.access) {
 		return unknown("--access", c.access, []string{accessFull, accessReadOnly})
 	}
-	return c.serve(cmd, "kaiza", func(state *workbench.State) (benchSystem, error) { return c.system(state) })
+	return c.serve(cmd, "kaiza", func(state *workbench.State, _ *meter.Meter) (benchSystem, error) { return c.system(state) })
 }
 
 func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {

@@ -38,6 +38,7 @@ type plugFlags struct {
 	keep     keepFlags
 	jsonLogs bool
 	quiet    bool
+	level    *slog.LevelVar // of the log, for a command that can change it; nil follows quiet
 }
 
 func (f *plugFlags) register(cmd *cobra.Command) {
@@ -79,6 +80,9 @@ func (f *plugFlags) logger(to io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if f.quiet {
 		options.Level = slog.LevelWarn
+	}
+	if f.level != nil {
+		options.Level = f.level
 	}
 	if f.jsonLogs {
 		return slog.New(slog.NewJSONHandler(to, options))

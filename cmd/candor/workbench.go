@@ -23,6 +23,7 @@ means: every failure is typed, recorded before it is sent, counted, and can be p
 
   kaiza     a governed file workspace: one role plans, a person approves, another role executes
   workrail  durable workflows: an agent is led step by step, and goes on after any interruption
+  harness   memory, files, SQL, Python, a browser and web search behind one taxonomy of errors
 
 The person who approves the plans of kaiza uses:
 
@@ -49,7 +50,7 @@ The workflows of workrail are looked after with:
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKaiza(w), newWorkrail(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
+	cmd.AddCommand(newKaiza(w), newWorkrail(w), newHarness(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
 	return cmd
 }
 

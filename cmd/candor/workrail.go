@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/workbench"
 	"github.com/candor-mcp/candor/workbench/workrail"
 )
@@ -57,7 +58,7 @@ func (c *workrailCommand) run(cmd *cobra.Command) error {
 			return bad("name an existing folder with --workflows", "%s is not a folder", c.workflows)
 		}
 	}
-	return c.serve(cmd, "workrail", func(state *workbench.State) (benchSystem, error) {
+	return c.serve(cmd, "workrail", func(state *workbench.State, _ *meter.Meter) (benchSystem, error) {
 		o.State = state
 		return workrail.New(o)
 	})

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/meter"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/harness"
+)
+
+// harnessCommand holds the flags of `candor workbench harness`.
+type harnessCommand struct {
+	benchServer
+	domains []string
+	mcp     bool
+
+	settings harness.Settings
+	level    slog.LevelVar
+}
+
+func newHarness(w *world) *cobra.Command {
+	c := &harnessCommand{benchServer: benchServer{w: w}}
+	cmd := &cobra.Command{
+		Use:   "harness",
+		Short: "Memory, files, SQL, Python, a browser and web search behind one taxonomy of errors",
+		Long: `Serve domains of methods as lines of JSON-RPC on standard input and output. The first line that it writes says that
+it is ready and lists the methods. Every error has a number, a domain, a symbol and whether a retry helps. With --mcp the same methods
+are the tools of an MCP server, over standard input and output or with --listen over HTTP.
+
+Domains are switched on with --domain or MCP_DOMAINS; the default is ` + strings.Join(harness.DefaultDomains(), " and ") + `. The domains are
+` + strings.Join(harness.Names(), ", ") + `.
+A domain whose program or service is missing answers E_NOT_INSTALLED with what to install; candor workbench harness domains lists all.
+
+In an agent's configuration:
+
+  {"mcpServers": {"harness": {
+     "command": "candor",
+     "args": ["workbench", "harness", "--mcp", "--domain", "kg", "--domain", "filesystem"]}}}
+
+The variables are described in docs/harness.md. Exit code 2: a flag or a variable is wrong.`,
+		Example: `  candor workbench harness
+  candor workbench harness --domain kg --domain python
+  MCP_DOMAINS=all candor workbench harness --mcp
+  candor workbench harness domains`,
+		Args: noSuchSubcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.register(cmd, "rpc")
+	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "a domain to switch on, or all; may be repeated")
+	cmd.Flags().BoolVar(&c.mcp, "mcp", false, "serve MCP instead of lines of JSON-RPC")
+	complete(cmd, "domain", append([]string{"all"}, harness.Names()...))
+	cmd.AddCommand(newHarnessDomains(w))
+	return cmd
+}
+
+func (c *harnessCommand) run(cmd *cobra.Command) (err error) {
+	if err := c.checkFlags(cmd); err != nil {
+		return err
+	}
+	if c.settings, err = harnessSettings(c.w, c.domains); err != nil {
+		return err
+	}
+	if c.logs.quiet {
+		c.level.Set(slog.LevelWarn)
+	}
+	c.logs.level = &c.level
+	c.exported, c.hideStats = "error-metrics.json", !c.settings.Metrics
+	if c.mcp {
+		return c.serveMCP(cmd)
+	}
+	return c.serveLines(cmd)
+}
+
+// checkFlags refuses the flags that mean something in MCP mode only.
+func (c *harnessCommand) checkFlags(cmd *cobra.Command) error {
+	if c.mcp {
+		return nil
+	}
+	for _, name := range []string{"dialect", "listen", "token-env", "host", "exit-on-audit"} {
+		if cmd.Flags().Changed(name) {
+			return bad("add --mcp, or leave it out", "--%s needs --mcp", name)
+		}
+	}
+	return nil
+}
+
+// harnessSettings reads the environment; --domain takes precedence over MCP_DOMAINS.
+func harnessSettings(w *world, domains []string) (s harness.Settings, err error) {
+	if s, err = harness.SettingsFromEnv(w.getenv); err != nil {
+		return s, bad("see docs/harness.md", "%s", err)
+	}
+	if len(domains) > 0 {
+		if s.Domains, err = harness.SelectDomains(domains); err != nil {
+			return s, bad("candor workbench harness domains lists them", "--domain: %s", err)
+		}
+	}
+	return s, nil
+}
+
+// open opens the domains.
+func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder harness.Recorder) (*harness.Harness, error) {
+	h, err := harness.Open(harness.Options{
+		Settings: c.settings, Meter: counts, Recorder: recorder, Level: &c.level,
+		Environment: harness.Environment{Getenv: c.w.getenv, State: state.Dir(), Guard: guardLine(), Logger: log},
+	})
+	if err != nil {
+		return nil, bad("see docs/harness.md", "%s", err)
+	}
+	return h, nil
+}
+
+// serveMCP serves the domains as tools.
+func (c *harnessCommand) serveMCP(cmd *cobra.Command) error {
+	return c.serve(cmd, harness.SystemName, func(state *workbench.State, counts *meter.Meter) (benchSystem, error) {
+		h, err := c.open(state, counts, c.logs.logger(c.w.err), nil)
+		if err != nil {
+			return nil, err
+		}
+		endpoint, err := c.listenHealth(cmd)
+		if err != nil {
+			return nil, err
+		}
+		return &harnessSystem{h, endpoint}, nil
+	})
+}
+
+// harnessSystem is a harness with its health endpoint.
+type harnessSystem struct {
+	*harness.Harness
+	endpoint net.Listener // nil without one
+}
+
+// Start serves the health endpoint while the tools are served.
+func (s *harnessSystem) Start(ctx context.Context, _ *workbench.Bench) {
+	serveHealth(ctx, s.endpoint, s.Harness)
+}
+
+// serveLines serves the domains as lines of JSON-RPC.
+func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
+	c.w.serveMode(c.logs.jsonLogs)
+	ctx, stop := untilStopped(cmd)
+	defer stop()
+	log := c.logs.logger(c.w.err)
+	state, err := c.openState(c.w, harness.SystemName)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	dir := c.trailDir(c.w, state)
+	counts, err := c.meter(cmd, dir, state)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, counts.Close()) }()
+	trail, err := c.openTrail(dir, log)
+	if err != nil {
+		return err
+	}
+	var recorder harness.Recorder
+	if trail != nil {
+		defer func() { err = errors.Join(err, trail.Close()) }()
+		recorder = trail
+	}
+	h, err := c.open(state, counts, log, recorder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	endpoint, err := c.listenHealth(cmd)
+	if err != nil {
+		return err
+	}
+	serveHealth(ctx, endpoint, h)
+	return h.Serve(ctx, c.w.in, c.w.out.to)
+}
+
+// openTrail opens the ledger; nil without an error if there is to be none.
+func (c *harnessCommand) openTrail(dir string, log *slog.Logger) (*ledger.Ledger, error) {
+	named := dir
+	if named == "" {
+		named = plug.NoLedger
+	}
+	trail, err := plug.Ledger(named, c.logs.keep.Options(named, harness.SystemName, c.w.getenv, log), log)
+	if err != nil {
+		return nil, bad("name a folder that can be written with --ledger, or --ledger none", "%s", withoutHint(err))
+	}
+	return trail, nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench/harness"
+)
+
+// harnessDomains holds the flags of `candor workbench harness domains`.
+type harnessDomains struct {
+	benchFlags
+	w       *world
+	domains []string
+	output  choice
+}
+
+func newHarnessDomains(w *world) *cobra.Command {
+	c := &harnessDomains{w: w}
+	cmd := &cobra.Command{
+		Use:   "domains",
+		Short: "List the domains: on or off, healthy or what to install, methods and codes",
+		Long: `List every domain of the harness with the same flags and variables as the server: whether it is on, whether it can work, what
+it needs, its methods and the codes that each can return. Nothing is started.
+
+Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit code 2: a flag or a variable is wrong.`,
+		Example: `  candor workbench harness domains
+  MCP_DOMAINS=all candor workbench harness domains --json`,
+		Args: atMost(0, "candor workbench harness domains"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.registerState(cmd)
+	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "a domain to switch on, or all; may be repeated")
+	complete(cmd, "domain", append([]string{"all"}, harness.Names()...))
+	c.output.register(cmd, "text", "json")
+	return cmd
+}
+
+func (c *harnessDomains) run(cmd *cobra.Command) error {
+	format, err := c.output.pick(cmd)
+	if err != nil {
+		return err
+	}
+	settings, err := harnessSettings(c.w, c.domains)
+	if err != nil {
+		return err
+	}
+	state, err := c.openState(c.w, harness.SystemName)
+	if err != nil {
+		return err
+	}
+	defer state.Close() //nolint:errcheck // nothing is written
+	list := harness.Inspect(orBackground(cmd.Context()), settings,
+		harness.Environment{Getenv: c.w.getenv, State: state.Dir(), Logger: (&plugFlags{quiet: true}).logger(c.w.err)})
+	if format == "json" {
+		err = json.NewEncoder(c.w.out).Encode(map[string]any{"domains": list})
+	} else {
+		c.show(list)
+	}
+	if err == nil && !working(list) {
+		err = found()
+	}
+	return err
+}
+
+// working reports that every domain that is on can work.
+func working(list []harness.Description) bool {
+	for i := range list {
+		if list[i].On && !list[i].Health.OK {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *harnessDomains) show(list []harness.Description) {
+	p := c.w.paint()
+	for i := range list {
+		d := &list[i]
+		state := "off"
+		if d.On {
+			state = "on"
+		}
+		health := "ok"
+		if !d.Health.OK {
+			health = d.Health.Details
+		}
+		fmt.Fprintf(c.w.out, "%s  %s  %s\n", p.name(d.Name), state, health)
+		fmt.Fprintf(c.w.out, "  %s\n", d.About)
+		for _, m := range d.Methods {
+			fmt.Fprintf(c.w.out, "  %s %s\n", m.Name, strings.Join(m.Codes, " "))
+		}
+	}
+}

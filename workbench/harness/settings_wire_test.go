@@ -1,0 +1,73 @@
+package harness_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// badSettings are values that no variable takes, with a word that the error must contain besides the variable.
+var badSettings = []struct{ name, value, allowed string }{
+	{"MCP_ERROR_METRICS", "maybe", "1, true, yes or on"},
+	{"MCP_ERROR_METRICS_SAMPLE", "often", "bucket:"},
+	{"MCP_ERRORS_VERBOSE", "very", "full"},
+	{"MCP_ERRORS_VERBOSE", "-1", "full"},
+	{"MCP_SERVER_NAME", "two\nlines", "printable"},
+	{"MCP_MAX_LINE_LEN", "12", "from 256 to"},
+	{"MCP_MAX_LINE_LEN", "200k", "from 256 to"},
+	{"MCP_RATE_LIMIT", "2", "1, true, yes or on"},
+	{"MCP_RATE_LIMIT_CAPACITY", "0", "from 1 to"},
+	{"MCP_RATE_LIMIT_REFILL_MS", "soon", "from 1 to"},
+	{"MCP_RATE_LIMIT_MODE", "client", "global or method"},
+	{"MCP_HEALTH_PORT", "65536", "from 0 to 65535"},
+	{"MCP_DOMAINS", "kg,nothing", "allowed: all"},
+}
+
+func TestBadSettingsFailAtTheStart(t *testing.T) {
+	for _, mode := range []bool{false, true} {
+		for _, bad := range badSettings {
+			s := setup{env: []string{bad.name + "=" + bad.value}, mcp: mode}
+			cmd := s.command(t)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			out, _ := cmd.Output()
+			text := said.String()
+			if code := cmd.ProcessState.ExitCode(); code != 2 || len(out) > 0 {
+				t.Errorf("%s=%q: exit code %d, output %q", bad.name, bad.value, code, out)
+			}
+			if !strings.Contains(text, bad.name) || !strings.Contains(text, bad.allowed) {
+				t.Errorf("%s=%q: %s", bad.name, bad.value, text)
+			}
+		}
+	}
+}
+
+// TestH8MetricsAreOnForTheDocumentedValues drives sys/errorStats with every value that docs/harness.md lists.
+func TestH8MetricsAreOnForTheDocumentedValues(t *testing.T) {
+	for value, on := range map[string]bool{
+		"1": true, "true": true, "yes": true, "on": true, "TRUE": true,
+		"": false, "0": false, "false": false, "no": false, "off": false,
+	} {
+		h := start(t, setup{env: []string{"MCP_ERROR_METRICS=" + value}})
+		r := h.ask("sys/errorStats", "{}")
+		if on {
+			if total, ok := r.result().Path("total").Int64(); !ok || total != 0 {
+				t.Errorf("MCP_ERROR_METRICS=%q: %s", value, r.m.Bytes())
+			}
+		} else {
+			r.fails(-32601, "candor/METHOD_NOT_FOUND")
+		}
+		h.end()
+	}
+	t.Run("MCP", func(t *testing.T) {
+		for value, on := range map[string]bool{"1": true, "0": false} {
+			h := start(t, setup{mcp: true, env: []string{"MCP_ERROR_METRICS=" + value}})
+			if failed := h.ask("sys/errorStats", "{}").number() != 0; failed == on {
+				t.Errorf("MCP_ERROR_METRICS=%q: sys/errorStats failed: %v", value, failed)
+			}
+			if failed := h.call("sys/errorStats", "{}").number() != 0; failed == on {
+				t.Errorf("MCP_ERROR_METRICS=%q: the tool sys_errorStats failed: %v", value, failed)
+			}
+		}
+	})
+}
