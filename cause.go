@@ -2,7 +2,10 @@ package candor
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"reflect"
+	"strings"
 	"syscall"
 )
 
@@ -55,7 +58,7 @@ func causeOf(v any) Cause {
 		if isPlain(v) {
 			return Cause{Message: publicText(v.Error(), MaxCause), Name: plainName}
 		}
-		return NewCause(textOf(v), codeTextOf(v), nameOf(v))
+		return NewCause(withoutFolders(v, textOf(v)), codeTextOf(v), nameOf(v))
 	case string:
 		return NewCause(v, "", "")
 	default:
@@ -77,6 +80,30 @@ func textOf(err error) (text string) {
 		return unencodable
 	}
 	return text
+}
+
+// withoutFolders shortens the absolute paths that errors of the file system name in a text of theirs. Their fields say exactly
+// where a path ends; [redact.Text], which only sees the text, stops at a blank or a bracket.
+func withoutFolders(err error, text string) string {
+	for _, e := range chain(err) {
+		switch e := any(e).(type) {
+		case *fs.PathError:
+			text = withoutFolder(text, e.Path)
+		case *os.LinkError:
+			text = withoutFolder(withoutFolder(text, e.Old), e.New)
+		}
+	}
+	return text
+}
+
+// withoutFolder shortens one path, of this system or of Windows.
+func withoutFolder(text, name string) string {
+	name = strings.TrimRight(name, `/\`)
+	last := strings.LastIndexAny(name, `/\`)
+	if last <= 0 || name[0] != '/' && name[0] != '\\' && name[1] != ':' {
+		return text
+	}
+	return strings.ReplaceAll(text, name, "…/"+name[last+1:])
 }
 
 // codeTextOf returns the first code that anything in the chain carries, or "".

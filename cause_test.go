@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"syscall"
@@ -102,7 +103,15 @@ func TestK7CausesAreNormalisedAndSafe(t *testing.T) {
 			"errno":   {missing, candor.Cause{Message: missing.Error(), Code: "ENOENT", Name: "PathError"}, `{"message":"` + missing.Error() + `","code":"ENOENT","name":"PathError"}`},
 			"wrapped": {fmt.Errorf("a: %w", fmt.Errorf("b: %w", &kaizaError{"E_X", "boom"})), candor.Cause{Message: "a: b: boom", Code: "E_X", Name: "kaizaError"}, ""},
 			"joined":  {errors.Join(errors.New("x"), &codeError{"E_Y", "y"}), candor.Cause{Message: "x\ny", Code: "E_Y", Name: "codeError"}, ""},
-			"secret":  {errors.New("login failed: password=hunter2hunter2 in /home/ann/.netrc"), candor.Cause{Message: "login failed: password=[redacted:password] in …/.netrc", Name: "Error"}, ""},
+			"path": {
+				fmt.Errorf("opening: %w", &fs.PathError{Op: "sync", Path: "/data/Ann's files (1), old: x/a b.txt", Err: errors.New("broken")}),
+				candor.Cause{Message: "opening: sync …/a b.txt: broken", Name: "PathError"}, "",
+			},
+			"two paths": {
+				errors.Join(&os.LinkError{Op: "rename", Old: "/data/my files/a", New: `D:\my files\b`, Err: errors.New("broken")}),
+				candor.Cause{Message: "rename …/a …/b: broken", Name: "LinkError"}, "",
+			},
+			"secret": {errors.New("login failed: password=hunter2hunter2 in /home/ann/.netrc"), candor.Cause{Message: "login failed: password=[redacted:password] in …/.netrc", Name: "Error"}, ""},
 		} {
 			e := candor.New(candor.CodeTimeout, "", candor.WithCause(test.err))
 			if e.Cause() != test.want {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -54,11 +55,24 @@ func (b *Bench) audit(ctx context.Context) []Finding {
 	var found []Finding
 	for _, inv := range Invariants(&b.system) {
 		if err := inv.Check(ctx, b); err != nil {
-			found = append(found, Finding{inv.ID, inv.About, candor.Public(err.Error(), 512)})
+			found = append(found, Finding{inv.ID, inv.About, candor.Public(b.withoutFolders(err.Error()), 512)})
 			b.log.Error("the audit of this server at its start found a fault", slog.String("invariant", inv.ID), slog.Any("error", err))
 		}
 	}
 	return found
+}
+
+// withoutFolders shortens the paths of the server's own files in a text for clients. [candor.Public] alone would show a part of one that has
+// a blank in it.
+func (b *Bench) withoutFolders(text string) string {
+	names := []string{b.trail.dir, b.trail.o.SecondPlace, b.state.Dir()}
+	slices.SortFunc(names, func(x, y string) int { return len(y) - len(x) }) // one may be inside another
+	for _, name := range names {
+		if filepath.IsAbs(name) {
+			text = strings.ReplaceAll(text, name, "…/"+filepath.Base(name))
+		}
+	}
+	return text
 }
 
 // refusal is what every call gets while an invariant does not hold.

@@ -28,6 +28,9 @@ type Options struct {
 
 	Limits Limits
 
+	// Confine, if not nil, takes rights from the command and from all that it starts, as far as [Confinable] says that it can.
+	Confine *Confinement
+
 	// Hold are files that the guard holds open until all is over, so that a lock on one of them is not free any sooner,
 	// even if we are killed. The command does not get them.
 	Hold []*os.File
@@ -37,6 +40,14 @@ type Options struct {
 type Limits struct {
 	Data int64 // memory of its own
 	File int64 // the size of a file that it writes
+}
+
+// Confinement lists the files that a confined command can use. All others cannot be opened, run, created or removed. A confined command
+// can neither open sockets nor start processes, signal or inspect other processes, raise its limits, or change the mode or owner of files.
+// Nothing of it needs a privilege, and nothing can give the rights back.
+type Confinement struct {
+	Read  []string // files and folders that it can read and run; those that do not exist are skipped
+	Write []string // folders below which it can read, create, write and remove files
 }
 
 // End is how a command ended. The zero value is a success.
@@ -84,6 +95,9 @@ const (
 	limitedWord = "--limited" // it is no guard: it takes the limits upon itself and becomes the command
 	dataWord    = "--data"
 	fileWord    = "--fsize"
+	confineWord = "--confine"
+	readWord    = "--read"
+	writeWord   = "--write"
 	endWord     = "--"
 )
 
@@ -130,13 +144,29 @@ func (p *Process) enlist(o Options) error {
 	p.line = &line{orders: order, told: told}
 	args := append([]string{}, o.Self...)
 	args = append(args, holdWord, strconv.Itoa(len(o.Hold)), endWord)
-	if o.Limits != (Limits{}) {
-		args = append(append(args, o.Self...), limitedWord,
-			dataWord, strconv.FormatInt(o.Limits.Data, 10), fileWord, strconv.FormatInt(o.Limits.File, 10), endWord)
-	}
+	args = append(args, o.restrictions()...)
 	p.cmd.Path, p.cmd.Args = o.Self[0], append(append(args, p.cmd.Path), p.cmd.Args[1:]...)
 	p.cmd.ExtraFiles = append([]*os.File{orders, tell}, o.Hold...)
 	return nil
+}
+
+// restrictions is the command line that sets the limits and the confinement, if there are any.
+func (o Options) restrictions() []string {
+	if o.Limits == (Limits{}) && o.Confine == nil {
+		return nil
+	}
+	args := append([]string{}, o.Self...)
+	args = append(args, limitedWord, dataWord, strconv.FormatInt(o.Limits.Data, 10), fileWord, strconv.FormatInt(o.Limits.File, 10))
+	if c := o.Confine; c != nil {
+		args = append(args, confineWord)
+		for _, path := range c.Read {
+			args = append(args, readWord, path)
+		}
+		for _, path := range c.Write {
+			args = append(args, writeWord, path)
+		}
+	}
+	return append(args, endWord)
 }
 
 // live starts the process and waits for its end, all on one thread: the kernel takes the death of the thread that started a child for

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become sets the limits that its arguments name and becomes the command that follows them: --data BYTES --fsize BYTES -- CMD ARGS,
-// where CMD is a path. It returns only if that fails. The limits are not set in the guard, which would be bound by them as well.
+// become sets the limits that its arguments name and becomes the command that follows them: --data BYTES --fsize BYTES [--confine
+// --read PATH… --write PATH…] -- CMD ARGS, where CMD is a path. It returns only if that fails. The limits are not set in the guard, which would be bound by them as well.
 //
 // The limit is on data (RLIMIT_DATA) and not on address space (RLIMIT_AS), which runtimes reserve far beyond what they use.
 func become(args []string) error {
@@ -21,6 +21,10 @@ func become(args []string) error {
 	flags.SetOutput(io.Discard)
 	data := flags.Uint64(strings.TrimLeft(dataWord, "-"), 0, "")
 	file := flags.Uint64(strings.TrimLeft(fileWord, "-"), 0, "")
+	confined := flags.Bool(strings.TrimLeft(confineWord, "-"), false, "")
+	var files Confinement
+	flags.Func(strings.TrimLeft(readWord, "-"), "", func(path string) error { files.Read = append(files.Read, path); return nil })
+	flags.Func(strings.TrimLeft(writeWord, "-"), "", func(path string) error { files.Write = append(files.Write, path); return nil })
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading limits: %w", err)
 	}
@@ -47,6 +51,11 @@ func become(args []string) error {
 	// thread becomes would outlive a guard that is killed.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tying the command to its guard: %w", err)
+	}
+	if *confined {
+		if err := confine(files); err != nil {
+			return fmt.Errorf("confining the command: %w", err)
+		}
 	}
 	if err := syscall.Exec(flags.Arg(0), flags.Args(), environment); err != nil {
 		return fmt.Errorf("starting %q: %w", flags.Arg(0), err)

@@ -36,3 +36,6 @@ func (*Process) Memory() int64 { return 0 }
 
 // Main is not built for this system: it starts nothing and returns 1.
 func Main([]string) int { return 1 }
+
+// Confinable reports that nothing of a [Confinement] can be enforced on this system.
+func Confinable() (files, calls bool) { return false, false }

@@ -76,6 +76,38 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	scan("no folder of workflows", s.call("list_workflows", args{}))
+	newPlace(t).trailFaults(scan)
+}
+
+// trailFaults scans the answers of servers whose trail cannot be written, was removed, or was changed.
+func (p *place) trailFaults(scan func(string, answer)) {
+	p.t.Helper()
+	ask := func(name, code, dir string) {
+		s := p.start("--ledger", dir)
+		scan(name, s.call("resume_session", args{}).is(code))
+		s.end()
+	}
+	home := filepath.Dir(p.state)
+	file, removed, changed := filepath.Join(home, "a file"), filepath.Join(home, "removed"), filepath.Join(home, "changed")
+	p.write(file, "")
+	ask("a file in place of the trail", "AUDIT_LOG_FAILED", file)
+	for _, dir := range []string{removed, changed} {
+		p.start("--ledger", dir).end()
+	}
+	chains, err := filepath.Glob(filepath.Join(removed, "workrail-*"))
+	if err != nil || len(chains) != 1 {
+		p.t.Fatalf("%d chains, %v", len(chains), err)
+	}
+	if err := os.RemoveAll(chains[0]); err != nil {
+		p.t.Fatal(err)
+	}
+	ask("a chain was removed", "SELF_AUDIT_FAILURE", removed)
+	logs, err := filepath.Glob(filepath.Join(changed, "workrail-*", "audit-log.jsonl"))
+	if err != nil || len(logs) != 1 {
+		p.t.Fatalf("%d logs, %v", len(logs), err)
+	}
+	p.replaceIn(logs[0], `"kind"`, `"kinf"`)
+	ask("the trail was changed", "SELF_AUDIT_FAILURE", changed)
 }
 
 // TestRequiredContextIsNamedBeforeAndAfterTheStart reads only texts, as a model does.

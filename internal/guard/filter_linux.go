@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A seccomp filter is a small program that the kernel runs for each system call of a process. Its input is struct seccomp_data: the
+// number of the call, the architecture, the address of the instruction, and six arguments of 64 bits, in the byte order of the machine.
+const (
+	atNumber = 0
+	atArch   = 4
+	atArgs   = 16
+)
+
+// architectures that the lists of calls below are written for.
+var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// filterable reports whether the kernel takes seccomp filters and this architecture has its lists.
+func filterable() bool {
+	if architectures[runtime.GOARCH] == 0 {
+		return false
+	}
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action))) //nolint:gosec // the kernel takes its address
+	return errno == 0
+}
+
+// restrictCalls sets the filter for the calling thread. It stays in force in what the thread becomes and starts.
+func restrictCalls() error {
+	program := filter(architectures[runtime.GOARCH], os.Getpid())
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                          //nolint:gosec // some hundred instructions
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p))); errno != 0 { //nolint:gosec // the kernel takes its address
+		return errno
+	}
+	return nil
+}
+
+const (
+	allow     = unix.SECCOMP_RET_ALLOW
+	denyPerm  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	denyNoSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+)
+
+// x32 marks calls of another convention on amd64, which have other numbers.
+const x32 = 0x40000000
+
+// filter writes the program for a process: refused calls fail with EPERM, all others are allowed.
+func filter(arch uint32, pid int) []unix.SockFilter {
+	program := []unix.SockFilter{
+		load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), verdict(unix.SECCOMP_RET_KILL_PROCESS),
+		load(atNumber), jump(unix.BPF_JGE, x32, 0, 1), verdict(denyPerm),
+	}
+	// A thread is started by clone; a process by clone without CLONE_THREAD. The flags of clone3 are in memory, which a filter cannot
+	// read: libraries fall back to clone where it does not exist.
+	program = append(program, jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), verdict(denyNoSys))
+	program = append(program, jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),
+		load(atArgs), jump(unix.BPF_JSET, unix.CLONE_THREAD, 0, 1), verdict(allow), verdict(denyPerm))
+	for _, number := range []uint32{unix.SYS_KILL, unix.SYS_TGKILL} { // only for itself, as in abort
+		program = append(program, jump(unix.BPF_JEQ, number, 0, 4),
+			load(atArgs), jump(unix.BPF_JEQ, uint32(pid), 0, 1), verdict(allow), verdict(denyPerm)) //nolint:gosec // process numbers are positive
+	}
+	// prlimit64 reads limits if its third argument is null, and sets them otherwise.
+	program = append(program, jump(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 0, 6), load(atArgs+2*8), jump(unix.BPF_JEQ, 0, 0, 3),
+		load(atArgs+2*8+4), jump(unix.BPF_JEQ, 0, 0, 1), verdict(allow), verdict(denyPerm))
+	for _, number := range append(refused, refusedHere...) {
+		program = append(program, jump(unix.BPF_JEQ, number, 0, 1), verdict(denyPerm))
+	}
+	return append(program, verdict(allow))
+}
+
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
+// jump compares the loaded word with k and skips as many instructions as then says, or otherwise.
+func jump(compare uint16, k uint32, then, otherwise uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | compare | unix.BPF_K, K: k, Jt: then, Jf: otherwise}
+}
+
+func verdict(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+
+// refused are the calls that a confined command cannot make, on all architectures; see refusedHere for the others.
+var refused = []uint32{
+	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, // io_uring opens sockets without the call
+	unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
+	unix.SYS_SETRLIMIT, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR,
+	// Landlock does not cover the attributes of files.
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
+	unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
+	// Objects that outlive a process.
+	unix.SYS_SHMGET, unix.SYS_SEMGET, unix.SYS_MSGGET, unix.SYS_MQ_OPEN, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+	// The system itself, for commands that run as root.
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_FSOPEN, unix.SYS_OPEN_TREE,
+	unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_INIT_MODULE,
+	unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SYSLOG,
+	unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_VHANGUP,
+}
