@@ -12,6 +12,9 @@ import (
 
 const works = true
 
+// Limitable reports whether [Limits] are enforced on this system.
+const Limitable = works
+
 // attributes give a process a group of its own, so that no signal for our terminal or our group comes to it. A guard outlives us a
 // little, to end the rest; without one the command itself dies with us.
 func attributes(guarded bool) *syscall.SysProcAttr {

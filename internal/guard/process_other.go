@@ -12,6 +12,9 @@ import (
 
 const works = false
 
+// Limitable reports whether [Limits] are enforced on this system.
+const Limitable = works
+
 func attributes(bool) *syscall.SysProcAttr { return nil }
 
 // Ask asks the command to end.

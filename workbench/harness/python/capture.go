@@ -1,0 +1,60 @@
+package python
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// tailBytes is how much of the end of an output is kept besides its beginning: the last lines say why a program failed.
+const tailBytes = 4 << 10
+
+// capture keeps the beginning and the end of an output.
+type capture struct {
+	keep int
+	head []byte
+	tail []byte // at most 2*tailBytes, of which the last tailBytes count
+	all  int64
+}
+
+func newCapture(keep int) *capture { return &capture{keep: keep} }
+
+func (c *capture) Write(p []byte) (int, error) {
+	n := len(p)
+	c.all += int64(n)
+	room := min(c.keep-len(c.head), len(p))
+	c.head, p = append(c.head, p[:room]...), p[room:]
+	if len(p) > tailBytes {
+		p = p[len(p)-tailBytes:]
+	}
+	if c.tail = append(c.tail, p...); len(c.tail) > 2*tailBytes {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)-tailBytes:]...)
+	}
+	return n, nil
+}
+
+// truncated reports whether bytes were left out.
+func (c *capture) truncated() bool {
+	return c.all > int64(len(c.head)+min(len(c.tail), tailBytes))
+}
+
+// text returns what was kept, with a mark where bytes were left out.
+func (c *capture) text() string {
+	tail := c.tail[max(0, len(c.tail)-tailBytes):]
+	if !c.truncated() {
+		return strings.ToValidUTF8(string(c.head)+string(tail), "\ufffd")
+	}
+	head := c.head
+	for i := 0; i < utf8.UTFMax && len(head) > 0 && !utf8.RuneStart(head[len(head)-1]); i++ { // do not cut a character
+		head = head[:len(head)-1]
+	}
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	return strings.ToValidUTF8(string(head)+"\n…\n"+string(tail), "\ufffd")
+}
+
+// ending returns the end of what was written.
+func (c *capture) ending() string {
+	all := append(append([]byte{}, c.head[max(0, len(c.head)-tailBytes):]...), c.tail...)
+	return strings.ToValidUTF8(string(all[max(0, len(all)-tailBytes):]), "\ufffd")
+}
