@@ -36,12 +36,13 @@ type Harness struct {
 	meter    *meter.Meter
 	server   *line.Server
 	domains  []domain.Domain
+	methods  map[string]string // by the name of the tool; filled by Describe
 	started  time.Time
 }
 
 // Open opens the domains that are on. It fails if a variable of one of them is wrong; a missing program or service is no reason to fail.
 func Open(o Options) (h *Harness, err error) {
-	h = &Harness{settings: o.Settings, meter: o.Meter, started: time.Now()}
+	h = &Harness{settings: o.Settings, meter: o.Meter, methods: map[string]string{}, started: time.Now()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())

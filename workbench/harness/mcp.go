@@ -27,6 +27,7 @@ func (h *Harness) Describe() workbench.System {
 		Close:        h.Close,
 	}
 	for _, m := range h.server.Methods() {
+		h.methods[ToolName(m.Name)] = m.Name
 		s.Tools = append(s.Tools, h.tool(m))
 	}
 	return s
@@ -86,9 +87,11 @@ func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch {
 	case c.Tool == nil:
 	case e.Code() == candor.CodeInvalidArguments:
-		e = workbench.Recode(e, candor.CodeCommonInvalidParams, "")
-	case e.Code() == candor.CodeCallTimeout:
-		e = workbench.Recode(e, candor.CodeCommonTimeout, "")
+		if refused := h.server.Refuse(h.methods[c.Name], c.Arguments); refused != nil {
+			e = refused
+		}
+	case e.Code() == candor.CodeRateLimitRlExceeded:
+		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so that a client may send the call again
 	}
 	if h.settings.Development || e.Cause().IsZero() {
 		return h.server.Shown(e)

@@ -35,7 +35,7 @@ type part func(Input, Files) error
 // All renders every generated file.
 func All(in Input) (Files, error) {
 	out := Files{}
-	for _, make := range []part{goCodes, goPhrases, index, pages, schemas, typescript, python} {
+	for _, make := range []part{goCodes, goPhrases, index, pages, taxonomy, schemas, typescript, python} {
 		if err := make(in, out); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,129 @@
+package harness_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+var healthAddress = regexp.MustCompile(`http://(127\.0\.0\.1:\d+)/healthz`)
+
+// healthAt returns the address of the health endpoint, which the harness announces on standard error.
+func (h *harness) healthAt() string {
+	h.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if found := healthAddress.FindStringSubmatch(h.said.String()); found != nil {
+			return found[1]
+		}
+	}
+	h.t.Fatalf("no health endpoint is announced: %s", &h.said)
+	return ""
+}
+
+func get(t *testing.T, address, path, host, origin string) (status int, header http.Header, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if host != "" {
+		request.Host = host
+	}
+	if origin != "" {
+		request.Header.Set("Origin", origin)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it is read to its end
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(data)
+}
+
+func TestHealthEndpoint(t *testing.T) {
+	for _, mcp := range []bool{false, true} {
+		h := start(t, setup{mcp: mcp, env: []string{"MCP_HEALTH_PORT=0", "MCP_SERVER_NAME=memory", "MCP_ERROR_METRICS=1"}})
+		h.call("sys/ping", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")
+		at := h.healthAt()
+		status, header, body := get(t, at, "/healthz", "", "")
+		v, err := wire.ParseValue([]byte(body), wire.Limits{})
+		if err != nil || status != http.StatusOK || header.Get("Content-Type") != "application/json" || !v.Path("server").Is("memory") {
+			t.Errorf("%d %v %s", status, header, body)
+		}
+		if _, ok := v.Path("uptimeMs").Int64(); !ok || !v.Path("domains").Present() || v.Path("methods").Len() < 4 {
+			t.Errorf("%s", body)
+		}
+		if !mcp {
+			var listed []string
+			for m := range v.Path("methods").Elements() {
+				name, _ := m.Str()
+				listed = append(listed, name)
+			}
+			if !slices.Equal(listed, h.methods()) {
+				t.Errorf("methods %q, the ready line has %q", listed, h.methods())
+			}
+		}
+		for _, path := range []string{"/", "/metrics/", "/healthz/x"} {
+			if status, _, _ := get(t, at, path, "", ""); status != http.StatusNotFound {
+				t.Errorf("%s: %d", path, status)
+			}
+		}
+		h.end()
+	}
+}
+
+// TestHealthMetricsEqualPromMetrics compares the body of GET /metrics with the result of sys/promMetrics.
+func TestHealthMetricsEqualPromMetrics(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0", "MCP_ERROR_METRICS=1"}})
+	h.ask("no/such", "{}")
+	h.ask("sys/ping", `{"x":1}`)
+	said := h.ask("sys/promMetrics", "{}").result()
+	want, _ := said.Path("body").Str()
+	kind, _ := said.Path("contentType").Str()
+	status, header, body := get(t, h.healthAt(), "/metrics", "", "")
+	if status != http.StatusOK || body != want || header.Get("Content-Type") != kind || !strings.Contains(body, "2\n") {
+		t.Errorf("%d %q\n%s\n%s", status, header.Get("Content-Type"), body, want)
+	}
+}
+
+// TestHealthEndpointRefusesWebPages sends what a browser sends for a page whose name resolves to this machine.
+func TestHealthEndpointRefusesWebPages(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0"}})
+	at := h.healthAt()
+	for _, from := range []struct{ host, origin string }{{"evil.example", ""}, {"", "https://evil.example"}, {"", "null"}} {
+		if status, _, body := get(t, at, "/healthz", from.host, from.origin); status != http.StatusForbidden || strings.Contains(body, "methods") {
+			t.Errorf("%+v: %d %s", from, status, body)
+		}
+	}
+	if status, _, _ := get(t, at, "/healthz", "localhost", ""); status != http.StatusOK {
+		t.Errorf("localhost: %d", status)
+	}
+}
+
+func TestHealthPortInUseFailsAtTheStart(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // the test ends
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for _, mcp := range []bool{false, true} {
+		s := setup{mcp: mcp, env: []string{"MCP_HEALTH_PORT=" + port}}
+		cmd := s.command(t)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "MCP_HEALTH_PORT") {
+			t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
