@@ -1,0 +1,60 @@
+package sqlitedb
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Kind is what went wrong, as far as a caller treats it differently.
+type Kind int
+
+// The kinds of errors.
+const (
+	Other       Kind = iota // everything else, and errors that are not of SQLite
+	Busy                    // another connection held the database beyond the busy timeout; nothing was changed
+	Full                    // the disk or the configured size is full; the statement was undone
+	ReadOnly                // the database cannot be written
+	Constraint              // a constraint was violated: unique, foreign key, not null, check
+	Corrupt                 // the file is damaged or is not a database
+	CantOpen                // the file is missing or cannot be opened
+	Interrupted             // the context of the statement ended
+	Denied                  // the authorizer refused the statement
+)
+
+var kinds = map[sqlite3.ErrorCode]Kind{
+	sqlite3.BUSY: Busy, sqlite3.LOCKED: Busy,
+	sqlite3.FULL:       Full,
+	sqlite3.READONLY:   ReadOnly,
+	sqlite3.CONSTRAINT: Constraint,
+	sqlite3.CORRUPT:    Corrupt, sqlite3.NOTADB: Corrupt,
+	sqlite3.CANTOPEN:  CantOpen,
+	sqlite3.INTERRUPT: Interrupted,
+	sqlite3.AUTH:      Denied,
+}
+
+// KindOf returns the kind of an error.
+func KindOf(err error) Kind {
+	var e *sqlite3.Error
+	if errors.As(err, &e) {
+		if e.Code() == sqlite3.IOERR && errors.Is(err, syscall.ENOSPC) {
+			return Full
+		}
+		return kinds[e.Code()]
+	}
+	var code sqlite3.ErrorCode
+	if errors.As(err, &code) {
+		return kinds[code]
+	}
+	var extended sqlite3.ExtendedErrorCode
+	if errors.As(err, &extended) {
+		return kinds[extended.Code()]
+	}
+	return Other
+}
+
+// IsUnique reports whether an error is the violation of a unique constraint or primary key.
+func IsUnique(err error) bool {
+	return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) || errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY) || errors.Is(err, sqlite3.CONSTRAINT_ROWID)
+}

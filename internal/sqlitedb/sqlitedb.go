@@ -1,0 +1,80 @@
+// Package sqlitedb opens SQLite databases with the settings that servers of this repository need, and sorts the errors of SQLite into
+// the few kinds that a caller treats differently. docs/decisions/020-embedded-sqlite.md says why this implementation of SQLite was chosen.
+package sqlitedb
+
+import (
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+)
+
+// DefaultBusyTimeout is how long a statement waits for another connection by default.
+const DefaultBusyTimeout = 5 * time.Second
+
+// Options configures a database. The zero value reads and writes and creates the file.
+type Options struct {
+	ReadOnly    bool          // the file must exist and is never changed, not even by a statement that asks for it
+	BusyTimeout time.Duration // how long a statement waits for another connection; 0 is DefaultBusyTimeout
+
+	// Connected is called with every new connection after its settings were made, nil does nothing.
+	Connected func(*sqlite3.Conn) error
+}
+
+// Open returns the database in a file. It does not touch the file: errors appear with the first statement.
+//
+// A database that is written uses a write-ahead log and is durable: a transaction that was committed survives a crash of the process
+// and of the machine. Foreign keys are checked. Transactions of [sql.DB.Begin] take the write lock at once, so that they wait
+// for it at their beginning instead of failing in their middle.
+func Open(path string, o Options) (*sql.DB, error) {
+	if path == "" {
+		return nil, fmt.Errorf("sqlitedb: no path")
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}
+	if o.ReadOnly {
+		query = url.Values{"mode": {"ro"}}
+	}
+	return driver.Open(fileURL(absolute, query), func(c *sqlite3.Conn) error { return connected(c, o) })
+}
+
+// fileURL escapes a path so that question marks, percent signs and spaces in it have no meaning.
+func fileURL(absolute string, query url.Values) string {
+	slashed := filepath.ToSlash(absolute)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + query.Encode()
+}
+
+func connected(c *sqlite3.Conn, o Options) error {
+	timeout := o.BusyTimeout
+	if timeout == 0 {
+		timeout = DefaultBusyTimeout
+	}
+	if err := c.BusyTimeout(timeout); err != nil {
+		return err
+	}
+	// A database file is not trusted: functions and virtual tables with side effects cannot be used by its schema.
+	settings := "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+	if o.ReadOnly {
+		settings += "PRAGMA query_only=ON;"
+	} else {
+		settings += "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+	}
+	if err := c.Exec(settings); err != nil {
+		return err
+	}
+	if o.Connected != nil {
+		return o.Connected(c)
+	}
+	return nil
+}
