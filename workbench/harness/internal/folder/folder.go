@@ -1,0 +1,241 @@
+// Package folder opens files below one folder for domains that take paths from clients.
+//
+// All access goes through [os.Root], so a path cannot leave the folder even if a part of it is replaced by a symbolic link between a
+// check and its use. Files are opened without waiting for the other end of a FIFO, and only regular files are opened.
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// The longest path and the longest part of one, in bytes, and the most parts of one.
+const (
+	MaxPath = 4096
+	maxPart = 255
+	maxDeep = 128
+)
+
+// Errors of this package. Those of the file system are passed on; the ones to expect are [fs.ErrNotExist] and [fs.ErrPermission].
+var (
+	ErrEscape     = errors.New("the path leads outside of the folder")
+	ErrMalformed  = errors.New("the path is malformed")
+	ErrLink       = errors.New("a part of the path is a symbolic link")
+	ErrNotRegular = errors.New("not a regular file")
+	ErrNotFolder  = errors.New("not a folder")
+	ErrChanged    = errors.New("the path was changed during the call")
+)
+
+// Folder is an open folder. Its methods may be called concurrently.
+type Folder struct {
+	root    *os.Root
+	escapes error // the error of os.Root for a path that leaves the root; the package os does not export it
+}
+
+// Open opens an existing folder. The path must be absolute, so that a server does not depend on where it was started.
+func Open(name string) (*Folder, error) {
+	if !filepath.IsAbs(name) {
+		return nil, fmt.Errorf("%q: not an absolute path", name)
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	_, err = root.Lstat("..")
+	return &Folder{root: root, escapes: errors.Unwrap(err)}, nil
+}
+
+// Close closes the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Parse returns a relative path in its shortest form, with slashes; "." is the folder itself. The path must be relative and use slashes.
+// It returns [ErrEscape] for absolute paths, for "..", for paths with a drive letter or a backslash and for a NUL byte, and
+// [ErrMalformed] for an empty or overlong path, invalid UTF-8 and control characters. It does not touch the disk.
+func Parse(name string) (string, error) {
+	switch {
+	case name == "" || len(name) > MaxPath || !utf8.ValidString(name):
+		return "", ErrMalformed
+	case strings.ContainsAny(name, "\x00\\") || strings.HasPrefix(name, "/") || hasDrive(name):
+		return "", ErrEscape
+	}
+	parts := strings.Split(name, "/")
+	for _, part := range parts {
+		switch {
+		case part == "..":
+			return "", ErrEscape
+		case len(part) > maxPart || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			return "", ErrMalformed
+		}
+	}
+	clean := path.Clean(name)
+	switch {
+	case strings.Count(clean, "/") >= maxDeep:
+		return "", ErrMalformed
+	case clean != "." && !filepath.IsLocal(filepath.FromSlash(clean)):
+		return "", ErrEscape // such as NUL or COM1 on Windows
+	}
+	return clean, nil
+}
+
+// hasDrive reports whether a path begins like one of Windows, such as C:\ or C:file.
+func hasDrive(name string) bool {
+	letter := name[0] | 0x20
+	return len(name) >= 2 && name[1] == ':' && letter >= 'a' && letter <= 'z'
+}
+
+// Stat returns what a path of [Parse] leads to, following symbolic links inside the folder.
+func (f *Folder) Stat(name string) (fs.FileInfo, error) {
+	info, err := f.root.Stat(name)
+	return info, f.explain(err)
+}
+
+// Lstat is like [Folder.Stat], but does not follow a symbolic link at the end of the path.
+func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
+	info, err := f.root.Lstat(name)
+	return info, f.explain(err)
+}
+
+// OpenFile opens a regular file for reading, following symbolic links inside the folder.
+func (f *Folder) OpenFile(name string) (*os.File, fs.FileInfo, error) {
+	file, info, err := openRegular(f.root, name)
+	return file, info, f.explain(err)
+}
+
+// OpenDir opens a folder for listing, following symbolic links inside the folder.
+func (f *Folder) OpenDir(name string) (*os.File, error) {
+	info, err := f.root.Stat(name)
+	if err == nil && !info.IsDir() {
+		err = ErrNotFolder
+	}
+	if err != nil {
+		return nil, f.explain(err)
+	}
+	dir, err := f.root.OpenFile(name, os.O_RDONLY|nonBlock, 0)
+	return dir, f.explain(err)
+}
+
+// Parent opens the folder that holds the last part of a path, and returns that part. It follows no symbolic links: the folder that is
+// returned is the one that the path names literally, which is what a policy for paths must rely on. The caller closes it.
+func (f *Folder) Parent(name string) (*os.Root, string, error) {
+	dir, err := f.root.OpenRoot(".")
+	if err != nil {
+		return nil, "", err
+	}
+	parts := strings.Split(name, "/")
+	for i, part := range parts[:len(parts)-1] {
+		child, err := enter(dir, part)
+		if err := errors.Join(err, dir.Close()); err != nil {
+			return nil, "", f.explainLink(strings.Join(parts[:i+1], "/"), err)
+		}
+		dir = child
+	}
+	return dir, parts[len(parts)-1], nil
+}
+
+// OpenLiteral opens a regular file for reading. It follows no symbolic links.
+func (f *Folder) OpenLiteral(name string) (*os.File, fs.FileInfo, error) {
+	dir, base, err := f.Parent(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	if err := f.CheckLink(dir, base, name); err != nil {
+		return nil, nil, err
+	}
+	seen, err := dir.Lstat(base)
+	if err != nil {
+		return nil, nil, f.explain(err)
+	}
+	file, info, err := openRegular(dir, base)
+	if err == nil && !os.SameFile(seen, info) {
+		err = errors.Join(ErrChanged, file.Close())
+	}
+	return file, info, f.explain(err)
+}
+
+// CheckLink returns [ErrEscape] or [ErrLink] if base in dir, which is the path name, is a symbolic link. A missing file is fine.
+func (f *Folder) CheckLink(dir *os.Root, base, name string) error {
+	if info, err := dir.Lstat(base); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return f.explainLink(name, ErrLink)
+	}
+	return nil
+}
+
+// explainLink turns the error about a link into ErrEscape if it leads outside.
+func (f *Folder) explainLink(name string, err error) error {
+	if !errors.Is(err, ErrLink) {
+		return f.explain(err)
+	}
+	if _, statErr := f.root.Stat(name); errors.Is(f.explain(statErr), ErrEscape) {
+		return ErrEscape
+	}
+	return err
+}
+
+// explain replaces the error of os.Root for a path that leaves it.
+func (f *Folder) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case f.escapes != nil && errors.Is(err, f.escapes):
+		return ErrEscape
+	case isNotFolder(err):
+		return fmt.Errorf("%w: %w", ErrNotFolder, err)
+	}
+	return err
+}
+
+// testHookSeen is called between a look at a name and its opening.
+var testHookSeen = func(string) {}
+
+// enter opens the folder name in dir. The name may be replaced by a link between the look and the opening, so the folder that was
+// opened must be the one that was seen.
+func enter(dir *os.Root, name string) (*os.Root, error) {
+	seen, err := dir.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case seen.Mode()&fs.ModeSymlink != 0:
+		return nil, ErrLink
+	case !seen.IsDir():
+		return nil, ErrNotFolder
+	}
+	testHookSeen(name)
+	child, err := dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if got, err := child.Stat("."); err != nil || !os.SameFile(seen, got) {
+		return nil, errors.Join(ErrChanged, err, child.Close())
+	}
+	return child, nil
+}
+
+// openRegular opens a regular file. It looks before it opens, because opening a device can have an effect, and again afterwards.
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	testHookSeen(name)
+	file, err := root.OpenFile(name, os.O_RDONLY|nonBlock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
