@@ -21,7 +21,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-var mixedCalls = flag.Int("calls", 100_000, "how many mixed calls are made before the counts are compared")
+var mixedCalls = flag.Int("calls", 10_000, "how many mixed calls are made before the counts are compared; .ci/run torture makes 100,000")
 
 const mixedClients = 64
 

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/internal/crashfs"
 )
 
-var randomLives = flag.Int("lives", 1_000, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
+var randomLives = flag.Int("lives", 300, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
 
 // life is a random workload, given by its seed.
 type life uint64

@@ -50,17 +50,14 @@ func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 }
 
 func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	var last Receipt
 	chain := crash(t, dir, Options{}, func(l *Ledger) { last = appendN(t, l, 5) })
 	path := filepath.Join(dir, chain, activeSegment)
 	whole := fileOf(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	kept := len(whole) - len(lines[len(lines)-2])
-	step := 1
-	if testing.Short() {
-		step = 37
-	}
+	step := sweepStep(3, 37)
 	for cut := len(whole) - 1; cut > kept; cut -= step {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)

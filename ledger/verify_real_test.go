@@ -236,10 +236,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 // TestK16RandomLedgersVerify: random workloads with rotations, kills and restarts, and no false alarm; then one random change in each, which is
 // found. The whole 10,000 run with CANDOR_FULL.
 func TestK16RandomLedgersVerify(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 10
-	}
+	rounds := 60 / sweepStep(4, 6)
 	if os.Getenv("CANDOR_FULL") != "" {
 		rounds = 10000
 	}
@@ -252,12 +249,8 @@ func TestK16RandomLedgersVerify(t *testing.T) {
 }
 
 func randomLedger(t *testing.T, r *rand.Rand) {
-	dir, err := os.MkdirTemp(t.TempDir(), "ledger")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	second := filepath.Join(dir, "..", filepath.Base(dir)+"-second")
+	dir := memoryDir(t)
+	second := filepath.Join(memoryDir(t), "second")
 	for range 1 + r.IntN(3) {
 		l := mustOpen(t, dir, Options{SecondPlace: second, MaxSegmentBytes: int64(4<<10 + r.IntN(20<<10)), Compress: r.IntN(2) == 0})
 		appendSome(t, l, 0, r.IntN(60))

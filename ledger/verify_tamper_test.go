@@ -56,10 +56,7 @@ func TestR6EverySingleBitFlipIsFound(t *testing.T) {
 	files := f.fs()
 	name := c.name + "/audit-log.jsonl"
 	data := files[name].Data
-	step := 1
-	if testing.Short() {
-		step = 7
-	}
+	step := sweepStep(3, 7)
 	states := statesOf(t, files, c)
 	var wait sync.WaitGroup
 	for worker := range runtime.GOMAXPROCS(0) {
@@ -158,7 +155,7 @@ func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 	for _, name := range []string{c.name + "/checkpoints", "second"} {
 		data := files[name].Data
 		for i := range data {
-			if testing.Short() && i%8 != 0 {
+			if i%sweepStep(3, 8) != 0 {
 				continue
 			}
 			for bit := range 8 {
@@ -189,10 +186,7 @@ func TestR6EveryTruncationIsFound(t *testing.T) {
 	name := c.name + "/audit-log.jsonl"
 	data := files[name].Data
 	covered := len(data) - len(c.lines[c.seq-1]) - 1 // all but the closing entry
-	step := 1
-	if testing.Short() {
-		step = 97
-	}
+	step := sweepStep(7, 97)
 	for cut := 0; cut < len(data); cut += step {
 		r := verify(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
 		whole := uint64(bytes.Count(data[:cut], []byte("\n")))

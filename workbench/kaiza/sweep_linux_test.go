@@ -16,8 +16,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// sweepStep is 1 in make crash. The suite takes some of the points, so that it ends in minutes.
-var sweepStep = flag.Int("sweep", 61, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
+// sweepStep is 1 in make crash and 61 in .ci/run torture. The suite takes fewer of the points, so that it ends soon.
+var sweepStep = flag.Int("sweep", 181, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
 
 // disk is a way in which a disk fails, from the n-th of the calls that it concerns on.
 type disk struct {
