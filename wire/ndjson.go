@@ -45,16 +45,27 @@ func NewLineReader(r io.Reader, lim Limits) *LineReader {
 // before it.
 func (r *LineReader) Next() (Line, error) {
 	for {
-		if content, ok := r.cut(); ok {
-			if line := r.line(content); line.Flaw != FlawNone || !blank(line.Bytes) {
-				return line, nil
-			}
-			continue
+		if line, ok := r.NextBuffered(); ok {
+			return line, nil
 		}
 		if r.in.err != nil {
 			return r.last()
 		}
 		r.in.fill()
+	}
+}
+
+// NextBuffered returns the next line like [LineReader.Next] if that is possible without reading from the stream, which may block.
+// Otherwise ok is false.
+func (r *LineReader) NextBuffered() (line Line, ok bool) {
+	for {
+		content, ok := r.cut()
+		if !ok {
+			return Line{}, false
+		}
+		if line := r.line(content); line.Flaw != FlawNone || !blank(line.Bytes) {
+			return line, true
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -20,15 +19,17 @@ type batch struct {
 func (c *conn) startBatch(m *wire.Message) bool {
 	n := m.Value().Len()
 	if n == 0 || n > c.s.o.MaxBatch {
-		return c.start(func() { c.send(c.badBatch(n)) })
+		return c.start(func() []byte { return c.answer(c.badBatch(n)) })
 	}
 	b := &batch{c: c, responses: make([][]byte, n)}
 	b.open.Store(int64(n))
 	started := 0
 	for unit := range m.Value().Elements() {
 		at := started
-		if !c.start(func() { b.serve(at, unit.Raw()) }) {
-			b.finish(n - started) // what was answered already must leave
+		if !c.start(func() []byte { return b.serve(at, unit.Raw()) }) {
+			if all := b.finish(n - started); all != nil { // what was answered already must leave
+				c.out.add(append(all, '\n'))
+			}
 			return false
 		}
 		started++
@@ -36,18 +37,19 @@ func (c *conn) startBatch(m *wire.Message) bool {
 	return true
 }
 
-// serve answers one message of the batch.
-func (b *batch) serve(at int, unit []byte) {
+// serve answers one message of the batch. The last one returns all responses.
+func (b *batch) serve(at int, unit []byte) []byte {
 	m := wire.Parse(unit, b.c.limits())
-	b.responses[at] = b.c.answer(&m)
-	b.finish(1)
+	b.responses[at] = b.c.answer(b.c.inspect(&m))
+	return b.finish(1)
 }
 
-// finish counts messages that are done. The last one sends all responses.
-func (b *batch) finish(n int) {
-	if b.open.Add(int64(-n)) == 0 {
-		b.c.send(b.join())
+// finish counts messages that are done and returns all responses when the last one is.
+func (b *batch) finish(n int) []byte {
+	if b.open.Add(int64(-n)) > 0 {
+		return nil
 	}
+	return b.join()
 }
 
 // join returns the array of the responses, nil if there are none.
@@ -65,10 +67,9 @@ func (b *batch) join() []byte {
 	return append(all, ']')
 }
 
-func (c *conn) badBatch(n int) []byte {
+func (c *conn) badBatch(n int) request {
 	if n == 0 {
-		return c.fail(request{}, contract.VerdictMalformed, candor.New(candor.CodeInvalidRequest, "", byServer, candor.WithDetails("the batch is empty")))
+		return rejected(candor.CodeInvalidRequest, "the batch is empty")
 	}
-	return c.fail(request{}, contract.VerdictMalformed, candor.New(candor.CodeCommonLimitExceeded, "", byServer,
-		candor.WithDetails(fmt.Sprintf("the batch has %d requests, more than the limit of %d", n, c.s.o.MaxBatch))))
+	return rejected(candor.CodeCommonLimitExceeded, fmt.Sprintf("the batch has %d requests, more than the limit of %d", n, c.s.o.MaxBatch))
 }

@@ -1,18 +1,13 @@
 package line
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/near"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // Call runs one method and returns its result as JSON, or the error. It does not record or count the error: the caller does, when it
@@ -24,6 +19,10 @@ func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) 
 	if e != nil {
 		return nil, e
 	}
+	return s.callMethod(ctx, m, params)
+}
+
+func (s *Server) callMethod(ctx context.Context, m *method, params []byte) (json.RawMessage, *candor.Error) {
 	m.calls.Add(1)
 	result, e := s.call(ctx, m, params)
 	if e != nil {
@@ -129,79 +128,4 @@ func checkParams(m *method, params []byte) *candor.Error {
 	}
 	return candor.New(candor.CodeCommonInvalidParams, "", byServer,
 		candor.WithDetails(details), candor.WithIssues(report.Issues...))
-}
-
-// outcome is how a method ended.
-type outcome struct {
-	result json.RawMessage
-	err    error
-	stack  string // of a panic
-}
-
-var errGoexit = errors.New("the method ended its goroutine")
-
-// run executes a method and passes its outcome to done, also if it panics or ends its goroutine.
-func (s *Server) run(ctx context.Context, m *method, params []byte, done func(outcome)) {
-	o := outcome{err: errGoexit}
-	defer func() {
-		if v := recover(); v != nil {
-			o = outcome{err: fmt.Errorf("panic: %v", v), stack: panicStack()}
-		}
-		done(o)
-	}()
-	value, err := m.Run(ctx, params)
-	if err == nil {
-		value, err = s.encode(value)
-	}
-	result, _ := value.(json.RawMessage)
-	o = outcome{result: result, err: err}
-}
-
-// encode writes a result on one line of JSON.
-func (s *Server) encode(value any) (any, error) {
-	text, raw := value.(json.RawMessage)
-	if !raw {
-		var err error
-		if text, err = json.Marshal(value); err != nil {
-			return nil, candor.New(candor.CodeResultNotEncodable, "", byServer, candor.WithCause(err))
-		}
-	}
-	if len(text) > s.o.MaxResult {
-		return nil, candor.New(candor.CodeCommonLimitExceeded, "", byServer,
-			candor.WithDetails(fmt.Sprintf("the result has %d bytes, more than the limit of %d", len(text), s.o.MaxResult)))
-	}
-	if !raw {
-		return json.RawMessage(text), nil
-	}
-	if !wire.Valid(text, wire.Limits{MaxBytes: s.o.MaxResult}) {
-		return nil, candor.New(candor.CodeResultNotEncodable, "", byServer)
-	}
-	if bytes.ContainsAny(text, "\r\n") {
-		text = bytes.TrimSuffix(wire.AppendLine(nil, text), []byte("\n"))
-	}
-	return text, nil
-}
-
-// failure makes an error of an outcome. An error without a code is INTERNAL_ERROR, and its text is for the operator only.
-func (s *Server) failure(ctx context.Context, o outcome) *candor.Error {
-	if e, ok := errors.AsType[*candor.Error](o.err); ok && e != nil && e.Code().Valid() {
-		return e
-	}
-	code := candor.CodeInternalError
-	switch {
-	case o.stack != "" || errors.Is(o.err, errGoexit):
-	case errors.Is(o.err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		code = candor.CodeCommonTimeout
-	case errors.Is(o.err, context.Canceled) && ctx.Err() != nil:
-		code = candor.CodeCancelled
-	}
-	return candor.New(code, "", byServer, candor.WithCause(o.err), candor.WithStack(o.stack))
-}
-
-const maxFrames = 64
-
-// panicStack returns the stack of a panic without the frames of the harness. It must be called by the function that has recovered.
-func panicStack() string {
-	var pcs [maxFrames]uintptr
-	return candor.StackPolicy{Debug: true}.Frames(pcs[:runtime.Callers(3, pcs[:])])
 }

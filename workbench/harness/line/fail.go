@@ -17,14 +17,6 @@ var (
 	nullID   = wire.ID("null")
 )
 
-// request is what is known of a message that failed.
-type request struct {
-	id     wire.ID // nil if it could not be read
-	method string
-	params []byte
-	silent bool // the protocol forbids an answer
-}
-
 // fail records a failure, counts it and returns the response, nil for a silent one.
 func (c *conn) fail(r request, verdict contract.Verdict, e *candor.Error) []byte {
 	edge := tail.Edge{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
@@ -32,8 +24,8 @@ func (c *conn) fail(r request, verdict contract.Verdict, e *candor.Error) []byte
 		edge.Meter = c.s.o.Meter
 	}
 	place := tail.Place{Sure: true}
-	if _, known := c.s.methods[r.method]; known {
-		place.Tool = r.method
+	if r.method != nil {
+		place.Tool = r.name
 	}
 	e = edge.Stamp(e, place)
 	var response []byte
@@ -58,7 +50,7 @@ func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Ver
 			err = fmt.Errorf("the recorder panicked: %v", v)
 		}
 	}()
-	return c.s.o.Recorder.RecordFailure(ctx, e, string(verdict), r.method, r.params, response)
+	return c.s.o.Recorder.RecordFailure(ctx, e, string(verdict), r.name, r.params, response)
 }
 
 func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {
@@ -81,10 +73,4 @@ func (s *Server) Shown(e *candor.Error) *candor.Error {
 	default:
 		return e
 	}
-}
-
-// tooLong answers a line that was dropped because of its length.
-func (c *conn) tooLong(size int64) []byte {
-	return c.fail(request{}, contract.VerdictMalformed, candor.New(candor.CodeCommonLimitExceeded, "", byServer,
-		candor.WithDetails(fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))))
 }

@@ -1,107 +1,112 @@
 package line
 
 import (
+	"errors"
 	"io"
 	"sync"
 )
 
 const (
-	maxPending = 1 << 20 // bytes of lines that wait for the client; more and those who add lines wait
-	keepBuffer = 1 << 18 // bytes of an empty buffer that is kept
+	flushSize  = 32 << 10 // bytes of lines that are written without waiting for more
+	maxPending = 1 << 20  // bytes of lines that wait for the client; more and those who add lines wait too
+	keepBuffer = 1 << 18  // bytes of an empty buffer that is kept
 )
 
-// output writes lines from a goroutine of its own. Lines that are added while a write is going on leave together with the next one.
+// output collects lines and writes many of them with one call of Write. It has no goroutine: whoever flushes writes, and lines that
+// others add in the meantime leave with the next write of the same goroutine.
 type output struct {
 	w      io.Writer
 	failed chan struct{} // closed when the stream does not take any more
-	done   chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	added   sync.Cond // there are lines, or there will be no more
-	drained sync.Cond // the waiting lines have been taken
+	written sync.Cond // a write has ended
 	pending []byte
-	closed  bool
+	spare   []byte
+	writing bool
 	err     error
 }
 
 func newOutput(w io.Writer) *output {
-	o := &output{w: w, failed: make(chan struct{}), done: make(chan struct{})}
-	o.added.L, o.drained.L = &o.mu, &o.mu
-	go o.run()
+	o := &output{w: w, failed: make(chan struct{})}
+	o.written.L = &o.mu
 	return o
 }
 
-// add queues one line, which must end in LF. It waits while there is too much in the queue. It reports false if the stream has
-// failed, and then drops the line.
-func (o *output) add(line []byte) bool {
+// add queues one line, which must end in LF. The caller must flush before it waits for anything. add waits while there is too much in
+// the queue; a line for a stream that has failed is dropped.
+func (o *output) add(line []byte) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for len(o.pending) > maxPending && o.err == nil {
-		o.drained.Wait()
+		o.written.Wait()
 	}
-	if o.err != nil {
-		return false
+	if o.err == nil {
+		o.pending = append(o.pending, line...)
 	}
-	o.pending = append(o.pending, line...)
-	o.added.Signal()
-	return true
-}
-
-// close waits until all lines are written and returns the error that ended the stream, if any.
-func (o *output) close() error {
-	o.mu.Lock()
-	o.closed = true
-	o.added.Signal()
+	full := len(o.pending) >= flushSize
 	o.mu.Unlock()
-	<-o.done
-	return o.err
-}
-
-func (o *output) run() {
-	defer close(o.done)
-	var buffer []byte
-	for {
-		lines, ok := o.take(buffer)
-		if !ok {
-			return
-		}
-		if err := writeAll(o.w, lines); err != nil {
-			o.fail(err)
-			return
-		}
-		if buffer = lines[:0]; cap(buffer) > keepBuffer {
-			buffer = nil
-		}
+	if full {
+		o.flush()
 	}
 }
 
-// take waits for lines and exchanges them for an empty buffer.
-func (o *output) take(empty []byte) (lines []byte, ok bool) {
+// flush writes what is queued, unless another goroutine is writing, which will write that too.
+func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.pending) == 0 {
-		if o.closed {
-			return nil, false
-		}
-		o.added.Wait()
+	if o.writing {
+		return
 	}
-	lines, o.pending = o.pending, empty
-	o.drained.Broadcast()
-	return lines, true
+	o.writing = true
+	for len(o.pending) > 0 && o.err == nil {
+		o.write()
+	}
+	o.writing = false
 }
 
-func (o *output) fail(err error) {
-	o.mu.Lock()
-	o.err, o.pending = err, nil
-	o.drained.Broadcast()
+// write takes the queue and writes it. It is called with the lock, which it releases meanwhile.
+func (o *output) write() {
+	lines := o.pending
+	o.pending, o.spare = o.spare, nil
 	o.mu.Unlock()
-	close(o.failed)
-}
-
-func writeAll(w io.Writer, b []byte) error {
-	n, err := w.Write(b)
-	if err == nil && n < len(b) {
+	n, err := o.w.Write(lines)
+	if err == nil && n < len(lines) {
 		err = io.ErrShortWrite
 	}
-	return err
+	o.mu.Lock()
+	if cap(lines) <= keepBuffer {
+		o.spare = lines[:0]
+	}
+	if err != nil {
+		o.end(err)
+	}
+	o.written.Broadcast()
+}
+
+// end drops all lines from now on. It is called with the lock.
+func (o *output) end(err error) {
+	if o.err == nil {
+		o.err, o.pending = err, nil
+		close(o.failed)
+	}
+}
+
+var errStuck = errors.New("the client does not read its responses")
+
+// abort releases everyone who waits for a client that does not read.
+func (o *output) abort() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.end(errStuck)
+	o.written.Broadcast()
+}
+
+// close writes what is left and returns the error that ended the stream, if any.
+func (o *output) close() error {
+	o.flush()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.writing && o.err == nil {
+		o.written.Wait()
+	}
+	return o.err
 }

@@ -89,6 +89,7 @@ type Server struct {
 	ref     func() string
 
 	global    bucket
+	rejected  method       // for messages that name no known method
 	abandoned atomic.Int64 // calls that still run although they were answered at their deadline
 }
 
@@ -101,6 +102,7 @@ type method struct {
 	bucket bucket
 
 	calls, errors atomic.Uint64
+	slow          atomic.Bool // the last call took long
 }
 
 // New returns a server of the methods of all domains and of the sys methods that the options allow. It fails if two methods share a

@@ -37,7 +37,7 @@ func (s *Server) sys() domain.Domain {
 	return d
 }
 
-var emptyObject = json.RawMessage("{}")
+var emptyObject any = json.RawMessage("{}")
 
 func ping(context.Context, json.RawMessage) (any, error) { return emptyObject, nil }
 

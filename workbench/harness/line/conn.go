@@ -1,0 +1,171 @@
+package line
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// conn is one stream that is served.
+//
+// One goroutine at a time, the reader, takes lines from the stream and runs the calls itself: most calls are quick, and to start a
+// goroutine for each would cost more than the call. A watchdog notices a call that takes long and makes another goroutine the reader;
+// the first one ends with its call. Calls of a method that was slow the last time start on a goroutine of their own.
+type conn struct {
+	s     *Server
+	ctx   context.Context // of the calls
+	lines *wire.LineReader
+	out   *output
+	begun bool        // the first line has been read; used by the reader
+	ended chan error  // gets the end of the stream
+	left  atomic.Bool // the client has closed the output
+
+	mu      sync.Mutex
+	reader  *runner
+	running int       // calls
+	freed   sync.Cond // running has fallen, or stopped is set
+	stopped bool      // no more calls may start
+	idle    chan struct{}
+	resting bool          // the watchdog waits for wake
+	wake    chan struct{} // has room for one
+}
+
+func newConn(s *Server, ctx context.Context, lines *wire.LineReader, out *output) *conn {
+	c := &conn{s: s, ctx: ctx, lines: lines, out: out, ended: make(chan error, 1), idle: make(chan struct{}), wake: make(chan struct{}, 1)}
+	c.freed.L = &c.mu
+	c.reader = &runner{c: c}
+	return c
+}
+
+// acquire waits until another call may run and counts it. It reports false if none may start any more. It is called with the lock.
+func (c *conn) acquire() bool {
+	if c.running >= c.s.o.Parallel && !c.stopped {
+		c.mu.Unlock()
+		c.out.flush() // the client may wait for a response before it lets a call end
+		c.mu.Lock()
+	}
+	for c.running >= c.s.o.Parallel && !c.stopped {
+		c.freed.Wait()
+	}
+	if c.stopped {
+		return false
+	}
+	c.running++
+	return true
+}
+
+// release counts a call that has ended. It is called with the lock.
+func (c *conn) release() {
+	c.running--
+	c.freed.Signal()
+	if c.stopped && c.running == 0 {
+		close(c.idle)
+	}
+}
+
+// stop lets no more calls start. idle is closed when the last one has ended.
+func (c *conn) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = true
+	c.freed.Broadcast()
+	if c.running == 0 {
+		close(c.idle)
+	}
+}
+
+// start runs a function on a goroutine of its own when another call may run, and writes the response that it returns. It reports false
+// if no call may start any more.
+func (c *conn) start(run func() []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.acquire() {
+		return false
+	}
+	go func() {
+		if response := run(); response != nil {
+			c.out.add(append(response, '\n'))
+			c.out.flush()
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.release()
+	}()
+	return true
+}
+
+const (
+	patience   = 500 * time.Microsecond // a call that takes longer does not keep the reader
+	quietTicks = 20                     // without a call before the watchdog rests
+)
+
+// watch replaces the reader whenever it is kept by a call.
+func (c *conn) watch(done <-chan struct{}) {
+	var last *runner
+	var turn uint64
+	for quiet := 0; ; quiet++ {
+		if quiet > quietTicks && c.rest() {
+			select {
+			case <-c.wake:
+			case <-done:
+				return
+			}
+		}
+		time.Sleep(patience)
+		c.mu.Lock()
+		if last == c.reader && turn == c.reader.turn && c.reader.busy && c.running < c.s.o.Parallel && !c.stopped {
+			c.replaceReader()
+		}
+		if last != c.reader || turn != c.reader.turn || c.reader.busy {
+			quiet = 0
+		}
+		last, turn = c.reader, c.reader.turn
+		c.mu.Unlock()
+		if c.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// rest reports whether the watchdog may wait until the next call begins.
+func (c *conn) rest() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resting = !c.reader.busy
+	return c.resting
+}
+
+// replaceReader makes another goroutine the reader. It is called with the lock.
+func (c *conn) replaceReader() {
+	slow := c.reader
+	c.reader = &runner{c: c}
+	go c.reader.loop()
+	slow.request.stats(c.s).slow.Store(true)
+	if ctx := slow.ctx; ctx != nil {
+		go func() {
+			<-ctx.Done()
+			time.Sleep(lateness)
+			c.abandon(slow, ctx)
+		}()
+	}
+}
+
+// abandon answers a call that does not return although its context has ended, unless it has been answered.
+func (c *conn) abandon(r *runner, ctx context.Context) {
+	if !r.state.CompareAndSwap(callRuns, callAbandoned) {
+		return
+	}
+	c.s.abandoned.Add(1)
+	r.request.method.errors.Add(1)
+	if response := c.fail(r.request, contract.VerdictLost, c.s.failure(ctx, outcome{err: ctx.Err()})); response != nil {
+		c.out.add(append(response, '\n'))
+		c.out.flush()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release()
+}

@@ -1,0 +1,44 @@
+package line
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// deadlineContext is [context.WithDeadline] for calls that rarely look at their context: the timer starts when Done is called first.
+type deadlineContext struct {
+	context.Context // of the server
+
+	deadline time.Time
+	once     sync.Once
+	inner    context.Context
+	cancel   context.CancelFunc
+}
+
+func (c *deadlineContext) start() context.Context {
+	c.once.Do(func() { c.inner, c.cancel = context.WithDeadline(c.Context, c.deadline) })
+	return c.inner
+}
+
+// end cancels the context, also for those who ask for it later.
+func (c *deadlineContext) end() {
+	c.once.Do(func() { c.inner, c.cancel = ended, func() {} })
+	c.cancel()
+}
+
+// ended is a context that has been cancelled.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// Deadline returns when the call must have ended.
+func (c *deadlineContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// Done returns a channel that is closed at the deadline, when the call has returned or when the client leaves.
+func (c *deadlineContext) Done() <-chan struct{} { return c.start().Done() }
+
+// Err returns why Done is closed, nil if it is not.
+func (c *deadlineContext) Err() error { return c.start().Err() }

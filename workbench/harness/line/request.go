@@ -1,0 +1,78 @@
+package line
+
+import (
+	"fmt"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// request is one message of the client.
+type request struct {
+	id     wire.ID // nil if it could not be read
+	name   string  // of the method
+	method *method // nil if it is not known
+	params []byte
+	silent bool // the protocol forbids an answer
+
+	// err says why there is nothing to run.
+	err     *candor.Error
+	verdict contract.Verdict
+}
+
+// stats returns the method that the request is counted for.
+func (r *request) stats(s *Server) *method {
+	if r.method == nil {
+		return &s.rejected
+	}
+	return r.method
+}
+
+func (c *conn) limits() wire.Limits { return wire.Limits{MaxBytes: c.s.o.MaxLine} }
+
+// inspect reads a message. The request shares its memory.
+func (c *conn) inspect(m *wire.Message) request {
+	flaws := m.Flaws().Without(wire.FlawNullID) // JSON-RPC allows a null id in requests
+	switch shape := m.Shape(); {
+	case shape == wire.KindResult || shape == wire.KindError:
+		return request{silent: true, verdict: contract.VerdictStray, err: candor.New(candor.CodeStrayAnswer, "", byServer)}
+	case !flaws.Empty():
+		e := teach.Flaw(worst(m, flaws), candor.PartyServer)
+		return request{id: teach.AnswerID(m, e.Code()), verdict: contract.VerdictMalformed, err: e}
+	}
+	r := request{id: m.ID(), params: m.Params().Raw(), silent: m.Shape() == wire.KindNotification}
+	if r.method = c.s.methods[string(m.Method())]; r.method != nil {
+		r.name = r.method.Name
+		return r
+	}
+	r.name, r.verdict = string(m.Method()), contract.VerdictProtocol
+	_, r.err = c.s.find(r.name)
+	return r
+}
+
+// worst returns the flaw to report, which is not that the id is null.
+func worst(m *wire.Message, flaws wire.Flaws) wire.Malformation {
+	if found := m.Malformation(); found.Flaw != wire.FlawNullID {
+		return found
+	}
+	for flaw := range flaws.All() {
+		return wire.Malformation{Flaw: flaw}
+	}
+	return wire.Malformation{}
+}
+
+// unreadable reports flaws that leave nothing of a batch to be answered on its own.
+func unreadable(m *wire.Message) bool {
+	return teach.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wire.FlawTooDeep)
+}
+
+// tooLong is the request of a line that was dropped because of its length.
+func (c *conn) tooLong(size int64) request {
+	return rejected(candor.CodeCommonLimitExceeded, fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))
+}
+
+func rejected(code candor.Code, details string) request {
+	return request{verdict: contract.VerdictMalformed, err: candor.New(code, "", byServer, candor.WithDetails(details))}
+}
