@@ -27,9 +27,7 @@ func (c *conn) startBatch(m *wire.Message) bool {
 	for unit := range m.Value().Elements() {
 		at := started
 		if !c.start(func() []byte { return b.serve(at, unit.Raw()) }) {
-			if all := b.finish(n - started); all != nil { // what was answered already must leave
-				c.out.add(append(all, '\n'))
-			}
+			c.add(b.finish(n - started)) // what was answered already must leave
 			return false
 		}
 		started++

@@ -86,21 +86,29 @@ func (c *conn) start(run func() []byte) bool {
 	if !c.acquire() {
 		return false
 	}
-	go func() {
-		if response := run(); response != nil {
-			c.out.add(append(response, '\n'))
-			c.out.flush()
-		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.release()
-	}()
+	go c.finish(run)
 	return true
 }
 
+// finish runs a function, writes the response that it returns, and counts the end of its call.
+func (c *conn) finish(run func() []byte) {
+	c.add(run())
+	c.out.flush()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release()
+}
+
+// add queues a response, if there is one. It may append to it.
+func (c *conn) add(response []byte) {
+	if len(response) > 0 {
+		c.out.add(append(response, '\n'))
+	}
+}
+
 const (
-	patience   = 500 * time.Microsecond // a call that takes longer does not keep the reader
-	quietTicks = 20                     // without a call before the watchdog rests
+	patience   = 2 * time.Millisecond // a call that takes longer does not keep the reader
+	quietTicks = 20                   // without a call before the watchdog rests
 )
 
 // watch replaces the reader whenever it is kept by a call.
@@ -161,11 +169,7 @@ func (c *conn) abandon(r *runner, ctx context.Context) {
 	}
 	c.s.abandoned.Add(1)
 	r.request.method.errors.Add(1)
-	if response := c.fail(r.request, contract.VerdictLost, c.s.failure(ctx, outcome{err: ctx.Err()})); response != nil {
-		c.out.add(append(response, '\n'))
-		c.out.flush()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.release()
+	c.finish(func() []byte {
+		return c.fail(nil, &r.request, contract.VerdictLost, c.s.failure(ctx, outcome{err: ctx.Err()}))
+	})
 }

@@ -17,8 +17,8 @@ var (
 	nullID   = wire.ID("null")
 )
 
-// fail records a failure, counts it and returns the response, nil for a silent one.
-func (c *conn) fail(r request, verdict contract.Verdict, e *candor.Error) []byte {
+// fail records a failure, counts it and appends the response to dst, nothing for a silent one.
+func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.Error) []byte {
 	edge := tail.Edge{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
 	if c.s.o.Meter != nil {
 		edge.Meter = c.s.o.Meter
@@ -28,28 +28,31 @@ func (c *conn) fail(r request, verdict contract.Verdict, e *candor.Error) []byte
 		place.Tool = r.name
 	}
 	e = edge.Stamp(e, place)
-	var response []byte
+	response := dst
 	if !r.silent {
-		response = c.appendError(nil, r.id, e)
+		response = c.appendError(dst, r.id, e)
 	}
 	var record func(context.Context) error
 	if c.s.o.Recorder != nil {
-		record = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response) }
+		record = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response[len(dst):]) }
 	}
 	failure := tail.Failure{Error: e, Verdict: string(verdict), Place: place, Silent: r.silent, Left: &c.left}
 	if instead := edge.Settle(c.ctx, failure, record); instead != nil && !r.silent {
-		return c.appendError(nil, r.id, instead)
+		return c.appendError(dst, r.id, instead)
 	}
 	return response
 }
 
 // record passes a failure to the recorder. One that panics has refused.
-func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Verdict, r request, response []byte) (err error) {
+func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Verdict, r *request, response []byte) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the recorder panicked: %v", v)
 		}
 	}()
+	if r.silent {
+		response = nil
+	}
 	return c.s.o.Recorder.RecordFailure(ctx, e, string(verdict), r.name, r.params, response)
 }
 

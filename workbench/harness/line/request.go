@@ -1,6 +1,7 @@
 package line
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/candor-mcp/candor"
@@ -20,6 +21,13 @@ type request struct {
 	// err says why there is nothing to run.
 	err     *candor.Error
 	verdict contract.Verdict
+}
+
+// clone returns the request with memory of its own.
+func (r *request) clone() request {
+	own := *r
+	own.id, own.params = r.id.Clone(), bytes.Clone(r.params)
+	return own
 }
 
 // stats returns the method that the request is counted for.

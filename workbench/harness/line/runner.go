@@ -161,17 +161,16 @@ func (r *runner) end() bool {
 
 // finish answers the call, unless it was abandoned, and ends it.
 func (r *runner) finish(o outcome) {
-	c := r.c
 	if !r.state.CompareAndSwap(callRuns, callAnswered) {
-		c.s.abandoned.Add(-1)
+		r.c.s.abandoned.Add(-1)
 		r.reading = false
 		return
 	}
 	if o.err != nil {
 		r.fail(o)
 	} else if !r.request.silent {
-		r.buffer = append(appendResult(r.buffer[:0], r.request.id, o.result), '\n')
-		c.out.add(r.buffer)
+		r.buffer = appendResult(r.buffer[:0], r.request.id, o.result)
+		r.c.add(r.buffer)
 	}
 	if r.ctx != nil {
 		r.ctx.end()
@@ -179,22 +178,28 @@ func (r *runner) finish(o outcome) {
 	if cap(r.buffer) > keepBuffer {
 		r.buffer = nil
 	}
-	r.reading = r.end()
-	if !r.reading {
-		c.out.flush()
+	if r.reading = r.end(); !r.reading {
+		r.c.out.flush()
 	}
 }
 
-// fail answers a call that failed.
+// fail answers a call that failed. A recorder takes long, so the reader does not wait for it.
 func (r *runner) fail(o outcome) {
 	e, verdict := r.request.err, r.request.verdict
 	if e == nil {
 		e, verdict = r.c.s.failure(r.ctx, o), contract.VerdictProtocol
 		r.request.method.errors.Add(1)
 	}
-	if response := r.c.fail(r.request, verdict, e); response != nil {
-		r.c.out.add(append(response, '\n'))
+	if r.c.s.o.Recorder == nil {
+		r.buffer = r.c.fail(r.buffer[:0], &r.request, verdict, e)
+		r.c.add(r.buffer)
+		return
 	}
+	own := r.request.clone()
+	r.c.mu.Lock()
+	r.c.running++ // until it is recorded
+	r.c.mu.Unlock()
+	go r.c.finish(func() []byte { return r.c.fail(nil, &own, verdict, e) })
 }
 
 func appendResult(dst []byte, id wire.ID, result []byte) []byte {
@@ -216,12 +221,12 @@ func (c *conn) answerSlow(next request) []byte {
 // answer serves a request and returns the response, nil if there must be none.
 func (c *conn) answer(next request) []byte {
 	if next.err != nil {
-		return c.fail(next, next.verdict, next.err)
+		return c.fail(nil, &next, next.verdict, next.err)
 	}
 	result, e := c.s.callMethod(c.ctx, next.method, next.params)
 	switch {
 	case e != nil:
-		return c.fail(next, contract.VerdictProtocol, e)
+		return c.fail(nil, &next, contract.VerdictProtocol, e)
 	case next.silent:
 		return nil
 	default:
