@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -23,8 +24,11 @@ type link struct {
 	server  *outlet
 	hello   *handshake
 	noise   noise
+	spoken  bool // the server has written a line; only the reader of the server uses it
 	tools   *toolCache
 	listing listing
+
+	announced *atomic.Bool // as of the pump
 
 	recording chan struct{}  // held by each failure that is being recorded
 	work      sync.WaitGroup // of the same, and of calls whose time is up
@@ -79,7 +83,7 @@ const (
 func (p *pump) newLink(server *outlet) *link {
 	u := p.up
 	return &link{
-		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, tools: &p.tools,
+		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, tools: &p.tools, announced: &p.announced,
 		noise:     noise{log: u.o.Logger, name: u.o.Name, veil: u.veil.Load()},
 		recording: make(chan struct{}, maxRecordings),
 		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.o.Limits.Late), asked: map[string]wire.ID{},

@@ -31,6 +31,8 @@ func (l *link) read(server io.Reader) error {
 
 // fromServer handles one line of the server.
 func (l *link) fromServer(line wire.Line) {
+	first := !l.spoken
+	l.spoken = true
 	if line.Flaw != wire.FlawNone {
 		l.oversize(line)
 		return
@@ -50,7 +52,9 @@ func (l *link) fromServer(line wire.Line) {
 			l.unglue(m.Bytes())
 			return
 		}
-		l.malformed(&m)
+		if !l.passReady(&m, first) {
+			l.malformed(&m)
+		}
 	}
 }
 

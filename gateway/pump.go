@@ -37,6 +37,8 @@ type pump struct {
 	hello   handshake
 	heard   atomic.Int64 // lines of the client
 
+	announced atomic.Bool // the client was sent the line by which a server says that it is ready
+
 	reading sync.Mutex // held while a line of the client is handled
 	closed  bool       // guarded by reading: what the client says is dropped
 
