@@ -54,7 +54,7 @@ func (c *harnessDomains) run(cmd *cobra.Command) error {
 	}
 	defer state.Close() //nolint:errcheck // nothing is written
 	list := harness.Inspect(orBackground(cmd.Context()), settings,
-		harness.Environment{Getenv: c.w.getenv, State: state.Dir(), Logger: (&plugFlags{quiet: true}).logger(c.w.err)})
+		harness.Environment{Getenv: c.w.getenv, State: state.Dir(), Guard: guardLine(), Logger: (&plugFlags{quiet: true}).logger(c.w.err)})
 	if format == "json" {
 		err = json.NewEncoder(c.w.out).Encode(map[string]any{"domains": list})
 	} else {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ type setup struct {
 	state  string   // state folder; "" is a new one
 	ledger bool     // record in the default place, the folder ledger in the state folder
 	mcp    bool     // serve MCP instead of lines
+	wrap   []string // flags of candor wrap, which runs the harness; nil runs it without
 }
 
 // harness is `candor workbench harness` as a child process.
@@ -74,7 +76,11 @@ func (s *setup) command(t testing.TB) *exec.Cmd {
 	if s.mcp {
 		line = append(line, "--mcp")
 	}
-	cmd := exec.Command(binary, append(line, s.flags...)...)
+	line = append(line, s.flags...)
+	if s.wrap != nil {
+		line = slices.Concat([]string{"wrap"}, s.wrap, []string{"--", binary}, line)
+	}
+	cmd := exec.Command(binary, line...)
 	cmd.Env = append(append(os.Environ(), "HOME="+filepath.Join(s.state, "home")), s.env...)
 	return cmd
 }

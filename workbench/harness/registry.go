@@ -26,9 +26,6 @@ type known struct {
 	open      func(Environment) (domain.Domain, error)
 }
 
-// registry lists every domain, in the order in which they are shown.
-var registry = []known{}
-
 // DefaultDomains returns the names of the domains that are on unless others are chosen.
 func DefaultDomains() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return !lookup(name).byDefault })

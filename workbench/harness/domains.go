@@ -1,0 +1,28 @@
+package harness
+
+import (
+	"github.com/candor-mcp/candor/workbench/harness/domain"
+	"github.com/candor-mcp/candor/workbench/harness/python"
+)
+
+// registry lists every domain, in the order in which they are shown.
+var registry = []known{
+	{name: python.Name, prefix: "py", needs: "python3", open: openPython},
+}
+
+func openPython(env Environment) (domain.Domain, error) {
+	config, err := python.ConfigFromEnv(env.Getenv)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	config.Guard = env.Guard
+	return opened(python.New(config))
+}
+
+// opened turns the result of a domain's New into the value that the harness keeps.
+func opened(d *domain.Domain, err error) (domain.Domain, error) {
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	return *d, nil
+}
