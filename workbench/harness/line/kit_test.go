@@ -19,6 +19,11 @@ import (
 	"github.com/candor-mcp/candor/workbench/harness/domain"
 )
 
+var (
+	meeting = make(chan struct{}) // of two calls of t/meet
+	unstuck = make(chan struct{}) // closed never: t/stuck ignores its context
+)
+
 // testDomain has one method for each way in which a call can end.
 func testDomain() domain.Domain {
 	method := func(name, input string, run func(context.Context, json.RawMessage) (any, error)) domain.Method {
@@ -46,6 +51,23 @@ func testDomain() domain.Domain {
 		method("wait", "", func(ctx context.Context, _ json.RawMessage) (any, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
+		}),
+		method("pause", "", func(context.Context, json.RawMessage) (any, error) {
+			time.Sleep(20 * time.Millisecond)
+			return "paused", nil
+		}),
+		method("meet", "", func(ctx context.Context, _ json.RawMessage) (any, error) {
+			select { // two calls meet, or neither returns
+			case meeting <- struct{}{}:
+			case <-meeting:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			return "met", nil
+		}),
+		method("stuck", "", func(context.Context, json.RawMessage) (any, error) {
+			<-unstuck
+			return nil, nil
 		}),
 		method("nan", "", func(context.Context, json.RawMessage) (any, error) { return func() {}, nil }),
 		method("raw", "", func(context.Context, json.RawMessage) (any, error) { return json.RawMessage("{\n\"a\":\r\n1}"), nil }),
