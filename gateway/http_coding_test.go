@@ -160,17 +160,17 @@ func TestDecompressionIsBounded(t *testing.T) {
 	}
 }
 
-// gzipZeros compresses n zeros.
+// gzipZeros compresses n zeros, in members of 16 MiB, of which one is computed.
 func gzipZeros(t testing.TB, n int) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	zeros := make([]byte, 1<<20)
-	for range n >> 20 {
+	for range 16 {
 		_, _ = w.Write(zeros)
 	}
 	_ = w.Close()
-	return out.String()
+	return strings.Repeat(out.String(), n>>24)
 }
 
 func TestCompressedStreamIsPassedOnAsItComes(t *testing.T) {

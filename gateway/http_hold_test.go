@@ -36,6 +36,7 @@ func TestWhoFindsNoRoomForItsAnswerIsToldSo(t *testing.T) {
 		"an event":  says(200, "text/event-stream", "data: "+answer+"\n\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
 			g := newGate(t, upstream, gateway.Options{}, gateway.HTTPOptions{Hold: 8 << 20, Patience: time.Second})
 			waitFor(t, func() bool {
 				for range 3 { // one of them holds its answer when the others have waited long enough

@@ -47,6 +47,7 @@ func (s *tenants) callsOf(tenant string) int {
 
 // A list that one caller was sent must neither refuse nor repeat a call of another, by whatever the server tells them apart.
 func TestOneCallersListDoesNotBindAnother(t *testing.T) {
+	t.Parallel()
 	byHeader := func(name string) func(*http.Request, *wire.Message) string {
 		return func(r *http.Request, _ *wire.Message) string { return r.Header.Get(name)[len(r.Header.Get(name))-1:] }
 	}
@@ -78,6 +79,7 @@ func TestOneCallersListDoesNotBindAnother(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := &tenants{tenant: c.tenant, calls: map[string]int{}}
 			g := newGate(t, s, gateway.Options{Retry: gateway.RetryPolicy{Attempts: 3}, Breaker: gateway.BreakerPolicy{Off: true}}, gateway.HTTPOptions{})
 			ask := func(who, method, params string) string {
