@@ -82,12 +82,14 @@ func (p StackPolicy) FirstFrames(stack string) string {
 }
 
 // harness lists the packages whose frames say nothing about the failure: "x." is one package, "x/" all below it. The
-// workbench and the examples are tools and not harness.
+// systems of the workbench and the examples are tools and not harness.
 var harness = []string{
 	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
 	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
 	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/dialect/", "github.com/candor-mcp/candor/contract.",
 	"github.com/candor-mcp/candor/boundary.", "github.com/candor-mcp/candor/boundary/", "github.com/candor-mcp/candor/gateway.",
+	"github.com/candor-mcp/candor/workbench/harness.", "github.com/candor-mcp/candor/workbench/harness/line.",
+	"github.com/candor-mcp/candor/workbench/harness/domain.",
 	"github.com/modelcontextprotocol/go-sdk/", "github.com/mark3labs/mcp-go/",
 }
 

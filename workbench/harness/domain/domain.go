@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
 )
@@ -78,6 +80,9 @@ func Fail(code candor.Code, details string, cause error, options ...candor.Optio
 	if cause != nil {
 		options = append(options, candor.WithCause(cause))
 	}
+	if stacks.Load() {
+		options = append(options, candor.WithStack(callers()))
+	}
 	return candor.New(code, "", options...)
 }
 
@@ -96,4 +101,17 @@ func (m Method) Schema() (json.RawMessage, error) {
 		return nil, fmt.Errorf("method %s: input: %w", m.Name, err)
 	}
 	return text, nil
+}
+
+// stacks is set while errors must hold the stack of the place where they were made.
+var stacks atomic.Bool
+
+// KeepStacks makes [Fail] keep the stack of its caller in every error from now on, which costs some microseconds. A server whose
+// clients may see stacks calls it at its start.
+func KeepStacks() { stacks.Store(true) }
+
+// callers returns the stack of the caller of Fail, without the frames of the harness.
+func callers() string {
+	var pcs [32]uintptr
+	return candor.StackPolicy{Debug: true}.Frames(pcs[:runtime.Callers(3, pcs[:])])
 }

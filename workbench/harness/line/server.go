@@ -109,6 +109,9 @@ type method struct {
 // name or the parameters of one are not a valid schema.
 func New(domains []domain.Domain, o Options) (*Server, error) {
 	o.fill()
+	if o.Stack.Wanted() {
+		domain.KeepStacks()
+	}
 	s := &Server{o: o, methods: map[string]*method{}, ref: ref.New}
 	for _, d := range append(slices.Clone(domains), s.sys()) {
 		for _, m := range d.Methods {
