@@ -90,7 +90,7 @@ func withoutFolders(err error, text string) string {
 		case *fs.PathError:
 			text = withoutFolder(text, e.Path)
 		case *os.LinkError:
-			text = withoutFolder(withoutFolder(text, e.Old), e.New)
+			text = withoutFolder(withoutFolder(text, e.Old), e.New) //nolint:forbidigo // fields of an error value
 		}
 	}
 	return text

@@ -42,6 +42,9 @@ func (p *place) start(flags ...string) *server {
 	line := append([]string{"workbench", "workrail", "--state", p.state, "--ledger", "none"}, append(flags, p.flags...)...)
 	s.cmd = exec.Command(binary, line...)
 	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), p.env...), &s.said
+	if p.wrap != nil {
+		p.wrap(s.cmd)
+	}
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
 		p.t.Fatal(err)

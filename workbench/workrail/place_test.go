@@ -2,6 +2,7 @@ package workrail_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,6 +19,7 @@ type place struct {
 	workflows string
 	flags     []string // for every server
 	env       []string
+	wrap      func(*exec.Cmd) // changes the command of a server; nil is none
 }
 
 // plain has ten steps that need nothing.
