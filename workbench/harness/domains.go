@@ -1,13 +1,27 @@
 package harness
 
 import (
+	"github.com/candor-mcp/candor/workbench/harness/browser"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
 	"github.com/candor-mcp/candor/workbench/harness/python"
 )
 
 // registry lists every domain, in the order in which they are shown.
 var registry = []known{
+	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: openBrowser(browser.Playwright)},
+	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: openBrowser(browser.Puppeteer)},
 	{name: python.Name, prefix: "py", needs: "python3", open: openPython},
+}
+
+func openBrowser(name string) func(Environment) (domain.Domain, error) {
+	return func(env Environment) (domain.Domain, error) {
+		config, err := browser.ConfigFromEnv(env.Getenv)
+		if err != nil {
+			return domain.Domain{}, err
+		}
+		config.Name, config.Guard, config.Logger = name, env.Guard, env.Logger
+		return browser.New(config)
+	}
 }
 
 func openPython(env Environment) (domain.Domain, error) {

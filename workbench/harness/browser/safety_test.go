@@ -1,0 +1,191 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// forbidden is a server that must never be reached: it is on loopback and not allowed.
+func forbidden(t *testing.T) (server *httptest.Server, reached *atomic.Int64) {
+	t.Helper()
+	reached = new(atomic.Int64)
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached.Add(1)
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		fmt.Fprint(w, "<title>secret</title>secret")
+	}))
+	t.Cleanup(server.Close)
+	return server, reached
+}
+
+func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
+	k, session := sharedKit(t)
+	server, reached := forbidden(t)
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "localhost.", "LOCALHOST", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "0.0.0.0", "[::1]", "[::]",
+		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.0.0.2", "foo.localhost", "①②⑦.0.0.1",
+		"169.254.169.254", "[fd00:ec2::254]", "10.0.0.1", "192.168.1.1", "172.16.0.1", "100.100.100.200", "224.0.0.1", "[fe80::1]",
+	} {
+		for _, scheme := range []string{"http", "https"} {
+			if scheme == "https" && host != "localhost" && host != "[::ffff:127.0.0.1]" {
+				continue // a tunnel asks for the same addresses
+			}
+			e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": scheme + "://" + host + ":" + port + "/"})
+			if details != `"`+errDeniedText+`"` && details != `"net::ERR_NAME_NOT_RESOLVED"` { // some names have no address here
+				t.Errorf("%s://%s: %s", scheme, host, details)
+			}
+			if strings.Contains(details, "ADMINISTRATOR") && e.Retry().Retryable() {
+				t.Errorf("%s: retryable", host)
+			}
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the server was reached %d times", n)
+	}
+}
+
+func TestSchemesThatAreNotOpened(t *testing.T) {
+	k, session := sharedKit(t)
+	for _, address := range []string{
+		"file:///etc/passwd", "FILE:///etc/passwd", "file://localhost/etc/passwd", " file:///etc/passwd", "file:/etc/passwd", "data:text/html,x", "javascript:alert(1)",
+		"JaVaScRiPt:alert(1)", "chrome://version", "chrome://crash", "chrome-extension://x/y", "about:blank", "about:version", "view-source:http://example.com/",
+		"view-source:file:///etc/passwd", "devtools://devtools/bundled/inspector.html", "blob:http://example.com/x", "filesystem:http://example.com/x",
+		"ftp://example.com/", "ws://example.com/", "intent://x", "mailto:a@b", "/etc/passwd", "etc/passwd", "example.com", "", "http://", "http:///x",
+		"https://user:password@example.com/", "http://exa mple.com/", "http://example.com:port/", "http://%zz/", "\thttp://\x00/", "ht\ntp://example.com/",
+	} {
+		if _, details := k.fails(t, candor.CodeCommonInvalidParams, "pw/navigate", args{"session": session, "url": address}); !strings.HasPrefix(details, `"url: `) {
+			t.Errorf("%q: %s", address, details)
+		}
+	}
+	k.fails(t, candor.CodeCommonInputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
+}
+
+// A page tries to reach what it may not, in every way that it has. None of it may succeed, and the session must stay usable.
+func TestPageCannotReachForbiddenAddresses(t *testing.T) {
+	k, session := sharedKit(t)
+	server, reached := forbidden(t)
+	secret := server.URL + "/secret"
+	ways := map[string]string{
+		"iframe":       `<iframe src="%s"></iframe>`,
+		"image":        `<img src="%s">`,
+		"script":       `<script src="%s"></script>`,
+		"style":        `<link rel=stylesheet href="%s">`,
+		"prefetch":     `<link rel=prefetch href="%[1]s"><link rel=preconnect href="%[1]s"><link rel=dns-prefetch href="%[1]s"><link rel=prerender href="%[1]s">`,
+		"speculation":  `<script type=speculationrules>{"prefetch":[{"urls":["%[1]s"]}],"prerender":[{"urls":["%[1]s"]}]}</script>`,
+		"fetch":        `<script>fetch("%s").then(r=>r.text()).then(t=>document.title=t)</script>`,
+		"beacon":       `<script>navigator.sendBeacon("%s","x")</script>`,
+		"websocket":    `<script>new WebSocket("%s".replace("http","ws"))</script>`,
+		"eventsource":  `<script>new EventSource("%s")</script>`,
+		"window":       `<script>window.open("%s")</script>`,
+		"worker":       `<script>new Worker(URL.createObjectURL(new Blob(["fetch('%s')"])))</script>`,
+		"webtransport": `<script>new WebTransport("%s".replace("http:","https:"))</script>`,
+		"object":       `<object data="%[1]s"></object><embed src="%[1]s">`,
+		"video":        `<video src="%s" autoplay></video>`,
+		"ping":         `<a id=a href="#x" ping="%s">a</a><script>document.getElementById("a").click()</script>`,
+	}
+	for name, way := range ways {
+		address := k.site.page("/reach-"+name, "<title>page</title>"+fmt.Sprintf(way, secret))
+		k.call(t, "pw/navigate", args{"session": session, "url": address})
+		if title := pageOf(t, k.call(t, "pw/content", args{"session": session}))["title"]; title != "page" {
+			t.Errorf("%s: the title is %v", name, title)
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the server was reached %d times", n)
+	}
+}
+
+// A page tries to leave for what it may not, so that the navigation itself fails.
+func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
+	k, session := sharedKit(t)
+	server, reached := forbidden(t)
+	targets := map[string]string{
+		"loopback": server.URL + "/", "metadata": "http://169.254.169.254/", "file": "file:///etc/passwd", "data": "data:text/html,<title>secret</title>secret",
+		"chrome": "chrome://version/", "view-source": "view-source:" + k.site.URL + "/ways", "blob": "blob:x",
+	}
+	k.site.page("/ways", "ways")
+	ways := map[string]func(w http.ResponseWriter, target string){
+		"redirect": func(w http.ResponseWriter, target string) {
+			w.Header().Set("Location", target)
+			w.WriteHeader(http.StatusFound)
+		},
+		"refresh header": func(w http.ResponseWriter, target string) { w.Header().Set("Refresh", "0; url="+target) },
+		"meta": func(w http.ResponseWriter, target string) {
+			fmt.Fprintf(w, `<meta http-equiv=refresh content="0; url=%s">`, target)
+		},
+		"script": func(w http.ResponseWriter, target string) { fmt.Fprintf(w, `<script>location=%q</script>`, target) },
+		"form": func(w http.ResponseWriter, target string) {
+			fmt.Fprintf(w, `<form id=f action="%s" method=post></form><script>document.getElementById("f").submit()</script>`, target)
+		},
+		"frame": func(w http.ResponseWriter, target string) { fmt.Fprintf(w, `<iframe src="%s"></iframe>`, target) },
+		"top": func(w http.ResponseWriter, target string) {
+			fmt.Fprintf(w, `<iframe srcdoc="<script>top.location='%s'</script>"></iframe>`, target)
+		},
+	}
+	for way, write := range ways {
+		for name, target := range targets {
+			address := k.site.handle("/leave-"+strings.ReplaceAll(way, " ", "-")+"-"+name, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				write(w, target)
+			})
+			_, err := k.try(t.Context(), "pw/navigate", args{"session": session, "url": address, "timeoutMs": 10_000})
+			var e *candor.Error
+			if errors.As(err, &e) && e.Code() != candor.CodePlaywrightPwNav {
+				t.Errorf("%s to %s: %v", way, name, err)
+			}
+			time.Sleep(50 * time.Millisecond) // for what the page does later
+			result, err := k.try(t.Context(), "pw/content", args{"session": session})
+			if err != nil {
+				t.Errorf("%s to %s: %s", way, name, explain(err))
+				continue
+			}
+			p := pageOf(t, result)
+			if text := fmt.Sprint(p["title"], p["text"]); strings.Contains(text, "secret") || strings.Contains(text, "root:") || strings.Contains(text, "Chromium") {
+				t.Errorf("%s to %s: shows %v", way, name, p)
+			}
+			if shown, _ := p["url"].(string); !strings.HasPrefix(shown, k.site.URL) && !strings.HasPrefix(shown, "chrome-error:") && shown != "about:blank" {
+				t.Errorf("%s to %s: at %s", way, name, shown)
+			}
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the server was reached %d times", n)
+	}
+}
+
+// WebRTC and QUIC would go around the proxy.
+func TestPageSendsNoDatagrams(t *testing.T) {
+	k, session := sharedKit(t)
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	address := k.site.page("/udp", fmt.Sprintf(`<title>waiting</title><script>
+		const c = new RTCPeerConnection({iceServers: [{urls: "stun:%[1]s"}, {urls: "turn:%[1]s", username: "a", credential: "b"}]});
+		c.createDataChannel("x");
+		c.onicegatheringstatechange = () => { if (c.iceGatheringState == "complete") document.title = "complete"; };
+		c.createOffer().then(o => c.setLocalDescription(o));
+		try { new WebTransport("https://%[1]s/").ready.catch(() => {}); } catch {}
+		</script>`, conn.LocalAddr()))
+	k.call(t, "pw/navigate", args{"session": session, "url": address})
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if pageOf(t, k.call(t, "pw/content", args{"session": session}))["title"] == "complete" {
+			break
+		}
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	if n, from, err := conn.ReadFrom(make([]byte, 1500)); err == nil {
+		t.Errorf("%d bytes came from %v", n, from)
+	}
+}

@@ -1,0 +1,302 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// errCrashed is the error of calls to a tab whose page has crashed.
+var errCrashed = errors.New("the page crashed")
+
+// tab is a page of a Chromium, with what its events have said.
+type tab struct {
+	endpoint
+	target target.ID
+
+	mu      sync.Mutex
+	state   tabState
+	changed chan struct{} // closed when the state changes
+}
+
+// tabState is what is known about the document of a tab.
+type tabState struct {
+	loader      cdp.LoaderID
+	reached     map[string]bool // milestones of the document
+	url         string
+	unreachable string // the address that could not be loaded, if an error page is shown
+	loading     bool
+	stopped     bool // loading has ended since the document is shown
+
+	requested string // the last address that was asked for as the document
+	status    int64  // of its HTTP response
+	failed    string // why it failed, a net::ERR text
+	crashed   bool
+}
+
+func newTab(c *client, id target.SessionID, t target.ID) *tab {
+	return &tab{endpoint: endpoint{c, id}, target: t, changed: make(chan struct{})}
+}
+
+// frame is the main frame, which has the id of the target.
+func (t *tab) frame() cdp.FrameID { return cdp.FrameID(t.target) }
+
+// prepare makes the tab report and refuse what it should, and lets it run.
+func (t *tab) prepare(ctx context.Context) error {
+	yes, little := true, int64(1)
+	return errors.Join(
+		run(ctx, t.endpoint, page.Enable, page.EnableParams{}),
+		run(ctx, t.endpoint, page.SetLifecycleEventsEnabled, page.SetLifecycleEventsEnabledParams{Enabled: true}),
+		run(ctx, t.endpoint, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true, Cancel: &yes}),
+		run(ctx, t.endpoint, inspector.Enable, cdp.Empty{}),
+		run(ctx, t.endpoint, network.Enable, network.EnableParams{
+			MaxTotalBufferSize: &little, MaxResourceBufferSize: &little, MaxPostDataSize: &little,
+		}),
+		run(ctx, t.endpoint, runtime.RunIfWaitingForDebugger, cdp.Empty{}),
+	)
+}
+
+// snapshot returns the state and a channel that is closed when it changes.
+func (t *tab) snapshot() (tabState, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state, t.changed
+}
+
+// update changes the state.
+func (t *tab) update(change func(*tabState)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change(&t.state)
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// wait waits until the state is as it should be.
+func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, error) {
+	for {
+		state, changed := t.snapshot()
+		if state.crashed {
+			return state, errCrashed
+		}
+		if good(&state) {
+			return state, nil
+		}
+		select {
+		case <-changed:
+		case <-t.client.done:
+			return state, errGone
+		case <-ctx.Done():
+			return state, context.Cause(ctx)
+		}
+	}
+}
+
+// onEvent takes note of an event. It does not wait for Chromium.
+func (t *tab) onEvent(m *cdproto.Message, secret string) {
+	switch string(m.Method) {
+	case page.FrameNavigated.Method:
+		on(m, page.FrameNavigated, t.onFrameNavigated)
+	case page.LifecycleEvent.Method:
+		on(m, page.LifecycleEvent, t.onLifecycle)
+	case page.NavigatedWithinDocument.Method:
+		on(m, page.NavigatedWithinDocument, func(e page.EventNavigatedWithinDocument) {
+			if e.FrameID == t.frame() {
+				t.update(func(s *tabState) { s.url = e.URL })
+			}
+		})
+	case page.FrameStartedLoading.Method:
+		on(m, page.FrameStartedLoading, func(e page.EventFrameStartedLoading) { t.onLoading(e.FrameID, true) })
+	case page.FrameRequestedNavigation.Method:
+		on(m, page.FrameRequestedNavigation, t.onRequestedNavigation)
+	case page.FrameStoppedLoading.Method:
+		on(m, page.FrameStoppedLoading, func(e page.EventFrameStoppedLoading) { t.onLoading(e.FrameID, false) })
+	case network.RequestWillBeSent.Method, network.ResponseReceived.Method, network.LoadingFailed.Method:
+		t.onNetwork(m)
+	case page.JavascriptDialogOpening.Method:
+		t.soon(func(ctx context.Context) error {
+			return run(ctx, t.endpoint, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})
+		})
+	case inspector.TargetCrashed.Method:
+		t.update(func(s *tabState) { s.crashed = true })
+	case fetch.RequestPaused.Method, fetch.AuthRequired.Method:
+		t.onSignIn(m, secret)
+	}
+}
+
+// on decodes an event. One that cannot be decoded is skipped.
+func on[E any](m *cdproto.Message, _ cdp.Event[E], handle func(E)) {
+	var e E
+	if err := jsonv2.Unmarshal(m.Params, &e, chromedp.DefaultUnmarshalOptions); err == nil {
+		handle(e)
+	}
+}
+
+// soon runs a command without waiting for it.
+func (t *tab) soon(command func(context.Context) error) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = command(ctx) // the tab may be gone
+	}()
+}
+
+func (t *tab) onFrameNavigated(e page.EventFrameNavigated) {
+	if e.Frame == nil || e.Frame.ID != t.frame() {
+		return
+	}
+	t.update(func(s *tabState) {
+		if s.loader != e.Frame.LoaderID {
+			s.loader, s.reached, s.stopped = e.Frame.LoaderID, map[string]bool{}, false
+		}
+		s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
+	})
+	if !mayShow(e.Frame.URL) {
+		t.update(func(s *tabState) { s.unreachable, s.failed = e.Frame.URL, errBlockedText })
+		t.soon(func(ctx context.Context) error {
+			return run(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: "about:blank"})
+		})
+	}
+}
+
+// onRequestedNavigation takes note of a page that tries to leave for an address that Chromium keeps it from. Such a page may never finish
+// to load.
+func (t *tab) onRequestedNavigation(e page.EventFrameRequestedNavigation) {
+	if e.FrameID == t.frame() && !mayShow(e.URL) && !strings.HasPrefix(e.URL, "javascript:") {
+		t.onLoading(e.FrameID, false)
+	}
+}
+
+// mayShow reports whether a tab may show an address. Chromium itself keeps pages from opening local files and its own pages; this is for
+// what it does not.
+func mayShow(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https", "chrome-error":
+		return true
+	case "about":
+		return u.Opaque == "blank" || u.Opaque == "srcdoc"
+	}
+	return address == "" // a document without an address yet
+}
+
+func (t *tab) onLifecycle(e page.EventLifecycleEvent) {
+	if e.FrameID != t.frame() {
+		return
+	}
+	t.update(func(s *tabState) {
+		if s.loader != e.LoaderID { // it may come before the navigation is said to be over
+			s.loader, s.reached, s.stopped = e.LoaderID, map[string]bool{}, false
+		}
+		if len(s.reached) < 32 {
+			reached := map[string]bool{e.Name: true} // not changed in place: snapshots share it
+			for name := range s.reached {
+				reached[name] = true
+			}
+			s.reached = reached
+		}
+	})
+}
+
+func (t *tab) onLoading(frame cdp.FrameID, loading bool) {
+	if frame == t.frame() {
+		t.update(func(s *tabState) { s.loading, s.stopped = loading, !loading })
+	}
+}
+
+func (t *tab) onNetwork(m *cdproto.Message) {
+	switch string(m.Method) {
+	case network.RequestWillBeSent.Method:
+		on(m, network.RequestWillBeSent, func(e network.EventRequestWillBeSent) {
+			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Request != nil {
+				t.update(func(s *tabState) { s.requested, s.status, s.failed = e.Request.URL, 0, "" })
+			}
+		})
+	case network.ResponseReceived.Method:
+		on(m, network.ResponseReceived, func(e network.EventResponseReceived) {
+			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Response != nil {
+				t.update(func(s *tabState) { s.status = e.Response.Status })
+			}
+		})
+	case network.LoadingFailed.Method:
+		on(m, network.LoadingFailed, func(e network.EventLoadingFailed) {
+			if e.Type == network.ResourceTypeDocument {
+				t.update(func(s *tabState) { s.failed = e.ErrorText })
+			}
+		})
+	}
+}
+
+// onSignIn answers the proxy's question for a password. Only requests to the proxy itself are stopped for it.
+func (t *tab) onSignIn(m *cdproto.Message, secret string) {
+	on(m, fetch.AuthRequired, func(e fetch.EventAuthRequired) {
+		if string(m.Method) != fetch.AuthRequired.Method {
+			t.soon(func(ctx context.Context) error {
+				return run(ctx, t.endpoint, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			})
+			return
+		}
+		answer := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
+		if e.AuthChallenge != nil && e.AuthChallenge.Source == fetch.AuthChallengeSourceProxy {
+			answer = &fetch.AuthChallengeResponse{
+				Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: proxyUser, Password: secret,
+			}
+		}
+		t.soon(func(ctx context.Context) error {
+			return run(ctx, t.endpoint, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID, AuthChallengeResponse: answer})
+		})
+	})
+}
+
+// signIn makes Chromium learn the password of the proxy.
+func (t *tab) signIn(ctx context.Context) error {
+	yes := true
+	address := "http://" + signInHost + "/"
+	err := run(ctx, t.endpoint, fetch.Enable, fetch.EnableParams{
+		Patterns: []*fetch.RequestPattern{{URLPattern: address + "*"}}, HandleAuthRequests: &yes,
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.show(ctx, address); err != nil {
+		return fmt.Errorf("using the proxy: %w", err)
+	}
+	if err := run(ctx, t.endpoint, fetch.Disable, cdp.Empty{}); err != nil {
+		return err
+	}
+	if err := t.show(ctx, "about:blank"); err != nil {
+		return err
+	}
+	return run(ctx, t.endpoint, page.ResetNavigationHistory, cdp.Empty{})
+}
+
+// show opens a page that is not the client's.
+func (t *tab) show(ctx context.Context, address string) error {
+	result, err := cdp.Call(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: address})
+	if err != nil {
+		return err
+	}
+	if result.ErrorText != "" {
+		return errors.New(result.ErrorText)
+	}
+	_, err = t.wait(ctx, func(s *tabState) bool { return s.loader == result.LoaderID && s.reached["load"] })
+	return err
+}

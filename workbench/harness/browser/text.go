@@ -1,0 +1,50 @@
+package browser
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes text of a page safe to show: it removes control characters but line breaks and tabs, and characters that are not visible,
+// which can hide text from people or change its order, and cuts it to max bytes.
+func clean(s string, max int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsFunc(s, hidden) {
+		s = strings.Map(func(r rune) rune {
+			if hidden(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return cut(s, max)
+}
+
+// hidden reports whether a character is removed. The joiners stay: scripts such as Persian need them.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
+		return false
+	case r >= 0xE0000 && r <= 0xE0FFF: // tags and further variation selectors
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2028' || r == '\u2029'
+}
+
+// cut shortens s to max bytes, with a mark at the end.
+func cut(s string, max int) string {
+	const mark = "…"
+	if len(s) <= max {
+		return s
+	}
+	end := max - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}
+
+// quote makes a string of a client or page fit into an error: escaped, and short.
+func quote(s string) string { return strconv.QuoteToASCII(cut(strings.ToValidUTF8(s, "\uFFFD"), 120)) }
