@@ -16,6 +16,7 @@ type harnessDomains struct {
 	w       *world
 	domains []string
 	output  choice
+	methods bool
 }
 
 func newHarnessDomains(w *world) *cobra.Command {
@@ -24,10 +25,10 @@ func newHarnessDomains(w *world) *cobra.Command {
 		Use:   "domains",
 		Short: "List the domains: on or off, healthy or what to install, methods and codes",
 		Long: `List every domain of the harness with the same flags and variables as the server: whether it is on, whether it can work, what
-it needs, its methods and the codes that each can return. Nothing is started.
+it needs, and with --methods its methods and the codes that each can return. Nothing is started.
 
 Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit code 2: a flag or a variable is wrong.`,
-		Example: `  candor workbench harness domains
+		Example: `  candor workbench harness domains --methods
   MCP_DOMAINS=all candor workbench harness domains --json`,
 		Args: atMost(0, "candor workbench harness domains"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
@@ -35,6 +36,7 @@ Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit cod
 	c.registerState(cmd)
 	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "a domain to switch on, or all; may be repeated")
 	complete(cmd, "domain", append([]string{"all"}, harness.Names()...))
+	cmd.Flags().BoolVar(&c.methods, "methods", false, "list the methods of each domain and the codes that each can return")
 	c.output.register(cmd, "text", "json")
 	return cmd
 }
@@ -78,20 +80,33 @@ func working(list []harness.Description) bool {
 
 func (c *harnessDomains) show(list []harness.Description) {
 	p := c.w.paint()
+	width := 0
+	for i := range list {
+		width = max(width, len(list[i].Name))
+	}
 	for i := range list {
 		d := &list[i]
-		state := "off"
+		state := p.faint("off")
 		if d.On {
-			state = "on"
+			state = p.good("on ")
 		}
-		health := "ok"
+		health := "OK"
 		if !d.Health.OK {
-			health = d.Health.Details
+			health = p.warn(d.Health.Details)
 		}
-		fmt.Fprintf(c.w.out, "%s  %s  %s\n", p.name(d.Name), state, health)
+		fmt.Fprintf(c.w.out, "%s  %s  %s\n", p.name(pad(d.Name, width)), state, health)
+		if !c.methods {
+			continue
+		}
 		fmt.Fprintf(c.w.out, "  %s\n", d.About)
 		for _, m := range d.Methods {
-			fmt.Fprintf(c.w.out, "  %s %s\n", m.Name, strings.Join(m.Codes, " "))
+			fmt.Fprintf(c.w.out, "    %s: %s\n", p.bold(m.Name), m.About)
+			if len(m.Codes) > 0 {
+				fmt.Fprintf(c.w.out, "      %s\n", p.faint(strings.Join(m.Codes, ", ")))
+			}
 		}
+	}
+	if !c.methods {
+		fmt.Fprintln(c.w.out, "\nSwitch a domain on with --domain NAME or MCP_DOMAINS; --methods lists methods and codes.")
 	}
 }
