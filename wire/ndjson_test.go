@@ -232,3 +232,23 @@ func TestWrittenLinesAreReadBack(t *testing.T) {
 type shortWriter struct{}
 
 func (shortWriter) Write(p []byte) (int, error) { return len(p) - 1, nil }
+
+func TestNextBufferedNeverReads(t *testing.T) {
+	in := &chunks{rest: []byte("a\n\nb\n \nc")}
+	r := wire.NewLineReader(in, wire.Limits{})
+	if l, ok := r.NextBuffered(); ok {
+		t.Fatalf("%q before anything was read", l.Bytes)
+	}
+	if l, err := r.Next(); err != nil || string(l.Bytes) != "a" {
+		t.Fatalf("%q, %v", l.Bytes, err)
+	}
+	if l, ok := r.NextBuffered(); !ok || string(l.Bytes) != "b" {
+		t.Fatalf("%q, %v", l.Bytes, ok)
+	}
+	if l, ok := r.NextBuffered(); ok {
+		t.Fatalf("%q is not ended", l.Bytes)
+	}
+	if l, err := r.Next(); err != nil || string(l.Bytes) != "c" || !l.Unended {
+		t.Fatalf("%q, %v", l.Bytes, err)
+	}
+}
