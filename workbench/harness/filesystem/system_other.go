@@ -1,0 +1,5 @@
+//go:build !unix
+
+package filesystem
+
+func explainSystem(err error) error { return err }
