@@ -3,11 +3,17 @@ package harness
 import (
 	"github.com/candor-mcp/candor/workbench/harness/browser"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
+	"github.com/candor-mcp/candor/workbench/harness/filesystem"
+	"github.com/candor-mcp/candor/workbench/harness/kg"
+	"github.com/candor-mcp/candor/workbench/harness/memorybank"
 	"github.com/candor-mcp/candor/workbench/harness/python"
 )
 
 // registry lists every domain, in the order in which they are shown.
 var registry = []known{
+	{name: memorybank.Name, prefix: "mb", open: openMemoryBank},
+	{name: kg.Name, prefix: "kg", open: openKG},
+	{name: filesystem.Name, prefix: "fs", open: openFilesystem},
 	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: openBrowser(browser.Playwright)},
 	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: openBrowser(browser.Puppeteer)},
 	{name: python.Name, prefix: "py", needs: "python3", open: openPython},
