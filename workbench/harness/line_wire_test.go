@@ -1,0 +1,330 @@
+package harness_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// lineCase is a line with the ids and codes of its responses, "" if there must be none. Those of a batch are in brackets.
+type lineCase struct{ line, want string }
+
+const lineLimit = 2000
+
+var requestCases = []lineCase{
+	{`null`, "null -32600"},
+	{`7`, "null -32600"},
+	{`"text"`, "null -32600"},
+	{`[]`, "null -32600"},
+	{`{}`, "null -32600"},
+	{`nonsense`, "null -32700"},
+	{`{"jsonrpc":"2.0","id":1,"method":"sys/ping"`, "null -32700"},
+	{`{"id":1,"method":"sys/ping"}`, "1 -32600"},
+	{`{"jsonrpc":"1.0","id":1,"method":"sys/ping"}`, "1 -32600"},
+	{`{"jsonrpc":"2.0","id":1,"method":7}`, "1 -32600"},
+	{`{"jsonrpc":"2.0","id":1}`, "1 -32600"},
+	{`{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":"x"}`, "1 -32600"},
+	{`{"jsonrpc":"2.0","id":{},"method":"sys/ping"}`, "null -32600"},
+	{`{"jsonrpc":"2.0","id":1,"id":1,"method":"sys/ping"}`, "null -32600"},
+	{`{"jsonrpc":"2.0","id":1,"method":"sys/ping","method":"x"}`, "1 -32600"},
+	{`{"jsonrpc":"2.0","id":1.0,"method":"sys/ping"}`, "1.0 ok"},
+	{`{"jsonrpc":"2.0","id":9007199254740993,"method":"sys/ping"}`, "9007199254740993 ok"},
+	{`{"jsonrpc":"2.0","id":"\u00e9 ü","method":"sys/ping"}`, `"\u00e9 ü" ok`},
+	{`{"jsonrpc":"2.0","id":null,"method":"sys/ping"}`, "null ok"},
+	{`{"jsonrpc":"2.0","id":2,"method":"no/such"}`, "2 -32601"},
+	{`{"jsonrpc":"2.0","id":2,"method":"sys/ping","params":["x"]}`, "2 1000"},
+	{`{"jsonrpc":"2.0","id":2,"method":"pw/nothing"}`, "2 1006"},
+	{`[1,{"jsonrpc":"2.0","id":1,"method":"sys/ping"},{"jsonrpc":"2.0","method":"no/such"}]`, "[null -32600, 1 ok]"},
+}
+
+var notificationCases = []lineCase{
+	{`{"jsonrpc":"2.0","method":"sys/ping"}`, ""},
+	{`{"jsonrpc":"2.0","method":"no/such"}`, ""},
+	{`{"jsonrpc":"2.0","method":"sys/ping","params":{"x":1}}`, ""},
+	{`[{"jsonrpc":"2.0","method":"sys/ping"},{"jsonrpc":"2.0","method":"no/such"}]`, ""},
+}
+
+var oversizeCases = []lineCase{
+	{strings.Repeat("x", lineLimit+1), "null 1002"},
+	{`{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":{"x":"` + strings.Repeat("é", lineLimit) + `"}}`, "null 1002"},
+}
+
+func outcomeOf(v wire.Value) string {
+	if v.Type() == wire.TypeArray {
+		var all []string
+		for one := range v.Elements() {
+			all = append(all, outcomeOf(one))
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	outcome := "ok"
+	if code := v.Path("error", "code"); code.Present() {
+		outcome = string(code.Raw())
+	}
+	return string(v.Path("id").Raw()) + " " + outcome
+}
+
+// checkCases sends text, closes the input and compares all responses with those of the cases, in any order.
+func checkCases(t *testing.T, cases []lineCase, send func(io.Writer)) {
+	t.Helper()
+	h := start(t, setup{env: []string{fmt.Sprintf("MCP_MAX_LINE_LEN=%d", lineLimit)}})
+	var want, got []string
+	for _, c := range cases {
+		if c.want != "" {
+			want = append(want, c.want)
+		}
+	}
+	go func() {
+		send(h.in)
+		_ = h.in.Close()
+	}()
+	for {
+		line, err := h.receive()
+		if err != nil {
+			break
+		}
+		v, err := wire.ParseValue(line, wire.Limits{})
+		if err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		got = append(got, outcomeOf(v))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if code := h.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, &h.said)
+	}
+}
+
+func joined(cases []lineCase, end string) func(io.Writer) {
+	return func(w io.Writer) {
+		for _, c := range cases {
+			_, _ = io.WriteString(w, c.line+end)
+		}
+	}
+}
+
+func TestH4EveryMessageGetsTheAnswerOfJSONRPC(t *testing.T) {
+	checkCases(t, requestCases, joined(requestCases, "\n"))
+	for _, c := range requestCases { // also alone, so that none can hide behind another
+		if c.want == "null -32600" || strings.HasPrefix(c.want, "[") {
+			checkCases(t, []lineCase{c}, joined([]lineCase{c}, "\n"))
+		}
+	}
+}
+
+func TestH5NotificationsAreNeverAnswered(t *testing.T) {
+	checkCases(t, notificationCases, joined(notificationCases, "\n"))
+}
+
+func TestH6OversizeLineIsAnsweredAndItsNeighboursAreServed(t *testing.T) {
+	ping := lineCase{`{"jsonrpc":"2.0","id":5,"method":"sys/ping"}`, "5 ok"}
+	cases := slices.Concat([]lineCase{ping, ping}, oversizeCases, []lineCase{ping, ping})
+	checkCases(t, cases, func(w io.Writer) { // in one chunk
+		var all bytes.Buffer
+		joined(cases, "\n")(&all)
+		_, _ = w.Write(all.Bytes())
+	})
+}
+
+func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
+	cases := slices.Concat(requestCases, notificationCases, oversizeCases)
+	for range 5 {
+		rand.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+		for _, end := range []string{"\n", "\r\n"} {
+			var all bytes.Buffer
+			joined(cases, end)(&all)
+			checkCases(t, cases, func(w io.Writer) {
+				for all.Len() > 0 {
+					_, _ = w.Write(all.Next(1 + rand.IntN(200)))
+				}
+			})
+		}
+	}
+}
+
+func TestH9CountersAreExactWith64ParallelClients(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
+	const clients, rounds = 64, 10
+	var mu sync.Mutex // a line must not be cut by another client's
+	var all sync.WaitGroup
+	for id := range clients {
+		all.Go(func() {
+			for range rounds {
+				mu.Lock()
+				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"sys/ping","params":{"x":1}}`, id))
+				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"no/such"}`, id))
+				mu.Unlock()
+			}
+		})
+	}
+	for range 2 * clients * rounds {
+		h.line()
+	}
+	all.Wait()
+	stats := h.ask("sys/errorStats", "{}").result()
+	sum := int64(0)
+	for _, n := range stats.Path("byCode").Members() {
+		k, _ := n.Int64()
+		sum += k
+	}
+	if total, _ := stats.Path("total").Int64(); total != 2*clients*rounds || sum != total {
+		t.Errorf("%s", stats.Raw())
+	}
+}
+
+func TestH10SamplingKeepsTheTotalExact(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_SAMPLE=100"}})
+	const failures = 5000
+	go func() {
+		_, _ = io.WriteString(h.in, strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":{"x":1}}`+"\n", failures))
+	}()
+	for range failures {
+		h.line()
+	}
+	stats := h.ask("sys/errorStats", "{}").result()
+	total, _ := stats.Path("total").Int64()
+	byCode, _ := stats.Path("byCode", "1000").Int64()
+	estimate := int64(0)
+	for _, n := range stats.Path("byTool", "sys/ping").Members() {
+		k, _ := n.Int64()
+		estimate += k
+	}
+	if total != failures || byCode != failures || estimate < failures-100 || estimate > failures+100 || !stats.Path("sample").Present() {
+		t.Errorf("%s", stats.Raw())
+	}
+}
+
+func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
+	for i := range 1000 {
+		h.ask(fmt.Sprintf("made/up%d", i), "{}")
+	}
+	stats := h.ask("sys/errorStats", "{}").result()
+	for _, part := range []string{"byCode", "byDomain", "bySymbol", "byTool"} {
+		if n := stats.Path(part).Len(); n != 1 {
+			t.Errorf("%s has %d members", part, n)
+		}
+	}
+	if n := h.ask("sys/metrics", "{}").result().Path("methods").Len(); n > 20 {
+		t.Errorf("sys/metrics has %d methods", n)
+	}
+}
+
+func TestH12VerboseBoundsTheStack(t *testing.T) {
+	for verbose, most := range map[string]int{"": 0, "1": 1, "2": 2, "full": 100} {
+		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_ERRORS_VERBOSE=" + verbose}})
+		failed := h.ask("py/script", `{"name":"x"}`).fails(2003, "python/E_PY_SCRIPT_NOT_FOUND")
+		stack, _ := failed.m.Error().Path("data", "stack").Str()
+		frames := strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
+		if len(frames) > most || most > 0 && len(frames) == 0 {
+			t.Errorf("%q: %q", verbose, frames)
+		}
+		for _, f := range frames {
+			if !strings.HasPrefix(f, "python.") || strings.ContainsAny(f, `/\`) {
+				t.Errorf("%q: %q", verbose, f)
+			}
+		}
+	}
+}
+
+func TestH13PromTextEscapesAndEqualsTheCounters(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
+	h.ask(`a"b\c`, "{}").fails(-32601, "candor/METHOD_NOT_FOUND")
+	h.ask("sys/ping", `{"x":1}`)
+	body, _ := h.ask("sys/promMetrics", "{}").result().Path("body").Str()
+	for line := range strings.Lines(body) {
+		line = strings.TrimSuffix(line, "\n")
+		if labels := line[strings.IndexByte(line+"{", '{'):]; !strings.HasPrefix(line, "#") && strings.Count(strings.ReplaceAll(labels, `\"`, ""), `"`)%2 != 0 {
+			t.Errorf("not escaped: %s", line)
+		}
+	}
+	if !strings.Contains(body, `symbol="METHOD_NOT_FOUND"`) && !strings.Contains(body, "METHOD_NOT_FOUND") || strings.Contains(body, `a"b`) {
+		t.Errorf("%s", body)
+	}
+}
+
+func TestH14RateLimitSaysWhenToRetry(t *testing.T) {
+	for mode, other := range map[string]int64{"global": 3000, "method": 2003} {
+		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=2",
+			"MCP_RATE_LIMIT_REFILL_MS=2000000", "MCP_RATE_LIMIT_MODE=" + mode}})
+		h.ask("py/scripts", "{}")
+		h.ask("py/scripts", "{}")
+		refused := h.ask("py/scripts", "{}").fails(3000, "rate-limit/E_RL_EXCEEDED")
+		e := refused.m.Error()
+		retryable, _ := e.Path("data", "retryable").Bool()
+		if wait, _ := e.Path("data", "retryAfterMs").Int64(); !retryable || wait < 1 || wait > 1_000_000 {
+			t.Errorf("%s: %s", mode, e.Raw())
+		}
+		if got := h.ask("py/script", `{"name":"x"}`).number(); got != other {
+			t.Errorf("%s: another method gets %d", mode, got)
+		}
+		for range 10 {
+			h.ask("sys/ping", "{}").result() // exempt
+		}
+	}
+}
+
+func TestH16CausesAreShownInDevelopmentOnly(t *testing.T) {
+	for _, node := range []string{"", "production", "development"} {
+		scripts := t.TempDir()
+		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_PYTHON_SCRIPTS=" + scripts, "NODE_ENV=" + node}})
+		failed := h.ask("py/script", `{"name":"missing"}`).fails(2003, "python/E_PY_SCRIPT_NOT_FOUND")
+		text := string(failed.m.Bytes())
+		if strings.Contains(text, "no such file") != (node == "development") || strings.Contains(text, scripts) {
+			t.Errorf("NODE_ENV=%q: %s", node, text)
+		}
+	}
+}
+
+func TestH18EndOfInputDrainsAndClosedOutputEndsCleanly(t *testing.T) {
+	h := start(t, setup{})
+	h.send(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/metrics"}`+"\n", 99) + `{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
+	_ = h.in.Close()
+	for range 100 {
+		h.line()
+	}
+	if code := h.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, &h.said)
+	}
+
+	s := setup{}
+	cmd := s.command(t)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = stdout.Close(), out.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"sys/ping"}`+"\n")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("closed output: %v", err)
+		}
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		t.Error("closed output: the process goes on")
+	}
+}
