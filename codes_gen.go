@@ -564,13 +564,13 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "E_PW_TIMEOUT", domain: "playwright", number: 2102,
-		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "Playwright did not finish the step in time.",
 		action:  "Wait a second and send the call again, or wait for something that appears earlier on the page.",
 	},
 	{
 		symbol: "E_PW_INVALID_SELECTOR", domain: "playwright", number: 2103,
-		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "Playwright cannot use this selector.",
 		action:  "Correct the selector and send a new call.",
 	},
@@ -590,13 +590,13 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "E_PT_TIMEOUT", domain: "puppeteer", number: 2202,
-		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "Puppeteer did not finish the step in time.",
 		action:  "Wait a second and send the call again, or wait for something that appears earlier on the page.",
 	},
 	{
 		symbol: "E_PT_INVALID_SELECTOR", domain: "puppeteer", number: 2203,
-		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "Puppeteer cannot use this selector.",
 		action:  "Correct the selector and send a new call.",
 	},

@@ -435,13 +435,13 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "E_PW_TIMEOUT", "playwright", 2102, 2102, Class.TIMEOUT,
-        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Playwright did not finish the step in time.",
         "Wait a second and send the call again, or wait for something that appears earlier on the page.",
     ),
     Code(
         "E_PW_INVALID_SELECTOR", "playwright", 2103, 2103, Class.BAD_REQUEST,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Playwright cannot use this selector.",
         "Correct the selector and send a new call.",
     ),
@@ -459,13 +459,13 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "E_PT_TIMEOUT", "puppeteer", 2202, 2202, Class.TIMEOUT,
-        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.RESERVED, "0.1.0", (),
+        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Puppeteer did not finish the step in time.",
         "Wait a second and send the call again, or wait for something that appears earlier on the page.",
     ),
     Code(
         "E_PT_INVALID_SELECTOR", "puppeteer", 2203, 2203, Class.BAD_REQUEST,
-        RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
+        RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Puppeteer cannot use this selector.",
         "Correct the selector and send a new call.",
     ),

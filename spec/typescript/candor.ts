@@ -144,13 +144,13 @@ export const codes = [
   },
   {
     symbol: "E_PW_TIMEOUT", domain: "playwright", number: 2102, rpc: 2102, class: "timeout",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "Playwright did not finish the step in time.",
     action: "Wait a second and send the call again, or wait for something that appears earlier on the page.",
   },
   {
     symbol: "E_PW_INVALID_SELECTOR", domain: "playwright", number: 2103, rpc: 2103, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "Playwright cannot use this selector.",
     action: "Correct the selector and send a new call.",
   },
@@ -168,13 +168,13 @@ export const codes = [
   },
   {
     symbol: "E_PT_TIMEOUT", domain: "puppeteer", number: 2202, rpc: 2202, class: "timeout",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "Puppeteer did not finish the step in time.",
     action: "Wait a second and send the call again, or wait for something that appears earlier on the page.",
   },
   {
     symbol: "E_PT_INVALID_SELECTOR", domain: "puppeteer", number: 2203, rpc: 2203, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "Puppeteer cannot use this selector.",
     action: "Correct the selector and send a new call.",
   },

@@ -68,7 +68,7 @@ const pipeScript = `exec 3<&0 4>&1 </dev/null >&2; exec "$0" "$@"`
 
 // start starts a Chromium that sends all its traffic to proxyAddress.
 func start(c Config, path, proxyAddress string, onEvent func(*cdproto.Message)) (*chromium, error) {
-	profile, err := os.MkdirTemp("", profilePattern)
+	profile, err := os.MkdirTemp(profileRoot(), profilePattern)
 	if err != nil {
 		return nil, err
 	}

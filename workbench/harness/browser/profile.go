@@ -3,6 +3,7 @@ package browser
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/filelock"
@@ -14,6 +15,14 @@ const (
 	profilePattern = "candor-browser-*"
 	lockName       = "in-use"
 )
+
+// profileRoot is the folder of the profiles. Chromium puts a socket below its profile, and the system limits the length of its path.
+func profileRoot() string {
+	if root := os.TempDir(); len(root) <= 30 || runtime.GOOS == "windows" {
+		return root
+	}
+	return "/tmp"
+}
 
 // lockProfile takes the lock of a profile.
 func lockProfile(profile string) (*os.File, error) {
@@ -28,7 +37,7 @@ func lockProfile(profile string) (*os.File, error) {
 // removeLeftProfiles removes the profiles that killed processes have left behind. Young ones are left alone: their lock may not be taken
 // yet.
 func removeLeftProfiles() {
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), profilePattern))
+	left, err := filepath.Glob(filepath.Join(profileRoot(), profilePattern))
 	if err != nil {
 		return
 	}

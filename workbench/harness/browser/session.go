@@ -219,7 +219,12 @@ func (s *session) restore() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	t := s.current()
-	if state, _ := t.snapshot(); !state.crashed {
+	if state, _ := t.snapshot(); state.crashed {
+		t.update(func(s *tabState) { s.crashed = false })
+		if t.show(ctx, "about:blank") == nil { // it starts a new process for the page
+			return
+		}
+	} else {
 		stop := func() error { return run(ctx, t.endpoint, page.StopLoading, cdp.Empty{}) }
 		go func() { _ = stop() }() // it waits for the page
 		_ = run(ctx, t.endpoint, runtime.TerminateExecution, cdp.Empty{})
