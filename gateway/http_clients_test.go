@@ -86,17 +86,17 @@ func TestR10EqualIDsOfManyClientsAreNeverMixedUp(t *testing.T) {
 func TestAClientThatGoesAwayCallsOffItsCall(t *testing.T) {
 	for _, kind := range []string{"application/json", "text/event-stream"} {
 		seen := make(chan struct{})
+		ctx, leave := context.WithCancel(t.Context())
 		g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", kind)
 			_ = http.NewResponseController(w).Flush()
+			leave()
 			<-r.Context().Done()
 			close(seen)
 		}), gateway.Options{}, gateway.HTTPOptions{})
-		ctx, leave := context.WithCancel(t.Context())
 		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, g.URL, strings.NewReader(toolCall))
 		r.Header.Set("Content-Type", "application/json")
-		time.AfterFunc(50*time.Millisecond, leave)
 		if res, err := http.DefaultClient.Do(r); err == nil {
 			_, _ = io.Copy(io.Discard, res.Body)
 			_ = res.Body.Close()
