@@ -100,376 +100,384 @@ var (
 	CodeNotionNotionAuth = Code{31}
 	// CodeNotionNotionRate is E_NOTION_RATE, number 2701. Notion asks for fewer calls.
 	CodeNotionNotionRate = Code{32}
+	// CodeNotionNotionNotFound is E_NOTION_NOT_FOUND, number 2702. Notion has nothing under this id, or the integration may not see it.
+	CodeNotionNotionNotFound = Code{33}
+	// CodeNotionNotionNetwork is E_NOTION_NETWORK, number 2703. Notion could not be reached.
+	CodeNotionNotionNetwork = Code{34}
+	// CodeNotionNotionHttp is E_NOTION_HTTP, number 2704. Notion answered with an error.
+	CodeNotionNotionHttp = Code{35}
+	// CodeNotionNotionParse is E_NOTION_PARSE, number 2705. The answer from Notion could not be read.
+	CodeNotionNotionParse = Code{36}
 )
 
 // Codes of the domain tavily: Talking to the Tavily search service.
 var (
 	// CodeTavilyTavilyHttp is E_TAVILY_HTTP, number 2800. Tavily answered with an error.
-	CodeTavilyTavilyHttp = Code{33}
+	CodeTavilyTavilyHttp = Code{37}
 	// CodeTavilyTavilyRate is E_TAVILY_RATE, number 2801. Tavily asks for fewer searches.
-	CodeTavilyTavilyRate = Code{34}
+	CodeTavilyTavilyRate = Code{38}
 	// CodeTavilyTavilyAuthMissing is E_TAVILY_AUTH_MISSING, number 2802. No Tavily key is configured.
-	CodeTavilyTavilyAuthMissing = Code{35}
+	CodeTavilyTavilyAuthMissing = Code{39}
 	// CodeTavilyTavilyAuthFailed is E_TAVILY_AUTH_FAILED, number 2803. Tavily did not accept the key.
-	CodeTavilyTavilyAuthFailed = Code{36}
+	CodeTavilyTavilyAuthFailed = Code{40}
 	// CodeTavilyTavilyNetwork is E_TAVILY_NETWORK, number 2804. Tavily could not be reached.
-	CodeTavilyTavilyNetwork = Code{37}
+	CodeTavilyTavilyNetwork = Code{41}
 	// CodeTavilyTavilyInvalidParams is E_TAVILY_INVALID_PARAMS, number 2805. The search parameters do not fit.
-	CodeTavilyTavilyInvalidParams = Code{38}
+	CodeTavilyTavilyInvalidParams = Code{42}
 	// CodeTavilyTavilyParse is E_TAVILY_PARSE, number 2806. The answer from Tavily could not be read.
-	CodeTavilyTavilyParse = Code{39}
+	CodeTavilyTavilyParse = Code{43}
 )
 
 // Codes of the domain misc: Room the taxonomy keeps free for later.
 var (
 	// CodeMiscMisc is E_MISC, number 2900. Something failed that has no code of its own yet.
-	CodeMiscMisc = Code{40}
+	CodeMiscMisc = Code{44}
 )
 
 // Codes of the domain rate-limit: A server protecting itself from too many calls.
 var (
 	// CodeRateLimitRlExceeded is E_RL_EXCEEDED, number 3000. Too many calls arrived in a short time.
-	CodeRateLimitRlExceeded = Code{41}
+	CodeRateLimitRlExceeded = Code{45}
 )
 
 // Codes of the domain github: Talking to the GitHub service.
 var (
 	// CodeGithubGhAuthMissing is E_GH_AUTH_MISSING, number 3100. No GitHub token is configured.
-	CodeGithubGhAuthMissing = Code{42}
+	CodeGithubGhAuthMissing = Code{46}
 	// CodeGithubGhAuthFailed is E_GH_AUTH_FAILED, number 3101. GitHub did not accept the token.
-	CodeGithubGhAuthFailed = Code{43}
+	CodeGithubGhAuthFailed = Code{47}
 	// CodeGithubGhNetwork is E_GH_NETWORK, number 3102. GitHub could not be reached.
-	CodeGithubGhNetwork = Code{44}
+	CodeGithubGhNetwork = Code{48}
 	// CodeGithubGhHttp is E_GH_HTTP, number 3103. GitHub answered with an error.
-	CodeGithubGhHttp = Code{45}
+	CodeGithubGhHttp = Code{49}
 	// CodeGithubGhRateLimit is E_GH_RATE_LIMIT, number 3104. GitHub asks for fewer calls.
-	CodeGithubGhRateLimit = Code{46}
+	CodeGithubGhRateLimit = Code{50}
 	// CodeGithubGhNotFound is E_GH_NOT_FOUND, number 3105. GitHub has nothing under this name, or the token may not see it.
-	CodeGithubGhNotFound = Code{47}
+	CodeGithubGhNotFound = Code{51}
 	// CodeGithubGhParse is E_GH_PARSE, number 3106. The answer from GitHub could not be read.
-	CodeGithubGhParse = Code{48}
+	CodeGithubGhParse = Code{52}
 )
 
 // Codes of the domain kaiza: The governed workspace: sessions, roles, approved plans, policies and an unbroken trail.
 var (
 	// CodeKaizaSessionNotInitialized is SESSION_NOT_INITIALIZED, number 3200. No session has been started.
-	CodeKaizaSessionNotInitialized = Code{49}
+	CodeKaizaSessionNotInitialized = Code{53}
 	// CodeKaizaSessionLocked is SESSION_LOCKED, number 3201. The session is locked because an earlier call failed.
-	CodeKaizaSessionLocked = Code{50}
+	CodeKaizaSessionLocked = Code{54}
 	// CodeKaizaSessionInitializationFailed is SESSION_INITIALIZATION_FAILED, number 3202. The session could not be set up.
-	CodeKaizaSessionInitializationFailed = Code{51}
+	CodeKaizaSessionInitializationFailed = Code{55}
 	// CodeKaizaInvalidInputType is INVALID_INPUT_TYPE, number 3203. An argument has the wrong type.
-	CodeKaizaInvalidInputType = Code{52}
+	CodeKaizaInvalidInputType = Code{56}
 	// CodeKaizaInvalidInputFormat is INVALID_INPUT_FORMAT, number 3204. An argument is malformed.
-	CodeKaizaInvalidInputFormat = Code{53}
+	CodeKaizaInvalidInputFormat = Code{57}
 	// CodeKaizaInvalidInputValue is INVALID_INPUT_VALUE, number 3205. An argument has a value that is not allowed.
-	CodeKaizaInvalidInputValue = Code{54}
+	CodeKaizaInvalidInputValue = Code{58}
 	// CodeKaizaMissingRequiredField is MISSING_REQUIRED_FIELD, number 3206. A required argument is missing.
-	CodeKaizaMissingRequiredField = Code{55}
+	CodeKaizaMissingRequiredField = Code{59}
 	// CodeKaizaUnauthorizedAction is UNAUTHORIZED_ACTION, number 3207. The current role may not do this.
-	CodeKaizaUnauthorizedAction = Code{56}
+	CodeKaizaUnauthorizedAction = Code{60}
 	// CodeKaizaInsufficientPermissions is INSUFFICIENT_PERMISSIONS, number 3208. The caller lacks a permission that this action needs.
-	CodeKaizaInsufficientPermissions = Code{57}
+	CodeKaizaInsufficientPermissions = Code{61}
 	// CodeKaizaRoleMismatch is ROLE_MISMATCH, number 3209. The role named in the call is not the role of the session.
-	CodeKaizaRoleMismatch = Code{58}
+	CodeKaizaRoleMismatch = Code{62}
 	// CodeKaizaInvalidPath is INVALID_PATH, number 3210. The path is malformed.
-	CodeKaizaInvalidPath = Code{59}
+	CodeKaizaInvalidPath = Code{63}
 	// CodeKaizaPathNotFound is PATH_NOT_FOUND, number 3211. A folder of this path does not exist.
-	CodeKaizaPathNotFound = Code{60}
+	CodeKaizaPathNotFound = Code{64}
 	// CodeKaizaPathTraversalBlocked is PATH_TRAVERSAL_BLOCKED, number 3212. The path climbs out of its folder with "..".
-	CodeKaizaPathTraversalBlocked = Code{61}
+	CodeKaizaPathTraversalBlocked = Code{65}
 	// CodeKaizaOutsideWorkspace is OUTSIDE_WORKSPACE, number 3213. The path lies outside the workspace.
-	CodeKaizaOutsideWorkspace = Code{62}
+	CodeKaizaOutsideWorkspace = Code{66}
 	// CodeKaizaFileNotFound is FILE_NOT_FOUND, number 3214. The file does not exist.
-	CodeKaizaFileNotFound = Code{63}
+	CodeKaizaFileNotFound = Code{67}
 	// CodeKaizaFileAlreadyExists is FILE_ALREADY_EXISTS, number 3215. The file exists already.
-	CodeKaizaFileAlreadyExists = Code{64}
+	CodeKaizaFileAlreadyExists = Code{68}
 	// CodeKaizaFileReadFailed is FILE_READ_FAILED, number 3216. The file could not be read.
-	CodeKaizaFileReadFailed = Code{65}
+	CodeKaizaFileReadFailed = Code{69}
 	// CodeKaizaFileWriteFailed is FILE_WRITE_FAILED, number 3217. The file could not be written.
-	CodeKaizaFileWriteFailed = Code{66}
+	CodeKaizaFileWriteFailed = Code{70}
 	// CodeKaizaPatchInvalid is PATCH_INVALID, number 3218. The patch is malformed.
-	CodeKaizaPatchInvalid = Code{67}
+	CodeKaizaPatchInvalid = Code{71}
 	// CodeKaizaPatchApplyFailed is PATCH_APPLY_FAILED, number 3219. The patch does not fit the current file.
-	CodeKaizaPatchApplyFailed = Code{68}
+	CodeKaizaPatchApplyFailed = Code{72}
 	// CodeKaizaHashMismatch is HASH_MISMATCH, number 3220. The file has changed since it was read.
-	CodeKaizaHashMismatch = Code{69}
+	CodeKaizaHashMismatch = Code{73}
 	// CodeKaizaPlanNotFound is PLAN_NOT_FOUND, number 3221. No plan has this hash.
-	CodeKaizaPlanNotFound = Code{70}
+	CodeKaizaPlanNotFound = Code{74}
 	// CodeKaizaPlanNotApproved is PLAN_NOT_APPROVED, number 3222. The plan is not approved.
-	CodeKaizaPlanNotApproved = Code{71}
+	CodeKaizaPlanNotApproved = Code{75}
 	// CodeKaizaPlanEnforcementFailed is PLAN_ENFORCEMENT_FAILED, number 3223. The plan does not match its own hash.
-	CodeKaizaPlanEnforcementFailed = Code{72}
+	CodeKaizaPlanEnforcementFailed = Code{76}
 	// CodeKaizaPlanScopeViolation is PLAN_SCOPE_VIOLATION, number 3224. The plan does not cover this file.
-	CodeKaizaPlanScopeViolation = Code{73}
+	CodeKaizaPlanScopeViolation = Code{77}
 	// CodeKaizaPolicyViolation is POLICY_VIOLATION, number 3225. The change breaks a policy of the workspace.
-	CodeKaizaPolicyViolation = Code{74}
+	CodeKaizaPolicyViolation = Code{78}
 	// CodeKaizaRustPolicyViolation is RUST_POLICY_VIOLATION, number 3226. The Rust code breaks a policy of the workspace.
-	CodeKaizaRustPolicyViolation = Code{75}
+	CodeKaizaRustPolicyViolation = Code{79}
 	// CodeKaizaPreflightFailed is PREFLIGHT_FAILED, number 3227. The checks failed after the change, and it was undone.
-	CodeKaizaPreflightFailed = Code{76}
+	CodeKaizaPreflightFailed = Code{80}
 	// CodeKaizaInvariantViolation is INVARIANT_VIOLATION, number 3228. A rule that must always hold was broken.
-	CodeKaizaInvariantViolation = Code{77}
+	CodeKaizaInvariantViolation = Code{81}
 	// CodeKaizaBootstrapFailure is BOOTSTRAP_FAILURE, number 3229. The workspace could not be opened.
-	CodeKaizaBootstrapFailure = Code{78}
+	CodeKaizaBootstrapFailure = Code{82}
 	// CodeKaizaSelfAuditFailure is SELF_AUDIT_FAILURE, number 3230. The server found a fault in itself and refuses to work.
-	CodeKaizaSelfAuditFailure = Code{79}
+	CodeKaizaSelfAuditFailure = Code{83}
 	// CodeKaizaAuditLogFailed is AUDIT_LOG_FAILED, number 3231. The trail could not be written, so the action was not done.
-	CodeKaizaAuditLogFailed = Code{80}
+	CodeKaizaAuditLogFailed = Code{84}
 	// CodeKaizaAuditLockFailed is AUDIT_LOCK_FAILED, number 3232. The trail is held by another writer, so the action was not done.
-	CodeKaizaAuditLockFailed = Code{81}
+	CodeKaizaAuditLockFailed = Code{85}
 	// CodeKaizaInternalError is INTERNAL_ERROR, number 3233. The workspace server met an unexpected error.
-	CodeKaizaInternalError = Code{82}
+	CodeKaizaInternalError = Code{86}
 	// CodeKaizaUnknownToolFailure is UNKNOWN_TOOL_FAILURE, number 3234. The workspace tool failed without saying why.
-	CodeKaizaUnknownToolFailure = Code{83}
+	CodeKaizaUnknownToolFailure = Code{87}
 )
 
 // Codes of the domain workrail: Step-by-step workflows that are moved on by opaque tokens.
 var (
 	// CodeWorkrailValidationError is VALIDATION_ERROR, number 3300. The input of the workflow tool is not valid.
-	CodeWorkrailValidationError = Code{84}
+	CodeWorkrailValidationError = Code{88}
 	// CodeWorkrailNotFound is NOT_FOUND, number 3301. No workflow or session has this id.
-	CodeWorkrailNotFound = Code{85}
+	CodeWorkrailNotFound = Code{89}
 	// CodeWorkrailPreconditionFailed is PRECONDITION_FAILED, number 3302. The workflow is not in a state that allows this.
-	CodeWorkrailPreconditionFailed = Code{86}
+	CodeWorkrailPreconditionFailed = Code{90}
 	// CodeWorkrailTimeout is TIMEOUT, number 3303. The workflow took too long to load.
-	CodeWorkrailTimeout = Code{87}
+	CodeWorkrailTimeout = Code{91}
 	// CodeWorkrailInternalError is INTERNAL_ERROR, number 3304. The workflow engine met an unexpected error.
-	CodeWorkrailInternalError = Code{88}
+	CodeWorkrailInternalError = Code{92}
 	// CodeWorkrailTokenInvalidFormat is TOKEN_INVALID_FORMAT, number 3305. The token is not well formed.
-	CodeWorkrailTokenInvalidFormat = Code{89}
+	CodeWorkrailTokenInvalidFormat = Code{93}
 	// CodeWorkrailTokenUnsupportedVersion is TOKEN_UNSUPPORTED_VERSION, number 3306. The token is of a version that is not supported.
-	CodeWorkrailTokenUnsupportedVersion = Code{90}
+	CodeWorkrailTokenUnsupportedVersion = Code{94}
 	// CodeWorkrailTokenBadSignature is TOKEN_BAD_SIGNATURE, number 3307. The signature of the token is wrong.
-	CodeWorkrailTokenBadSignature = Code{91}
+	CodeWorkrailTokenBadSignature = Code{95}
 	// CodeWorkrailTokenScopeMismatch is TOKEN_SCOPE_MISMATCH, number 3308. The token is not meant for this use.
-	CodeWorkrailTokenScopeMismatch = Code{92}
+	CodeWorkrailTokenScopeMismatch = Code{96}
 	// CodeWorkrailTokenUnknownNode is TOKEN_UNKNOWN_NODE, number 3309. No stored workflow state belongs to this token.
-	CodeWorkrailTokenUnknownNode = Code{93}
+	CodeWorkrailTokenUnknownNode = Code{97}
 	// CodeWorkrailTokenWorkflowHashMismatch is TOKEN_WORKFLOW_HASH_MISMATCH, number 3310. The workflow has changed since the token was issued.
-	CodeWorkrailTokenWorkflowHashMismatch = Code{94}
+	CodeWorkrailTokenWorkflowHashMismatch = Code{98}
 	// CodeWorkrailTokenSessionLocked is TOKEN_SESSION_LOCKED, number 3311. Another operation is changing this session.
-	CodeWorkrailTokenSessionLocked = Code{95}
+	CodeWorkrailTokenSessionLocked = Code{99}
 	// CodeWorkrailSessionNotHealthy is SESSION_NOT_HEALTHY, number 3312. The stored data of this session are damaged.
-	CodeWorkrailSessionNotHealthy = Code{96}
+	CodeWorkrailSessionNotHealthy = Code{100}
 )
 
 // Codes of the domain blockers: Why a workflow step cannot be finished yet. A blocked step is an answer, not an error, until a caller asks for it as one.
 var (
 	// CodeBlockersUserOnlyDependency is USER_ONLY_DEPENDENCY, number 3400. The step waits for something only a person can provide.
-	CodeBlockersUserOnlyDependency = Code{97}
+	CodeBlockersUserOnlyDependency = Code{101}
 	// CodeBlockersMissingRequiredOutput is MISSING_REQUIRED_OUTPUT, number 3401. The step requires an output that was not given.
-	CodeBlockersMissingRequiredOutput = Code{98}
+	CodeBlockersMissingRequiredOutput = Code{102}
 	// CodeBlockersInvalidRequiredOutput is INVALID_REQUIRED_OUTPUT, number 3402. The output does not meet the contract of the step.
-	CodeBlockersInvalidRequiredOutput = Code{99}
+	CodeBlockersInvalidRequiredOutput = Code{103}
 	// CodeBlockersMissingRequiredNotes is MISSING_REQUIRED_NOTES, number 3403. The step requires notes that were not given.
-	CodeBlockersMissingRequiredNotes = Code{100}
+	CodeBlockersMissingRequiredNotes = Code{104}
 	// CodeBlockersMissingContextKey is MISSING_CONTEXT_KEY, number 3404. The context lacks a key that the step needs.
-	CodeBlockersMissingContextKey = Code{101}
+	CodeBlockersMissingContextKey = Code{105}
 	// CodeBlockersContextBudgetExceeded is CONTEXT_BUDGET_EXCEEDED, number 3405. The context is larger than the workflow allows.
-	CodeBlockersContextBudgetExceeded = Code{102}
+	CodeBlockersContextBudgetExceeded = Code{106}
 	// CodeBlockersRequiredCapabilityUnknown is REQUIRED_CAPABILITY_UNKNOWN, number 3406. It is not known whether a capability the step needs is there.
-	CodeBlockersRequiredCapabilityUnknown = Code{103}
+	CodeBlockersRequiredCapabilityUnknown = Code{107}
 	// CodeBlockersRequiredCapabilityUnavailable is REQUIRED_CAPABILITY_UNAVAILABLE, number 3407. A capability the step needs is not available here.
-	CodeBlockersRequiredCapabilityUnavailable = Code{104}
+	CodeBlockersRequiredCapabilityUnavailable = Code{108}
 	// CodeBlockersInvariantViolation is INVARIANT_VIOLATION, number 3408. The step would break a rule of the workflow engine.
-	CodeBlockersInvariantViolation = Code{105}
+	CodeBlockersInvariantViolation = Code{109}
 	// CodeBlockersStorageCorruptionDetected is STORAGE_CORRUPTION_DETECTED, number 3409. The stored state of this step is damaged.
-	CodeBlockersStorageCorruptionDetected = Code{106}
+	CodeBlockersStorageCorruptionDetected = Code{110}
 )
 
 // Codes of the domain dual: Tasks, trails and votes behind the two error shapes of the dual envelope.
 var (
 	// CodeDualInvalidParams is INVALID_PARAMS, number 3500. The parameters of the tool are not valid.
-	CodeDualInvalidParams = Code{107}
+	CodeDualInvalidParams = Code{111}
 	// CodeDualHandlerError is HANDLER_ERROR, number 3501. The tool broke while handling the call.
-	CodeDualHandlerError = Code{108}
+	CodeDualHandlerError = Code{112}
 	// CodeDualErrValidation is ERR_VALIDATION, number 3502. The task is not valid as given.
-	CodeDualErrValidation = Code{109}
+	CodeDualErrValidation = Code{113}
 	// CodeDualErrNotFound is ERR_NOT_FOUND, number 3503. No task has this id.
-	CodeDualErrNotFound = Code{110}
+	CodeDualErrNotFound = Code{114}
 	// CodeDualErrWritebackRequired is ERR_WRITEBACK_REQUIRED, number 3504. The task cannot be finished before its thoughts are recorded.
-	CodeDualErrWritebackRequired = Code{111}
+	CodeDualErrWritebackRequired = Code{115}
 	// CodeDualErrInvalidTransition is ERR_INVALID_TRANSITION, number 3505. The task cannot change from its present status to this one.
-	CodeDualErrInvalidTransition = Code{112}
+	CodeDualErrInvalidTransition = Code{116}
 	// CodeDualErrSessionExists is ERR_SESSION_EXISTS, number 3506. A session with this id exists already.
-	CodeDualErrSessionExists = Code{113}
+	CodeDualErrSessionExists = Code{117}
 	// CodeDualErrSessionNotFound is ERR_SESSION_NOT_FOUND, number 3507. No recorded session has this id.
-	CodeDualErrSessionNotFound = Code{114}
+	CodeDualErrSessionNotFound = Code{118}
 	// CodeDualErrAlreadyFinalized is ERR_ALREADY_FINALIZED, number 3508. The session is finalized already.
-	CodeDualErrAlreadyFinalized = Code{115}
+	CodeDualErrAlreadyFinalized = Code{119}
 	// CodeDualErrNoRecords is ERR_NO_RECORDS, number 3509. The session holds no records to finalize.
-	CodeDualErrNoRecords = Code{116}
+	CodeDualErrNoRecords = Code{120}
 	// CodeDualErrNotFinalized is ERR_NOT_FINALIZED, number 3510. The session is not finalized yet.
-	CodeDualErrNotFinalized = Code{117}
+	CodeDualErrNotFinalized = Code{121}
 	// CodeDualRoundNotFound is ROUND_NOT_FOUND, number 3511. No round of votes has this id.
-	CodeDualRoundNotFound = Code{118}
+	CodeDualRoundNotFound = Code{122}
 	// CodeDualAlreadyVoted is ALREADY_VOTED, number 3512. This voter has voted in this round already.
-	CodeDualAlreadyVoted = Code{119}
+	CodeDualAlreadyVoted = Code{123}
 	// CodeDualInvalidKey is INVALID_KEY, number 3513. The key is not valid.
-	CodeDualInvalidKey = Code{120}
+	CodeDualInvalidKey = Code{124}
 	// CodeDualFallbackChainExhausted is FALLBACK_CHAIN_EXHAUSTED, number 3514. Every route of the fallback chain failed.
-	CodeDualFallbackChainExhausted = Code{121}
+	CodeDualFallbackChainExhausted = Code{125}
 	// CodeDualToolNotAdmitted is TOOL_NOT_ADMITTED, number 3515. The mode of the server does not admit this tool.
-	CodeDualToolNotAdmitted = Code{122}
+	CodeDualToolNotAdmitted = Code{126}
 	// CodeDualToolLockTimeout is TOOL_LOCK_TIMEOUT, number 3516. The tool was busy with another call for too long.
-	CodeDualToolLockTimeout = Code{123}
+	CodeDualToolLockTimeout = Code{127}
 	// CodeDualDbBusy is DB_BUSY, number 3517. The database is busy.
-	CodeDualDbBusy = Code{124}
+	CodeDualDbBusy = Code{128}
 	// CodeDualDbFull is DB_FULL, number 3518. The database has no room left.
-	CodeDualDbFull = Code{125}
+	CodeDualDbFull = Code{129}
 	// CodeDualUniqueViolation is UNIQUE_VIOLATION, number 3519. A record with this identity exists already.
-	CodeDualUniqueViolation = Code{126}
+	CodeDualUniqueViolation = Code{130}
 )
 
 // Codes of the domain candor: Candor's own vocabulary: what a reader infers, and what boundary, gateway, probe and ledger say themselves.
 var (
 	// CodeInternalError is INTERNAL_ERROR, number 4000. An unexpected error occurred.
-	CodeInternalError = Code{127}
+	CodeInternalError = Code{131}
 	// CodeUnknownToolFailure is UNKNOWN_TOOL_FAILURE, number 4001. The tool reported a failure without saying why.
-	CodeUnknownToolFailure = Code{128}
+	CodeUnknownToolFailure = Code{132}
 	// CodeUncodedError is UNCODED_ERROR, number 4002. The server reported an error without a registered code.
-	CodeUncodedError = Code{129}
+	CodeUncodedError = Code{133}
 	// CodeMaskedFailure is MASKED_FAILURE, number 4003. The answer was marked as a success but describes a failure.
-	CodeMaskedFailure = Code{130}
+	CodeMaskedFailure = Code{134}
 	// CodeParseError is PARSE_ERROR, number 4005. The message is not valid JSON.
-	CodeParseError = Code{131}
+	CodeParseError = Code{135}
 	// CodeInvalidRequest is INVALID_REQUEST, number 4006. The message is not a valid JSON-RPC request.
-	CodeInvalidRequest = Code{132}
+	CodeInvalidRequest = Code{136}
 	// CodeMethodNotFound is METHOD_NOT_FOUND, number 4007. The server does not offer this method.
-	CodeMethodNotFound = Code{133}
+	CodeMethodNotFound = Code{137}
 	// CodeInvalidRequestParams is INVALID_REQUEST_PARAMS, number 4008. The parameters of the request do not fit its method.
-	CodeInvalidRequestParams = Code{134}
+	CodeInvalidRequestParams = Code{138}
 	// CodeToolNotFound is TOOL_NOT_FOUND, number 4009. No tool has this name.
-	CodeToolNotFound = Code{135}
+	CodeToolNotFound = Code{139}
 	// CodeResourceNotFound is RESOURCE_NOT_FOUND, number 4010. No resource has this URI.
-	CodeResourceNotFound = Code{136}
+	CodeResourceNotFound = Code{140}
 	// CodePromptNotFound is PROMPT_NOT_FOUND, number 4011. No prompt has this name.
-	CodePromptNotFound = Code{137}
+	CodePromptNotFound = Code{141}
 	// CodeInvalidCursor is INVALID_CURSOR, number 4012. The page cursor is not valid.
-	CodeInvalidCursor = Code{138}
+	CodeInvalidCursor = Code{142}
 	// CodeInvalidArguments is INVALID_ARGUMENTS, number 4013. The arguments do not fit the tool.
-	CodeInvalidArguments = Code{139}
+	CodeInvalidArguments = Code{143}
 	// CodeOutputInvalid is OUTPUT_INVALID, number 4014. The result of the tool breaks its own output schema.
-	CodeOutputInvalid = Code{140}
+	CodeOutputInvalid = Code{144}
 	// CodeResultNotEncodable is RESULT_NOT_ENCODABLE, number 4015. The result of the tool cannot be written as JSON.
-	CodeResultNotEncodable = Code{141}
+	CodeResultNotEncodable = Code{145}
 	// CodeEmptyResult is EMPTY_RESULT, number 4016. The tool returned neither a result nor an error.
-	CodeEmptyResult = Code{142}
+	CodeEmptyResult = Code{146}
 	// CodeMessageTooLarge is MESSAGE_TOO_LARGE, number 4017. The message is larger than the receiver accepts.
-	CodeMessageTooLarge = Code{143}
+	CodeMessageTooLarge = Code{147}
 	// CodeMessageTooDeep is MESSAGE_TOO_DEEP, number 4018. The message is nested too deeply.
-	CodeMessageTooDeep = Code{144}
+	CodeMessageTooDeep = Code{148}
 	// CodeBatchUnsupported is BATCH_UNSUPPORTED, number 4019. Batches are not supported.
-	CodeBatchUnsupported = Code{145}
+	CodeBatchUnsupported = Code{149}
 	// CodeDuplicateRequestId is DUPLICATE_REQUEST_ID, number 4020. A request with this id is still open.
-	CodeDuplicateRequestId = Code{146}
+	CodeDuplicateRequestId = Code{150}
 	// CodeNotInitialized is NOT_INITIALIZED, number 4021. The connection has not been initialized.
-	CodeNotInitialized = Code{147}
+	CodeNotInitialized = Code{151}
 	// CodeHeaderMismatch is HEADER_MISMATCH, number 4022. A header does not agree with the body of the request.
-	CodeHeaderMismatch = Code{148}
+	CodeHeaderMismatch = Code{152}
 	// CodeCapabilityRequired is CAPABILITY_REQUIRED, number 4023. The request needs a client capability that was not declared.
-	CodeCapabilityRequired = Code{149}
+	CodeCapabilityRequired = Code{153}
 	// CodeProtocolVersionUnsupported is PROTOCOL_VERSION_UNSUPPORTED, number 4024. The protocol version is not supported.
-	CodeProtocolVersionUnsupported = Code{150}
+	CodeProtocolVersionUnsupported = Code{154}
 	// CodeMalformedMessage is MALFORMED_MESSAGE, number 4025. The message follows no form the protocol knows.
-	CodeMalformedMessage = Code{151}
+	CodeMalformedMessage = Code{155}
 	// CodeStrayAnswer is STRAY_ANSWER, number 4026. The answer belongs to no call that is open.
-	CodeStrayAnswer = Code{152}
+	CodeStrayAnswer = Code{156}
 	// CodeUnauthenticated is UNAUTHENTICATED, number 4030. The caller is not signed in.
-	CodeUnauthenticated = Code{153}
+	CodeUnauthenticated = Code{157}
 	// CodePermissionDenied is PERMISSION_DENIED, number 4031. The caller may not do this.
-	CodePermissionDenied = Code{154}
+	CodePermissionDenied = Code{158}
 	// CodeNotFound is NOT_FOUND, number 4032. What was asked for does not exist.
-	CodeNotFound = Code{155}
+	CodeNotFound = Code{159}
 	// CodeAlreadyExists is ALREADY_EXISTS, number 4033. What was to be created exists already.
-	CodeAlreadyExists = Code{156}
+	CodeAlreadyExists = Code{160}
 	// CodeConflict is CONFLICT, number 4034. The state has changed in the meantime.
-	CodeConflict = Code{157}
+	CodeConflict = Code{161}
 	// CodePreconditionFailed is PRECONDITION_FAILED, number 4035. Something else has to happen first.
-	CodePreconditionFailed = Code{158}
+	CodePreconditionFailed = Code{162}
 	// CodeConfigurationMissing is CONFIGURATION_MISSING, number 4036. The server lacks a setting that it needs.
-	CodeConfigurationMissing = Code{159}
+	CodeConfigurationMissing = Code{163}
 	// CodeDependencyMissing is DEPENDENCY_MISSING, number 4037. A program or library that the tool needs is not installed.
-	CodeDependencyMissing = Code{160}
+	CodeDependencyMissing = Code{164}
 	// CodePaymentRequired is PAYMENT_REQUIRED, number 4038. The service asks for payment first.
-	CodePaymentRequired = Code{161}
+	CodePaymentRequired = Code{165}
 	// CodeRateLimited is RATE_LIMITED, number 4039. Too many calls in a short time.
-	CodeRateLimited = Code{162}
+	CodeRateLimited = Code{166}
 	// CodeQuotaExceeded is QUOTA_EXCEEDED, number 4040. The quota is used up.
-	CodeQuotaExceeded = Code{163}
+	CodeQuotaExceeded = Code{167}
 	// CodeTimeout is TIMEOUT, number 4041. No answer came in time.
-	CodeTimeout = Code{164}
+	CodeTimeout = Code{168}
 	// CodeCancelled is CANCELLED, number 4042. The call was called off.
-	CodeCancelled = Code{165}
+	CodeCancelled = Code{169}
 	// CodeTooLarge is TOO_LARGE, number 4043. The input or the result is too large.
-	CodeTooLarge = Code{166}
+	CodeTooLarge = Code{170}
 	// CodeUnsupported is UNSUPPORTED, number 4044. This is not supported here.
-	CodeUnsupported = Code{167}
+	CodeUnsupported = Code{171}
 	// CodeUnavailable is UNAVAILABLE, number 4045. The service is not available at the moment.
-	CodeUnavailable = Code{168}
+	CodeUnavailable = Code{172}
 	// CodeDataCorrupt is DATA_CORRUPT, number 4046. Stored data are damaged.
-	CodeDataCorrupt = Code{169}
+	CodeDataCorrupt = Code{173}
 	// CodeDiskFull is DISK_FULL, number 4047. There is no space left to store the data.
-	CodeDiskFull = Code{170}
+	CodeDiskFull = Code{174}
 	// CodeUpstreamUnreachable is UPSTREAM_UNREACHABLE, number 4050. The service behind the tool could not be reached.
-	CodeUpstreamUnreachable = Code{171}
+	CodeUpstreamUnreachable = Code{175}
 	// CodeUpstreamTimeout is UPSTREAM_TIMEOUT, number 4051. The service behind the tool did not answer in time.
-	CodeUpstreamTimeout = Code{172}
+	CodeUpstreamTimeout = Code{176}
 	// CodeUpstreamUnauthenticated is UPSTREAM_UNAUTHENTICATED, number 4052. The service behind the tool did not accept the credentials.
-	CodeUpstreamUnauthenticated = Code{173}
+	CodeUpstreamUnauthenticated = Code{177}
 	// CodeUpstreamForbidden is UPSTREAM_FORBIDDEN, number 4053. The service behind the tool does not permit this.
-	CodeUpstreamForbidden = Code{174}
+	CodeUpstreamForbidden = Code{178}
 	// CodeUpstreamNotFound is UPSTREAM_NOT_FOUND, number 4054. The service behind the tool has no such thing.
-	CodeUpstreamNotFound = Code{175}
+	CodeUpstreamNotFound = Code{179}
 	// CodeUpstreamConflict is UPSTREAM_CONFLICT, number 4055. The service behind the tool reports a conflict.
-	CodeUpstreamConflict = Code{176}
+	CodeUpstreamConflict = Code{180}
 	// CodeUpstreamRejected is UPSTREAM_REJECTED, number 4056. The service behind the tool rejected the request.
-	CodeUpstreamRejected = Code{177}
+	CodeUpstreamRejected = Code{181}
 	// CodeUpstreamRateLimited is UPSTREAM_RATE_LIMITED, number 4057. The service behind the tool asks for fewer calls.
-	CodeUpstreamRateLimited = Code{178}
+	CodeUpstreamRateLimited = Code{182}
 	// CodeUpstreamError is UPSTREAM_ERROR, number 4058. The service behind the tool failed.
-	CodeUpstreamError = Code{179}
+	CodeUpstreamError = Code{183}
 	// CodeUpstreamUnavailable is UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is away.
-	CodeUpstreamUnavailable = Code{180}
+	CodeUpstreamUnavailable = Code{184}
 	// CodeUpstreamBadResponse is UPSTREAM_BAD_RESPONSE, number 4060. The service behind the tool answered with something unreadable.
-	CodeUpstreamBadResponse = Code{181}
+	CodeUpstreamBadResponse = Code{185}
 	// CodeUpstreamGone is UPSTREAM_GONE, number 4065. The server went away while the call was open.
-	CodeUpstreamGone = Code{182}
+	CodeUpstreamGone = Code{186}
 	// CodeUpstreamMalformed is UPSTREAM_MALFORMED, number 4066. The server answered with an invalid message.
-	CodeUpstreamMalformed = Code{183}
+	CodeUpstreamMalformed = Code{187}
 	// CodeCallTimeout is CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
-	CodeCallTimeout = Code{184}
+	CodeCallTimeout = Code{188}
 	// CodeCircuitOpen is CIRCUIT_OPEN, number 4068. What was called failed too often and is being given a rest.
-	CodeCircuitOpen = Code{185}
+	CodeCircuitOpen = Code{189}
 	// CodeRetryExhausted is RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
-	CodeRetryExhausted = Code{186}
+	CodeRetryExhausted = Code{190}
 	// CodeRepeatedFailure is REPEATED_FAILURE, number 4070. This call keeps failing in the same way.
-	CodeRepeatedFailure = Code{187}
+	CodeRepeatedFailure = Code{191}
 	// CodeTooManyCalls is TOO_MANY_CALLS, number 4071. Too many calls are open.
-	CodeTooManyCalls = Code{188}
+	CodeTooManyCalls = Code{192}
 	// CodeTooManySessions is TOO_MANY_SESSIONS, number 4072. Too many sessions are open.
-	CodeTooManySessions = Code{189}
+	CodeTooManySessions = Code{193}
 	// CodeGatewayDraining is GATEWAY_DRAINING, number 4073. The gateway is shutting down.
-	CodeGatewayDraining = Code{190}
+	CodeGatewayDraining = Code{194}
 	// CodeHostRefused is HOST_REFUSED, number 4074. The Host header is not one this server answers to.
-	CodeHostRefused = Code{191}
+	CodeHostRefused = Code{195}
 	// CodeOriginRefused is ORIGIN_REFUSED, number 4075. Requests from this origin are not allowed.
-	CodeOriginRefused = Code{192}
+	CodeOriginRefused = Code{196}
 	// CodeTokenRequired is TOKEN_REQUIRED, number 4076. An access token is required.
-	CodeTokenRequired = Code{193}
+	CodeTokenRequired = Code{197}
 	// CodeMethodNotAllowed is METHOD_NOT_ALLOWED, number 4077. The HTTP method is not allowed here.
-	CodeMethodNotAllowed = Code{194}
+	CodeMethodNotAllowed = Code{198}
 	// CodeMediaTypeUnsupported is MEDIA_TYPE_UNSUPPORTED, number 4078. The content type is not supported.
-	CodeMediaTypeUnsupported = Code{195}
+	CodeMediaTypeUnsupported = Code{199}
 	// CodeConfigInvalid is CONFIG_INVALID, number 4079. The configuration is not valid.
-	CodeConfigInvalid = Code{196}
+	CodeConfigInvalid = Code{200}
 	// CodeProbeTargetUnreachable is PROBE_TARGET_UNREACHABLE, number 4085. The server to be probed does not answer.
-	CodeProbeTargetUnreachable = Code{197}
+	CodeProbeTargetUnreachable = Code{201}
 	// CodeProbeUnsafeCall is PROBE_UNSAFE_CALL, number 4086. The probe does not make calls that could change something.
-	CodeProbeUnsafeCall = Code{198}
+	CodeProbeUnsafeCall = Code{202}
 	// CodeLedgerDamaged is LEDGER_DAMAGED, number 4090. The ledger is damaged.
-	CodeLedgerDamaged = Code{199}
+	CodeLedgerDamaged = Code{203}
 )
 
 // catalogue has a row per code, in the order of numbers. Row 0 belongs to the zero Code.
@@ -532,19 +540,19 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "E_PY_TIMEOUT", domain: "python", number: 2002,
-		class: ClassTimeout, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassTimeout, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The Python code ran longer than allowed and was stopped.",
 		action:  "Make the code do less work per call, or ask for a longer limit where the tool offers one.",
 	},
 	{
 		symbol: "E_PY_SCRIPT_NOT_FOUND", domain: "python", number: 2003,
-		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "No Python script has this name.",
 		action:  "List the scripts the server offers and name one of them.",
 	},
 	{
 		symbol: "E_PY_INVALID_PARAMS", domain: "python", number: 2004,
-		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The parameters for the Python run do not fit.",
 		action:  "Correct the parameters named in the details and send a new call.",
 	},
@@ -673,6 +681,30 @@ var catalogue = [...]codeInfo{
 		action:  "Wait as long as the retry advice says, then send the same call again.",
 	},
 	{
+		symbol: "E_NOTION_NOT_FOUND", domain: "notion", number: 2702,
+		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusActive,
+		message: "Notion has nothing under this id, or the integration may not see it.",
+		action:  "Correct the id, or ask the operator to share the page or database with the integration.",
+	},
+	{
+		symbol: "E_NOTION_NETWORK", domain: "notion", number: 2703,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
+		message: "Notion could not be reached.",
+		action:  "Wait a second and send the call again.",
+	},
+	{
+		symbol: "E_NOTION_HTTP", domain: "notion", number: 2704,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
+		message: "Notion answered with an error.",
+		action:  "Wait a second and send the call again; if it persists, tell the operator.",
+	},
+	{
+		symbol: "E_NOTION_PARSE", domain: "notion", number: 2705,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
+		message: "The answer from Notion could not be read.",
+		action:  "Wait a second and send the call again; if it persists, tell the operator.",
+	},
+	{
 		symbol: "E_TAVILY_HTTP", domain: "tavily", number: 2800,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_HTTP"},
@@ -688,35 +720,35 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "E_TAVILY_AUTH_MISSING", domain: "tavily", number: 2802,
-		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_AUTH_MISSING"},
 		message: "No Tavily key is configured.",
 		action:  "Ask the operator to configure a Tavily key for this server.",
 	},
 	{
 		symbol: "E_TAVILY_AUTH_FAILED", domain: "tavily", number: 2803,
-		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_AUTH_FAILED"},
 		message: "Tavily did not accept the key.",
 		action:  "Ask the operator to replace the Tavily key.",
 	},
 	{
 		symbol: "E_TAVILY_NETWORK", domain: "tavily", number: 2804,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_NETWORK"},
 		message: "Tavily could not be reached.",
 		action:  "Wait a second and send the same search again.",
 	},
 	{
 		symbol: "E_TAVILY_INVALID_PARAMS", domain: "tavily", number: 2805,
-		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_INVALID_PARAMS"},
 		message: "The search parameters do not fit.",
 		action:  "Correct the parameters named in the details and send a new search.",
 	},
 	{
 		symbol: "E_TAVILY_PARSE", domain: "tavily", number: 2806,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_PARSE"},
 		message: "The answer from Tavily could not be read.",
 		action:  "Wait a second and send the same search again; if it persists, tell the operator.",
@@ -735,43 +767,43 @@ var catalogue = [...]codeInfo{
 	},
 	{
 		symbol: "E_GH_AUTH_MISSING", domain: "github", number: 3100,
-		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "No GitHub token is configured.",
 		action:  "Ask the operator to configure a GitHub token for this server.",
 	},
 	{
 		symbol: "E_GH_AUTH_FAILED", domain: "github", number: 3101,
-		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "GitHub did not accept the token.",
 		action:  "Ask the operator for a token that is valid and has the needed scopes.",
 	},
 	{
 		symbol: "E_GH_NETWORK", domain: "github", number: 3102,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "GitHub could not be reached.",
 		action:  "Wait a second and send the call again.",
 	},
 	{
 		symbol: "E_GH_HTTP", domain: "github", number: 3103,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "GitHub answered with an error.",
 		action:  "Wait a second and send the call again; if it persists, tell the operator.",
 	},
 	{
 		symbol: "E_GH_RATE_LIMIT", domain: "github", number: 3104,
-		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 60000}, since: "0.1.0", status: StatusReserved,
+		class: ClassRateLimited, retry: Retry{kind: 2, afterMs: 60000}, since: "0.1.0", status: StatusActive,
 		message: "GitHub asks for fewer calls.",
 		action:  "Wait as long as the retry advice says, then send the same call again.",
 	},
 	{
 		symbol: "E_GH_NOT_FOUND", domain: "github", number: 3105,
-		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusReserved,
+		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "GitHub has nothing under this name, or the token may not see it.",
 		action:  "Correct the owner, repository or number, or ask for a token that can see it.",
 	},
 	{
 		symbol: "E_GH_PARSE", domain: "github", number: 3106,
-		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusReserved,
+		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "The answer from GitHub could not be read.",
 		action:  "Wait a second and send the call again; if it persists, tell the operator.",
 	},

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config configures a client. Zero fields have defaults.
+type Config struct {
+	Base    string        // address of the service; https, or http on loopback
+	Token   string        // sent as a bearer token and never shown; empty sends none
+	Timeout time.Duration // of one request with its answer; 30 s by default
+	MaxBody int64         // bytes of an answer after decompression; 4 MiB by default
+
+	// Configured says that the operator chose Base, which then may be on any network. The default address of a service must
+	// resolve to global addresses.
+	Configured bool
+}
+
+// Service names the variables that configure a client.
+type Service struct {
+	Default  string // address of the service
+	BaseName string // variable with another address, such as MCP_GITHUB_BASE_URL
+	KeyName  string // variable with the token, such as GITHUB_TOKEN
+}
+
+// TimeoutName is the variable with the time limit of all clients, in milliseconds.
+const TimeoutName = "MCP_HTTP_TIMEOUT_MS"
+
+// Limits of MCP_HTTP_TIMEOUT_MS.
+const (
+	minTimeoutMs = 100
+	maxTimeoutMs = 300_000
+)
+
+// FromEnv reads the configuration of a service. Its errors name the variable and never hold a token.
+func (s Service) FromEnv(getenv func(string) string) (Config, error) {
+	c := Config{Base: s.Default, Token: getenv(s.KeyName)}
+	if !validToken(c.Token) {
+		return Config{}, fmt.Errorf("%s: want printable ASCII without spaces, at most %d characters", s.KeyName, maxToken)
+	}
+	if base := getenv(s.BaseName); base != "" {
+		c.Base, c.Configured = base, true
+		if _, err := parseBase(base); err != nil {
+			return Config{}, fmt.Errorf("%s: %w", s.BaseName, err)
+		}
+	}
+	if text := getenv(TimeoutName); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < minTimeoutMs || n > maxTimeoutMs {
+			return Config{}, fmt.Errorf("%s=%q: want a number from %d to %d", TimeoutName, text, minTimeoutMs, maxTimeoutMs)
+		}
+		c.Timeout = time.Duration(n) * time.Millisecond
+	}
+	return c, nil
+}
+
+const maxToken = 1024
+
+func validToken(token string) bool {
+	return len(token) <= maxToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// parseBase reads the address of a service. Its errors do not repeat the address, which may hold a password.
+func parseBase(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("not a URL")
+	}
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		return nil, errors.New("want https://host, with a port and a path if needed")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		return nil, errors.New("want no user, query or fragment")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return nil, errors.New("want https; http is for loopback addresses only")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
