@@ -4,9 +4,12 @@ import (
 	"github.com/candor-mcp/candor/workbench/harness/browser"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
 	"github.com/candor-mcp/candor/workbench/harness/filesystem"
+	"github.com/candor-mcp/candor/workbench/harness/github"
 	"github.com/candor-mcp/candor/workbench/harness/kg"
 	"github.com/candor-mcp/candor/workbench/harness/memorybank"
+	"github.com/candor-mcp/candor/workbench/harness/notion"
 	"github.com/candor-mcp/candor/workbench/harness/python"
+	"github.com/candor-mcp/candor/workbench/harness/tavily"
 )
 
 // registry lists every domain, in the order in which they are shown.
@@ -17,6 +20,9 @@ var registry = []known{
 	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: openBrowser(browser.Playwright)},
 	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: openBrowser(browser.Puppeteer)},
 	{name: python.Name, prefix: "py", needs: "python3", open: openPython},
+	{name: notion.Name, prefix: "notion", needs: "NOTION_TOKEN", open: openNotion},
+	{name: tavily.Name, prefix: "tavily", needs: "TAVILY_API_KEY", open: openTavily},
+	{name: github.Name, prefix: "github", needs: "GITHUB_TOKEN", open: openGitHub},
 }
 
 func openBrowser(name string) func(Environment) (domain.Domain, error) {
@@ -37,6 +43,30 @@ func openPython(env Environment) (domain.Domain, error) {
 	}
 	config.Guard = env.Guard
 	return opened(python.New(config))
+}
+
+func openNotion(env Environment) (domain.Domain, error) {
+	config, err := notion.ConfigFromEnv(env.Getenv)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	return opened(notion.New(config))
+}
+
+func openTavily(env Environment) (domain.Domain, error) {
+	config, err := tavily.ConfigFromEnv(env.Getenv)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	return opened(tavily.New(config))
+}
+
+func openGitHub(env Environment) (domain.Domain, error) {
+	config, err := github.ConfigFromEnv(env.Getenv)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	return opened(github.New(config))
 }
 
 // opened turns the result of a domain's New into the value that the harness keeps.
