@@ -34,7 +34,7 @@ type conn struct {
 	wake    chan struct{} // has room for one
 }
 
-func newConn(s *Server, ctx context.Context, lines *wire.LineReader, out *output) *conn {
+func newConn(ctx context.Context, s *Server, lines *wire.LineReader, out *output) *conn {
 	c := &conn{s: s, ctx: ctx, lines: lines, out: out, ended: make(chan error, 1), idle: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.freed.L = &c.mu
 	c.reader = &runner{c: c}
@@ -157,13 +157,13 @@ func (c *conn) replaceReader() {
 		go func() {
 			<-ctx.Done()
 			time.Sleep(lateness)
-			c.abandon(slow, ctx)
+			c.abandon(ctx, slow)
 		}()
 	}
 }
 
 // abandon answers a call that does not return although its context has ended, unless it has been answered.
-func (c *conn) abandon(r *runner, ctx context.Context) {
+func (c *conn) abandon(ctx context.Context, r *runner) {
 	if !r.state.CompareAndSwap(callRuns, callAbandoned) {
 		return
 	}

@@ -127,13 +127,13 @@ func start(t testing.TB, change func(*Options)) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := connect(t, context.Background(), s)
+	c := connect(context.Background(), t, s)
 	c.meter, c.record = m, record
 	return c
 }
 
 // connect serves s over pipes of its own.
-func connect(t testing.TB, ctx context.Context, s *Server) *client {
+func connect(ctx context.Context, t testing.TB, s *Server) *client {
 	t.Helper()
 	stdin, in, err := os.Pipe()
 	if err != nil {

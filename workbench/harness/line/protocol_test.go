@@ -195,7 +195,7 @@ func sendInChunks(t *testing.T, seed uint64) {
 	}
 	c := start(t, setTestLimits)
 	go func() {
-		defer c.in.Close()
+		defer func() { _ = c.in.Close() }()
 		for rest := text.String(); rest != ""; {
 			n := min(len(rest), []int{1, 2, 3, 7, 50, 500, 5000}[random.IntN(7)])
 			if _, err := io.WriteString(c.in, rest[:n]); err != nil {

@@ -75,7 +75,7 @@ func (r *runner) step() bool {
 // byteOrderMark is put by some shells in front of everything that they pipe.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// flush writes the responses before the runner waits for the next line. Like a call that may take long.
+// flush writes the responses before the runner waits for the next line. The watchdog sees it as a call, because it may take as long.
 func (r *runner) flush() bool {
 	r.c.mu.Lock()
 	r.c.running++

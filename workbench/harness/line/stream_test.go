@@ -104,7 +104,7 @@ func TestEndOfContextDrainsAndReturnsWithOpenInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := connect(t, ctx, s)
+	c := connect(ctx, t, s)
 	c.write(`{"jsonrpc":"2.0","id":1,"method":"t/wait"}` + "\n" + pingLine)
 	c.next()
 	cancel()
@@ -184,7 +184,7 @@ func TestStuckClientDoesNotKeepServeAfterItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := connect(t, ctx, s)
+	c := connect(ctx, t, s)
 	go func() {
 		for {
 			if _, err := io.WriteString(c.in, pingLine); err != nil {
@@ -238,7 +238,7 @@ func TestCountersAreExactWith64Clients(t *testing.T) {
 	const clients, rounds = 64, 20
 	var all sync.WaitGroup
 	for range clients {
-		c := connect(t, context.Background(), s)
+		c := connect(context.Background(), t, s)
 		all.Go(func() {
 			c.write(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"t/full"}`+"\n"+`{"jsonrpc":"2.0","id":1,"method":"t/panic"}`+"\n"+
 				`{"jsonrpc":"2.0","method":"t/plain"}`+"\nnull\n{\n"+`{"jsonrpc":"2.0","id":1,"method":"x"}`+"\n"+pingLine, rounds))
