@@ -14,8 +14,8 @@ import (
 
 // registry lists every domain, in the order in which they are shown.
 var registry = []known{
-	{name: memorybank.Name, prefix: "mb", open: openMemoryBank},
-	{name: kg.Name, prefix: "kg", open: openKG},
+	{name: memorybank.Name, prefix: "mb", byDefault: true, open: openMemoryBank},
+	{name: kg.Name, prefix: "kg", byDefault: true, open: openKG},
 	{name: filesystem.Name, prefix: "fs", open: openFilesystem},
 	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: openBrowser(browser.Playwright)},
 	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: openBrowser(browser.Puppeteer)},

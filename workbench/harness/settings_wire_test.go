@@ -20,7 +20,8 @@ var badSettings = []struct{ name, value, allowed string }{
 	{"MCP_RATE_LIMIT_REFILL_MS", "soon", "from 1 to"},
 	{"MCP_RATE_LIMIT_MODE", "client", "global or method"},
 	{"MCP_HEALTH_PORT", "65536", "from 0 to 65535"},
-	{"MCP_DOMAINS", "kg,nothing", "allowed: all"},
+	{"MCP_KG_MAX_TRIPLES", "0", "from 1 to"},
+	{"MCP_DOMAINS", "kg,nothing", "all, memory-bank, kg"},
 }
 
 func TestBadSettingsFailAtTheStart(t *testing.T) {

@@ -1,0 +1,126 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const (
+	harnessPage      = "../../docs/harness.md"
+	harnessPageBegin = "<!-- transcript: go test ./cmd/candor -run TestHarnessPage -update -->\n```console\n"
+	harnessPageEnd   = "```\n<!-- end of the transcript -->"
+)
+
+// harnessStory is the transcript of docs/harness.md: each line is sent after the answer to the one before.
+var harnessStory = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"kg/add","params":{"subject":"Candor","predicate":"is","object":"honest"}}`,
+	`{"jsonrpc":"2.0","id":2,"method":"kg/query","params":{"subject":"Candor"}}`,
+	`{"jsonrpc":"2.0","id":3,"method":"kg/add","params":{"subject":"one","predicate":"too","object":"many"}}`,
+	`{"jsonrpc":"2.0","id":4,"method":"mb/read","params":{"file":"../secret"}}`,
+	`{"jsonrpc":"2.0","id":5,"method":"mb/search","params":{"query":"honest"}}`,
+	`{"jsonrpc":"2.0","id":6,"method":"py/run","params":{"code":"print(1)"}}`,
+	`{"jsonrpc":"2.0","id":7,"method":"kg/forget"}`,
+	`not JSON`,
+	`{"jsonrpc":"2.0","id":8,"method":"sys/errorStats"}`,
+}
+
+var harnessVolatile = regexp.MustCompile(`,"dev\.candor/error":\{.*\}(\}\}\})`)
+
+// TestHarnessPage plays the transcript of docs/harness.md and compares.
+func TestHarnessPage(t *testing.T) {
+	data, err := os.ReadFile(harnessPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(data), harnessPageBegin)
+	written, tail, ok2 := strings.Cut(rest, harnessPageEnd)
+	if !ok || !ok2 {
+		t.Fatal("the page has no place for the transcript")
+	}
+	played := playHarness(t)
+	if written == played {
+		return
+	}
+	if !*update {
+		t.Fatalf("docs/harness.md has another transcript; -update writes this one:\n%s", played)
+	}
+	if err := os.WriteFile(harnessPage, []byte(head+harnessPageBegin+played+harnessPageEnd+tail), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func playHarness(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), "workbench", "harness", "--quiet")
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var story strings.Builder
+	story.WriteString("$ MCP_ERROR_METRICS=1 MCP_KG_MAX_TRIPLES=1 candor workbench harness\n")
+	answers := bufio.NewReader(out)
+	next := func() string {
+		line, err := answers.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v: %s", err, &said)
+		}
+		return strings.TrimSuffix(line, "\n")
+	}
+	story.WriteString("← " + next() + "\n")
+	for _, line := range harnessStory {
+		if _, err := in.Write([]byte(line + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		story.WriteString("→ " + line + "\n← " + harnessVolatile.ReplaceAllString(next(), "$1") + "\n")
+	}
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil || said.Len() > 0 {
+		t.Errorf("%v: %s", err, &said)
+	}
+	return story.String()
+}
+
+var harnessVariable = regexp.MustCompile(`"(MCP_[A-Z_]+[A-Z])["=]`)
+
+// TestHarnessPageNamesEveryVariable looks for variables in the source of the harness and its domains.
+func TestHarnessPageNamesEveryVariable(t *testing.T) {
+	page, err := os.ReadFile(harnessPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir("../../workbench/harness", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range harnessVariable.FindAllStringSubmatch(string(source), -1) {
+			if !bytes.Contains(page, []byte("`"+found[1]+"`")) {
+				t.Errorf("docs/harness.md does not name %s, which %s reads", found[1], filepath.Base(path))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
