@@ -3,8 +3,9 @@
 package sqlitedb
 
 import (
+	"context"
 	"database/sql"
-	"fmt"
+	"errors"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -32,27 +33,48 @@ type Options struct {
 // and of the machine. Foreign keys are checked. Transactions of [sql.DB.Begin] take the write lock at once, so that they wait
 // for it at their beginning instead of failing in their middle.
 func Open(path string, o Options) (*sql.DB, error) {
+	name, err := fileURL(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Open(name, func(c *sqlite3.Conn) error { return connected(c, o) })
+}
+
+// Connect returns one connection to the database in a file, with the settings of [Open]. Statements end when ctx ends.
+func Connect(ctx context.Context, path string, o Options) (*sqlite3.Conn, error) {
+	name, err := fileURL(path, o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := sqlite3.OpenContext(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c.SetInterrupt(ctx)
+	if err := connected(c, o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// fileURL escapes a path so that question marks, percent signs and spaces in it have no meaning.
+func fileURL(path string, o Options) (string, error) {
 	if path == "" {
-		return nil, fmt.Errorf("sqlitedb: no path")
+		return "", errors.New("sqlitedb: no path")
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}
 	if o.ReadOnly {
 		query = url.Values{"mode": {"ro"}}
 	}
-	return driver.Open(fileURL(absolute, query), func(c *sqlite3.Conn) error { return connected(c, o) })
-}
-
-// fileURL escapes a path so that question marks, percent signs and spaces in it have no meaning.
-func fileURL(absolute string, query url.Values) string {
 	slashed := filepath.ToSlash(absolute)
 	if runtime.GOOS == "windows" {
 		slashed = "/" + slashed
 	}
-	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + query.Encode()
+	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + query.Encode(), nil
 }
 
 func connected(c *sqlite3.Conn, o Options) error {

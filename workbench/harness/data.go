@@ -7,6 +7,7 @@ import (
 	"github.com/candor-mcp/candor/workbench/harness/filesystem"
 	"github.com/candor-mcp/candor/workbench/harness/kg"
 	"github.com/candor-mcp/candor/workbench/harness/memorybank"
+	"github.com/candor-mcp/candor/workbench/harness/sql"
 )
 
 // openMemoryBank uses a folder below the state folder unless MCP_MB_ROOT names one.
@@ -43,4 +44,16 @@ func openFilesystem(env Environment) (domain.Domain, error) {
 		config.Root, config.Create = filepath.Join(env.State, "files"), true
 	}
 	return opened(filesystem.New(config))
+}
+
+// openSQL uses a SQLite file below the state folder unless MCP_SQL_URL names a database.
+func openSQL(env Environment) (domain.Domain, error) {
+	config, err := sql.ConfigFromEnv(env.Getenv)
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	if config.URL == "" {
+		config.URL = "sqlite:" + filepath.Join(env.State, "sql", "data.db")
+	}
+	return opened(sql.New(config))
 }

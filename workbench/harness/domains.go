@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/workbench/harness/memorybank"
 	"github.com/candor-mcp/candor/workbench/harness/notion"
 	"github.com/candor-mcp/candor/workbench/harness/python"
+	"github.com/candor-mcp/candor/workbench/harness/sql"
 	"github.com/candor-mcp/candor/workbench/harness/tavily"
 )
 
@@ -17,6 +18,7 @@ var registry = []known{
 	{name: memorybank.Name, prefix: "mb", byDefault: true, open: openMemoryBank},
 	{name: kg.Name, prefix: "kg", byDefault: true, open: openKG},
 	{name: filesystem.Name, prefix: "fs", open: openFilesystem},
+	{name: sql.Name, prefix: "sql", open: openSQL},
 	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: openBrowser(browser.Playwright)},
 	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: openBrowser(browser.Puppeteer)},
 	{name: python.Name, prefix: "py", needs: "python3", open: openPython},
