@@ -38,7 +38,7 @@ func Start(t testing.TB) *Server {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	identity := ordinaryUser(t, dir)
 	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd := exec.Command(filepath.Join(bin, name), args...) //nolint:noctx // the cleanup ends the server
 		cmd.Dir, cmd.SysProcAttr = dir, identity
 		cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir)
 		return cmd
@@ -46,7 +46,7 @@ func Start(t testing.TB) *Server {
 	data := filepath.Join(dir, "data")
 	run(t, command("initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--no-sync"))
 	rules := "local all admin trust\nlocal all all scram-sha-256\n"
-	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(rules), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := command("postgres", "-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories="+dir, "-c", "fsync=off")

@@ -100,9 +100,8 @@ func (f *files) read(_ context.Context, in readIn) (readOut, error) {
 // answer encodes a part of a file. Text that is cut in the middle of a character ends before it.
 func answer(name string, content []byte, offset, size int64) readOut {
 	out := readOut{Path: name, Offset: offset, Size: size, Truncated: offset+int64(len(content)) < size}
-	if text := content; out.Truncated {
-		text = wholeCharacters(content)
-		if utf8.Valid(text) {
+	if out.Truncated {
+		if text := wholeCharacters(content); utf8.Valid(text) {
 			content = text
 		}
 	}

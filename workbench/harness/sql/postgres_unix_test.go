@@ -169,7 +169,7 @@ func testPostgresSuperuser(t *testing.T, server *pgtest.Server) {
 	if _, err := os.Stat(proof); err == nil {
 		t.Error("a program was run")
 	}
-	d.engine.(*postgres).allowSuperuser = true
+	d.engine = &postgres{url: server.URL("admin", ""), timeout: time.Minute, allowSuperuser: true}
 	if _, err := d.query(t.Context(), attack); err != nil {
 		t.Errorf("allowed superuser: %v", err)
 	}
