@@ -84,6 +84,7 @@ func TestRequestsAreWrittenAsConfigured(t *testing.T) {
 	}
 }
 
+// TestHostileAnswersAreRefused is one table: each row is a way in which a service can misbehave.
 func TestHostileAnswersAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   httpapi.Kind
