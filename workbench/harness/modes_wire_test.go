@@ -51,6 +51,12 @@ var modeCases = []methodCase{
 	{"fs/delete", `{"path":"out/a.txt"}`, ""},
 	{"fs/delete", `{"path":"out/a.txt"}`, "filesystem/E_FS_NOT_FOUND"},
 
+	{"sql/query", `{"sql":"SELECT 1"}`, "sql/E_SQL_CONN"},
+	{"sql/execute", `{"sql":"CREATE TABLE t (n INTEGER)"}`, ""},
+	{"sql/tables", `{}`, ""},
+	{"sql/query", `{"sql":"SELECT 6*7 AS answer"}`, ""},
+	{"sql/query", `{"sql":"SELECT nothing FROM nowhere"}`, "sql/E_SQL_QUERY"},
+
 	{"py/version", `{}`, ""},
 	{"py/scripts", `{}`, ""},
 	{"py/run", `{"code":"print(6*7)"}`, ""},
@@ -101,7 +107,7 @@ func modesSetup(t *testing.T, mcp bool) setup {
 		}
 	}
 	return setup{mcp: mcp, flags: []string{"--domain", "all"}, env: []string{
-		"MCP_ERROR_METRICS=1", "MCP_MB_ROOT=" + bank, "MCP_FS_ROOT=" + root, "MCP_FS_WRITE_GLOBS=out/**", "MCP_KG_MAX_TRIPLES=1",
+		"MCP_ERROR_METRICS=1", "MCP_MB_ROOT=" + bank, "MCP_FS_ROOT=" + root, "MCP_FS_WRITE_GLOBS=out/**", "MCP_KG_MAX_TRIPLES=1", "MCP_SQL_WRITE=1",
 		"MCP_PYTHON_CONFINE=auto", "MCP_BROWSER_PATH=" + filepath.Join(root, "no-chromium"), "NOTION_TOKEN=", "TAVILY_API_KEY=", "GITHUB_TOKEN=",
 	}}
 }
