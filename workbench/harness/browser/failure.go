@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -129,7 +130,7 @@ func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 const fullRetry = 10 * time.Second
 
 // netErrText is the form of an error of Chromium. Nothing else is passed on, because pages can influence it.
-var netErrText = regexp.MustCompile(`^net::ERR_[A-Z0-9_]{1,64}$`)
+var netErrText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^net::ERR_[A-Z0-9_]{1,64}$`) })
 
 // navFailure returns the error of a document that failed with text. The proxy knows better than Chromium why it could not connect.
 func navFailure(p *proxy, address, text string) error {
@@ -137,7 +138,7 @@ func navFailure(p *proxy, address, text string) error {
 		return errTraffic
 	}
 	e := &navError{text: "net::ERR_FAILED"}
-	if netErrText.MatchString(text) {
+	if netErrText().MatchString(text) {
 		e.text = text
 	}
 	if u, err := url.Parse(address); err == nil && u.Host != "" {

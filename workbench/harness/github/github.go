@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -163,12 +164,12 @@ type repository struct {
 	Repo  string `json:"repo"`
 }
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`) })
 
 // path returns the elements of an address in the repository.
 func (r repository) path(more ...string) ([]string, error) {
 	for _, n := range []string{r.Owner, r.Repo} {
-		if !name.MatchString(n) || n == "." || n == ".." {
+		if !name().MatchString(n) || n == "." || n == ".." {
 			return nil, invalid("owner and repo are names of letters, digits, '.', '-' and '_'")
 		}
 	}
@@ -192,12 +193,12 @@ func (p pages) query() url.Values {
 	return q
 }
 
-var nextLink = regexp.MustCompile(`[?&]page=(\d{1,6})[^>]*>;\s*rel="next"`)
+var nextLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[?&]page=(\d{1,6})[^>]*>;\s*rel="next"`) })
 
 // nextPage returns the number of the next page from the Link header, 0 at the end.
 func nextPage(header http.Header) int {
 	for part := range strings.SplitSeq(header.Get("Link"), ",") {
-		if m := nextLink.FindStringSubmatch(part); m != nil {
+		if m := nextLink().FindStringSubmatch(part); m != nil {
 			n, _ := strconv.Atoi(m[1]) // the pattern takes digits only
 			return n
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -120,10 +121,12 @@ func malformed(what string) error {
 	return domain.Fail(candor.CodeNotionNotionParse, "the answer has no "+what, nil)
 }
 
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
+var uuid = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
+})
 
 func checkID(name, id string) error {
-	if !uuid.MatchString(id) {
+	if !uuid().MatchString(id) {
 		return invalid("%s is not an id of Notion, which has 32 hexadecimal digits", name)
 	}
 	return nil

@@ -124,7 +124,7 @@ func (n *notion) dataSource(ctx context.Context, database string) (string, error
 	if err := n.do(ctx, httpapi.Request{Path: []string{"databases", database}}, &answer); err != nil {
 		return "", err
 	}
-	if len(answer.Sources) == 0 || !uuid.MatchString(answer.Sources[0].ID) {
+	if len(answer.Sources) == 0 || !uuid().MatchString(answer.Sources[0].ID) {
 		return "", malformed("data sources")
 	}
 	if len(answer.Sources) > 1 {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -90,7 +91,7 @@ func (c Config) check() error {
 	return nil
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // ConfigFromEnv reads the configuration from MCP_PYTHON_* variables.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
@@ -140,7 +141,7 @@ func (r *reader) names(name string) (list []string) {
 		return nil
 	}
 	for word := range strings.SplitSeq(value, ",") {
-		if word = strings.TrimSpace(word); !identifier.MatchString(word) {
+		if word = strings.TrimSpace(word); !identifier().MatchString(word) {
 			r.fail(name, value, "names of modules or built-in functions, separated by commas")
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -84,7 +85,7 @@ func (r *runner) failure(done *finished, name string, clean *strings.Replacer) e
 
 const tracebackMark = "Traceback (most recent call last):"
 
-var exceptionLine = regexp.MustCompile(`^[A-Za-z_][\w.]*(: .*)?$`)
+var exceptionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.]*(: .*)?$`) })
 
 // lastException finds the last exception of an output and the last line of the caller's own code that it came through.
 func lastException(text, name string) (exception string, line int) {
@@ -100,7 +101,7 @@ func lastException(text, name string) (exception string, line int) {
 		if m := own.FindStringSubmatch(l); m != nil {
 			line, _ = strconv.Atoi(m[1]) // the pattern takes digits only
 		}
-		if exception == "" && l != tracebackMark && exceptionLine.MatchString(l) {
+		if exception == "" && l != tracebackMark && exceptionLine().MatchString(l) {
 			exception = shorten(l)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
@@ -19,7 +20,7 @@ const (
 	maxScripts = 1000      // in a list
 )
 
-var scriptName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
+var scriptName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
 type scriptParams struct {
 	Name      string   `json:"name"`
@@ -43,7 +44,7 @@ func (r *runner) readScript(name string) (source, error) {
 	missing := func(cause error) error {
 		return domain.Fail(candor.CodePythonPyScriptNotFound, fmt.Sprintf("no script %q", shorten(name)), cause)
 	}
-	if !scriptName.MatchString(name) {
+	if !scriptName().MatchString(name) {
 		return source{}, missing(nil)
 	}
 	if !strings.HasSuffix(name, ".py") {
@@ -87,7 +88,7 @@ func (r *runner) scripts(context.Context, struct{}) (*scriptsResult, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName.MatchString(e.Name()) {
+		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName().MatchString(e.Name()) {
 			continue
 		}
 		if len(result.Scripts) == maxScripts {
