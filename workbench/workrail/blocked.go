@@ -32,7 +32,7 @@ const (
 
 // newBlocker returns a blocker. The fix is completed with the way to try again.
 func newBlocker(code candor.Code, at pointer, message, fix string) blocker {
-	return blocker{Code: code.Symbol(), Pointer: at, Message: message,
+	return blocker{Code: code.Symbol(), Pointer: at, Message: oneLine(message),
 		SuggestedFix: fix + withRetryToken}
 }
 

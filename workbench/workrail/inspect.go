@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/workbench"
 	"github.com/candor-mcp/candor/workbench/workrail/session"
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
@@ -48,9 +49,10 @@ type listedWorkflow struct {
 func listReply(all []listed) workbench.Reply {
 	var b strings.Builder
 	found, unusable := []listedWorkflow{}, []string{}
+	var shown []string
 	for _, f := range all {
 		if f.err != nil {
-			unusable = append(unusable, f.file)
+			unusable, shown = append(unusable, f.file), append(shown, fileName(f.file))
 			continue
 		}
 		w := f.workflow
@@ -61,14 +63,14 @@ func listReply(all []listed) workbench.Reply {
 			}
 		}
 		found = append(found, one)
-		fmt.Fprintf(&b, "- %s: %s", w.ID, strings.TrimSpace(w.Description))
+		fmt.Fprintf(&b, "- %s: %s", w.ID, oneLine(w.Description))
 		if len(one.Context) > 0 {
 			fmt.Fprintf(&b, " Needs context: %s.", strings.Join(one.Context, ", "))
 		}
 		b.WriteByte('\n')
 	}
 	if len(unusable) > 0 {
-		fmt.Fprintf(&b, "Files with errors, which cannot be started: %s. validate_workflow tells what is wrong.\n", strings.Join(unusable, ", "))
+		fmt.Fprintf(&b, "Files with errors, which cannot be started: %s. validate_workflow tells what is wrong.\n", strings.Join(shown, ", "))
 	}
 	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflows": found, "unusable": unusable}}
 }
@@ -94,7 +96,7 @@ func (s *System) inspectWorkflow() workbench.Tool {
 				return workbench.Reply{}, err
 			}
 			var b strings.Builder
-			fmt.Fprintf(&b, "%s (%s)\n%s\n", w.Name, w.ID, strings.TrimSpace(w.Description))
+			fmt.Fprintf(&b, "%s (%s)\n%s\n", oneLine(w.Name), w.ID, indented(w.Description))
 			writeContextKeys(&b, w.Context)
 			outline(&b, w.Steps, "")
 			return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflow": json.RawMessage(text), "hash": w.Hash()}}, nil
@@ -106,12 +108,12 @@ func (s *System) inspectWorkflow() workbench.Tool {
 func writeContextKeys(b *strings.Builder, keys []workflow.ContextKey) {
 	for _, k := range keys {
 		if k.Required {
-			fmt.Fprintf(b, "start_workflow needs the context key %s: %s\n", k.Key, strings.TrimSpace(k.Description))
+			fmt.Fprintf(b, "start_workflow needs the context key %s: %s\n", k.Key, oneLine(k.Description))
 		}
 	}
 	for _, k := range keys {
 		if !k.Required {
-			fmt.Fprintf(b, "context key %s, set along the way: %s\n", k.Key, strings.TrimSpace(k.Description))
+			fmt.Fprintf(b, "context key %s, set along the way: %s\n", k.Key, oneLine(k.Description))
 		}
 	}
 }
@@ -121,7 +123,7 @@ func outline(b *strings.Builder, steps []workflow.Step, indent string) {
 		s := &steps[i]
 		fmt.Fprintf(b, "%s%d. %s", indent, i+1, s.ID)
 		if s.Title != "" {
-			fmt.Fprintf(b, ": %s", s.Title)
+			fmt.Fprintf(b, ": %s", oneLine(s.Title))
 		}
 		if s.When != nil {
 			b.WriteString(" (only if a condition holds)")
@@ -229,7 +231,7 @@ func exportReply(id string, left *session.Salvage) workbench.Reply {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Session %s, %s: %d events are sound, %d more can be read and may be wrong.\n", id, left.Health.Kind, len(left.Sound), len(left.Doubtful))
 	fits := func(e session.Event, mark string) bool {
-		line := fmt.Sprintf("%d %s %s%s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), mark, e.Kind, e.Data)
+		line := fmt.Sprintf("%d %s %s%s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), mark, e.Kind, redact.Chars(string(e.Data)))
 		if b.Len()+len(line) > maxExported {
 			return false
 		}

@@ -57,7 +57,7 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 	}
 	reply := a.reply()
 	if goal != "" {
-		reply.Text = append([]string{"The goal of this session: " + goal}, reply.Text...)
+		reply.Text = append([]string{"The goal of this session: " + oneLine(goal)}, reply.Text...)
 	}
 	return reply, nil
 }
@@ -177,7 +177,7 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 		}
 		fmt.Fprintf(&b, "- %s: %s at step %s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.Completed, m.Updated.Format(time.RFC3339))
 		if m.Goal != "" {
-			fmt.Fprintf(&b, "  goal: %s\n", m.Goal)
+			fmt.Fprintf(&b, "  goal: %s\n", oneLine(m.Goal))
 		}
 		if m.Resume != "" {
 			fmt.Fprintf(&b, "  resumeToken: %s\n", m.Resume)

@@ -3,7 +3,6 @@ package workrail
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/near"
@@ -74,9 +73,18 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	}
 	reply := a.reply()
 	if len(w.Guidance) > 0 {
-		reply.Text = append([]string{"For every step of " + w.Name + ":\n- " + strings.Join(w.Guidance, "\n- ")}, reply.Text...)
+		reply.Text = append([]string{guidanceText(w)}, reply.Text...)
 	}
 	return reply, nil
+}
+
+// guidanceText is the guidance that holds for all steps.
+func guidanceText(w *workflow.Workflow) string {
+	text := "For every step of " + oneLine(w.Name) + ":"
+	for _, g := range w.Guidance {
+		text += "\n- " + indented(g)
+	}
+	return text
 }
 
 // workflow finds a workflow, or says which ones have a similar id.

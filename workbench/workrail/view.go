@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/workbench/workrail/run"
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
 )
@@ -59,14 +60,14 @@ func (v *stepView) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Step %s", v.Path)
 	if v.Title != "" && v.Title != v.Path {
-		fmt.Fprintf(&b, ": %s", v.Title)
+		fmt.Fprintf(&b, ": %s", oneLine(v.Title))
 	}
 	if v.Total > 0 {
 		fmt.Fprintf(&b, " (%d of %d)", v.Iteration, v.Total)
 	}
-	fmt.Fprintf(&b, "\n\n%s\n", strings.TrimSpace(v.Prompt))
+	fmt.Fprintf(&b, "\n\n%s\n", strings.TrimSpace(redact.Chars(v.Prompt)))
 	for _, g := range v.Guidance {
-		fmt.Fprintf(&b, "- %s\n", g)
+		fmt.Fprintf(&b, "- %s\n", indented(g))
 	}
 	if n := v.Needs; n != nil {
 		b.WriteString(n.text())
@@ -94,10 +95,10 @@ func (n *requirements) Lines() []string {
 			line = "output (optional)"
 		}
 		if n.OutputAbout != "" {
-			line += ": " + n.OutputAbout
+			line += ": " + oneLine(n.OutputAbout)
 		}
 		if n.Output != nil {
-			line += "; JSON Schema: " + string(n.Output)
+			line += "; JSON Schema: " + oneLine(string(n.Output))
 		}
 		lines = append(lines, line)
 	}
@@ -105,7 +106,7 @@ func (n *requirements) Lines() []string {
 		lines = append(lines, "context keys that are not set yet: "+strings.Join(n.Context, ", "))
 	}
 	if n.Question != "" {
-		lines = append(lines, "the user's answer in context."+n.AnswerKey+" to: "+n.Question)
+		lines = append(lines, "the user's answer in context."+n.AnswerKey+" to: "+oneLine(n.Question))
 	}
 	if len(n.Capabilities) > 0 {
 		lines = append(lines, "context."+capabilitiesKey+", once per session: an object that says for each of "+strings.Join(n.Capabilities, ", ")+" whether you have it, true or false")

@@ -1,10 +1,11 @@
 package run
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
 )
@@ -53,10 +54,48 @@ func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending
 }
 
 // fill replaces the placeholders of a text with values of the context. Keys that are not set stay as they are.
+//
+// Values come from the agent, and lines that they begin are marked, so that none of them looks like a line of the server.
 func (k *walker) fill(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	expand := k.expander()
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = marked(line, expand(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// valueMark begins lines of a value.
+const valueMark = "  | "
+
+// marked returns a line of a text with its values filled in. Further lines of the values are marked, and so is the first one if it begins
+// like a line of the server only because of a value.
+func marked(line, filled string) string {
+	if filled == line {
+		return line
+	}
+	filled = strings.ReplaceAll(filled, "\n", "\n"+valueMark)
+	if first, _, _ := strings.Cut(filled, "\n"); looksLikeOurs(first) && !looksLikeOurs(line) {
+		return valueMark + filled
+	}
+	return filled
+}
+
+// looksLikeOurs reports whether a line begins like one of those that the server adds to a step.
+func looksLikeOurs(line string) bool {
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "-" || slices.ContainsFunc([]string{"- ", "continuetoken", "resumetoken", "retrycontinuetoken"},
+		func(start string) bool { return strings.HasPrefix(line, start) })
+}
+
+// expander returns a function that fills values into the lines of one text, which have one budget.
+func (k *walker) expander() func(string) string {
 	remaining := MaxValuesBytes
 	texts := map[string]string{} // a prompt may name a large value many times
-	return workflow.Expand(text, func(key string) (string, bool) {
+	value := func(key string) (string, bool) {
 		value, known := texts[key]
 		if !known {
 			v, _ := k.lookup(key, len(k.levels))
@@ -69,10 +108,11 @@ func (k *walker) fill(text string) string {
 		value = shorten(value, remaining)
 		remaining = max(remaining-len(value), 0)
 		return value, true
-	})
+	}
+	return func(text string) string { return workflow.Expand(text, value) }
 }
 
-// valueText returns a string as it is and any other value as JSON, without control characters. It returns little more than
+// valueText returns a string as it is and any other value as JSON, without characters that hide or steer. It returns little more than
 // MaxValueBytes of a long text.
 func valueText(v any) string {
 	text, ok := v.(string)
@@ -84,12 +124,7 @@ func valueText(v any) string {
 		text = string(data)
 	}
 	text = text[:min(len(text), MaxValueBytes+utf8.UTFMax)]
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
+	return redact.Chars(text)
 }
 
 // shorten cuts a text to at most limit bytes, at the border of a character. It leaves at least an ellipsis, which is shorter

@@ -23,7 +23,7 @@ func TestPendingFillsThePrompt(t *testing.T) {
 	}
 	want := run.Pending{
 		Step: &w.Steps[0].Loop.Steps[0], Path: "l[1].a", Iteration: 1, Total: 1,
-		Prompt:   "1: a/b {\"path\":\"a/b\"} {{n}} \uFFFD[31m [1,true] {{nope}} {{y.z}}",
+		Prompt:   "1: a/b {\"path\":\"a/b\"} {{n}}  [1,true] {{nope}} {{y.z}}",
 		Question: "a/b?", AwaitingUser: true, MissingKeys: []string{"y.z", "unit.q"},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -3,7 +3,9 @@ package workflow
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/token"
 
@@ -36,7 +38,15 @@ func (p Problem) String() string {
 	if p.Severity == SeverityWarning {
 		text = "warning: " + text
 	}
-	return yamlfile.Problem{File: p.File, Line: p.Line, Column: p.Column, Source: p.Source, Text: text, Hint: p.Hint}.String()
+	return yamlfile.Problem{File: printable(p.File), Line: p.Line, Column: p.Column, Source: p.Source, Text: text, Hint: p.Hint}.String()
+}
+
+// printable quotes the name of a file that has characters that cannot be seen, or would begin a new line.
+func printable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Error is the error of [Parse]: a file that cannot be used. It lists at most [MaxProblems] problems in the order of the
