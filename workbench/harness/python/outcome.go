@@ -68,7 +68,7 @@ func (r *runner) failure(done *finished, name string, clean *strings.Replacer) e
 	switch {
 	case strings.HasPrefix(details, "MemoryError"), done.end.Signal == syscall.SIGSEGV && strings.Contains(text, "memory"):
 		details = at(fmt.Sprintf("memory: the code needed more than %d MiB", r.config.Memory>>20), line)
-	case done.end.Signal == syscall.SIGXFSZ || strings.HasPrefix(details, "OSError: [Errno 27]"):
+	case isFileSizeSignal(done.end.Signal) || strings.HasPrefix(details, "OSError: [Errno 27]"):
 		details = at(fmt.Sprintf("file size: the code wrote a file of more than %d MiB", maxFile>>20), line)
 	case done.end.Signal != 0:
 		details = "ended by signal: " + done.end.Signal.String()
