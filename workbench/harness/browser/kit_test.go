@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "launch" {
 		launchAndWait()
 		os.Exit(0)
+	}
+	flag.Parse()
+	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set("Proxy|SessionCap|SessionsInParallel|Cancelled") // what runs in parallel; a browser takes seconds to start
 	}
 	code := m.Run()
 	if shared.kit != nil {
