@@ -12,8 +12,6 @@ import (
 // binary is the shipped program. The tests of this package drive it as clients do.
 var binary string
 
-var long = flag.Bool("long", false, "run the long forms of the tests")
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {

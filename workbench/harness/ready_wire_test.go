@@ -38,7 +38,7 @@ func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
 					t.Errorf("%s is listed, but: %s", method, r.m.Bytes())
 				}
 			}
-			h.in.Close()
+			_ = h.in.Close() // the harness ends
 			for line := range h.lines {
 				if v, err := wire.ParseValue(line, wire.Limits{}); err != nil || v.Path("type").Is("ready") {
 					t.Errorf("a second ready line, or not JSON: %s", line)
