@@ -217,7 +217,7 @@ func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 	}
 	return failure(candor.CodeWorkrailPreconditionFailed,
 		fmt.Sprintf("This step was blocked %d times in a row, and this attempt lacks something too: %s %s", attempts, shown[0].Message, shown[0].SuggestedFix),
-		"Provide everything that the details list in one call of continue_workflow with the token you used, or ask the user for help.",
+		"Nothing of the blocked calls was kept: send notes, output and context complete, with everything that the details list, in one call of continue_workflow with the token you used, or ask the user for help.",
 		map[string]any{"kind": "blocked_too_often", "blockedAttempts": attempts, "blockers": shown, "codes": codes}, nil)
 }
 

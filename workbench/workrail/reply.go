@@ -30,10 +30,19 @@ type answer struct {
 	Blockers  *report `json:"blockers,omitempty"`
 	Retryable bool    `json:"retryable,omitempty"`
 	Retry     string  `json:"retryContinueToken,omitempty"`
+	Note      string  `json:"note,omitempty"`
 
 	Resume string  `json:"resumeToken"`
 	Replay *replay `json:"replay,omitempty"`
+
+	resumed bool // the reader may not know the step
 }
+
+// Notes of a blocked answer. Only an attempt that completes its step is kept.
+const (
+	blockedNote = "Nothing of this call was kept: send everything again, with these corrections."
+	resumedNote = "The last attempt was blocked and nothing of it was kept: send everything that the step needs, with these corrections."
+)
 
 type report struct {
 	Blockers []blocker `json:"blockers"`
@@ -75,7 +84,10 @@ func (a *answer) reply() workbench.Reply {
 }
 
 func (a *answer) writeBlocked(b *strings.Builder) {
-	fmt.Fprintf(b, "Blocked: the step was not completed. %d to do:\n", len(a.Blockers.Blockers))
+	if a.resumed {
+		b.WriteString(a.Step.text() + "\n")
+	}
+	fmt.Fprintf(b, "Blocked: the step was not completed. %s %d to do:\n", a.Note, len(a.Blockers.Blockers))
 	for _, one := range a.Blockers.Blockers {
 		fmt.Fprintf(b, "- %s: %s %s\n", one.Code, one.Message, one.SuggestedFix)
 	}
@@ -97,7 +109,7 @@ func (s *System) current(id token.SessionID, v *standing) *answer {
 		a.Kind = kindCompleted
 	case len(v.blocked) > 0:
 		a.Kind, a.Step = kindBlocked, v.next
-		a.Blockers, a.Retryable, a.Retry = &report{v.blockers}, true, s.keys.Mint(next)
+		a.Blockers, a.Retryable, a.Retry, a.Note = &report{v.blockers}, true, s.keys.Mint(next), blockedNote
 	default:
 		a.Kind, a.Step, a.Continue = kindStep, v.next, s.keys.Mint(next)
 	}
@@ -117,7 +129,7 @@ func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, 
 		if err := json.Unmarshal(e.Data, &b); err != nil {
 			return nil, err
 		}
-		a.Kind, a.Blockers, a.Retryable = kindBlocked, &report{b.Blockers}, true
+		a.Kind, a.Blockers, a.Retryable, a.Note = kindBlocked, &report{b.Blockers}, true, blockedNote
 		if a.Step, err = s.stepAt(ctx, id, v, t.Node); err != nil {
 			return nil, err
 		}

@@ -55,6 +55,10 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, s.tellNamed(in, err)
 	}
+	a.resumed = true
+	if a.Kind == kindBlocked {
+		a.Note = resumedNote
+	}
 	reply := a.reply()
 	if goal != "" {
 		reply.Text = append([]string{"The goal of this session: " + oneLine(goal)}, reply.Text...)
@@ -103,6 +107,14 @@ type Summary struct {
 	Updated   time.Time          `json:"updated,omitzero"`
 	Health    session.HealthKind `json:"health"`
 	Resume    string             `json:"resumeToken,omitempty"`
+}
+
+// blockedText says in a list that the last attempt at the pending step was blocked.
+func (m *Summary) blockedText() string {
+	if len(m.Blocked) == 0 {
+		return ""
+	}
+	return ", blocked by " + strings.Join(slices.Compact(slices.Clone(m.Blocked)), " and ")
 }
 
 // unreadable is the health of a session in a list whose files cannot be read.
@@ -175,7 +187,7 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 		if id, ok := token.ParseSessionID(m.ID); ok && m.Health == session.Healthy {
 			m.Resume = s.keys.Mint(token.Token{Kind: token.Resume, Session: id})
 		}
-		fmt.Fprintf(&b, "- %s: %s at step %s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.Completed, m.Updated.Format(time.RFC3339))
+		fmt.Fprintf(&b, "- %s: %s at step %s%s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.blockedText(), m.Completed, m.Updated.Format(time.RFC3339))
 		if m.Goal != "" {
 			fmt.Fprintf(&b, "  goal: %s\n", oneLine(m.Goal))
 		}

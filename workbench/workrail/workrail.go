@@ -92,7 +92,7 @@ func (s *System) Close() error {
 const instructions = `Workflows: procedures of several steps that you follow one at a time.
 1. list_workflows shows them, start_workflow begins one and returns the first step with a continueToken.
 2. Do the step. Then call continue_workflow with its continueToken, your notes, and the output and context that the step asks for. The answer holds the next step and a new token.
-3. An answer of kind "blocked" is not an error: it lists what is missing. Provide it and call continue_workflow with retryContinueToken.
+3. An answer of kind "blocked" is not an error: it lists what is missing. Nothing of the call was kept: call continue_workflow again with everything, what is missing included, and retryContinueToken.
 4. After an interruption call resume_session, with the resumeToken if you have it, and go on from there.
 Tokens are opaque: copy them exactly. Every error has a code, says whether to retry, and says what to do.`
 
