@@ -35,6 +35,10 @@ type answer struct {
 	Resume string  `json:"resumeToken"`
 	Replay *replay `json:"replay,omitempty"`
 
+	// Of resume_session only.
+	Guidance []string `json:"guidance,omitempty"`
+	Earlier  *earlier `json:"earlier,omitempty"`
+
 	resumed bool // the reader may not know the step
 }
 

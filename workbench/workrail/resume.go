@@ -47,23 +47,42 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 		return workbench.Reply{}, err
 	}
 	var a *answer
-	var goal string
-	err = s.sessions.View(ctx, id.String(), func(v *standing) error {
-		a, goal = s.current(id, v), v.start.Goal
+	var v standing
+	err = s.sessions.View(ctx, id.String(), func(now *standing) error {
+		a, v = s.current(id, now), *now
 		return nil
 	})
+	if err == nil {
+		a.Earlier, err = s.earlier(ctx, id, &v)
+	}
 	if err != nil {
 		return workbench.Reply{}, s.tellNamed(in, err)
 	}
+	return s.resumed(a, &v), nil
+}
+
+// resumed renders an answer for an agent that knows nothing of the session.
+func (s *System) resumed(a *answer, v *standing) workbench.Reply {
 	a.resumed = true
 	if a.Kind == kindBlocked {
 		a.Note = resumedNote
 	}
-	reply := a.reply()
-	if goal != "" {
-		reply.Text = append([]string{"The goal of this session: " + oneLine(goal)}, reply.Text...)
+	var before []string
+	if v.start.Goal != "" {
+		before = append(before, "The goal of this session: "+oneLine(v.start.Goal))
 	}
-	return reply, nil
+	if w, err := s.snapshots.load(v.start.Hash); err != nil {
+		before = append(before, "The guidance for all steps is not shown: the stored copy of this session's workflow cannot be read.")
+	} else if len(w.Guidance) > 0 {
+		a.Guidance = w.Guidance
+		before = append(before, guidanceText(w))
+	}
+	if text := a.Earlier.text(); text != "" {
+		before = append(before, text)
+	}
+	reply := a.reply()
+	reply.Text = append(before, reply.Text...)
+	return reply
 }
 
 // named returns the session that a call names.

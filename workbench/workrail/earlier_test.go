@@ -1,0 +1,49 @@
+package workrail_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestResumingShowsGuidanceAndEarlierNotes: they are what an agent that begins anew does not know.
+func TestResumingShowsGuidanceAndEarlierNotes(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(p.workflows+"/work.yaml", demandingWork)
+	s := p.start()
+	a := s.begin("work", nil)
+	a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": "Seen it all.", "output": args{"o": 7}, "context": args{"place": "attic"}}).kind("step")
+	s.kill()
+	r := p.start().call("resume_session", args{"resumeToken": a.data("resumeToken")}).kind("step")
+	r.says("For every step of Work:", "Change nothing else.", "look", "Seen it all.", `{"o":7}`, "place", "attic", "Step do", r.token())
+	if r.data("guidance", 0) != "Change nothing else." || r.data("earlier", "steps", 0, "path") != "look" || r.data("earlier", "steps", 0, "notes") != "Seen it all." ||
+		r.data("earlier", "context", 0, "key") != "place" {
+		t.Errorf("the data lacks something: %s", r.m.Result().Path("structuredContent").Raw())
+	}
+}
+
+// TestWhatResumingShowsIsBounded: the latest notes are shown, and the answer says how much is not.
+func TestWhatResumingShowsIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	big := args{}
+	for i := range 300 {
+		big[fmt.Sprintf("key%d", i)] = strings.Repeat("é", 400)
+	}
+	a := s.begin("plain", big)
+	for i := range 9 {
+		a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": fmt.Sprintf("note %d ", i) + strings.Repeat("…", 1500), "output": strings.Repeat("x", 9000)}).kind("step")
+	}
+	r := s.call("resume_session", args{"resumeToken": a.data("resumeToken")}).kind("step")
+	r.says("export_session", "note 8", "Step s9")
+	if n := len(r.texts()); n > 10<<10 || strings.Contains(r.texts(), "note 0") {
+		t.Errorf("%d bytes: %s", n, r.texts())
+	}
+	if n := len(r.m.Result().Path("structuredContent").Raw()); n > 12<<10 {
+		t.Errorf("%d bytes of data", n)
+	}
+	if n, _ := r.m.Result().Path("structuredContent", "earlier", "stepsLeftOut").Int64(); n == 0 {
+		t.Errorf("nothing says what was left out: %s", r.m.Result().Path("structuredContent").Raw())
+	}
+}
