@@ -21,6 +21,8 @@ type pointer struct {
 	Kind string `json:"kind"` // workflow_step, context_key, output, capability or session
 	Step string `json:"stepId,omitempty"`
 	Name string `json:"name,omitempty"`
+	// Names is set instead of Name if there are too many for a blocker each.
+	Names []string `json:"names,omitempty"`
 }
 
 // The budget of a report. A report that does not fit is a defect of the server, and is never cut.
@@ -29,6 +31,31 @@ const (
 	maxMessageBytes = 512
 	maxFixBytes     = 1024
 )
+
+// maxSingle is how many keys, or capabilities, get a blocker each. More share one, so that a report has at most 10: notes, output, the
+// user's answer and the size of the context, and three each of these.
+const maxSingle = 3
+
+// toDo counts the things that blockers ask for.
+func toDo(all []blocker) int {
+	n := 0
+	for _, b := range all {
+		n += max(1, len(b.Pointer.Names))
+	}
+	return n
+}
+
+// joined joins names to at most about limit bytes, and says how many more there are.
+func joined(names []string, limit int) string {
+	text := names[0]
+	for i, name := range names[1:] {
+		if len(text)+len(name)+2 > limit {
+			return fmt.Sprintf("%s and %d more", text, len(names)-1-i)
+		}
+		text += ", " + name
+	}
+	return text
+}
 
 // newBlocker returns a blocker. The fix is completed with the way to try again.
 func newBlocker(code candor.Code, at pointer, message, fix string) blocker {

@@ -28,8 +28,7 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 	}
 	size, err := measure(context)
 	if err != nil {
-		return candor.New(candor.CodeWorkrailValidationError, "The context is not plain JSON.", candor.WithCause(err),
-			candor.WithDetails(map[string]any{"kind": "context_not_json", "tool": tool}))
+		return outOfRange("context", tool, err)
 	}
 	if size > maxContextBytes {
 		return candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The context has %d bytes, and at most %d are accepted.", size, maxContextBytes),
@@ -37,6 +36,13 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 			candor.WithDetails(map[string]any{"kind": "context_budget_exceeded", "tool": tool, "measuredBytes": size, "maxBytes": maxContextBytes, "measuredAs": measuredAs}))
 	}
 	return nil
+}
+
+// outOfRange is the error for a value that is JSON and has a number that cannot be computed with, such as 1e999999999.
+func outOfRange(argument, tool string, cause error) *candor.Error {
+	return candor.New(candor.CodeWorkrailValidationError, "The "+argument+" has a number that is out of range.", candor.WithCause(cause),
+		candor.WithSuggestion("Write the number with a smaller exponent, or as a string."),
+		candor.WithDetails(map[string]any{"kind": "number_out_of_range", "tool": tool, "argument": argument}))
 }
 
 // measure returns the length of a value as canonical JSON.

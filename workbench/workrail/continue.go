@@ -109,8 +109,13 @@ func newAttempt(t token.Token, in continueArgs) (*attempt, *candor.Error) {
 		}
 	}
 	text, err := jsonvalue.Append(nil, map[string]any{"notes": in.Notes, "output": output, "context": anyMap(context)})
+	if errors.Is(err, jsonvalue.ErrTooDeep) { // the context was measured before
+		return nil, candor.New(candor.CodeWorkrailValidationError, "The output is nested too deep.",
+			candor.WithSuggestion(fmt.Sprintf("Flatten the output; fewer than %d levels may be nested.", jsonvalue.MaxDepth)),
+			candor.WithDetails(map[string]any{"kind": "output_depth_exceeded", "tool": "continue_workflow", "maxDepth": jsonvalue.MaxDepth - 1}))
+	}
 	if err != nil {
-		return nil, candor.New(candor.CodeWorkrailValidationError, "The output or the context is nested too deep.")
+		return nil, outOfRange("output", "continue_workflow", err)
 	}
 	try.digest = digestOf(text)
 	return try, nil

@@ -79,14 +79,14 @@ func (e *continueError) tell() *candor.Error {
 	case workflowHashMismatch:
 		details["tokenErrorCode"] = candor.CodeWorkrailTokenWorkflowHashMismatch.Symbol()
 		details["expected"] = "the workflow as it was when the session was started"
-		return failure(candor.CodeWorkrailTokenWorkflowHashMismatch, "", "Begin anew with start_workflow: the stored copy of this session's workflow was replaced.", details, e.err)
+		return failure(candor.CodeWorkrailTokenWorkflowHashMismatch, "", "The stored copy of this session's workflow was replaced. Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
 	case missingSnapshot:
 		return failure(candor.CodeWorkrailPreconditionFailed, "The workflow that this session was started with is not stored any more.",
-			"Ask the user to run candor workbench workrail doctor, which restores it from the workflow file, or begin anew with start_workflow.", details, e.err)
+			"Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
 	case noPendingStep:
 		return failure(candor.CodeWorkrailPreconditionFailed, "The workflow is completed; no step is pending.", "Begin anew with start_workflow if there is more to do.", details, e.err)
 	case advanceApplyFailed, advanceNextFailed:
-		return tellRun(e.err, details)
+		return tellRun(e.err, "continue with the same token", details)
 	case sessionStoreError, snapshotStoreError:
 		return failure(candor.CodeWorkrailInternalError, "The state of the workflow could not be stored or read.",
 			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session to see where the session stands.", details, e.err)
@@ -94,8 +94,8 @@ func (e *continueError) tell() *candor.Error {
 	return failure(candor.CodeWorkrailInternalError, "", "", details, e)
 }
 
-// tellRun returns an error of the state machine as it leaves.
-func tellRun(err error, details map[string]any) *candor.Error {
+// tellRun returns an error of the state machine as it leaves. The advice ends with how to go on.
+func tellRun(err error, goOn string, details map[string]any) *candor.Error {
 	var e run.Error
 	if !errors.As(err, &e) {
 		return failure(candor.CodeWorkrailInternalError, "", "", details, err)
@@ -105,7 +105,7 @@ func tellRun(err error, details map[string]any) *candor.Error {
 	case *run.InvalidLoop:
 		details["step"], details["path"], details["key"] = e.Step, e.Path, e.Key
 		return failure(candor.CodeWorkrailValidationError, "The loop "+e.Path+" cannot run: "+e.Reason+".",
-			"Set the context key in the details to what the loop needs and continue with the same token.", details, err)
+			"Set the context key in the details to what the loop needs and "+goOn+".", details, err)
 	case *run.MissingContext:
 		details["keys"] = e.Keys
 		if e.Step != "" {
@@ -116,7 +116,7 @@ func tellRun(err error, details map[string]any) *candor.Error {
 	case *run.ConditionEvalFailed:
 		details["step"], details["path"], details["key"], details["expected"] = e.Step, e.Path, e.Err.Key, e.Err.Want
 		return failure(candor.CodeWorkrailValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Err.Error()+".",
-			"Set the context key in the details to a value of the expected type and continue with the same token.", details, err)
+			"Set the context key in the details to a value of the expected type and "+goOn+".", details, err)
 	case *run.MaxIterationsExceeded:
 		details["step"], details["path"], details["maxIterations"] = e.Step, e.Path, e.Limit
 		return failure(candor.CodeWorkrailPreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),

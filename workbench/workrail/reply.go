@@ -91,7 +91,7 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 	if a.resumed {
 		b.WriteString(a.Step.text() + "\n")
 	}
-	fmt.Fprintf(b, "Blocked: the step was not completed. %s %d to do:\n", a.Note, len(a.Blockers.Blockers))
+	fmt.Fprintf(b, "Blocked: the step was not completed. %s %d to do:\n", a.Note, toDo(a.Blockers.Blockers))
 	for _, one := range a.Blockers.Blockers {
 		fmt.Fprintf(b, "- %s: %s %s\n", one.Code, one.Message, one.SuggestedFix)
 	}

@@ -41,10 +41,7 @@ func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after
 	if b, blocked := s.outputBlocker(step, try); blocked {
 		all = append(all, b)
 	}
-	for _, key := range limit(pending.MissingKeys) {
-		all = append(all, newBlocker(candor.CodeBlockersMissingContextKey, pointer{Kind: "context_key", Step: step.ID, Name: key},
-			"The context lacks the key "+key+", which the step needs.", "Set context."+key+"."))
-	}
+	all = append(all, keyBlockers(step, pending.MissingKeys)...)
 	if pending.AwaitingUser {
 		all = append(all, newBlocker(candor.CodeBlockersUserOnlyDependency, pointer{Kind: "context_key", Step: step.ID, Name: step.AskUser.Key},
 			"Only the user can answer: "+cut(pending.Question, 400), "Ask the user, and put the answer into context."+step.AskUser.Key+"."))
@@ -53,11 +50,22 @@ func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after
 	if b, blocked := budgetBlocker(step, after); blocked {
 		all = append(all, b)
 	}
-	return all[:min(len(all), maxBlockers)], nil
+	return all, nil
 }
 
-// limit keeps room for other blockers. The rest is reported once these are gone.
-func limit(keys []string) []string { return keys[:min(len(keys), 4)] }
+// keyBlockers asks for the keys of the context that a step requires.
+func keyBlockers(step *workflow.Step, keys []string) (all []blocker) {
+	if len(keys) > maxSingle {
+		return []blocker{newBlocker(candor.CodeBlockersMissingContextKey, pointer{Kind: "context_key", Step: step.ID, Names: keys},
+			fmt.Sprintf("The context lacks %d keys that the step needs: %s.", len(keys), joined(keys, 400)),
+			"Set them all in context in one call. resume_session shows the step, which names each of them.")}
+	}
+	for _, key := range keys {
+		all = append(all, newBlocker(candor.CodeBlockersMissingContextKey, pointer{Kind: "context_key", Step: step.ID, Name: key},
+			"The context lacks the key "+key+", which the step needs.", "Set context."+key+"."))
+	}
+	return all
+}
 
 func cut(text string, bytes int) string { return candor.Public(text, bytes) }
 
@@ -68,7 +76,11 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 	case step.Output == nil, !given && step.Output.Optional:
 		return blocker{}, false
 	case !given:
-		return newBlocker(candor.CodeBlockersMissingRequiredOutput, at, "The step needs an output: "+cut(step.Output.Description, 300),
+		message := "The step needs an output."
+		if about := strings.TrimSpace(step.Output.Description); about != "" {
+			message = "The step needs an output: " + cut(about, 300)
+		}
+		return newBlocker(candor.CodeBlockersMissingRequiredOutput, at, message,
 			"Give the JSON value in output that the step describes."), true
 	case step.Output.Schema == nil:
 		return blocker{}, false
@@ -92,22 +104,46 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 		"Correct the output; its JSON Schema is in the step."), true
 }
 
-// capabilityBlockers asks for the capabilities of a step. They are named by the context, by whoever knows the environment.
-func capabilityBlockers(step *workflow.Step, context map[string]any) []blocker {
+// capabilityBlockers asks for the capabilities of a step. The context says which there are.
+func capabilityBlockers(step *workflow.Step, context map[string]any) (all []blocker) {
 	known, _ := context[capabilitiesKey].(map[string]any)
-	var all []blocker
-	names := slices.Sorted(slices.Values(step.Capabilities))
-	for _, name := range names[:min(len(names), 3)] {
-		at := pointer{Kind: "capability", Step: step.ID, Name: name}
+	var unavailable, unknown []string
+	for _, name := range slices.Sorted(slices.Values(step.Capabilities)) {
 		switch known[name] {
 		case true:
 		case false:
-			all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnavailable, at, "The step needs the capability "+name+", which is not available.",
-				"Tell the user that this workflow needs it. If it is available after all, set context."+capabilitiesKey+"."+name+" to true."))
+			unavailable = append(unavailable, name)
 		default:
-			all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnknown, at, "It is not known whether the capability "+name+" is available.",
-				"Find out, and set context."+capabilitiesKey+" to an object with "+name+" true or false."))
+			unknown = append(unknown, name)
 		}
+	}
+	if len(unavailable)+len(unknown) > maxSingle {
+		return sharedCapabilities(step, unavailable, unknown)
+	}
+	for _, name := range unavailable {
+		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Name: name},
+			"The step needs the capability "+name+", which is not available.",
+			"Tell the user that this workflow needs it. If it is available after all, set context."+capabilitiesKey+"."+name+" to true."))
+	}
+	for _, name := range unknown {
+		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Name: name},
+			"It is not known whether the capability "+name+" is available.",
+			"Find out, and set context."+capabilitiesKey+" to an object with "+name+" true or false."))
+	}
+	return all
+}
+
+// sharedCapabilities is a blocker for all capabilities that are not available, and one for all that are not known.
+func sharedCapabilities(step *workflow.Step, unavailable, unknown []string) (all []blocker) {
+	if len(unavailable) > 0 {
+		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Names: unavailable},
+			"The step needs capabilities that are not available: "+joined(unavailable, 400)+".",
+			"Tell the user that this workflow needs them. If they are available after all, set each to true in context."+capabilitiesKey+"."))
+	}
+	if len(unknown) > 0 {
+		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Names: unknown},
+			"It is not known whether these capabilities are available: "+joined(unknown, 400)+".",
+			"Find out, and set context."+capabilitiesKey+" to an object with each of them true or false."))
 	}
 	return all
 }

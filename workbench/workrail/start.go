@@ -47,11 +47,11 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	given = merged(map[string]any{}, given)
 	position, err := run.Start(w, given)
 	if err != nil {
-		return workbench.Reply{}, tellRun(err, map[string]any{})
+		return workbench.Reply{}, tellRun(err, "call start_workflow again", map[string]any{})
 	}
 	next, err := viewOf(w, position, given)
 	if err != nil {
-		return workbench.Reply{}, tellRun(err, map[string]any{})
+		return workbench.Reply{}, tellRun(err, "call start_workflow again", map[string]any{})
 	}
 	id := newSessionID()
 	err = s.snapshots.keepWhile(ctx, w, func() error {
