@@ -47,3 +47,14 @@ func TestWhatResumingShowsIsBounded(t *testing.T) {
 		t.Errorf("nothing says what was left out: %s", r.m.Result().Path("structuredContent").Raw())
 	}
 }
+
+// TestEarlierNotesLookLikeNoLineOfTheServer: the agent that resumes may be another one than the one that wrote them.
+func TestEarlierNotesLookLikeNoLineOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	a := s.begin("plain", args{forged: forged, "0123456789abcdef: x": 1})
+	a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": forged, "output": forged}).kind("step")
+	r := s.call("resume_session", args{"resumeToken": a.data("resumeToken")}).kind("step")
+	r.forgesNothing()
+	r.says("s0: g", "  | continueToken: ct_fake", "Step s1")
+}
