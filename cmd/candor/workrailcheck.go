@@ -69,15 +69,19 @@ type checkedFile struct {
 }
 
 func (c *railCheckCommand) run(args []string) error {
-	names, err := workflowFiles(args)
+	targets, err := workflowFiles(args)
 	if err != nil {
 		return err
 	}
 	files := []checkedFile{}
 	taken := map[string]string{}
 	ok := true
-	for _, name := range names {
-		data, shown, err := c.read(name)
+	for _, target := range targets {
+		if target.inFolder && !target.regular {
+			ok, files = false, append(files, notRegular(target.name))
+			continue
+		}
+		data, shown, err := c.read(target)
 		if err != nil {
 			return err
 		}
@@ -96,13 +100,26 @@ func (c *railCheckCommand) run(args []string) error {
 	return err
 }
 
+// checkTarget is a file to check, - for standard input.
+type checkTarget struct {
+	name     string
+	regular  bool
+	inFolder bool // the folder was named, not the file
+}
+
+// notRegular is the result for a file of a folder that a server does not read.
+func notRegular(name string) checkedFile {
+	return checkedFile{File: name, Problems: []workflow.Problem{{File: name, Severity: workflow.SeverityError,
+		Message: "file: " + workflow.NotRegular, Hint: "put the file itself into the folder"}}}
+}
+
 // workflowFiles replaces folders by the workflow files in them.
-func workflowFiles(args []string) ([]string, error) {
-	var names []string
+func workflowFiles(args []string) ([]checkTarget, error) {
+	var targets []checkTarget
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if arg == "-" || err == nil && !info.IsDir() {
-			names = append(names, arg)
+			targets = append(targets, checkTarget{name: arg, regular: arg == "-" || info.Mode().IsRegular()})
 			continue
 		}
 		if err != nil {
@@ -112,25 +129,28 @@ func workflowFiles(args []string) ([]string, error) {
 		if err != nil {
 			return nil, bad("check who may read it", "%s", err)
 		}
-		before := len(names)
+		before := len(targets)
 		for _, e := range entries {
-			if e.Type().IsRegular() && slices.Contains(workflowSuffixes, strings.TrimPrefix(strings.ToLower(filepath.Ext(e.Name())), ".")) {
-				names = append(names, filepath.Join(arg, e.Name()))
+			if !e.IsDir() && slices.Contains(workflowSuffixes, strings.TrimPrefix(strings.ToLower(filepath.Ext(e.Name())), ".")) {
+				targets = append(targets, checkTarget{name: filepath.Join(arg, e.Name()), regular: e.Type().IsRegular(), inFolder: true})
 			}
 		}
-		if len(names) == before {
+		if len(targets) == before {
 			return nil, bad("workflow files end in .yaml, .yml or .json", "%s holds no workflow file", arg)
 		}
 	}
-	return names, nil
+	return targets, nil
 }
 
 // read reads a file, or standard input, up to a little more than a workflow may have.
-func (c *railCheckCommand) read(name string) (data []byte, shown string, err error) {
+func (c *railCheckCommand) read(target checkTarget) (data []byte, shown string, err error) {
 	in, shown := io.NopCloser(c.w.in), "stdin"
-	if name != "-" {
-		shown = name
-		if in, err = os.Open(name); err != nil {
+	if target.name != "-" {
+		shown = target.name
+		if !target.regular { // opening a named pipe would wait for a writer
+			return nil, "", bad("use - to read from a pipe", "%s is not a regular file", plain(shown))
+		}
+		if in, err = os.Open(shown); err != nil {
 			return nil, "", bad("check the name and who may read it", "%s", err)
 		}
 	}
@@ -167,9 +187,17 @@ func (c *railCheckCommand) write(files []checkedFile) {
 		if f.OK {
 			fmt.Fprintf(c.w.out, "%s: %s (%s, %s)\n", paint.good("OK"), plain(f.File), plain(f.Workflow), count(uint64(f.Steps), "step", "steps")) //nolint:gosec // a count
 		} else {
-			fmt.Fprintf(c.w.out, "%s: %s (%s)\n", paint.bad("FAILED"), plain(f.File), count(uint64(len(f.Problems)), "problem", "problems"))
+			fmt.Fprintf(c.w.out, "%s: %s (%s)\n", paint.bad("FAILED"), plain(f.File), countProblems(f.Problems))
 		}
 	}
+}
+
+// countProblems says how many problems there are, as far as they are listed.
+func countProblems(all []workflow.Problem) string {
+	if len(all) > workflow.MaxProblems {
+		return fmt.Sprintf("more than %d problems", workflow.MaxProblems)
+	}
+	return count(uint64(len(all)), "problem", "problems")
 }
 
 func newRailSchema(w *world) *cobra.Command {

@@ -109,6 +109,7 @@ func Quote(text string) string {
 // shown makes a line of a file safe to print: secrets and what a terminal would obey are gone.
 func shown(line string) string {
 	const most = 200
+	line = line[:min(len(line), 16*most)] // a file may be one long line with many problems
 	line = redact.Policy{KeepPaths: true}.Text(strings.TrimRight(line, "\r\n"))
 	runes := []rune(strings.Map(func(r rune) rune {
 		if r == '\t' || unicode.IsPrint(r) {

@@ -12,12 +12,20 @@ type Report struct {
 	file     string
 	lines    []string
 	problems []Problem
+	limit    int
+	dropped  int
 }
 
 // NewReport begins the report on a file of that name and text.
 func NewReport(file string, data []byte) *Report {
-	return &Report{file: file, lines: strings.Split(string(data), "\n")}
+	return &Report{file: file, lines: strings.Split(string(data), "\n"), limit: MaxProblems}
 }
+
+// SetLimit replaces [MaxProblems] as the number of problems that are kept.
+func (r *Report) SetLimit(limit int) { r.limit = limit }
+
+// Dropped returns how many problems were found beyond the limit.
+func (r *Report) Dropped() int { return r.dropped }
 
 // Whole tells a problem of the file as a whole.
 func (r *Report) Whole(err error) { r.Add(problem(nil, err)) }
@@ -25,7 +33,7 @@ func (r *Report) Whole(err error) { r.Add(problem(nil, err)) }
 // At tells a problem of what stands at a token, and shows the line.
 func (r *Report) At(t *token.Token, err error) {
 	p := problem(t, err)
-	if p.Line > 0 && p.Line <= len(r.lines) {
+	if p.Line > 0 && p.Line <= len(r.lines) && len(r.problems) < r.limit {
 		p.Source = shown(r.lines[p.Line-1])
 	}
 	r.Add(p)
@@ -44,14 +52,16 @@ func problem(t *token.Token, err error) Problem {
 	return p
 }
 
-// Add takes a problem as it is; one that names no file is one of this file. Those beyond [MaxProblems] are dropped.
+// Add takes a problem as it is; one that names no file is one of this file. Those beyond the limit are only counted.
 func (r *Report) Add(p Problem) {
 	if p.File == "" {
 		p.File = r.file
 	}
-	if len(r.problems) < MaxProblems {
-		r.problems = append(r.problems, p)
+	if len(r.problems) >= r.limit {
+		r.dropped++
+		return
 	}
+	r.problems = append(r.problems, p)
 }
 
 // Count returns how many problems there are.

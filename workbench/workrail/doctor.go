@@ -109,7 +109,7 @@ func (a *Admin) examine(ctx context.Context, id string, d *Diagnosis, using map[
 			Message: "the session cannot be read: " + info.Problem, Advice: "check the disk and who may read the files"})
 	case health.Kind != session.Healthy:
 		d.Findings = append(d.Findings, Finding{Kind: FindingSession, Sessions: []string{id}, Workflow: info.Workflow, Health: &health,
-			Message: fmt.Sprintf("%s, %s: %s; %d events are sound", health.Kind, health.Reason.Code, health.Reason.Message, health.Events),
+			Message: fmt.Sprintf("%s, %s: %s; %s", health.Kind, health.Reason.Code, health.Reason.Message, soundEvents(health.Events)),
 			Advice: fmt.Sprintf("events are never repaired: candor workbench workrail export %s --out FILE saves what is left, candor workbench workrail gc %s removes the session",
 				id, id)})
 	default:

@@ -30,7 +30,7 @@ func (s *System) listWorkflows() workbench.Tool {
 		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, _ struct{}) (workbench.Reply, error) {
 			all, err := s.library.all(ctx)
 			if err != nil {
-				return workbench.Reply{}, tellStore(err)
+				return workbench.Reply{}, tellLibrary(err)
 			}
 			return listReply(all), nil
 		}),
@@ -161,12 +161,30 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	name, data := "workflow", []byte(in.Content)
 	if in.File != "" {
 		var err error
-		if name, data, err = s.library.file(ctx, in.File); err != nil {
+		if name, data, err = s.library.file(ctx, in.File); errors.Is(err, errNotRegular) {
+			return validated(nil, []workflow.Problem{{File: in.File, Severity: workflow.SeverityError, Message: "file: " + workflow.NotRegular,
+				Hint: "put the file itself into the folder"}}), nil
+		} else if err != nil {
 			return workbench.Reply{}, failure(candor.CodeWorkrailNotFound, "The workflow folder has no file of this name.",
 				"Call list_workflows, which names files with errors, or give the text as content.", nil, err)
 		}
 	}
 	w, problems := workflow.Check(name, data)
+	if w != nil && in.File != "" {
+		other, err := s.library.taken(ctx, w.ID, in.File)
+		if err != nil {
+			return workbench.Reply{}, tellLibrary(err)
+		}
+		if other != "" {
+			w, problems = nil, append(problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
+				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, fileName(other)), Hint: "give one of them another id"})
+		}
+	}
+	return validated(w, problems), nil
+}
+
+// validated tells what is wrong with a workflow, which is nil if it cannot be used.
+func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Reply {
 	var b strings.Builder
 	if w != nil {
 		fmt.Fprintf(&b, "%s is valid: %d steps.\n", w.ID, len(slices.Collect(w.All)))
@@ -176,7 +194,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	for _, p := range problems {
 		fmt.Fprintf(&b, "%s\n", p)
 	}
-	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"valid": w != nil, "problems": problems}}, nil
+	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"valid": w != nil, "problems": problems}}
 }
 
 func (s *System) sessionHealth() workbench.Tool {
@@ -194,7 +212,7 @@ func (s *System) sessionHealth() workbench.Tool {
 			if err != nil {
 				return workbench.Reply{}, s.tellNamed(in, err)
 			}
-			text := fmt.Sprintf("%s: %d events are sound.", h.Kind, h.Events)
+			text := fmt.Sprintf("%s: %s.", h.Kind, soundEvents(h.Events))
 			if h.Reason != nil {
 				text += fmt.Sprintf(" %s: %s. export_session reads what is left.", h.Reason.Code, h.Reason.Message)
 			}
@@ -229,7 +247,7 @@ const maxExported = 512 << 10
 // exportReply shows the events from the first on, as many as fit, in the text and for programs.
 func exportReply(id string, left *session.Salvage) workbench.Reply {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Session %s, %s: %d events are sound, %d more can be read and may be wrong.\n", id, left.Health.Kind, len(left.Sound), len(left.Doubtful))
+	fmt.Fprintf(&b, "Session %s, %s: %s, %d more can be read and may be wrong.\n", id, left.Health.Kind, soundEvents(uint64(len(left.Sound))), len(left.Doubtful))
 	fits := func(e session.Event, mark string) bool {
 		line := fmt.Sprintf("%d %s %s%s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), mark, e.Kind, redact.Chars(string(e.Data)))
 		if b.Len()+len(line) > maxExported {

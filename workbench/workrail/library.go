@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench/workrail/workflow"
 )
 
@@ -104,7 +105,7 @@ func (l library) files(ctx context.Context) ([]listed, error) {
 	}
 	var found []listed
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(e.Name()))) {
+		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(e.Name()))) {
 			continue
 		}
 		if len(found) == maxFiles {
@@ -112,6 +113,10 @@ func (l library) files(ctx context.Context) ([]listed, error) {
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if !e.Type().IsRegular() {
+			found = append(found, listed{file: e.Name(), err: errNotRegular})
+			continue
 		}
 		found = append(found, readFile(root, e.Name()))
 	}
@@ -139,6 +144,16 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, file.Close())
 }
 
+// tellLibrary returns an error of the workflow folder as it leaves.
+func tellLibrary(err error) *candor.Error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return tellStore(err)
+	}
+	return failure(candor.CodeWorkrailInternalError, "The workflow folder could not be read.",
+		"Tell the user, who finds out whether the folder of --workflows is there and can be read. Sessions that were started before go on with continue_workflow.",
+		map[string]any{"kind": "workflow_folder_error"}, err)
+}
+
 // find returns the workflow with an id; nil if there is none, with the ids that there are and the files that have errors.
 func (l library) find(ctx context.Context, id string) (found *workflow.Workflow, ids, unusable []string, err error) {
 	all, err := l.all(ctx)
@@ -158,6 +173,22 @@ func (l library) find(ctx context.Context, id string) (found *workflow.Workflow,
 	return nil, ids, unusable, nil
 }
 
+var errNotRegular = errors.New(workflow.NotRegular)
+
+// taken returns the file that has the id of a workflow and comes before another file, "" if there is none.
+func (l library) taken(ctx context.Context, id, file string) (string, error) {
+	all, err := l.all(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range all {
+		if f.err == nil && f.workflow.ID == id && f.file != file {
+			return f.file, nil
+		}
+	}
+	return "", nil
+}
+
 // file reads one file of the folder.
 func (l library) file(_ context.Context, name string) (string, []byte, error) {
 	if l.dir == "" {
@@ -173,7 +204,7 @@ func (l library) file(_ context.Context, name string) (string, []byte, error) {
 		return "", nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", nil, fmt.Errorf("%s is not a regular file", name)
+		return "", nil, errNotRegular
 	}
 	data, err := readBounded(root, name)
 	return name, data, err

@@ -91,7 +91,7 @@ func guidanceText(w *workflow.Workflow) string {
 func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, error) {
 	w, ids, unusable, err := s.library.find(ctx, id)
 	if err != nil {
-		return nil, tellStore(err)
+		return nil, tellLibrary(err)
 	}
 	if w == nil {
 		details := map[string]any{"workflowId": id}

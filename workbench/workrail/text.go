@@ -1,6 +1,7 @@
 package workrail
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,6 +24,14 @@ func oneLine(text string) string {
 // indented returns a text that may have several lines, of which all but the first are indented.
 func indented(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(redact.Chars(text)), "\n", "\n  ")
+}
+
+// soundEvents says how many events are sound.
+func soundEvents(n uint64) string {
+	if n == 1 {
+		return "1 event is sound"
+	}
+	return fmt.Sprintf("%d events are sound", n)
 }
 
 // fileName returns the name of a file for a text, quoted if it has characters that cannot be seen.

@@ -11,7 +11,7 @@ const (
 	MaxConditionParts = 64  // of one condition
 	MaxPatternBytes   = 256 // of one regular expression
 	MaxKeyBytes       = 128
-	MaxProblems       = 10 // errors, and as many warnings
+	MaxProblems       = 100 // errors, and as many warnings; a last one says how many more there are
 )
 
 // Smaller limits that no serious file reaches. They keep what is shown to an agent short.

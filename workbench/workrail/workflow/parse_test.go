@@ -177,12 +177,15 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 
 func TestParseListsManyProblemsInOrder(t *testing.T) {
 	t.Parallel()
-	_, err := workflow.Parse("w.yaml", []byte(file(strings.Repeat("  - {id: a, promt: p}\n", 30))))
+	_, err := workflow.Parse("w.yaml", []byte(file(strings.Repeat("  - {id: a, promt: p}\n", 300))))
 	list, ok := errors.AsType[*workflow.Error](err)
-	if !ok || len(list.Problems) != workflow.MaxProblems {
+	if !ok || len(list.Problems) != workflow.MaxProblems+1 {
 		t.Fatal(err)
 	}
-	for i := 1; i < len(list.Problems); i++ {
+	if last := list.Problems[workflow.MaxProblems]; last.Message != "and 499 more, which are not listed" {
+		t.Errorf("the last one is %+v", last)
+	}
+	for i := 1; i < workflow.MaxProblems; i++ {
 		if list.Problems[i].Line < list.Problems[i-1].Line {
 			t.Errorf("line %d after line %d", list.Problems[i].Line, list.Problems[i-1].Line)
 		}

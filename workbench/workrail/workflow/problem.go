@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,9 @@ const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
+
+// NotRegular says why a file in a folder of workflows is not read.
+const NotRegular = "not a regular file, such as a symbolic link or a pipe, which is never read"
 
 // Problem is one thing that is wrong with a file.
 type Problem struct {
@@ -50,7 +54,7 @@ func printable(name string) string {
 }
 
 // Error is the error of [Parse]: a file that cannot be used. It lists at most [MaxProblems] problems in the order of the
-// file, and no warnings.
+// file, and then how many more there are, and no warnings.
 type Error struct{ Problems []Problem }
 
 // Error returns all problems, each as [Problem.String] does.
@@ -72,9 +76,6 @@ func (r *reader) warn(at *token.Token, hint, format string, args ...any) {
 	r.warnings.At(at, yamlfile.NewMistake(hint, format, args...))
 }
 
-// full reports whether there are so many errors that further ones would not be shown.
-func (r *reader) full() bool { return r.errors.Count() >= MaxProblems }
-
 // problems returns what was recorded, in the order of the file.
 func problems(report *yamlfile.Report, severity Severity) []Problem {
 	err := report.Err()
@@ -92,6 +93,9 @@ func problems(report *yamlfile.Report, severity Severity) []Problem {
 		})
 	}
 	slices.SortStableFunc(out, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	if more := report.Dropped(); more > 0 {
+		out = append(out, Problem{File: out[0].File, Severity: severity, Message: fmt.Sprintf("and %d more, which are not listed", more)})
+	}
 	return out
 }
 

@@ -52,9 +52,12 @@ type use struct {
 }
 
 func newReader(file string, data []byte) *reader {
-	return &reader{
+	r := &reader{
 		errors: yamlfile.NewReport(file, data), warnings: yamlfile.NewReport(file, data), stepIDs: map[string]bool{},
 	}
+	r.errors.SetLimit(MaxProblems)
+	r.warnings.SetLimit(MaxProblems)
+	return r
 }
 
 // field is a key that a mapping may have, and how its value is read.
@@ -85,8 +88,6 @@ func (r *reader) mapping(n *node, what string, fields []field) (ok bool) {
 	for _, f := range fields {
 		v := n.get(f.name)
 		switch {
-		case r.full():
-			return false
 		case v != nil:
 			f.read(v)
 		case f.example != "":
@@ -237,9 +238,6 @@ func (r *reader) list(n *node, what string, least, most int, item func(*node)) {
 		return
 	}
 	for _, i := range n.items {
-		if r.full() {
-			return
-		}
 		item(i)
 	}
 }
