@@ -10,7 +10,7 @@ import (
 func TestResumingShowsGuidanceAndEarlierNotes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.write(p.workflows+"/work.yaml", demandingWork)
+	p.write(p.workflows+"/demands.yaml", demandingWork)
 	s := p.start()
 	a := s.begin("work", nil)
 	a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": "Seen it all.", "output": args{"o": 7}, "context": args{"place": "attic"}}).kind("step")

@@ -44,7 +44,7 @@ steps:
 func TestResumingABlockedSessionShowsTheWholeStep(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.write(p.workflows+"/work.yaml", demandingWork)
+	p.write(p.workflows+"/demands.yaml", demandingWork)
 	s := p.start()
 	a := s.begin("work", nil)
 	a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": "Seen."}).kind("step")
