@@ -126,6 +126,7 @@ type endpoint struct {
 	id     target.SessionID
 }
 
+// Call sends a command and waits for its result.
 func (e endpoint) Call(ctx context.Context, method string, params, result any) error {
 	return e.client.call(ctx, e.id, method, params, result)
 }

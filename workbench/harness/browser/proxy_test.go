@@ -123,7 +123,7 @@ func TestProxyTunnelsToAllowedAddressesOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = bufio.NewReader(conn)
-		response, err := http.ReadResponse(r, q)
+		response, err := http.ReadResponse(r, q) //nolint:bodyclose // what follows is the tunnel, closed with its connection
 		if err != nil {
 			t.Fatal(err)
 		}

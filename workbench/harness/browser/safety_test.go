@@ -67,7 +67,7 @@ func TestSchemesThatAreNotOpened(t *testing.T) {
 			t.Errorf("%q: %s", address, details)
 		}
 	}
-	k.fails(t, candor.CodeCommonInputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
+	_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
 }
 
 // A page tries to reach what it may not, in every way that it has. None of it may succeed, and the session must stay usable.

@@ -139,7 +139,7 @@ func TestTrafficIsBounded(t *testing.T) {
 			}
 		}
 	})
-	k.fails(t, candor.CodeCommonLimitExceeded, "pt/navigate", args{"session": session, "url": address})
+	_, _ = k.fails(t, candor.CodeCommonLimitExceeded, "pt/navigate", args{"session": session, "url": address})
 	fine := k.site.page("/fine", "<title>fine</title>")
 	k.call(t, "pt/navigate", args{"session": session, "url": fine})
 	if _, err := k.try(t.Context(), "pw/content", args{"session": session}); err == nil {
@@ -185,11 +185,11 @@ func TestSelectors(t *testing.T) {
 	k.call(t, "pw/navigate", args{"session": session, "url": k.site.page("/sel", "<p>x</p><p style='display:none' id=gone>y</p>")})
 	for _, method := range []string{"pw/select", "pw/click", "pw/type"} {
 		for _, selector := range []string{"p[", "", "  ", "::", "p{}", "//p", "p:nope("} {
-			k.fails(t, candor.CodePlaywrightPwInvalidSelector, method, args{"session": session, "selector": selector, "text": "x"})
+			_, _ = k.fails(t, candor.CodePlaywrightPwInvalidSelector, method, args{"session": session, "selector": selector, "text": "x"})
 		}
-		k.fails(t, candor.CodeCommonInputTooLarge, method, args{"session": session, "selector": strings.Repeat("p", maxSelector+1), "text": "x"})
+		_, _ = k.fails(t, candor.CodeCommonInputTooLarge, method, args{"session": session, "selector": strings.Repeat("p", maxSelector+1), "text": "x"})
 	}
-	k.fails(t, candor.CodeCommonInputTooLarge, "pw/type", args{"session": session, "selector": "p", "text": strings.Repeat("p", maxTyped+1)})
+	_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/type", args{"session": session, "selector": "p", "text": strings.Repeat("p", maxTyped+1)})
 	for _, selector := range []string{"#missing", "#gone"} {
 		_, details := k.fails(t, candor.CodePlaywrightPwTimeout, "pw/click", args{"session": session, "selector": selector, "timeoutMs": 300})
 		if details != `"click did not finish within 300 ms"` {
@@ -265,9 +265,9 @@ func TestUnknownSessions(t *testing.T) {
 	k, _ := sharedKit(t)
 	for _, method := range []string{"navigate", "select", "click", "type", "content", "screenshot", "close"} {
 		a := args{"session": "pw-none", "url": "http://example.com/", "selector": "p", "text": "x"}
-		k.fails(t, candor.CodeCommonSessionNotFound, "pw/"+method, a)
+		_, _ = k.fails(t, candor.CodeCommonSessionNotFound, "pw/"+method, a)
 		a["session"] = strings.Repeat("x", 101)
-		k.fails(t, candor.CodeCommonInputTooLarge, "pw/"+method, a)
+		_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/"+method, a)
 	}
 }
 
