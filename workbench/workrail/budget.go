@@ -26,6 +26,11 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 			candor.WithSuggestion("Flatten the context at the path in the details; at most 64 levels may be nested."),
 			candor.WithDetails(map[string]any{"kind": "context_depth_exceeded", "tool": tool, "path": path, "maxDepth": maxContextDepth}))
 	}
+	if path, huge := tooLarge(context, "context"); huge {
+		return candor.New(candor.CodeWorkrailValidationError, "The context has a number that is too large.",
+			candor.WithSuggestion("Use a number of at most about 1.8e308 at the path in the details, or a text."),
+			candor.WithDetails(map[string]any{"kind": "context_number_too_large", "tool": tool, "path": path}))
+	}
 	size, err := measure(context)
 	if err != nil {
 		return outOfRange("context", tool, err)
@@ -66,6 +71,28 @@ func deepest(v any, path string, depth int) (string, bool) {
 	case []any:
 		for i, inner := range v {
 			if at, deep := deepest(inner, cutPath(fmt.Sprintf("%s[%d]", path, i)), depth+1); deep {
+				return at, true
+			}
+		}
+	}
+	return "", false
+}
+
+// tooLarge returns the path of a number that a float64 cannot hold: other programs would read it as infinity, or not at all.
+func tooLarge(v any, path string) (string, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		_, err := v.Float64()
+		return path, err != nil
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if at, huge := tooLarge(v[key], cutPath(path+"."+key)); huge {
+				return at, true
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			if at, huge := tooLarge(inner, cutPath(fmt.Sprintf("%s[%d]", path, i))); huge {
 				return at, true
 			}
 		}

@@ -48,7 +48,7 @@ func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending
 		}
 	}
 	if q := step.AskUser; q != nil {
-		pending.Question, pending.AwaitingUser = k.fill(q.Question), !k.isSet(q.Key)
+		pending.Question, pending.AwaitingUser = k.fill(q.Question), !k.isAnswered(q.Key)
 	}
 	return pending, true, nil
 }
