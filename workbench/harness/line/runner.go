@@ -75,9 +75,14 @@ func (r *runner) step() bool {
 // byteOrderMark is put by some shells in front of everything that they pipe.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// flush writes the responses before the runner waits for the next line. The watchdog sees it as a call, because it may take as long.
+// flush writes the responses before the runner waits for the next line. The watchdog sees it as a call, because it may take as long. It
+// reports false if the runner must end. After the stop it writes nothing: closing the output does.
 func (r *runner) flush() bool {
 	r.c.mu.Lock()
+	if r.c.stopped {
+		r.c.mu.Unlock()
+		return false
+	}
 	r.c.running++
 	r.occupy(request{}, nil)
 	r.c.mu.Unlock()
