@@ -25,7 +25,20 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == demoServerName { // started by the demo of a command that is this binary
 		main()
 	}
+	runParallelOnly()
 	testscript.Main(m, map[string]func(){programName: main, "badserver": serveBadly})
+}
+
+// runParallelOnly leaves only what runs in parallel to the race detector's short run. Under it the other tests take minutes and find
+// nothing, because one thing follows the other; make race runs them all.
+func runParallelOnly() {
+	if !raceDetector || !strings.HasSuffix(os.Args[0], ".test") { // the same binary is also the candor command
+		return
+	}
+	flag.Parse()
+	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set("Wrap|Gateway|Reload|SIGTERM|OpenCalls|Legacy|Interrupt|FullStderr|ClosedPipe|RunningWriter|SlowReaders")
+	}
 }
 
 // TestScripts runs the commands as they are typed. A script may say `exits 2 candor …` to demand an exit code.
