@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -107,9 +106,12 @@ func (p *pool) find(id string) (s *session, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.sessions[id]; s != nil {
+		if reason := s.over(); reason != "" { // it is being closed
+			return nil, reason
+		}
 		select {
 		case <-s.browser.process.Done(): // it is about to be removed
-			return nil, cmp.Or(s.over(), s.died())
+			return nil, s.died()
 		default:
 			return s, ""
 		}
