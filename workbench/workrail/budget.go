@@ -27,9 +27,9 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 			candor.WithDetails(map[string]any{"kind": "context_depth_exceeded", "tool": tool, "path": path, "maxDepth": maxContextDepth}))
 	}
 	if path, huge := tooLarge(context, "context"); huge {
-		return candor.New(candor.CodeWorkrailValidationError, "The context has a number that is too large.",
+		return candor.New(candor.CodeWorkrailValidationError, "The context has a number that is out of range.",
 			candor.WithSuggestion("Use a number of at most about 1.8e308 at the path in the details, or a text."),
-			candor.WithDetails(map[string]any{"kind": "context_number_too_large", "tool": tool, "path": path}))
+			candor.WithDetails(map[string]any{"kind": "number_out_of_range", "tool": tool, "argument": "context", "path": path}))
 	}
 	size, err := measure(context)
 	if err != nil {
