@@ -98,7 +98,7 @@ func TestW7EveryWrongArgumentIsListed(t *testing.T) {
 	if want := []string{"context", "goal", "workflowId", "workflow_id"}; !slices.Equal(paths, want) {
 		t.Errorf("the paths are %q, want %q", paths, want)
 	}
-	if !strings.Contains(hint, "workflowId") {
+	if hint != `did you mean "workflowId"?` { // a list of all keys would hold it as well
 		t.Errorf("the hint is %q", hint)
 	}
 	list := s.ask("tools/list", `{}`)

@@ -71,6 +71,9 @@ func TestW9AfterTheWaitTheCallSucceeds(t *testing.T) {
 		t.Errorf("the owner is %d, want %d", pid, holder.Process.Pid)
 	}
 	after, _ := b.envelope().Path("retry", "afterMs").Int64()
+	if after <= 0 {
+		t.Errorf("it does not say how long to wait: %s", b.envelope().Raw())
+	}
 	s.call("resume_session", args{"sessionId": id}).kind("step") // reading needs no lock
 	s.healthy(id)
 	if got := s.steps(id); len(got) != 0 {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,6 +146,11 @@ func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
+			if c, ok := n.(*ast.BinaryExpr); ok && (c.Op == token.EQL || c.Op == token.NEQ) {
+				if text, ok := c.X.(*ast.CallExpr); ok && types.ExprString(text.Fun) == "string" {
+					t.Errorf("%s compares bytes as texts", name)
+				}
+			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
