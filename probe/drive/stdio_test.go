@@ -163,12 +163,17 @@ func TestACallThatHangsIsNotAServerThatHangs(t *testing.T) {
 func TestAServerThatStopsReadingIsNotWaitedForForever(t *testing.T) {
 	t.Parallel()
 	long := raw(probe.CaseOversize, `{"jsonrpc":"2.0","id":9008,"method":"`+strings.Repeat("x", 4<<20)+`"}`)
-	run := driven(t, server("deaf"), quick(missing, long, malformed))
+	slow := func(cases ...probe.Case) drive.Options { // time for four megabytes through a pipe on a busy machine
+		o := quick(cases...)
+		o.Deadline, o.Quiet = 3*time.Second, 2*time.Second
+		return o
+	}
+	run := driven(t, server("deaf"), slow(missing, long, malformed))
 	expect(t, run, "missing_required answered", "missing_required_then_ping hang", "oversize answered", "malformed_json answered")
 	first := long
 	first.Method, first.Raw, first.Params = "tools/call", nil, []byte(`{"name":"read","arguments":"`+strings.Repeat("x", 4<<20)+`"}`)
 	first.Name = probe.CaseDuplicateID // the second message is sent when nobody reads any more, and the pipe is full
-	run = driven(t, server("deaf"), quick(first, malformed))
+	run = driven(t, server("deaf"), slow(first, malformed))
 	expect(t, run, "duplicate_id answered", "duplicate_id_then_ping hang", "malformed_json answered")
 }
 
