@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,6 +28,10 @@ func TestMain(m *testing.M) {
 		os.Exit(guard.Main(os.Args[2:]))
 	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a guard under the race detector would end a second late
+	flag.Parse()
+	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set("Cancelled|Config|Missing|Parameters|Scripts") // an interpreter under the guard of a test binary with the race detector is slow
+	}
 	os.Exit(m.Run())
 }
 
