@@ -2,11 +2,10 @@ package kaiza_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"github.com/candor-mcp/candor/internal/testbinary"
 )
 
 // binary is the shipped program. These tests drive it as clients do and see nothing of its inside.
@@ -22,22 +21,5 @@ func TestMain(m *testing.M) {
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set(sideBySide)
 	}
-	dir, err := os.MkdirTemp("", "kaiza")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	binary = filepath.Join(dir, "candor")
-	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // no test writes into the state folder of the user; the name is valid
-	args := []string{"build", "-o", binary}
-	if raced {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "github.com/candor-mcp/candor/cmd/candor")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building candor: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(testbinary.Run(m, raced, &binary))
 }
