@@ -27,7 +27,8 @@ func newHarnessDomains(w *world) *cobra.Command {
 		Long: `List every domain of the harness with the same flags and variables as the server: whether it is on, whether it can work, what
 it needs, and with --methods its methods and the codes that each can return. Nothing is started.
 
-Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit code 2: a flag or a variable is wrong.`,
+Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit code 2: a flag is wrong, or a variable of the harness or
+of a domain that is on.`,
 		Example: `  candor workbench harness domains --methods
   MCP_DOMAINS=all candor workbench harness domains --json`,
 		Args: atMost(0, "candor workbench harness domains"),
@@ -62,20 +63,25 @@ func (c *harnessDomains) run(cmd *cobra.Command) error {
 	} else {
 		c.show(list)
 	}
-	if err == nil && !working(list) {
-		err = found()
+	if err != nil {
+		return err
 	}
-	return err
+	return verdictOn(list)
 }
 
-// working reports that every domain that is on can work.
-func working(list []harness.Description) bool {
+// verdictOn returns the error of the first domain that is on and has a wrong variable, with which the server would not start. Without
+// one it returns the failure of a command that has found something if a domain that is on cannot work.
+func verdictOn(list []harness.Description) (err error) {
 	for i := range list {
-		if list[i].On && !list[i].Health.OK {
-			return false
+		switch d := &list[i]; {
+		case !d.On:
+		case d.Err() != nil:
+			return bad("see docs/harness.md", "%s: %s", d.Name, d.Err())
+		case !d.Health.OK:
+			err = found()
 		}
 	}
-	return true
+	return err
 }
 
 func (c *harnessDomains) show(list []harness.Description) {

@@ -6,12 +6,16 @@ import (
 	"bufio"
 	"bytes"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/candor-mcp/candor/workbench/harness"
 )
 
 const (
@@ -100,27 +104,93 @@ func playHarness(t *testing.T) string {
 	return story.String()
 }
 
-var harnessVariable = regexp.MustCompile(`"(MCP_[A-Z_]+[A-Z])["=]`)
+// readVariables returns the names of all variables that the harness and its domains ask for, also those whose names are put together
+// at run time.
+func readVariables(t *testing.T) map[string]bool {
+	t.Helper()
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	getenv := func(name string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[name] = true
+		if name == "MCP_ERROR_METRICS" {
+			return "1" // the others about counters are read only then
+		}
+		return ""
+	}
+	settings, err := harness.SettingsFromEnv(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := harness.Inspect(t.Context(), settings, harness.Environment{Getenv: getenv, State: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	for i := range list {
+		if err := list[i].Err(); err != nil {
+			t.Errorf("%s: %v", list[i].Name, err) // it may not have read all
+		}
+	}
+	return asked
+}
 
-// TestHarnessPageNamesEveryVariable looks for variables in the source of the harness and its domains.
+// sourceVariables returns the names that the source of the harness spells out, with the file of each.
+func sourceVariables(t *testing.T) map[string]string {
+	t.Helper()
+	variable := regexp.MustCompile(`"(MCP_[A-Z_]+[A-Z])["=]`)
+	files := map[string]string{}
+	for _, dir := range []string{"../../workbench/harness", "../../meter"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			for _, found := range variable.FindAllStringSubmatch(string(source), -1) {
+				files[found[1]] = filepath.Base(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestHarnessPageNamesEveryVariable compares the tables of docs/harness.md with the variables that are read, in both directions.
 func TestHarnessPageNamesEveryVariable(t *testing.T) {
 	page, err := os.ReadFile(harnessPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = filepath.WalkDir("../../workbench/harness", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, found := range harnessVariable.FindAllStringSubmatch(string(source), -1) {
-			if !bytes.Contains(page, []byte("`"+found[1]+"`")) {
-				t.Errorf("docs/harness.md does not name %s, which %s reads", found[1], filepath.Base(path))
+	_, section, _ := strings.Cut(string(page), "\n## Variables\n")
+	section, _, ended := strings.Cut(section, "\n## ")
+	if !ended {
+		t.Fatal("the page has no section Variables")
+	}
+	named := map[string]bool{}
+	for row := range strings.Lines(section) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for _, name := range regexp.MustCompile("`([A-Z][A-Z_]+)`").FindAllStringSubmatch(cells[1], -1) {
+				named[name[1]] = true
 			}
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	read := readVariables(t)
+	for name, file := range sourceVariables(t) {
+		if !named[name] {
+			t.Errorf("docs/harness.md does not name %s, which is in %s", name, file)
+		}
+	}
+	for name := range read {
+		if !named[name] {
+			t.Errorf("docs/harness.md does not name %s, which is read", name)
+		}
+	}
+	for name := range named {
+		if !read[name] {
+			t.Errorf("docs/harness.md names %s, which is not read", name)
+		}
+	}
+	if len(named) < 40 {
+		t.Errorf("the page names only %d variables", len(named))
 	}
 }

@@ -15,7 +15,13 @@ type Description struct {
 	Health  domain.Health       `json:"health"`
 	Needs   string              `json:"needs,omitempty"` // besides this program
 	Methods []MethodDescription `json:"methods"`
+
+	err error // of a variable that is wrong
 }
+
+// Err returns the error that the server would fail with if the domain were on: one of its variables is wrong. A missing program is not
+// an error; see Health.
+func (d *Description) Err() error { return d.err }
 
 // MethodDescription describes a method.
 type MethodDescription struct {
@@ -39,7 +45,7 @@ func (k *known) inspect(ctx context.Context, env Environment) Description {
 	out := Description{Name: k.name, Needs: k.needs, Methods: []MethodDescription{}}
 	d, err := k.open(env)
 	if err != nil {
-		out.Health.Details = err.Error()
+		out.err, out.Health.Details = err, err.Error()
 		return out
 	}
 	out.About, out.Health = d.About, healthOf(ctx, d)
