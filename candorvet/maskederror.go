@@ -4,9 +4,10 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // mask is a failure dressed as a success.
@@ -17,7 +18,7 @@ type mask struct {
 }
 
 // failureWords begin a text that cannot be the result of a call that worked.
-var failureWords = regexp.MustCompile(`(?i)^[^\pL\pN]*(error|failed|failure|fatal|exception)( *[:!]| +-| +to\b)`)
+var failureWords = lazyregexp.New(`(?i)^[^\pL\pN]*(error|failed|failure|fatal|exception)( *[:!]| +-| +to\b)`)
 
 // maskedIn returns the failure that a return statement with a nil error describes, or nil.
 func (v *vet) maskedIn(ret *ast.ReturnStmt, s scope) *mask {

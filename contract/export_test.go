@@ -1,18 +1,21 @@
 package contract
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Tables returns every table of words and phrases that the rules use, as spec/phrases.json has them.
 func Tables() map[string]any {
 	phrases := map[string][]string{
-		"opening": opening.lines, "predicates": predicates.lines, "ownVoice": ownVoice.lines, "empty": empty.lines, "done": done.lines,
-		"denials": denials.lines, "strong": strong.lines, "mending": mending.lines, "elsewhere": elsewhere.lines,
-		"missingOnly": missingOnly.lines, "unknownTool": unknownTool.lines, "unknownMethod": unknownMethod.lines, "notThere": notThere.lines, "tooEarly": tooEarly.lines,
-		"badCursor": badCursor.lines, "judgement": judgement.lines, "hindered": hindered.lines, "states": states.lines,
-		"starting": starting.lines, "dialling": dialling.lines, "unreadable": unreadable.lines, "brokenJSON": brokenJSON.lines, "argumentWords": argumentWords.lines,
-		"labels": labels.lines, "callWords": callWords.lines, "badStatusLine": badStatusLine.lines, "answerLabels": answerLabels.lines, "errorTitles": errorTitles.lines,
-		"calling": calling.lines, "severities": severities.lines, "codePlaces": codePlaces.lines,
-		"advice": advice.lines, "before": before.lines,
+		"opening": opening.lines(), "predicates": predicates.lines(), "ownVoice": ownVoice.lines(), "empty": empty.lines(), "done": done.lines(),
+		"denials": denials.lines(), "strong": strong.lines(), "mending": mending.lines(), "elsewhere": elsewhere.lines(),
+		"missingOnly": missingOnly.lines(), "unknownTool": unknownTool.lines(), "unknownMethod": unknownMethod.lines(), "notThere": notThere.lines(), "tooEarly": tooEarly.lines(),
+		"badCursor": badCursor.lines(), "judgement": judgement.lines(), "hindered": hindered.lines(), "states": states.lines(),
+		"starting": starting.lines(), "dialling": dialling.lines(), "unreadable": unreadable.lines(), "brokenJSON": brokenJSON.lines(), "argumentWords": argumentWords.lines(),
+		"labels": labels.lines(), "callWords": callWords.lines(), "badStatusLine": badStatusLine.lines(), "answerLabels": answerLabels.lines(), "errorTitles": errorTitles.lines(),
+		"calling": calling.lines(), "severities": severities.lines(), "codePlaces": codePlaces.lines(),
+		"advice": advice.lines(), "before": before.lines(),
 	}
 	words := map[string][]string{
 		"reading": sorted(readingWords), "record": sorted(recordWords), "judging": sorted(judgingWords), "search": sorted(searchWords),
@@ -66,10 +69,19 @@ type row struct {
 	Phrases []string `json:"phrases"`
 }
 
+// lines returns the phrases as written.
+func (b *phrasebook) lines() []string {
+	var out []string
+	for _, list := range b.lists {
+		out = slices.AppendSeq(out, list.phrases())
+	}
+	return out
+}
+
 func rows(table []meaning) []row {
 	var out []row
 	for _, m := range table {
-		out = append(out, row{m.code.String(), m.book.lines})
+		out = append(out, row{m.code.String(), m.book.lines()})
 	}
 	return out
 }

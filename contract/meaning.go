@@ -1,8 +1,6 @@
 package contract
 
 import (
-	"strings"
-
 	"github.com/candor-mcp/candor"
 )
 
@@ -350,11 +348,13 @@ type lexicon struct {
 }
 
 func lexiconOf(table []meaning) lexicon {
-	x := lexicon{table, newPhrasebook()}
+	book := new(phrasebook)
 	for rank, m := range table {
-		x.book.addList(strings.Join(m.book.lines, "\n"), rank)
+		for _, list := range m.book.lists {
+			book.lists = append(book.lists, rankedList{list.text, rank})
+		}
 	}
-	return x
+	return lexicon{table, book}
 }
 
 // inWords returns the code of the first meaning that is found in the text.

@@ -2,7 +2,9 @@ package contract
 
 import (
 	"bytes"
+	"iter"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -85,9 +87,12 @@ func wordIs(w []byte, want string) bool {
 	}
 }
 
-// phrasebook finds phrases in a line. The first word of each decides quickly that most lines hold none.
+// phrasebook finds phrases in a line. The first word of each decides quickly that most lines hold none. The lists are parsed on first use:
+// a program that meets no failure needs few of the books.
 type phrasebook struct {
-	lines     []string // as written, for spec/phrases.json
+	lists []rankedList
+
+	once      sync.Once // sets the fields below
 	byFirst   map[string][]ranked
 	loose     []ranked // begin with a gap or an ending
 	spaceless []ranked // begin inside a word of a script without spaces
@@ -99,20 +104,32 @@ type ranked struct {
 	rank int
 }
 
-func newPhrasebook(lists ...string) *phrasebook {
-	b := &phrasebook{byFirst: make(map[string][]ranked)}
-	for _, list := range lists {
-		b.addList(list, 0)
-	}
-	return b
+// rankedList is a list of phrases of the same rank, one to a line.
+type rankedList struct {
+	text string
+	rank int
 }
 
-// addList adds the phrases of a list, one to a line.
-func (b *phrasebook) addList(list string, rank int) {
-	for s := range strings.Lines(list) {
-		if s = strings.TrimSpace(s); s != "" {
-			b.lines = append(b.lines, s)
-			b.add(ranked{parsePhrase(s), rank})
+func newPhrasebook(list string) *phrasebook {
+	return &phrasebook{lists: []rankedList{{list, 0}}}
+}
+
+func (b *phrasebook) parse() {
+	b.byFirst = make(map[string][]ranked)
+	for _, list := range b.lists {
+		for s := range list.phrases() {
+			b.add(ranked{parsePhrase(s), list.rank})
+		}
+	}
+}
+
+// phrases yields the phrases as written.
+func (list rankedList) phrases() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := range strings.Lines(list.text) {
+			if s = strings.TrimSpace(s); s != "" && !yield(s) {
+				return
+			}
 		}
 	}
 }
@@ -158,6 +175,7 @@ func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1, 0) == 0 
 // rankAt returns the lowest rank of the phrases that begin at word i, or below if none of them has a lower one. Ranks in skip are passed over.
 func (b *phrasebook) rankAt(l *line, i, below int, skip rankSet) int {
 	w := l.word(i)
+	b.once.Do(b.parse)
 	below = lowest(b.byFirst[string(w)], l, i, below, skip)
 	below = lowest(b.loose, l, i, below, skip)
 	if len(b.spaceless) > 0 && bytes.ContainsFunc(w, func(c rune) bool { return c >= utf8.RuneSelf }) {

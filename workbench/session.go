@@ -4,11 +4,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // Session is the standing of one caller. Its role and its root never change; its system may keep something with it.
@@ -76,7 +76,7 @@ func (s *Session) drop() {
 	s.value = nil
 }
 
-var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+var uuidShape = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 // newUUID returns a random UUID, version 4.
 func newUUID() string {

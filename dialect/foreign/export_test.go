@@ -6,10 +6,11 @@ import "github.com/candor-mcp/candor/wire"
 func Overlooked(text string, args wire.Value) []string {
 	r := newReader(args)
 	toks := tokens(clip(text, MaxText))
-	met := demanded.metBy(toks)
+	g := compiledSentences()
+	met := g.demanded.metBy(toks)
 	var out []string
-	for n := range sentences {
-		p := &sentences[n]
+	for n := range g.phrases {
+		p := &g.phrases[n]
 		if p.needs.within(&met) {
 			continue
 		}
@@ -23,4 +24,6 @@ func Overlooked(text string, args wire.Value) []string {
 }
 
 // Demands counts what the phrases demand, and how much of that has room.
-func Demands() (all, room int) { return len(demanded.numbers), 64 * len(demandSet{}) }
+func Demands() (all, room int) {
+	return len(compiledSentences().demanded.numbers), 64 * len(demandSet{})
+}

@@ -1,10 +1,13 @@
 package foreign
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // sentences are the ways in which servers name a failing argument in prose. The first phrase that matches at
 // a token wins, so the more telling ones stand first.
-var sentences = phrasesOf(
+var sentences = []string{
 	// Something is missing.
 	"required: required|mandatory request|query|path|body|header|url|form|input|tool KIND :? NAMES! for|is|are|was|not|missing",
 	"required: missing required|mandatory? request|query|path|body|header|url|form|tool KIND :? NAMES!",
@@ -116,13 +119,23 @@ var sentences = phrasesOf(
 	": FOREIGN :|：? QUOTED",
 	": PARAM :? QUOTED",
 	": FOREIGN :|：? IDENTS",
-)
+}
 
-// firsts indexes the phrases by what they can begin with: most tokens begin none.
-var (
-	firsts, wilds = indexPhrases(sentences)
-	demanded      = demandsOf(sentences)
-)
+// grammar is the compiled sentences.
+type grammar struct {
+	phrases  []phrase
+	firsts   map[string][]int // phrases by the word they begin with: most tokens begin none
+	wilds    []int            // phrases that can begin with other tokens
+	demanded *demands
+}
+
+// compiledSentences compiles the sentences on first use.
+var compiledSentences = sync.OnceValue(func() *grammar {
+	g := &grammar{phrases: phrasesOf(sentences...)}
+	g.firsts, g.wilds = indexPhrases(g.phrases)
+	g.demanded = demandsOf(g.phrases)
+	return g
+})
 
 func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 	byWord = make(map[string][]int)
@@ -144,17 +157,17 @@ func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 
 // fields reads the arguments that a text names as wrong.
 func (r *reader) fields(s string) {
-	toks := r.tokens(s)
-	met := demanded.metBy(toks)
+	toks, g := r.tokens(s), compiledSentences()
+	met := g.demanded.metBy(toks)
 	var space [32]int
-	open := within(space[:0], wilds, &met)
+	open := g.within(space[:0], g.wilds, &met)
 	for i := range toks {
 		if isCallee(toks, i) {
 			continue
 		}
 		var own [32]int
-		if !r.phraseAt(s, toks, i, within(own[:0], firsts[toks[i].low], &met)) {
-			r.phraseAt(s, toks, i, open)
+		if !r.phraseAt(s, toks, i, g, g.within(own[:0], g.firsts[toks[i].low], &met)) {
+			r.phraseAt(s, toks, i, g, open)
 		}
 	}
 	r.runtime(s, toks)
@@ -165,9 +178,9 @@ func (r *reader) fields(s string) {
 }
 
 // within appends those of the phrases whose demands are met.
-func within(out, which []int, met *demandSet) []int {
+func (g *grammar) within(out, which []int, met *demandSet) []int {
 	for _, n := range which {
-		if sentences[n].needs.within(met) {
+		if g.phrases[n].needs.within(met) {
 			out = append(out, n)
 		}
 	}
@@ -175,9 +188,9 @@ func within(out, which []int, met *demandSet) []int {
 }
 
 // phraseAt tries the listed phrases at token i and reports the first that matches.
-func (r *reader) phraseAt(s string, toks []token, i int, which []int) bool {
+func (r *reader) phraseAt(s string, toks []token, i int, g *grammar, which []int) bool {
 	for _, n := range which {
-		p := sentences[n]
+		p := g.phrases[n]
 		names, ok := r.match(p.items, toks, i)
 		if !ok || len(names) == 0 {
 			continue

@@ -3,18 +3,18 @@ package config
 import (
 	"net/http"
 	"net/textproto"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-var envForm = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var envForm = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // token is never written into the file: files are copied, committed and mailed.
 func (d *draft) token() value {
@@ -25,7 +25,7 @@ func (d *draft) token() value {
 			d.f.NoToken = true
 			return
 		}
-		if envForm.FindString(text) != text || text == "" {
+		if envForm.Get().FindString(text) != text || text == "" {
 			r.hide(n, mistake("put it into the environment and write token: ${CANDOR_TOKEN}", "a token is never written into the file"))
 			return
 		}
@@ -47,7 +47,7 @@ func discreet(words string, schema map[string]any, read func(r *reader, n ast.No
 
 // expand replaces each ${NAME} by the variable of that name, which must be there.
 func (r *reader) expand(n ast.Node, text string) string {
-	return envForm.ReplaceAllStringFunc(text, func(ref string) string {
+	return envForm.Get().ReplaceAllStringFunc(text, func(ref string) string {
 		name := ref[2 : len(ref)-1]
 		v := r.getenv(name)
 		if v == "" {
@@ -61,7 +61,7 @@ func (r *reader) expand(n ast.Node, text string) string {
 // whose name or value says so. Others, such as HOME, belong to every server.
 func (r *reader) secretsIn(text string, secret bool) []string {
 	var names []string
-	for _, found := range envForm.FindAllStringSubmatch(text, -1) {
+	for _, found := range envForm.Get().FindAllStringSubmatch(text, -1) {
 		name := found[1]
 		if v := r.getenv(name); secret || contract.SecretName(name) || (redact.Policy{KeepPaths: true}).Text(v) != v {
 			names = append(names, name)
@@ -118,7 +118,7 @@ func isSecretHeader(name string) bool {
 	}
 }
 
-var headerForm = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
+var headerForm = lazyregexp.New(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 
 // isHeaderName refuses what is no name, and what belongs to the connection and not to its user.
 func isHeaderName(name string) bool {

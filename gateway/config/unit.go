@@ -4,12 +4,12 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/yamlfile"
 )
@@ -136,7 +136,7 @@ func validPort(u *url.URL) bool {
 	return err == nil
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // CheckName refuses a name of an upstream that would be no part of a path.
 func CheckName(name string) error {

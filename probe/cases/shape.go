@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -146,7 +146,7 @@ func validFor(name string, v wire.Value, depth int) json.RawMessage {
 }
 
 // anError finds a choice that asks for an error. A tool that returns one then has not failed.
-var anError = regexp.MustCompile(`(?i)^"?[^"]*(error|fail|exception|crash)[^"]*"?$`)
+var anError = lazyregexp.New(`(?i)^"?[^"]*(error|fail|exception|crash)[^"]*"?$`)
 
 // choice is the first of the allowed values that does not ask for an error.
 func choice(list wire.Value) json.RawMessage {

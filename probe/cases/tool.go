@@ -3,9 +3,9 @@ package cases
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
@@ -86,7 +86,7 @@ func (m *maker) care() probe.Care {
 }
 
 // madeUp finds a value that names nothing which exists. Without one, as where all arguments are choices or amounts, nothing has to fail.
-var madeUp = regexp.MustCompile(`zz|999999|00000000-0000-4000`)
+var madeUp = lazyregexp.New(`zz|999999|00000000-0000-4000`)
 
 // refused reports arguments that the schema of the tool must refuse.
 func (m *maker) refused(arguments json.RawMessage) bool {
@@ -207,7 +207,7 @@ func (m *maker) upstream(faults []string) {
 }
 
 // lasting are words by which a tool says that its calls take long.
-var lasting = regexp.MustCompile(`(?i)long.?running|sleep|delay|takes (a )?(long|while)|slow`)
+var lasting = lazyregexp.New(`(?i)long.?running|sleep|delay|takes (a )?(long|while)|slow`)
 
 // calledOff is a sound call that is called off while it is being worked on: of a tool that says that it takes long, or else of the first
 // that may be called. Of one that answers at once nothing is learnt, so one call is enough.

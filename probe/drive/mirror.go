@@ -2,8 +2,8 @@ package drive
 
 import (
 	"net/http"
-	"regexp"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -22,7 +22,7 @@ const (
 )
 
 // token is what the name of a header is made of.
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
+var token = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
 // mirrorsOf reads the arguments that tools want in headers.
 func mirrorsOf(tools []probe.Tool) map[string][]mirror {

@@ -3,11 +3,11 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -84,8 +84,8 @@ func (d *docket) words(r *rule, hits []hit) (out []string) {
 }
 
 var (
-	numbers = regexp.MustCompile(`[0-9]+`)
-	spaces  = regexp.MustCompile(`\s+`)
+	numbers = lazyregexp.New(`[0-9]+`)
+	spaces  = lazyregexp.New(`\s+`)
 )
 
 // commonWords are the words of a failure without what differs between the tools of a server: their names, the values of arguments, and

@@ -1,13 +1,13 @@
 package judge
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
@@ -45,7 +45,7 @@ var fieldRules = []rule{
 }
 
 // demand are the words with which a server asks for an argument that it did not get.
-var demand = regexp.MustCompile(`(?i)\b(required?|requires|missing|must (be )?(provided?|specif(y|ied)|given|supplied|set)|provide|specify|supply|need(s|ed)?|at least one|expected|undefined)\b`)
+var demand = lazyregexp.New(`(?i)\b(required?|requires|missing|must (be )?(provided?|specif(y|ied)|given|supplied|set)|provide|specify|supply|need(s|ed)?|at least one|expected|undefined)\b`)
 
 // wantsMore finds a server that refuses arguments which its own schema accepts, because one is missing that the schema does not require.
 func wantsMore(s *sight) (what string, bad bool) {
@@ -86,7 +86,7 @@ func (s *sight) refusesArguments() bool {
 }
 
 // aboutCall are words of an answer that is about the call.
-var aboutCall = regexp.MustCompile(`(?i)\b(arguments?|param(eter)?s?|inputs?|invalid|required|missing|must|validation)\b`)
+var aboutCall = lazyregexp.New(`(?i)\b(arguments?|param(eter)?s?|inputs?|invalid|required|missing|must|validation)\b`)
 
 // unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the one argument that is wrong here:
 // another that probe made up was refused first. Without such an argument it is about the call only if it says that the call is wrong.
@@ -235,9 +235,9 @@ func lastName(path string) string {
 
 var (
 	// vacuous are messages without any news.
-	vacuous = regexp.MustCompile(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
+	vacuous = lazyregexp.New(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
 	// bug is one that speaks for itself. Where more than a line stands around it, somebody has said something.
-	bug = regexp.MustCompile(`(?i)^.{0,120}(cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference).{0,60}$`)
+	bug = lazyregexp.New(`(?i)^.{0,120}(cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference).{0,60}$`)
 )
 
 func (s *sight) saysNothing() bool {

@@ -1,11 +1,11 @@
 package judge
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
@@ -116,8 +116,8 @@ func (s *sight) text() string {
 }
 
 var (
-	place = regexp.MustCompile(`(?:^|[\s"'(=:\[,])((?:/(?:home|root|srv|usr|var|opt|app|tmp|private|Users|mnt|data|workspace|proc|etc|nix)/[^\s"'):,\]]+)|(?:[A-Z]:\\{1,2}[^\s"']+))`)
-	stack = regexp.MustCompile(`\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|\n\s+File ".+", line \d+`)
+	place = lazyregexp.New(`(?:^|[\s"'(=:\[,])((?:/(?:home|root|srv|usr|var|opt|app|tmp|private|Users|mnt|data|workspace|proc|etc|nix)/[^\s"'):,\]]+)|(?:[A-Z]:\\{1,2}[^\s"']+))`)
+	stack = lazyregexp.New(`\n\s+at .+:\d+:\d+|Traceback \(most recent call last\)|goroutine \d+ \[|\n\s+File ".+", line \d+`)
 )
 
 // leaksPlace reports a stack, or a path that the caller did not name. A reader sees the texts; paths in data are as visible.
@@ -126,7 +126,7 @@ func (s *sight) leaksPlace() bool {
 	if s.facts().stack || stack.MatchString(text) {
 		return true
 	}
-	for _, found := range place.FindAllStringSubmatch(text, 32) {
+	for _, found := range place.Get().FindAllStringSubmatch(text, 32) {
 		if !strings.Contains(s.Request, strings.TrimRight(found[1], ".")) {
 			return true
 		}

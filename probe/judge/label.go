@@ -2,10 +2,10 @@ package judge
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -89,7 +89,7 @@ func (s *sight) unreadable() bool {
 	return s.Size > 0 || !recorderCut.MatchString(s.Response)
 }
 
-var recorderCut = regexp.MustCompile(`(?s)^\{.{0,80}"result":.*…\[\+\d+ chars\]$`)
+var recorderCut = lazyregexp.New(`(?s)^\{.{0,80}"result":.*…\[\+\d+ chars\]$`)
 
 func (s *sight) flagged() bool { return s.reading.Verdict == contract.VerdictTool }
 
@@ -134,7 +134,7 @@ func (s *sight) masked() bool {
 }
 
 // anError are the words by which a caller chooses an error, as one of several sample answers.
-var anError = regexp.MustCompile(`(?i)^(an? )?(sample|test|simulated?)?[_ -]?(error|err|failure|fail|failed|exception|crash)$`)
+var anError = lazyregexp.New(`(?i)^(an? )?(sample|test|simulated?)?[_ -]?(error|err|failure|fail|failed|exception|crash)$`)
 
 // asksForError reports a call in which an argument chooses an error: one of the values that the schema lists says so.
 func (s *sight) asksForError() bool {
@@ -163,7 +163,7 @@ func (s *sight) inJSON() bool {
 }
 
 // page is an HTML page in an answer, as JSON writers spell it.
-var page = regexp.MustCompile(`(?s)(<|\\u003c)html.*(<|\\u003c)/html(>|\\u003e)`)
+var page = lazyregexp.New(`(?s)(<|\\u003c)html.*(<|\\u003c)/html(>|\\u003e)`)
 
 // passedOn reports that the upstream said 200 with what is no answer, and the tool took it for one. Where nothing but the page itself reads as a
 // failure, the tool has not noticed one.
@@ -175,7 +175,7 @@ func (s *sight) passedOn() bool {
 		return true
 	}
 	without := *s.Observation
-	without.Response = page.ReplaceAllLiteralString(s.Response, "")
+	without.Response = page.Get().ReplaceAllLiteralString(s.Response, "")
 	return without.Response != s.Response && !view(&without, s.tool).masked()
 }
 

@@ -1,9 +1,10 @@
 package judge
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // names reports whether a text names an argument: as it is spelt, or in plain words, as "the start date" or "date of the start" names startDate.
@@ -45,9 +46,9 @@ func allWithin(said, parts []string) bool {
 }
 
 var (
-	acronymEnd = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
-	hump       = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	notWord    = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+	acronymEnd = lazyregexp.New(`([A-Z])([A-Z][a-z])`)
+	hump       = lazyregexp.New(`([a-z0-9])([A-Z])`)
+	notWord    = lazyregexp.New(`[^\p{L}\p{N}]+`)
 )
 
 // nameWords cuts a name or a text into words in lower case: startDate, start_date and "Start date" are start and date.

@@ -1,8 +1,7 @@
 package judge
 
 import (
-	"regexp"
-
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -34,7 +33,7 @@ var retryRules = []rule{
 }
 
 // adviceOnRetry is a word on trying again that gives no delay: it is less than a member, and more than none.
-var adviceOnRetry = regexp.MustCompile(`(?i)\b((re)?try(ing)?|wait)\b[^.\n]{0,40}\b(again|later|shortly|soon|a (moment|while|few)|before)\b|\b(do not|don't|please|may|can) (be )?retr(y|ied)\b`)
+var adviceOnRetry = lazyregexp.New(`(?i)\b((re)?try(ing)?|wait)\b[^.\n]{0,40}\b(again|later|shortly|soon|a (moment|while|few)|before)\b|\b(do not|don't|please|may|can) (be )?retr(y|ied)\b`)
 
 // passing reports a told failure that will pass by itself.
 func (s *sight) passing() bool {

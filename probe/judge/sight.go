@@ -1,10 +1,10 @@
 package judge
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -83,7 +83,7 @@ func tellsOfFailure(v wire.Value) bool {
 }
 
 // confession are words that prove nothing by themselves: a success may talk about errors.
-var confession = regexp.MustCompile(`(?i)\b(errors?|exception|failed|failure|unable|invalid|unauthorized|forbidden|denied|rate.?limit(ed)?|too many requests|timed? ?out|cannot|can't|could not|couldn't|not found|does not exist|doesn't exist|refused|unreachable|exit (code|status):? [1-9]\d*)\b`)
+var confession = lazyregexp.New(`(?i)\b(errors?|exception|failed|failure|unable|invalid|unauthorized|forbidden|denied|rate.?limit(ed)?|too many requests|timed? ?out|cannot|can't|could not|couldn't|not found|does not exist|doesn't exist|refused|unreachable|exit (code|status):? [1-9]\d*)\b`)
 
 // admits reports words of failure in a short answer in prose to a case that had to fail.
 func (s *sight) admits() bool {

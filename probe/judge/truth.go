@@ -1,8 +1,7 @@
 package judge
 
 import (
-	"regexp"
-
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 )
 
@@ -70,7 +69,7 @@ var truthRules = []rule{
 // wantsPage reports a call that names an address: whatever is found there may be what was asked for.
 func (s *sight) wantsPage() bool { return address.Match(s.arguments().Raw()) }
 
-var address = regexp.MustCompile(`"https?:`)
+var address = lazyregexp.New(`"https?:`)
 
 // mixes: a JSON-RPC error is left out, because the protocol wants one where the call itself is malformed.
 func mixes(p *party) []hit {

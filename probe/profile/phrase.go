@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/probe"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -112,13 +113,13 @@ func firstLine(text string) string {
 }
 
 // complaint are words with which failures begin.
-var complaint = regexp.MustCompile(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
+var complaint = lazyregexp.New(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
 
 var (
 	// outright are beginnings that need no further word.
-	outright = regexp.MustCompile(`(?i)^\W*(((fatal|internal)?error|failed|failure|exception|denied|forbidden|unauthorized):|❌|✗|✖|🚫)`)
+	outright = lazyregexp.New(`(?i)^\W*(((fatal|internal)?error|failed|failure|exception|denied|forbidden|unauthorized):|❌|✗|✖|🚫)`)
 	// certain are words after which one further word is enough to know the failure by. After others, as in "No results", two are needed.
-	certain = regexp.MustCompile(`(?i)^\W*(error|failed|failure|exception|traceback|unable|cannot|can't|couldn't)\W*$`)
+	certain = lazyregexp.New(`(?i)^\W*(error|failed|failure|exception|traceback|unable|cannot|can't|couldn't)\W*$`)
 )
 
 // beginnings are expressions for the first words of a line, the shortest that says enough first. Each ends at the end of a word, so that
@@ -205,7 +206,7 @@ func boundary(last string) string {
 }
 
 // contraction is a word in which an apostrophe quotes nothing.
-var contraction = regexp.MustCompile(`^[A-Za-z]+['’](t|s|re|ve|d|ll|m)[.,:;!?]?$`)
+var contraction = lazyregexp.New(`^[A-Za-z]+['’](t|s|re|ve|d|ll|m)[.,:;!?]?$`)
 
 // varies reports a word that may be another one next time: a value of the call, a number, something quoted.
 func varies(word string) bool {

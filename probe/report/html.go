@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/candor-mcp/candor/probe"
 )
@@ -22,7 +23,7 @@ var (
 	//go:embed page/page.js
 	pageJS string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
 	pagePolicy   = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
 		sourceHash(pageCSS), sourceHash(pageJS))
 )
@@ -120,7 +121,7 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 			Class: severityClass(rule.Severity), Severity: plain(string(rule.Severity)),
 		})
 	}
-	return pageTemplate.Execute(w, p)
+	return pageTemplate().Execute(w, p)
 }
 
 func (p *page) table(rows []row) {

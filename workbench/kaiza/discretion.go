@@ -2,14 +2,15 @@ package kaiza
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-var sessionID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+var sessionID = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 
 // discreet shortens the ids of all sessions but the caller's own: over HTTP without protocol sessions whoever has an id may act under it.
 func discreet(own string, text []byte) []byte {
-	return sessionID.ReplaceAllFunc(text, func(id []byte) []byte {
+	return sessionID.Get().ReplaceAllFunc(text, func(id []byte) []byte {
 		if string(id) == own {
 			return id
 		}

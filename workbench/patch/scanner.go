@@ -1,11 +1,12 @@
 package patch
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // scanner takes a patch apart into files and hunks, and refuses what the library would pass over.
@@ -203,7 +204,7 @@ type body struct {
 	oldEnds, newEnds bool // no further line may follow on that side
 }
 
-var hunkForm = regexp.MustCompile(`^@@ -([0-9]{1,8})(?:,([0-9]{1,8}))? \+([0-9]{1,8})(?:,([0-9]{1,8}))? @@`)
+var hunkForm = lazyregexp.New(`^@@ -([0-9]{1,8})(?:,([0-9]{1,8}))? \+([0-9]{1,8})(?:,([0-9]{1,8}))? @@`)
 
 // hunk reads one hunk and counts its lines.
 func (s *scanner) hunk(b *body) error {

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // approvalVersion is the version of the records that are written, and the only one that is read.
@@ -76,7 +76,7 @@ func RootDigest(path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-var digest = regexp.MustCompile(`^[0-9a-f]{16,64}$`)
+var digest = lazyregexp.New(`^[0-9a-f]{16,64}$`)
 
 // Approve writes a record; its version is filled in. When it returns without an error the record survives a crash. One that was there is replaced,
 // also a damaged one. A record that [Approvals.Lookup] would not accept is INVALID_INPUT_VALUE.

@@ -2,9 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // fence is the line before and after the front matter.
@@ -81,7 +82,7 @@ func (l *linter) split(lines []string) (front, text []string, ok bool) {
 }
 
 // placeholder is a word that stands for something not yet written.
-var placeholder = regexp.MustCompile(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
+var placeholder = lazyregexp.New(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
 
 // maxDoubts bounds the warnings of one kind, so that they leave room for others.
 const maxDoubts = 20
@@ -97,7 +98,7 @@ func (l *linter) text(lines []string, first int) {
 		if strings.HasPrefix(strings.TrimSpace(line), headerStart) {
 			l.fail(first+i, 1, ruleHeader, "a line of the text looks like the header of a plan", "leave it out, or indent it as code behind another word")
 		}
-		if at := placeholder.FindStringIndex(line); at != nil && placeholders < maxDoubts {
+		if at := placeholder.Get().FindStringIndex(line); at != nil && placeholders < maxDoubts {
 			placeholders++
 			l.warn(first+i, column(line, at[0]), rulePlaceholder, "the line holds a placeholder", "say what is meant before somebody approves it")
 		}

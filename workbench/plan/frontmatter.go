@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -10,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/yamlfile"
 )
@@ -182,7 +182,7 @@ func (l *linter) title(n ast.Node) string {
 	return ""
 }
 
-var phaseName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
+var phaseName = lazyregexp.New(`^[A-Z][A-Z0-9_]{0,63}$`)
 
 func (l *linter) phase(n ast.Node) string {
 	v, ok := n.(*ast.StringNode)

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/near"
 )
 
@@ -125,9 +125,9 @@ func Canonical(content []byte) []byte {
 const headerStart = "<!-- KAIZA_PLAN_HASH:"
 
 var (
-	header     = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
-	headerHash = regexp.MustCompile(`^<!-- KAIZA_PLAN_HASH: [0-9a-f]{64}(?:\s|$)`)
-	fullHash   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	header     = lazyregexp.New(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
+	headerHash = lazyregexp.New(`^<!-- KAIZA_PLAN_HASH: [0-9a-f]{64}(?:\s|$)`)
+	fullHash   = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
 // Name is the name of a plan's file in [Folder].
@@ -164,7 +164,7 @@ func Read(file []byte, name string) (Stored, error) {
 		return Stored{}, notApproved(named, "size", "The file is larger than a plan can be.")
 	}
 	first, body, _ := bytes.Cut(file, []byte("\n"))
-	found := header.FindSubmatch(bytes.TrimRight(first, "\r"))
+	found := header.Get().FindSubmatch(bytes.TrimRight(first, "\r"))
 	if found == nil {
 		return Stored{}, badHeader(named, string(first))
 	}

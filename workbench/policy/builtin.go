@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -18,7 +19,7 @@ var groups = map[string][]rule{
 		suggestion: "Take the secret out and read it from the environment or a secret store; if it was real, have it revoked.",
 	}},
 	"conflict-markers": {{
-		id: "NO_CONFLICT_MARKERS", find: each(regexp.MustCompile(`(?m)^(?:<{7}|>{7}|\|{7})(?: |\r?$)`)), message: "The line is the mark of a merge conflict.",
+		id: "NO_CONFLICT_MARKERS", find: each(lazyregexp.New(`(?m)^(?:<{7}|>{7}|\|{7})(?: |\r?$)`)), message: "The line is the mark of a merge conflict.",
 		suggestion: "Settle the conflict and remove its marks.",
 	}},
 	"rust": {
@@ -36,7 +37,7 @@ var groups = map[string][]rule{
 // inRust is a rule for the code of Rust files: not for comments and texts, and not for tests, which may panic. The pattern is held
 // against the code with blanks for all else, so that only then can it be told whether it matches: a comment may stand in its middle.
 func inRust(id, word, pattern, message, suggestion string) rule {
-	mentioned, find := regexp.MustCompile(word), each(regexp.MustCompile(pattern))
+	mentioned, find := lazyregexp.New(word), each(lazyregexp.New(pattern))
 	return rule{
 		id: id, files: []string{"**/*.rs"}, exempt: []string{"**/tests/**"}, rust: true, message: message, suggestion: suggestion,
 		find: func(text []byte) []int {
@@ -49,10 +50,10 @@ func inRust(id, word, pattern, message, suggestion string) rule {
 }
 
 // each finds every match of a pattern.
-func each(pattern *regexp.Regexp) func([]byte) []int {
+func each(pattern *lazyregexp.Regexp) func([]byte) []int {
 	return func(text []byte) []int {
 		var out []int
-		for _, m := range pattern.FindAllIndex(text, -1) {
+		for _, m := range pattern.Get().FindAllIndex(text, -1) {
 			out = append(out, m[0])
 		}
 		return out

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/yamlfile"
 	"github.com/candor-mcp/candor/workbench/preflight"
@@ -132,7 +133,7 @@ func (l *loader) builtin(f *file, p *Policy) error {
 	return nil
 }
 
-var idForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
+var idForm = lazyregexp.New(`^[A-Z][A-Z0-9_]{0,63}$`)
 
 func (l *loader) rules(f *file, p *Policy) error {
 	seen := map[string]bool{}

@@ -2,9 +2,10 @@ package policy
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // rustCode is Rust source of the same length and lines in which everything that is no code, or code of tests, is blank.
@@ -149,10 +150,10 @@ func rawLength(text []byte) int {
 
 var (
 	// Only before everything else does it speak for the file, and not for a module in it.
-	testFile = regexp.MustCompile(`^\s*(?:#\s*!\s*\[[^\]]*\]\s*)*?#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
-	testItem = regexp.MustCompile(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
+	testFile = lazyregexp.New(`^\s*(?:#\s*!\s*\[[^\]]*\]\s*)*?#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
+	testItem = lazyregexp.New(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
 	// What is no item is a field, an arm or an argument, and ends with a comma.
-	item = regexp.MustCompile(`^\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub\b\s*(?:\([^)]*\)\s*)?)?(?:(?:const|async|unsafe|extern|default)\s+)*` +
+	item = lazyregexp.New(`^\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub\b\s*(?:\([^)]*\)\s*)?)?(?:(?:const|async|unsafe|extern|default)\s+)*` +
 		`(?:fn|mod|use|struct|enum|union|impl|trait|type|static|let|const|crate|macro_rules)\b`)
 )
 
@@ -163,7 +164,7 @@ func hideTests(code []byte) {
 		return
 	}
 	for from := 0; ; {
-		m := testItem.FindIndex(code[from:])
+		m := testItem.Get().FindIndex(code[from:])
 		if m == nil {
 			return
 		}

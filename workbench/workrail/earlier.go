@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
 	"github.com/candor-mcp/candor/workbench/workrail/token"
@@ -108,7 +108,7 @@ func (s earlierStep) text() string {
 }
 
 // plainKey is a key that cannot be taken for something else.
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+var plainKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func (v earlierValue) text() string {
 	key := v.Key

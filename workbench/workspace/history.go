@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // The history of a workspace: changes that stand, with what the files held before. Each is a folder in the state folder whose name says when
@@ -20,7 +20,7 @@ const (
 	MaxHistoryBytes = 256 << 20 // of old contents, of all changes together
 )
 
-var historyForm = regexp.MustCompile(`^([0-9a-f]{16})-([0-9a-f]{1,15})-([A-Za-z0-9_-]{1,64})$`)
+var historyForm = lazyregexp.New(`^([0-9a-f]{16})-([0-9a-f]{1,15})-([A-Za-z0-9_-]{1,64})$`)
 
 // Past is a change that stands and whose old contents are kept.
 type Past struct {

@@ -7,11 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // The version of the journals this package writes, and the only one it reads.
@@ -74,8 +75,8 @@ func (m *move) entry() JournalFile {
 }
 
 var (
-	goodID   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	goodHash = regexp.MustCompile(`^([0-9a-f]{64})?$`)
+	goodID   = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
+	goodHash = lazyregexp.New(`^([0-9a-f]{64})?$`)
 )
 
 // check refuses a journal that could not have been written by this package: a damaged one must not name files to touch.

@@ -1,12 +1,13 @@
 package workflow
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // placeholder is a context key between double braces.
-var placeholder = regexp.MustCompile(`\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*)[ \t]*\}\}`)
+var placeholder = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*)[ \t]*\}\}`)
 
 // Expand replaces every {{key}} of a text with the value that the function returns for the key. A placeholder whose value
 // is not ok stays as it is, and values are not expanded again.
@@ -14,7 +15,7 @@ func Expand(text string, value func(key string) (replacement string, ok bool)) s
 	if !strings.Contains(text, "{{") {
 		return text
 	}
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+	return placeholder.Get().ReplaceAllStringFunc(text, func(found string) string {
 		if v, ok := value(strings.Trim(found, "{} \t")); ok {
 			return v
 		}

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/yamlfile"
 	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
@@ -142,13 +142,13 @@ func (r *reader) text(into *string, what string, limit int) func(*node) {
 func isControl(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }
 
 var (
-	idPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
-	namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	keyPattern  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$`)
+	idPattern   = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	namePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	keyPattern  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$`)
 )
 
 // word reads a text that a pattern matches.
-func (r *reader) word(into *string, what string, pattern *regexp.Regexp, limit int, hint string) func(*node) {
+func (r *reader) word(into *string, what string, pattern *lazyregexp.Regexp, limit int, hint string) func(*node) {
 	return func(n *node) {
 		if !r.want(n, kindString, what, hint) {
 			return
