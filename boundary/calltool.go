@@ -134,10 +134,10 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 
 // returned handles a tool that returned a result.
 func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leaving {
+	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
+		return leaving{result: result, failure: done.err} // marked isError or not: pattern B of dual is not
+	}
 	if result.IsError {
-		if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
-			return leaving{result: result, failure: done.err}
-		}
 		if trustedResult(result) {
 			return c.reported(ctx, result)
 		}

@@ -19,6 +19,7 @@ type emission struct {
 
 	result   *mcp.CallToolResult
 	envelope []byte
+	unmarked bool // the dialect describes this failure as data: pattern B of dual
 }
 
 // sealed marks a result whose failure is settled. It stands where the SDK keeps the Go error of a result, which never leaves
@@ -50,14 +51,15 @@ type made struct {
 
 // write makes the result and the envelope in it.
 func (m *emission) write(e *candor.Error) {
+	m.unmarked = false
 	if m.b.o.Dialect.Name() == "candor" || m.b.o.Dialect.Carrier() == dialect.CarrierDocument {
 		m.writeNative(e)
 	} else {
 		m.writeDialect(e)
 	}
 	m.keepContent()
-	m.result.IsError = true
-	m.result.SetError(sealed{e}) // leaves the mark; content is filled only where there is none
+	m.result.SetError(sealed{e}) // marks the result as settled; content is filled only where there is none
+	m.result.IsError = !m.unmarked
 }
 
 // writeNative is the candor dialect: the quick way, because most servers speak it.
@@ -93,6 +95,9 @@ func (m *emission) mirrors() bool { return m.tool != nil && m.tool.listed.Output
 func (m *emission) writeDialect(e *candor.Error) {
 	o := m.b.options()
 	o.Complete, o.NoOutputSchema, o.Now = m.complete, m.mirrors(), e.Time()
+	if m.b.o.Pattern != nil && m.tool != nil {
+		o.Pattern = m.b.o.Pattern(m.tool.listed.Name)
+	}
 	raw := m.b.o.Dialect.Write(nil, e, o)
 	r := new(mcp.CallToolResult)
 	if err := json.Unmarshal(raw, r); err != nil {
@@ -100,6 +105,7 @@ func (m *emission) writeDialect(e *candor.Error) {
 		return
 	}
 	keepOrder(r, raw)
+	m.unmarked = !r.IsError
 	m.result, m.envelope = r, m.b.o.Dialect.Encode(nil, e, o)
 }
 

@@ -16,6 +16,8 @@ type Options struct {
 	// Dialect is the shape in which failures leave; nil is the candor dialect. With rpc the failures of tools leave as JSON-RPC
 	// errors. With problem the refusals that answer no JSON-RPC message are RFC 9457 documents, and all else is candor.
 	Dialect dialect.Dialect
+	// Pattern chooses the pattern of the dialect dual for the failures of a tool; nil is [dialect.PatternAuto] for all.
+	Pattern func(tool string) dialect.Pattern
 	// Sep3313 adds _meta["io.modelcontextprotocol/toolFailure"] to failed results, the shape of a proposal.
 	Sep3313 bool
 	// Stack says who may see a stack. See [candor.ParseStackPolicy].
