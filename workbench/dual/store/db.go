@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Options says how a database is used.
+type Options struct {
+	// Wait bounds the wait for other processes and for other changes of this one; 0 is 2 seconds.
+	Wait time.Duration
+	// MaxBytes bounds the size of the database; 0 is 1 GiB. A change that needs more fails with [ErrFull].
+	MaxBytes int64
+}
+
+// The errors of a transaction that a caller can act on. Nothing was changed.
+var (
+	ErrBusy   = errors.New("the database is busy")
+	ErrFull   = errors.New("the database is full")
+	ErrUnique = errors.New("a row with this identity exists")
+)
+
+// FileName is the name of the database in its folder.
+const FileName = "dual.db"
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	o     Options
+	turn  chan struct{} // held by the one change of this process
+	write *sql.DB       // one connection
+	read  *sql.DB
+}
+
+const (
+	defaultWait     = 2 * time.Second
+	defaultMaxBytes = 1 << 30
+	pageSize        = 4096
+	readers         = 4
+)
+
+// Open opens the database in a folder, which is made if it does not exist.
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
+	if o.Wait <= 0 {
+		o.Wait = defaultWait
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = defaultMaxBytes
+	}
+	s := &Store{o: o, turn: make(chan struct{}, 1)}
+	name := filepath.Join(dir, FileName)
+	var err error
+	if s.write, err = connect(name, o, "immediate", false); err != nil {
+		return nil, err
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.write.Close())
+	}
+	if s.read, err = connect(name, o, "deferred", true); err != nil {
+		return nil, errors.Join(err, s.write.Close())
+	}
+	s.read.SetMaxOpenConns(readers)
+	return s, nil
+}
+
+func connect(name string, o Options, lock string, readOnly bool) (*sql.DB, error) {
+	pragmas := []string{
+		fmt.Sprintf("busy_timeout(%d)", o.Wait.Milliseconds()),
+		fmt.Sprintf("page_size(%d)", pageSize),
+		"journal_mode(wal)",
+		"synchronous(full)", // a commit is on the disk when it returns
+		"foreign_keys(on)",
+		"trusted_schema(off)",
+		fmt.Sprintf("max_page_count(%d)", max(o.MaxBytes/pageSize, 1)),
+	}
+	if readOnly {
+		pragmas = append(pragmas, "query_only(on)")
+	}
+	values := url.Values{"_txlock": {lock}, "_pragma": pragmas}
+	return sql.Open("sqlite", "file:"+(&url.URL{Path: name}).EscapedPath()+"?"+values.Encode())
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
+
+// Tx is a transaction. It is valid until the function that got it returns.
+type Tx struct {
+	ctx context.Context //nolint:containedctx // a transaction lives as long as its context
+	tx  *sql.Tx
+}
+
+func (t *Tx) exec(query string, args ...any) (int64, error) {
+	result, err := t.tx.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (t *Tx) row(query string, args ...any) *sql.Row {
+	return t.tx.QueryRowContext(t.ctx, query, args...)
+}
+
+// rows calls scan for each row of a query.
+func (t *Tx) rows(scan func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := t.tx.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err is asked below
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Update runs change in a transaction that excludes all others, in any process. If change returns an error, nothing was changed.
+func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
+	wait := time.NewTimer(s.o.Wait)
+	defer wait.Stop()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-wait.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return in(ctx, s.write, change)
+}
+
+// View runs read in a transaction that sees one state of the database.
+func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return in(ctx, s.read, read) }
+
+func in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return classify(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo; a panic passes by here, too
+	if err := do(&Tx{ctx, tx}); err != nil {
+		return classify(err)
+	}
+	return classify(tx.Commit())
+}
+
+// classify gives an error of SQLite the one of this package that says what to do.
+func classify(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", ErrUnique, err)
+	}
+	return err
+}

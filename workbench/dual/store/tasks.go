@@ -1,0 +1,136 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/candor-mcp/candor/workbench/dual/tasks"
+)
+
+// ErrNotFound is returned for a row that does not exist.
+var ErrNotFound = errors.New("no such row")
+
+const taskColumns = "id, title, description, status, agent_id, coalesce(parent_id, ''), coalesce(context, ''), result, version, created_at, updated_at"
+
+// InsertTask stores a new task with its dependencies.
+func (t *Tx) InsertTask(task *tasks.Task) error {
+	_, err := t.exec("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)", task.ID, task.Title, task.Description,
+		string(task.Status), task.AgentID, task.ParentID, string(task.Context), task.Result, task.Version, stamp(task.CreatedAt), stamp(task.UpdatedAt))
+	if err != nil {
+		return err
+	}
+	for _, on := range task.DependsOn {
+		if _, err := t.exec("INSERT INTO task_dependencies VALUES (?, ?)", task.ID, on); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Task returns a task, or [ErrNotFound].
+func (t *Tx) Task(id string) (*tasks.Task, error) {
+	task, err := scanTask(t.row("SELECT "+taskColumns+" FROM tasks WHERE id = ?", id))
+	if err != nil {
+		return nil, err
+	}
+	task.DependsOn, err = t.dependencies(id)
+	return task, err
+}
+
+func (t *Tx) dependencies(id string) (ids []string, err error) {
+	err = t.rows(func(r *sql.Rows) error {
+		var on string
+		err := r.Scan(&on)
+		ids = append(ids, on)
+		return err
+	}, "SELECT depends_on FROM task_dependencies WHERE task_id = ? ORDER BY depends_on", id)
+	return ids, err
+}
+
+// Unfinished returns the tasks that a task waits for: those of its dependencies that are not DONE.
+func (t *Tx) Unfinished(id string) (ids []string, err error) {
+	err = t.rows(func(r *sql.Rows) error {
+		var on string
+		err := r.Scan(&on)
+		ids = append(ids, on)
+		return err
+	}, "SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status <> ? ORDER BY d.depends_on", id, string(tasks.Done))
+	return ids, err
+}
+
+// UpdateTask stores a changed task. The caller has read it in this transaction.
+func (t *Tx) UpdateTask(task *tasks.Task) error {
+	_, err := t.exec("UPDATE tasks SET title = ?, description = ?, status = ?, agent_id = ?, context = nullif(?, ''), result = ?, version = ?, updated_at = ? WHERE id = ?",
+		task.Title, task.Description, string(task.Status), task.AgentID, string(task.Context), task.Result, task.Version, stamp(task.UpdatedAt), task.ID)
+	return err
+}
+
+// TaskFilter chooses tasks. Empty fields choose all.
+type TaskFilter struct {
+	Status   tasks.Status
+	AgentID  string
+	ParentID string
+	After    string // the id of the task before the first one
+	Limit    int
+}
+
+// Tasks returns tasks in the order in which they were created. More reports that the limit cut some off. If After is not the id of a
+// task the error is [ErrNotFound].
+func (t *Tx) Tasks(f TaskFilter) (all []tasks.Task, more bool, err error) {
+	var after int64
+	if f.After != "" {
+		if err := t.row("SELECT rowid FROM tasks WHERE id = ?", f.After).Scan(&after); err != nil {
+			return nil, false, notFound(err)
+		}
+	}
+	all = []tasks.Task{}
+	err = t.rows(func(r *sql.Rows) error {
+		task, err := scanTask(r)
+		if err != nil {
+			return err
+		}
+		all = append(all, *task)
+		return nil
+	}, "SELECT "+taskColumns+` FROM tasks WHERE rowid > ?1 AND (?2 = '' OR status = ?2) AND (?3 = '' OR agent_id = ?3) AND (?4 = '' OR parent_id = ?4)
+		ORDER BY rowid LIMIT ?5`, after, string(f.Status), f.AgentID, f.ParentID, f.Limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(all) > f.Limit; more {
+		all = all[:f.Limit]
+	}
+	for i := range all {
+		if all[i].DependsOn, err = t.dependencies(all[i].ID); err != nil {
+			return nil, false, err
+		}
+	}
+	return all, more, nil
+}
+
+func scanTask(r interface{ Scan(dest ...any) error }) (*tasks.Task, error) {
+	var task tasks.Task
+	var created, updated, context string
+	if err := r.Scan(&task.ID, &task.Title, &task.Description, &task.Status, &task.AgentID, &task.ParentID, &context, &task.Result,
+		&task.Version, &created, &updated); err != nil {
+		return nil, notFound(err)
+	}
+	if context != "" {
+		task.Context = json.RawMessage(context)
+	}
+	var err error
+	if task.CreatedAt, err = time.Parse(time.RFC3339Nano, created); err == nil {
+		task.UpdatedAt, err = time.Parse(time.RFC3339Nano, updated)
+	}
+	return &task, err
+}
+
+func notFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
+
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

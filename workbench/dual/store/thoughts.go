@@ -1,0 +1,100 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+
+	"github.com/candor-mcp/candor/workbench/dual/trail"
+)
+
+// Place is where the ledger attests something.
+type Place struct {
+	Chain string `json:"chain"`
+	Seq   uint64 `json:"seq"`
+}
+
+const thoughtColumns = "id, seq, type, task_id, agent_id, session_id, content, timestamp, prev_hash, hash"
+
+// Head returns the last record of a task, nil if there is none.
+func (t *Tx) Head(task string) (*trail.Record, error) {
+	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY seq DESC LIMIT 1", task))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil //nolint:nilnil // a task without records
+	}
+	return r, err
+}
+
+// InsertThought stores a record, or returns [ErrUnique] if its id is taken.
+func (t *Tx) InsertThought(r *trail.Record) error {
+	_, err := t.exec("INSERT INTO thoughts ("+thoughtColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.ID, r.Seq, string(r.Type), r.TaskID, r.AgentID, r.SessionID, r.Content, r.Timestamp, r.PrevHash, r.Hash)
+	return err
+}
+
+// Thought returns a record, or [ErrNotFound].
+func (t *Tx) Thought(id string) (*trail.Record, error) {
+	return scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE id = ?", id))
+}
+
+// CountThoughts returns how many records a task has.
+func (t *Tx) CountThoughts(task string) (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE task_id = ?", task).Scan(&n)
+	return n, err
+}
+
+// ThoughtFilter chooses records. Empty fields choose all; Limit 0 is no limit.
+type ThoughtFilter struct {
+	TaskID, AgentID, SessionID string
+	Type                       trail.Type
+	After                      int64 // records with a larger number
+	Limit                      int
+}
+
+// Thoughts calls with for each record, in the order in which they were stored; number counts them over all tasks.
+func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) error) error {
+	limit := f.Limit
+	if limit == 0 {
+		limit = -1
+	}
+	return t.rows(func(rows *sql.Rows) error {
+		var number int64
+		var r trail.Record
+		if err := rows.Scan(&number, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
+			return err
+		}
+		return with(number, &r)
+	}, "SELECT number, "+thoughtColumns+` FROM thoughts WHERE number > ?1 AND (?2 = '' OR task_id = ?2) AND (?3 = '' OR agent_id = ?3)
+		AND (?4 = '' OR session_id = ?4) AND (?5 = '' OR type = ?5) ORDER BY number LIMIT ?6`,
+		f.After, f.TaskID, f.AgentID, f.SessionID, string(f.Type), limit)
+}
+
+// Unattested returns records that the ledger does not attest yet, the oldest first.
+func (t *Tx) Unattested(limit int) (all []trail.Record, err error) {
+	err = t.rows(func(rows *sql.Rows) error {
+		r, err := scanThought(rows)
+		if err != nil {
+			return err
+		}
+		all = append(all, *r)
+		return nil
+	}, "SELECT "+thoughtColumns+" FROM thoughts WHERE chain IS NULL ORDER BY number LIMIT ?", limit)
+	return all, err
+}
+
+// AttestThought notes where the ledger attests a record.
+func (t *Tx) AttestThought(id string, at Place) error {
+	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ?", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
+	return err
+}
+
+// ThoughtPlace returns where the ledger attests a record; false if it does not yet.
+func (t *Tx) ThoughtPlace(id string) (at Place, ok bool, err error) {
+	err = t.row("SELECT coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE id = ?", id).Scan(&at.Chain, &at.Seq)
+	return at, at.Chain != "", notFound(err)
+}
+
+func scanThought(row interface{ Scan(dest ...any) error }) (*trail.Record, error) {
+	var r trail.Record
+	err := row.Scan(&r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash)
+	return &r, notFound(err)
+}
