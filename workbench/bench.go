@@ -81,7 +81,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*binding{}}
 	b.boundary = boundary.Options{
 		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
-		MaxMessage: maxMessage,
+		MaxMessage: maxMessage, Pattern: s.Pattern,
 	}
 	if o.Ledger != "" {
 		b.boundary.Ledger = &b.trail
@@ -140,6 +140,9 @@ func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
 
 // Record appends an entry that belongs to no call.
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }
+
+// Attest appends an entry and returns where it stands, so that it can be proven later. Without a trail the receipt is empty.
+func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) { return b.trail.attest(ctx, e) }
 
 // Serve runs the system on standard input and output. The connection is the session.
 func (b *Bench) Serve(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 )
 
 // System describes one reference server.
@@ -17,6 +18,8 @@ type System struct {
 	Sessionless  bool        // its tools take no session_id
 	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
 
+	// Pattern chooses the pattern of the dialect dual for the failures of a tool; nil leaves it to the code.
+	Pattern func(tool string) dialect.Pattern
 	// Gate refuses a call before its arguments are looked at; nil lets all through. It is called at most once for each call.
 	Gate func(c *Call) *candor.Error
 	// Missing answers a call of a name that is not a tool; nil, or a nil error, leaves the answer to the protocol: an unknown tool.

@@ -67,14 +67,21 @@ func auditError(ctx context.Context, err error) *candor.Error {
 
 // append records an entry.
 func (t *trail) append(ctx context.Context, e ledger.Entry) error {
+	_, err := t.attest(ctx, e)
+	return err
+}
+
+// attest records an entry and returns where it stands.
+func (t *trail) attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	l, err := t.ledger()
 	if err != nil || l == nil {
-		return err
+		return ledger.Receipt{}, err
 	}
-	if _, err := l.Append(ctx, e); err != nil {
-		return auditError(ctx, err)
+	receipt, err := l.Append(ctx, e)
+	if err != nil {
+		return ledger.Receipt{}, auditError(ctx, err)
 	}
-	return nil
+	return receipt, nil
 }
 
 func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, error) {

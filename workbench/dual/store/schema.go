@@ -7,6 +7,8 @@ import (
 
 // schema holds the statements that lead from one version of the database to the next.
 var schema = []string{`
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
 CREATE TABLE tasks (
 	id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT NOT NULL, status TEXT NOT NULL, agent_id TEXT NOT NULL,
 	parent_id TEXT REFERENCES tasks(id), context TEXT, result TEXT NOT NULL, version INTEGER NOT NULL,
@@ -72,6 +74,12 @@ func (s *Store) migrate(ctx context.Context) error {
 		_, err := tx.exec(fmt.Sprintf("PRAGMA user_version = %d", len(schema)))
 		return err
 	})
+}
+
+// ID returns the identity of the database, by which the ledger knows whose records it attests.
+func (t *Tx) ID() (id string, err error) {
+	err = t.row("SELECT value FROM meta WHERE name = 'id'").Scan(&id)
+	return id, err
 }
 
 // Tables returns the number of rows of each table.

@@ -81,6 +81,12 @@ func (t *Tx) Unattested(limit int) (all []trail.Record, err error) {
 	return all, err
 }
 
+// CountUnattested returns how many records the ledger does not attest yet.
+func (t *Tx) CountUnattested() (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE chain IS NULL").Scan(&n)
+	return n, err
+}
+
 // AttestThought notes where the ledger attests a record.
 func (t *Tx) AttestThought(id string, at Place) error {
 	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ?", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits

@@ -1,0 +1,147 @@
+package dual
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/dual/store"
+	"github.com/candor-mcp/candor/workbench/dual/trail"
+)
+
+// Attestation is the data of a ledger entry that attests a thought record or the root of a session. Entries are written after the change
+// they attest was committed; what a crash leaves without an entry is attested at the next start.
+type Attestation struct {
+	Store   string         `json:"store"` // the database
+	Thought *trail.Anchor  `json:"thought,omitempty"`
+	Session *SessionAnchor `json:"session_root,omitempty"`
+}
+
+// SessionAnchor is what the ledger attests of a session.
+type SessionAnchor struct {
+	ID          string `json:"id"`
+	Root        string `json:"root"`
+	Records     int64  `json:"records"`
+	FinalizedAt string `json:"finalized_at"`
+}
+
+// attestationKey is the member of an entry's data that holds an [Attestation].
+const attestationKey = "attests"
+
+// attest has the ledger attest a record. If it cannot, the record waits for the next start; the end of the call will not be recorded either
+// then, and the caller learns of that.
+func (s *System) attest(ctx context.Context, c *workbench.Call, r *trail.Record) {
+	if err := s.attestThought(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), r); err != nil {
+		c.Bench().Logger().Error("a record could not be attested", slog.String("record", r.ID), slog.Any("error", err))
+	}
+}
+
+func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger.Entry, r *trail.Record) error {
+	e.SessionID = r.SessionID
+	place, err := s.append(ctx, b, e, Attestation{Thought: &trail.Anchor{ID: r.ID, TaskID: r.TaskID, Seq: r.Seq, Hash: r.Hash}})
+	if err != nil || place.Chain == "" {
+		return err
+	}
+	return s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestThought(r.ID, place) })
+}
+
+// attestRoot has the ledger attest the root of a session and returns where it does; nil if it could not.
+func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Place {
+	place, err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
+	if err != nil {
+		c.Bench().Logger().Error("the root of a session could not be attested", slog.String("session", session.ID), slog.Any("error", err))
+	}
+	if err != nil || place.Chain == "" {
+		return nil
+	}
+	return &place
+}
+
+func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Place, error) {
+	e.SessionID = session.ID
+	place, err := s.append(ctx, b, e, Attestation{Session: &SessionAnchor{session.ID, session.Root, session.Records, session.FinalizedAt}})
+	if err != nil || place.Chain == "" {
+		return place, err
+	}
+	return place, s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestSession(session.ID, place) })
+}
+
+// append writes an attestation to the ledger. Without a ledger the place is empty.
+func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a Attestation) (store.Place, error) {
+	if b.Ledger() == "" {
+		return store.Place{}, nil
+	}
+	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
+		a.Store, err = tx.ID()
+		return err
+	})
+	if err != nil {
+		return store.Place{}, err
+	}
+	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{attestationKey: a})
+	receipt, err := b.Attest(ctx, e)
+	if err != nil || receipt.Unrecorded {
+		return store.Place{}, err
+	}
+	return store.Place{Chain: receipt.Chain, Seq: receipt.Seq}, nil
+}
+
+// pendingBatch bounds how many records are read at a time.
+const pendingBatch = 200
+
+// attestPending attests what was committed and not attested. A record may be attested twice if a crash comes in between; both entries say
+// the same.
+func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
+	if b.Ledger() == "" {
+		return nil
+	}
+	e := ledger.Entry{Kind: ledger.KindSuccess, Tool: "attest"}
+	for {
+		var pending []trail.Record
+		err := s.store.View(ctx, func(tx *store.Tx) (err error) {
+			pending, err = tx.Unattested(pendingBatch)
+			return err
+		})
+		if err != nil || len(pending) == 0 {
+			return s.attestPendingRoots(ctx, b, e, err)
+		}
+		for i := range pending {
+			if err := s.attestThought(ctx, b, e, &pending[i]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *System) attestPendingRoots(ctx context.Context, b *workbench.Bench, e ledger.Entry, err error) error {
+	if err != nil {
+		return err
+	}
+	var pending []store.Session
+	if err := s.store.View(ctx, func(tx *store.Tx) (err error) {
+		pending, err = tx.UnattestedSessions()
+		return err
+	}); err != nil {
+		return err
+	}
+	for i := range pending {
+		if _, err := s.attestSession(ctx, b, e, &pending[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadAttestation reads the attestation of a ledger entry; false if it has none.
+func ReadAttestation(data json.RawMessage) (Attestation, bool) {
+	var d struct {
+		Attests *Attestation `json:"attests"`
+	}
+	if json.Unmarshal(data, &d) != nil || d.Attests == nil {
+		return Attestation{}, false
+	}
+	return *d.Attests, true
+}
