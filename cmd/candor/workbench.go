@@ -50,7 +50,7 @@ The workflows of workrail are looked after with:
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKaiza(w), newWorkrail(w), newHarness(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
+	cmd.AddCommand(newKaiza(w), newWorkrail(w), newHarness(w), newDual(w), newPlans(w), newApprove(w), newRevoke(w), newChanges(w), newUndo(w), newUnlock(w))
 	return cmd
 }
 

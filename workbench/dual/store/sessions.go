@@ -12,7 +12,7 @@ type Session struct {
 	BegunAt     string `json:"begun_at"`
 	FinalizedAt string `json:"finalized_at,omitempty"` // "" while it is open
 	Root        string `json:"root,omitempty"`
-	Records     int64  `json:"record_count"` // of a finalised session
+	Records     int64  `json:"record_count,omitempty"` // of a finalised session
 	Place       Place  `json:"-"`            // where the ledger attests the root
 }
 
