@@ -13,7 +13,7 @@ type Session struct {
 	FinalizedAt string `json:"finalized_at,omitempty"` // "" while it is open
 	Root        string `json:"root,omitempty"`
 	Records     int64  `json:"record_count,omitempty"` // of a finalised session
-	Place       Place  `json:"-"`            // where the ledger attests the root
+	Place       Place  `json:"-"`                      // where the ledger attests the root
 }
 
 // Finalized reports whether the session has a root.
