@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/candor-mcp/candor/internal/sqlitedb"
 )
 
 // Options says how a database is used.
@@ -57,35 +57,24 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{o: o, turn: make(chan struct{}, 1)}
 	name := filepath.Join(dir, FileName)
 	var err error
-	if s.write, err = connect(name, o, "immediate", false); err != nil {
+	if s.write, err = connect(name, o, false); err != nil {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.write.Close())
 	}
-	if s.read, err = connect(name, o, "deferred", true); err != nil {
+	if s.read, err = connect(name, o, true); err != nil {
 		return nil, errors.Join(err, s.write.Close())
 	}
 	s.read.SetMaxOpenConns(readers)
 	return s, nil
 }
 
-func connect(name string, o Options, lock string, readOnly bool) (*sql.DB, error) {
-	pragmas := []string{
-		fmt.Sprintf("busy_timeout(%d)", o.Wait.Milliseconds()),
-		fmt.Sprintf("page_size(%d)", pageSize),
-		"journal_mode(wal)",
-		"synchronous(full)", // a commit is on the disk when it returns
-		"foreign_keys(on)",
-		"trusted_schema(off)",
-		fmt.Sprintf("max_page_count(%d)", max(o.MaxBytes/pageSize, 1)),
-	}
-	if readOnly {
-		pragmas = append(pragmas, "query_only(on)")
-	}
-	values := url.Values{"_txlock": {lock}, "_pragma": pragmas}
-	return sql.Open("sqlite", "file:"+(&url.URL{Path: name}).EscapedPath()+"?"+values.Encode())
+func connect(name string, o Options, readOnly bool) (*sql.DB, error) {
+	return sqlitedb.Open(name, sqlitedb.Options{ReadOnly: readOnly, BusyTimeout: o.Wait, Connected: func(c *sqlite3.Conn) error {
+		return c.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(o.MaxBytes/pageSize, 1)))
+	}})
 }
 
 // Close closes the database.
@@ -156,19 +145,14 @@ func in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 
 // classify gives an error of SQLite the one of this package that says what to do.
 func classify(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
+	switch kind := sqlitedb.KindOf(err); {
+	case kind == sqlitedb.Busy:
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	case kind == sqlitedb.Full:
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	case sqlitedb.IsUnique(err):
+		return fmt.Errorf("%w: %w", ErrUnique, err)
+	default:
 		return err
 	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w: %w", ErrFull, err)
-	}
-	switch e.Code() {
-	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-		return fmt.Errorf("%w: %w", ErrUnique, err)
-	}
-	return err
 }
