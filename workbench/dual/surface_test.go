@@ -1,0 +1,214 @@
+package dual_test
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// inventory is the surface that the audit of the original lists: 19 tools that throw and 8 that return their failures as data.
+var inventory = map[string]string{
+	"server_ping": "A", "server_health": "A", "thought_record": "A", "thought_record_list": "A", "audit_verify_chain": "A", "skill_list": "A",
+	"reputation_get": "A", "reputation_history": "A", "reputation_leaderboard": "A", "reputation_check_gates": "A",
+	"consensus_propose": "A", "consensus_vote": "A", "consensus_finality": "A", "consensus_gossip": "A", "vrf_eval": "A",
+	"router_score": "A", "router_call": "A", "router_fallback": "A", "router_stats": "A",
+	"task_create": "B", "task_get": "B", "task_update": "B", "task_list": "B", "task_next_actions": "B",
+	"audit_session_start": "B", "merkle_finalize": "B", "merkle_root": "B",
+}
+
+// TestD1The27ToolsAreListedWithStrictSchemas asks the running server for its tools.
+func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	m := s.ask("tools/list", `{}`)
+	listed := 0
+	for tool := range m.Result().Path("tools").Elements() {
+		listed++
+		name, _ := tool.Path("name").Str()
+		if inventory[name] == "" {
+			t.Errorf("%s is not in the inventory", name)
+		}
+		schema := tool.Path("inputSchema")
+		if open, set := schema.Path("additionalProperties").Bool(); !set || open || !schema.Path("type").Is("object") {
+			t.Errorf("%s takes anything: %s", name, schema.Raw())
+		}
+		if tool.Path("outputSchema").Present() || !tool.Path("_meta", "dev.candor/codes").Present() {
+			t.Errorf("%s: %s", name, tool.Raw())
+		}
+		s.call(name, args{"zz_unknown": 1}).isA("INVALID_PARAMS")
+	}
+	if listed != 27 || len(inventory) != 27 {
+		t.Errorf("%d tools are listed, %d are in the inventory, want 27", listed, len(inventory))
+	}
+	if n := s.call("server_health", args{}).fine().number("tools"); n != 27 {
+		t.Errorf("server_health counts %d tools", n)
+	}
+}
+
+// golden are the four reproductions of the audit. The second had ERR_NOT_FINALIZED for an unknown session, which D11 forbids.
+var golden = []struct {
+	tool   string
+	in     args
+	want   string
+	marked bool
+}{
+	{"task_get", args{"id": missing}, `{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"No task has this id."}}}`, false},
+	{"merkle_root", args{"session_id": "missing"},
+		`{"ok":true,"data":{"ok":false,"error":{"code":"ERR_SESSION_NOT_FOUND","message":"No recorded session has this id."}}}`, false},
+	{"consensus_finality", args{"round_id": "bad"}, `{"ok":false,"error":{"code":"INVALID_PARAMS","message":"The arguments do not fit the tool.","details":{"issues":[` +
+		`{"path":"/round_id","rule":"pattern","message":"must match the pattern ^[0-9a-f]{64}$","expected":{"pattern":"^[0-9a-f]{64}$"},"got":"string"}],` +
+		`"correctTemplate":{"round_id":"` + strings.Repeat("a", 64) + `"}}}}`, true},
+	{"vrf_eval", args{"priv_key_hex": ""},
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: priv_key_hex must be 64 hexadecimal digits.","details":{"code":"INVALID_KEY"}}}`, true},
+}
+
+// TestD2ReproductionsOfTheAuditAreExact compares the bytes on the wire.
+func TestD2ReproductionsOfTheAuditAreExact(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	for _, g := range golden {
+		a := s.call(g.tool, g.in)
+		if got := string(a.envelope().Raw()); got != g.want || a.marked() != g.marked {
+			t.Errorf("%s\n got %s, marked %v\nwant %s, marked %v", g.tool, got, a.marked(), g.want, g.marked)
+		}
+		if raw := a.m.Result().Path("structuredContent").Raw(); string(raw) != g.want {
+			t.Errorf("%s: structuredContent is %s", g.tool, raw)
+		}
+	}
+	first := s.call("audit_session_start", args{"session_id": "open"}).fine()
+	if first.data("session_id") != "open" {
+		t.Error(first)
+	}
+	got := string(s.call("merkle_root", args{"session_id": "open"}).envelope().Raw())
+	if want := `{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FINALIZED","message":"The session is not finalized yet."}}}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestD2EveryToolOfPatternBFailsAsData brings about a domain failure of each of the eight, and of a tool of pattern A with the same code.
+func TestD2EveryToolOfPatternBFailsAsData(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	s.call("audit_session_start", args{"session_id": "taken"}).fine()
+	for tool, fail := range map[string]struct {
+		in   args
+		code string
+	}{
+		"task_create":         {args{"title": " "}, "ERR_VALIDATION"},
+		"task_get":            {args{"id": missing}, "ERR_NOT_FOUND"},
+		"task_update":         {args{"id": missing, "status": "GATHER"}, "ERR_NOT_FOUND"},
+		"task_list":           {args{"after_id": missing}, "ERR_NOT_FOUND"},
+		"task_next_actions":   {args{"id": missing}, "ERR_NOT_FOUND"},
+		"audit_session_start": {args{"session_id": "taken"}, "ERR_SESSION_EXISTS"},
+		"merkle_finalize":     {args{"session_id": "none"}, "ERR_SESSION_NOT_FOUND"},
+		"merkle_root":         {args{"session_id": "taken"}, "ERR_NOT_FINALIZED"},
+	} {
+		if inventory[tool] != "B" {
+			t.Errorf("%s is not of pattern B", tool)
+		}
+		s.call(tool, fail.in).isB(fail.code)
+		s.call(tool, args{"zz": 1}).isA("INVALID_PARAMS")
+	}
+	s.think(missing, nil).isA("ERR_NOT_FOUND")
+	s.call("audit_verify_chain", args{"task_id": missing}).isA("ERR_NOT_FOUND")
+}
+
+// TestD3UnifiedMarksBothPatterns: one shape, one place for the code, marked isError.
+func TestD3UnifiedMarksBothPatterns(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start("--dialect", "dual-unified")
+	for code, a := range map[string]answer{
+		"ERR_NOT_FOUND":  s.call("task_get", args{"id": missing}),
+		"INVALID_KEY":    s.call("vrf_eval", args{"priv_key_hex": ""}),
+		"INVALID_PARAMS": s.call("task_get", args{}),
+	} {
+		e := a.is(code).envelope()
+		if ok, set := e.Path("ok").Bool(); ok || !set || !a.marked() || !e.Path("error", "code").Is(code) || e.Path("error", "details", "code").Present() {
+			t.Errorf("%s: %s", code, a.m.Bytes())
+		}
+		if message, _ := e.Path("error", "message").Str(); strings.HasPrefix(message, code) {
+			t.Errorf("the message begins with the code: %s", message)
+		}
+	}
+	s.call("task_create", args{"title": "x"}).fine()
+}
+
+// TestD3TheDecoderReadsEitherForm: candor decode finds the same code in both forms.
+func TestD3TheDecoderReadsEitherForm(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []string{"dual", "dual-unified"} {
+		s := newPlace(t).start("--dialect", dialect)
+		for code, a := range map[string]answer{
+			"ERR_NOT_FOUND":            s.call("task_get", args{"id": missing}),
+			"ERR_SESSION_NOT_FOUND":    s.call("merkle_finalize", args{"session_id": "none"}),
+			"INVALID_KEY":              s.call("vrf_eval", args{"priv_key_hex": "x"}),
+			"FALLBACK_CHAIN_EXHAUSTED": s.call("router_call", args{"tool": "x"}),
+		} {
+			whole := decode(t, a.m.Bytes())
+			bare := decode(t, withoutMeta(t, a.m.Bytes()))
+			for form, got := range map[string]wire.Value{"whole": whole, "without _meta": bare} {
+				if !got.Path("code").Is(code) || !got.Path("domain").Is("dual") {
+					t.Errorf("%s, %s: want %s, got %s", dialect, form, code, got.Raw())
+				}
+			}
+		}
+	}
+}
+
+// decode runs candor decode on an answer.
+func decode(t *testing.T, answer []byte) wire.Value {
+	t.Helper()
+	cmd := exec.Command(binary, "decode", "--json")
+	cmd.Stdin = bytes.NewReader(answer)
+	out, _ := cmd.Output() // it ends with 1 if it finds a failure
+	v, err := wire.ParseValue(bytes.TrimSpace(out), wire.Limits{})
+	if err != nil {
+		t.Fatalf("candor decode: %v: %s", err, out)
+	}
+	if inner := v.Path("error"); inner.Present() {
+		return inner
+	}
+	return v
+}
+
+// withoutMeta removes _meta, as a server of the original would answer.
+func withoutMeta(t *testing.T, answer []byte) []byte {
+	t.Helper()
+	at, end := bytes.Index(answer, []byte(`"_meta":`)), bytes.Index(answer, []byte(`"content":`))
+	if at < 0 || end < at {
+		t.Fatalf("no _meta before content: %s", answer)
+	}
+	return slices.Concat(answer[:at], answer[end:])
+}
+
+// TestD4RaisedCodesAreMembers: what is thrown has its code in details.code, and in _meta.
+func TestD4RaisedCodesAreMembers(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	s.call("vrf_eval", args{"priv_key_hex": "zz"}).isA("INVALID_KEY")
+	s.call("consensus_finality", args{"round_id": strings.Repeat("0", 64)}).isA("ROUND_NOT_FOUND")
+	s.call("router_call", args{"tool": "x"}).isA("FALLBACK_CHAIN_EXHAUSTED")
+}
+
+// TestD5DataThatSayOkFalseAreData: a task whose context looks like a failure is returned as it is, and no reader takes it for one.
+func TestD5DataThatSayOkFalseAreData(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []string{"dual", "dual-unified"} {
+		s := newPlace(t).start("--dialect", dialect)
+		looks := args{"ok": false, "error": args{"code": "ERR_NOT_FOUND", "message": "it is only a note"}}
+		id := s.task(args{"context": looks})
+		a := s.call("task_get", args{"id": id}).fine()
+		if !a.value("context", "error", "code").Is("ERR_NOT_FOUND") {
+			t.Errorf("%s", a.m.Bytes())
+		}
+		cmd := exec.Command(binary, "decode", "--json")
+		cmd.Stdin = bytes.NewReader(a.m.Bytes())
+		if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte(`"verdict":"clean"`)) {
+			t.Errorf("decode: %v, %s", err, out)
+		}
+	}
+}
