@@ -1,0 +1,95 @@
+package dual_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestD16AKillLeavesNothingHalfDone kills servers at random moments while they finalise sessions, vote and update tasks. Afterwards
+// everything that was acknowledged is there, and what was cut off is there as a whole or not at all.
+func TestD16AKillLeavesNothingHalfDone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	seen := map[string]int{}
+	for kill := range rounds(18, 200) {
+		s := p.start()
+		id := s.task(nil)
+		session := fmt.Sprintf("s%d", kill)
+		voters := []string{"a", "b", "c"}
+		round := s.call("consensus_propose", args{"topic": "t", "proposal": "p", "proposer_id": "a", "voters": voters, "quorum": 2}).fine().data("round_id")
+		s.call("audit_session_start", args{"session_id": session, "task_id": id}).fine()
+		steps := []struct {
+			tool string
+			in   args
+		}{
+			{"thought_record", args{"task_id": id, "type": "plan", "agent_id": "a", "content": "c"}},
+			{"task_update", args{"id": id, "status": "GATHER", "title": "changed"}},
+			{"consensus_vote", args{"round_id": round, "voter_id": "a", "choice": "accept"}},
+			{"thought_record", args{"task_id": id, "type": "plan", "agent_id": "a", "content": "d"}},
+			{"consensus_vote", args{"round_id": round, "voter_id": "b", "choice": "accept"}},
+			{"merkle_finalize", args{"session_id": session}},
+		}
+		rand.Shuffle(len(steps)-1, func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		done := map[string]int{}
+		fatal := kill % len(steps) // the step that the server dies in, or soon after
+		for i, step := range steps {
+			if i == fatal {
+				time.AfterFunc(time.Duration(rand.IntN(6000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+			}
+			m, err := s.try("tools/call", callParams(t, step.tool, step.in))
+			if err != nil {
+				seen["cut off in "+step.tool]++
+				break
+			}
+			if a := (answer{t, &m}); a.code() == "" {
+				done[step.tool]++
+			}
+		}
+		s.kill()
+		s = p.start()
+		s.whole(id, session, round, done)
+		s.end()
+	}
+	t.Log(seen)
+	s := p.start()
+	s.valid(true, args{})
+}
+
+// whole checks what is left of one round of the test above.
+func (s *server) whole(task, session, round string, done map[string]int) {
+	s.t.Helper()
+	got := s.call("task_get", args{"id": task}).fine()
+	changed := got.data("status") == "GATHER"
+	if changed != (got.data("title") == "changed") || changed != (got.number("version") == 2) || done["task_update"] == 1 && !changed {
+		s.t.Errorf("the update is half done: %s", got.value().Raw())
+	}
+	standing := s.call("consensus_finality", args{"round_id": round}).fine()
+	votes := standing.number("accepted")
+	if votes < int64(done["consensus_vote"]) || votes > int64(done["consensus_vote"])+1 || (votes == 2) != (standing.data("state") == "accepted") ||
+		(votes == 2) != standing.value("decided_at").Present() {
+		s.t.Errorf("the votes are half done, %d were acknowledged: %s", done["consensus_vote"], standing.value().Raw())
+	}
+	records := s.call("thought_record_list", args{"task_id": task}).fine().number("count")
+	if records < int64(done["thought_record"]) || records > int64(done["thought_record"])+1 {
+		s.t.Errorf("%d records, %d were acknowledged", records, done["thought_record"])
+	}
+	root := s.call("merkle_root", args{"session_id": session})
+	if root.code() == "ERR_NOT_FINALIZED" {
+		if done["merkle_finalize"] == 1 {
+			s.t.Error("a session that was finalised is open")
+		}
+		if records == 0 {
+			s.call("merkle_finalize", args{"session_id": session}).isB("ERR_NO_RECORDS")
+			return
+		}
+		s.call("merkle_finalize", args{"session_id": session}).fine()
+		root = s.call("merkle_root", args{"session_id": session})
+	}
+	root.fine()
+	if root.number("record_count") != records || !root.value("ledger", "seq").Present() {
+		s.t.Errorf("%d records: %s", records, root.value().Raw())
+	}
+	s.valid(true, args{})
+}
