@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"runtime/debug"
 	"time"
@@ -72,13 +73,18 @@ deadlines, retries, circuit breaker. Exit code 2: a flag or a file is wrong.`,
 	return cmd
 }
 
-func (c *dualCommand) run(cmd *cobra.Command) error {
+func (c *dualCommand) run(cmd *cobra.Command) (err error) {
 	o, err := c.dualOptions()
 	if err != nil {
 		return err
 	}
+	upstreams := &dualUpstreams{}
+	defer func() { err = errors.Join(err, upstreams.close()) }()
 	return c.serve(cmd, "dual", func(state *workbench.State, _ *meter.Meter) (benchSystem, error) {
 		o.State = state
+		if upstreams, o.Upstreams, err = c.openUpstreams(cmd, state); err != nil {
+			return nil, err
+		}
 		s, err := dual.New(orBackground(cmd.Context()), o)
 		if err != nil {
 			return nil, bad("name another folder with --state", "%s", withoutHint(err))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench"
@@ -122,12 +123,17 @@ func (s *System) route(ctx context.Context, _ *workbench.Call, in routeArgs) (an
 	return nil, e.With(candor.WithDetails(e.Details().With("attempts", attempts)))
 }
 
+// exhaustedWait is how long to wait before a chain is tried again.
+const exhaustedWait = 5 * time.Second
+
 func exhaustedFailure(e *router.ExhaustedError) *candor.Error {
 	if len(e.Attempts) == 0 {
 		return failure(candor.CodeDualFallbackChainExhausted, "No upstream is configured.", map[string]any{"attempts": []router.Attempt{}}).
 			With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to configure upstreams with --upstreams."))
 	}
-	return candor.New(candor.CodeDualFallbackChainExhausted, "", candor.WithDetails(map[string]any{"attempts": e.Attempts}), candor.WithCause(e.Last))
+	// The chain goes on only after failures that may be tried again, so that this holds for the call as a whole.
+	return candor.New(candor.CodeDualFallbackChainExhausted, "", candor.WithDetails(map[string]any{"attempts": e.Attempts}), candor.WithCause(e.Last),
+		candor.WithRetry(candor.RetryIn(exhaustedWait)))
 }
 
 // chain returns the upstreams in the order in which a call tries them, without those that have failed.
