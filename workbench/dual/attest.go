@@ -2,34 +2,17 @@ package dual
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/dual/export"
 	"github.com/candor-mcp/candor/workbench/dual/store"
 	"github.com/candor-mcp/candor/workbench/dual/trail"
 )
 
-// Attestation is the data of a ledger entry that attests a thought record or the root of a session. Entries are written after the change
-// they attest was committed; what a crash leaves without an entry is attested at the next start.
-type Attestation struct {
-	Store   string         `json:"store"` // the database
-	Thought *trail.Anchor  `json:"thought,omitempty"`
-	Session *SessionAnchor `json:"session_root,omitempty"`
-}
-
-// SessionAnchor is what the ledger attests of a session.
-type SessionAnchor struct {
-	ID          string `json:"id"`
-	Root        string `json:"root"`
-	Records     int64  `json:"records"`
-	FinalizedAt string `json:"finalized_at"`
-}
-
-// attestationKey is the member of an entry's data that holds an [Attestation].
-const attestationKey = "attests"
+// The ledger attests what was committed, by entries that follow the change. What a crash leaves without an entry is attested at the next start.
 
 // attest has the ledger attest a record. If it cannot, the record waits for the next start; the end of the call will not be recorded either
 // then, and the caller learns of that.
@@ -41,7 +24,7 @@ func (s *System) attest(ctx context.Context, c *workbench.Call, r *trail.Record)
 
 func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger.Entry, r *trail.Record) error {
 	e.SessionID = r.SessionID
-	place, err := s.append(ctx, b, e, Attestation{Thought: &trail.Anchor{ID: r.ID, TaskID: r.TaskID, Seq: r.Seq, Hash: r.Hash}})
+	place, err := s.append(ctx, b, e, export.Attestation{Thought: &trail.Anchor{ID: r.ID, TaskID: r.TaskID, Seq: r.Seq, Hash: r.Hash}})
 	if err != nil || place.Chain == "" {
 		return err
 	}
@@ -62,7 +45,8 @@ func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *sto
 
 func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Place, error) {
 	e.SessionID = session.ID
-	place, err := s.append(ctx, b, e, Attestation{Session: &SessionAnchor{session.ID, session.Root, session.Records, session.FinalizedAt}})
+	place, err := s.append(ctx, b, e, export.Attestation{Session: &export.SessionRoot{
+		ID: session.ID, Root: session.Root, Records: session.Records, FinalizedAt: session.FinalizedAt}})
 	if err != nil || place.Chain == "" {
 		return place, err
 	}
@@ -70,7 +54,7 @@ func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger
 }
 
 // append writes an attestation to the ledger. Without a ledger the place is empty.
-func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a Attestation) (store.Place, error) {
+func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a export.Attestation) (store.Place, error) {
 	if b.Ledger() == "" {
 		return store.Place{}, nil
 	}
@@ -81,7 +65,7 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 	if err != nil {
 		return store.Place{}, err
 	}
-	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{attestationKey: a})
+	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{export.Key: a})
 	receipt, err := b.Attest(ctx, e)
 	if err != nil || receipt.Unrecorded {
 		return store.Place{}, err
@@ -133,15 +117,4 @@ func (s *System) attestPendingRoots(ctx context.Context, b *workbench.Bench, e l
 		}
 	}
 	return nil
-}
-
-// ReadAttestation reads the attestation of a ledger entry; false if it has none.
-func ReadAttestation(data json.RawMessage) (Attestation, bool) {
-	var d struct {
-		Attests *Attestation `json:"attests"`
-	}
-	if json.Unmarshal(data, &d) != nil || d.Attests == nil {
-		return Attestation{}, false
-	}
-	return *d.Attests, true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/dual/export"
 	"github.com/candor-mcp/candor/workbench/dual/merkle"
 	"github.com/candor-mcp/candor/workbench/dual/store"
 	"github.com/candor-mcp/candor/workbench/dual/trail"
@@ -98,7 +99,7 @@ func verify(ctx context.Context, db *store.Store, dir, task string) (*Verificati
 }
 
 // verifyRoots computes the roots of finalised sessions again, and compares them with those that the ledger attests.
-func (v *Verification) verifyRoots(tx *store.Tx, attested map[string][]Attestation) error {
+func (v *Verification) verifyRoots(tx *store.Tx, attested map[string][]export.Attestation) error {
 	sessions, err := tx.Sessions(-1)
 	if err != nil {
 		return err
@@ -149,8 +150,8 @@ func checkRoot(tx *store.Tx, session *store.Session) (string, error) {
 
 // attestations reads from the ledger what it attests of a database: records by their task, and roots under the empty name. A record that
 // was attested twice is returned once.
-func attestations(ctx context.Context, db *store.Store, dir string) (map[string][]Attestation, error) {
-	found := map[string][]Attestation{}
+func attestations(ctx context.Context, db *store.Store, dir string) (map[string][]export.Attestation, error) {
+	found := map[string][]export.Attestation{}
 	if dir == "" {
 		return found, nil
 	}
@@ -167,7 +168,7 @@ func attestations(ctx context.Context, db *store.Store, dir string) (map[string]
 		return nil, err
 	}
 	defer reader.Close() //nolint:errcheck // it was only read
-	mark := []byte(`"` + attestationKey + `":`)
+	mark := []byte(`"` + export.Key + `":`)
 	seen := map[trail.Anchor]bool{}
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: func(l *ledger.Line) bool { return bytes.Contains(l.Raw(), mark) }}) {
 		if err != nil {
@@ -177,7 +178,7 @@ func attestations(ctx context.Context, db *store.Store, dir string) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		a, ok := ReadAttestation(record.Data)
+		a, ok := export.ReadAttestation(record.Data)
 		switch {
 		case !ok || a.Store != id:
 		case a.Thought != nil && !seen[*a.Thought]:
