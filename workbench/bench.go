@@ -142,7 +142,9 @@ func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }
 
 // Attest appends an entry and returns where it stands, so that it can be proven later. Without a trail the receipt is empty.
-func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) { return b.trail.attest(ctx, e) }
+func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
+	return b.trail.attest(ctx, e)
+}
 
 // Serve runs the system on standard input and output. The connection is the session.
 func (b *Bench) Serve(ctx context.Context) error {

@@ -70,6 +70,7 @@ deadlines, retries, circuit breaker. Exit code 2: a flag or a file is wrong.`,
 	_ = cmd.MarkFlagDirname("skills")     // the flags are ours, so that marking them cannot fail
 	_ = cmd.MarkFlagFilename("upstreams") // as above
 	complete(cmd, "access", spelt(dual.Accesses()))
+	cmd.AddCommand(newDualTasks(w), newDualSessions(w), newDualRounds(w), newDualVerify(w), newDualExport(w))
 	return cmd
 }
 

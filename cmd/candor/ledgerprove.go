@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/workbench/dual/export"
 )
 
 // proveCommand holds the flags of `candor ledger prove`.
@@ -81,7 +82,7 @@ func newLedgerCheckProof(l *ledgerCommand) *cobra.Command {
 		Use:   "check-proof FILE --key FILE",
 		Short: "Check a proof with nothing but the public key",
 		Long: `Check a proof that candor ledger prove wrote. It needs the proof and the public key, and nothing else: no ledger and no
-network.
+network. A file of candor workbench dual export holds thought records, too; they are checked with it.
 
 Exit code 0: the entry is in the ledger that the key signs; 1: the proof does not show that; 2: could not run.`,
 		Example: `  candor ledger check-proof proof.json --key signer.pub
@@ -104,6 +105,15 @@ type proofVerdict struct {
 	Size    int64          `json:"size,omitempty"`
 	Signed  string         `json:"signed,omitempty"`
 	Entry   *ledger.Record `json:"entry,omitempty"`
+	// Thoughts is how many thought records the file holds. They are as they were recorded.
+	Thoughts int `json:"thoughts,omitempty"`
+}
+
+func recordsOf(t *export.Thoughts) int {
+	if t == nil {
+		return 0
+	}
+	return len(t.Records)
 }
 
 func (c *checkProofCommand) run(name string) error {
@@ -114,17 +124,21 @@ func (c *checkProofCommand) run(name string) error {
 	if err != nil {
 		return err
 	}
-	proof, err := c.read(name)
+	proof, thoughts, err := c.read(name)
 	if err != nil {
 		return err
 	}
 	proven, err := ledger.CheckProof(proof, keys...)
+	if err == nil && thoughts != nil {
+		err = thoughts.Check(proven.Record.Data)
+	}
 	if c.json {
 		verdict := proofVerdict{OK: err == nil, Chain: proven.Record.Chain, Seq: proven.Record.Seq, Session: proven.SessionID, Size: proven.Size, Signed: proven.SignedAt}
 		if err != nil {
 			verdict = proofVerdict{Why: err.Error()}
 		} else {
 			verdict.Entry = &proven.Record
+			verdict.Thoughts = recordsOf(thoughts)
 		}
 		if err := writeLine(c.w.out, verdict); err != nil {
 			return err
@@ -135,31 +149,40 @@ func (c *checkProofCommand) run(name string) error {
 	}
 	if !c.json {
 		c.write(&proven)
+		if thoughts != nil {
+			fmt.Fprintf(c.w.out, "  thoughts  %s of task %s, unchanged since they were recorded\n",
+				count(uint64(len(thoughts.Records)), "record", "records"), plain(thoughts.Records[0].TaskID))
+		}
 	}
 	return nil
 }
 
-const maxProof = 8 << 20
+const maxProof = 64 << 20
 
-func (c *checkProofCommand) read(name string) (ledger.Proof, error) {
+// read reads a proof, and the thought records beside it, if there are any.
+func (c *checkProofCommand) read(name string) (ledger.Proof, *export.Thoughts, error) {
 	in := c.w.in
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return ledger.Proof{}, noFile(err)
+			return ledger.Proof{}, nil, noFile(err)
 		}
 		defer file.Close() //nolint:errcheck // it was only read
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxProof))
 	if err != nil {
-		return ledger.Proof{}, noFile(err)
+		return ledger.Proof{}, nil, noFile(err)
 	}
 	proof, err := ledger.ReadProof(data)
 	if err != nil {
-		return proof, bad("candor ledger prove writes one", "%s", err)
+		return proof, nil, bad("candor ledger prove writes one", "%s", err)
 	}
-	return proof, nil
+	thoughts, err := export.Read(data)
+	if err != nil {
+		return proof, nil, bad("candor workbench dual export writes one", "%s", err)
+	}
+	return proof, thoughts, nil
 }
 
 func (c *checkProofCommand) write(p *ledger.Proven) {

@@ -24,6 +24,7 @@ means: every failure is typed, recorded before it is sent, counted, and can be p
   kaiza     a governed file workspace: one role plans, a person approves, another role executes
   workrail  durable workflows: an agent is led step by step, and goes on after any interruption
   harness   memory, files, SQL, Python, a browser and web search behind one taxonomy of errors
+  dual      tasks, thought records and attestations, with failures in two shapes
 
 The person who approves the plans of kaiza uses:
 
@@ -44,7 +45,13 @@ The workflows of workrail are looked after with:
 
   candor workbench workrail sessions list what is running, where it stands and why it is blocked
   candor workbench workrail doctor   check the health of all sessions, and repair what can be repaired
-  candor workbench workrail check    check workflow files`,
+  candor workbench workrail check    check workflow files
+
+What dual has recorded is looked at with:
+
+  candor workbench dual tasks        list the tasks; sessions and rounds list the others
+  candor workbench dual verify       check that no thought record was changed or removed
+  candor workbench dual export TASK  write thought records with a proof for a third party`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench approve 3f2a9c1d --root ~/projects/site`,
 		Args: noSuchCommand,

@@ -67,6 +67,17 @@ func (t *Tx) UpdateTask(task *tasks.Task) error {
 	return err
 }
 
+// TaskIDs returns ids that begin with a text.
+func (t *Tx) TaskIDs(begin string, limit int) (ids []string, err error) {
+	err = t.rows(func(r *sql.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT id FROM tasks WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT ?2", begin, limit)
+	return ids, err
+}
+
 // TaskFilter chooses tasks. Empty fields choose all.
 type TaskFilter struct {
 	Status   tasks.Status

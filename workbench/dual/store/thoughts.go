@@ -42,6 +42,12 @@ func (t *Tx) CountThoughts(task string) (n int64, err error) {
 	return n, err
 }
 
+// CountBound returns how many records are bound to a session.
+func (t *Tx) CountBound(session string) (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE session_id = ?", session).Scan(&n)
+	return n, err
+}
+
 // ThoughtFilter chooses records. Empty fields choose all; Limit 0 is no limit.
 type ThoughtFilter struct {
 	TaskID, AgentID, SessionID string

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/workbench"
+	"github.com/candor-mcp/candor/workbench/dual"
+	"github.com/candor-mcp/candor/workbench/dual/consensus"
+	"github.com/candor-mcp/candor/workbench/dual/tasks"
+)
+
+// dualAdmin holds what the commands below `candor workbench dual` share. They change nothing, and may be used while the server runs.
+type dualAdmin struct {
+	w     *world
+	cmd   *cobra.Command
+	place benchFlags
+	json  bool
+}
+
+func (c *dualAdmin) register(cmd *cobra.Command) {
+	c.cmd = cmd
+	flags := cmd.Flags()
+	flags.StringVar(&c.place.state, "state", "", "the state folder of the server; default in the state folder of the user")
+	flags.StringVar(&c.place.ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
+	for _, folder := range []string{"state", "ledger"} {
+		_ = cmd.MarkFlagDirname(folder) // the flags are ours, so that marking them cannot fail
+	}
+}
+
+func (c *dualAdmin) registerJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+}
+
+// with opens the state for a function. A folder that was named must exist.
+func (c *dualAdmin) with(do func(*dual.Admin) error) (err error) {
+	if c.place.state != "" {
+		if info, err := os.Stat(c.place.state); err != nil || !info.IsDir() {
+			return bad("name the folder that the server was started with", "--state: %s is not a folder", c.place.state)
+		}
+	}
+	var state *workbench.State
+	if state, err = c.place.openState(c.w, "dual"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	admin, err := dual.OpenAdmin(orBackground(c.cmd.Context()), state.Dir(), c.place.trailDir(c.w, state))
+	if err != nil {
+		return bad("name the folder that the server was started with by --state", "%s", withoutHint(err))
+	}
+	defer func() { err = errors.Join(err, admin.Close()) }()
+	return do(admin)
+}
+
+func dualFault(err error) *fault {
+	return bad("try again; candor workbench dual verify checks the state", "%s", err)
+}
+
+func newDualTasks(w *world) *cobra.Command {
+	c := &dualAdmin{w: w}
+	status := ""
+	names := spelt(tasks.Statuses())
+	cmd := &cobra.Command{
+		Use:   "tasks",
+		Short: "List the tasks and where they stand",
+		Long:  `List the tasks in the order in which they were created: status, number of thought records, agent and title. A server may be running.`,
+		Example: `  candor workbench dual tasks
+  candor workbench dual tasks --status VERIFY --json`,
+		Args: atMost(0, "candor workbench dual tasks"),
+		RunE: func(*cobra.Command, []string) error {
+			if status != "" && !contains(names, status) {
+				return unknown("--status", status, names)
+			}
+			return c.with(func(a *dual.Admin) error { return c.tasks(a, tasks.Status(status)) })
+		},
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	cmd.Flags().StringVar(&status, "status", "", "only tasks in this status: "+joinWords(names))
+	complete(cmd, "status", names)
+	return cmd
+}
+
+func (c *dualAdmin) tasks(a *dual.Admin, status tasks.Status) error {
+	all, err := a.Tasks(orBackground(c.cmd.Context()), status)
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		return writeLine(c.w.out, map[string]any{"tasks": all})
+	}
+	paint := c.w.paint()
+	for i := range all {
+		t := &all[i]
+		fmt.Fprintf(c.w.out, "%s  %-9s  %s  %s  %s\n", paint.name(t.ID), t.Status, recordCount(t.Records), orDash(plain(t.AgentID)), cut(plain(t.Title), 80))
+	}
+	fmt.Fprintln(c.w.out, count(uint64(len(all)), "task", "tasks"))
+	return nil
+}
+
+func recordCount(n int64) string { return count(uint64(n), "record", "records") } //nolint:gosec // a count
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func newDualSessions(w *world) *cobra.Command {
+	c := &dualAdmin{w: w}
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Short:   "List the audit sessions and their roots",
+		Long:    `List the audit sessions, the newest first: open or finalised, the number of thought records, and the root. A server may be running.`,
+		Example: `  candor workbench dual sessions`,
+		Args:    atMost(0, "candor workbench dual sessions"),
+		RunE: func(*cobra.Command, []string) error {
+			return c.with(c.sessions)
+		},
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	return cmd
+}
+
+func (c *dualAdmin) sessions(a *dual.Admin) error {
+	all, err := a.Sessions(orBackground(c.cmd.Context()))
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		return writeLine(c.w.out, map[string]any{"sessions": all})
+	}
+	paint := c.w.paint()
+	for i := range all {
+		s := &all[i]
+		state, root := paint.warn("open     "), ""
+		if s.Finalized() {
+			state, root = paint.good("finalised"), "  root "+s.Root
+		}
+		fmt.Fprintf(c.w.out, "%s  %s  %s  begun %s%s\n", paint.name(plain(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
+		if s.Ledger != nil {
+			fmt.Fprintf(c.w.out, "    attested by ledger entry %s/%d\n", s.Ledger.Chain, s.Ledger.Seq)
+		}
+	}
+	fmt.Fprintln(c.w.out, count(uint64(len(all)), "session", "sessions"))
+	return nil
+}
+
+func newDualRounds(w *world) *cobra.Command {
+	c := &dualAdmin{w: w}
+	cmd := &cobra.Command{
+		Use:   "rounds",
+		Short: "List the rounds of votes",
+		Long: `List the rounds in the order in which they were proposed: state, votes, quorum and topic, and the voters whose second, different
+vote was refused. A server may be running.`,
+		Example: `  candor workbench dual rounds`,
+		Args:    atMost(0, "candor workbench dual rounds"),
+		RunE:    func(*cobra.Command, []string) error { return c.with(c.rounds) },
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	return cmd
+}
+
+func (c *dualAdmin) rounds(a *dual.Admin) error {
+	all, err := a.Rounds(orBackground(c.cmd.Context()))
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		return writeLine(c.w.out, map[string]any{"rounds": all})
+	}
+	paint := c.w.paint()
+	for i := range all {
+		r := &all[i]
+		state := fmt.Sprintf("%-8s", r.State)
+		switch r.State {
+		case consensus.Accepted:
+			state = paint.good(state)
+		case consensus.Rejected:
+			state = paint.bad(state)
+		case consensus.Open:
+			state = paint.warn(state)
+		}
+		fmt.Fprintf(c.w.out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", paint.name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), cut(plain(r.Topic), 80))
+		for _, e := range r.Equivocations {
+			fmt.Fprintf(c.w.out, "    %s  %s voted %s and then wanted %s\n", paint.bad("equivocation"), plain(e.Voter), e.First, e.Attempted)
+		}
+	}
+	fmt.Fprintln(c.w.out, count(uint64(len(all)), "round", "rounds"))
+	return nil
+}

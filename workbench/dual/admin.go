@@ -1,0 +1,210 @@
+package dual
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/workbench/dual/consensus"
+	"github.com/candor-mcp/candor/workbench/dual/export"
+	"github.com/candor-mcp/candor/workbench/dual/store"
+	"github.com/candor-mcp/candor/workbench/dual/tasks"
+	"github.com/candor-mcp/candor/workbench/dual/trail"
+)
+
+// Admin reads the state of a server for the person who runs it. The server may be running. It changes nothing.
+type Admin struct {
+	store  *store.Store
+	ledger string
+}
+
+// Errors of an [Admin].
+var (
+	ErrNoDatabase  = errors.New("the folder has no database: the server was never started with it")
+	ErrNoTask      = errors.New("no task has this id")
+	ErrNoRecords   = errors.New("the task has no thought records")
+	ErrNotAttested = errors.New("the ledger does not attest the last record of the task")
+)
+
+// OpenAdmin opens the database in a state folder. The folder of the ledger may be "".
+func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
+	if _, err := os.Stat(filepath.Join(state, store.FileName)); err != nil {
+		return nil, ErrNoDatabase
+	}
+	db, err := store.Open(ctx, state, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &Admin{db, trail}, nil
+}
+
+// Close closes the database.
+func (a *Admin) Close() error { return a.store.Close() }
+
+// TaskInfo is a task and how many thoughts were recorded for it.
+type TaskInfo struct {
+	tasks.Task
+	Records int64 `json:"record_count"`
+}
+
+// Tasks returns the tasks in a status, in the order in which they were created; "" is all.
+func (a *Admin) Tasks(ctx context.Context, status tasks.Status) ([]TaskInfo, error) {
+	all := []TaskInfo{}
+	err := a.store.View(ctx, func(tx *store.Tx) error {
+		for after := ""; ; {
+			some, more, err := tx.Tasks(store.TaskFilter{Status: status, After: after, Limit: pendingBatch})
+			if err != nil {
+				return err
+			}
+			for _, t := range some {
+				records, err := tx.CountThoughts(t.ID)
+				if err != nil {
+					return err
+				}
+				all = append(all, TaskInfo{t, records})
+			}
+			if !more {
+				return nil
+			}
+			after = some[len(some)-1].ID
+		}
+	})
+	return all, err
+}
+
+// SessionInfo is an audit session, the number of records that are bound to it now, and where the ledger attests its root.
+type SessionInfo struct {
+	store.Session
+	Bound  int64        `json:"bound_records"`
+	Ledger *store.Place `json:"ledger,omitempty"`
+}
+
+// Sessions returns all audit sessions, the newest first.
+func (a *Admin) Sessions(ctx context.Context) ([]SessionInfo, error) {
+	all := []SessionInfo{}
+	err := a.store.View(ctx, func(tx *store.Tx) error {
+		sessions, err := tx.Sessions(-1)
+		if err != nil {
+			return err
+		}
+		for _, s := range sessions {
+			info := SessionInfo{Session: s}
+			if info.Bound, err = tx.CountBound(s.ID); err != nil {
+				return err
+			}
+			if s.Place.Chain != "" {
+				info.Ledger = &s.Place
+			}
+			all = append(all, info)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// RoundInfo is a round of votes and the second votes that were refused in it.
+type RoundInfo struct {
+	consensus.Round
+	Accepted      int                  `json:"accepted"`
+	Rejected      int                  `json:"rejected"`
+	Equivocations []store.Equivocation `json:"equivocations"`
+}
+
+// Rounds returns all rounds, in the order in which they were proposed.
+func (a *Admin) Rounds(ctx context.Context) ([]RoundInfo, error) {
+	all := []RoundInfo{}
+	err := a.store.View(ctx, func(tx *store.Tx) error {
+		ids, _, err := tx.RoundIDs(0, -1)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			r, err := tx.Round(id)
+			if err != nil {
+				return err
+			}
+			info := RoundInfo{Round: *r}
+			info.Accepted, info.Rejected = r.Count()
+			if info.Equivocations, err = tx.Equivocations(id); err != nil {
+				return err
+			}
+			all = append(all, info)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Verify checks the thought records of all tasks, or of one, against their hashes and the ledger, and the roots of sessions.
+func (a *Admin) Verify(ctx context.Context, task string) (*Verification, error) {
+	return verify(ctx, a.store, a.ledger, task)
+}
+
+// FindTask returns the id of the task that begins with what a person typed.
+func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
+	var ids []string
+	err := a.store.View(ctx, func(tx *store.Tx) (err error) {
+		ids, err = tx.TaskIDs(typed, 2)
+		return err
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", ErrNoTask
+	case len(ids) > 1:
+		return "", fmt.Errorf("several tasks have an id that begins with %q", typed)
+	}
+	return ids[0], nil
+}
+
+// Export returns the thought records of a task with the proof of the ledger for the last of them. The error is [ledger.ErrNotCovered] until a
+// checkpoint covers it, about a second after it was recorded.
+func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
+	out := &export.File{Thoughts: &export.Thoughts{}}
+	var place store.Place
+	err := a.store.View(ctx, func(tx *store.Tx) error {
+		t, err := tx.Task(task)
+		if err != nil {
+			return err
+		}
+		out.Thoughts.Task = *t
+		records := &out.Thoughts.Records
+		if err := tx.Thoughts(store.ThoughtFilter{TaskID: task}, func(_ int64, r *trail.Record) error {
+			*records = append(*records, *r)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if len(*records) == 0 {
+			return ErrNoRecords
+		}
+		attested := false
+		if place, attested, err = tx.ThoughtPlace((*records)[len(*records)-1].ID); err == nil && (!attested || a.ledger == "") {
+			err = ErrNotAttested
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.Proof, err = ledger.Prove(a.ledger, place.Chain, place.Seq); err != nil {
+		return nil, err
+	}
+	return out, checkExport(out)
+}
+
+// checkExport refuses to export what a third party would reject.
+func checkExport(f *export.File) error {
+	var entry struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(f.Entry), &entry); err != nil {
+		return err
+	}
+	return f.Thoughts.Check(entry.Data)
+}

@@ -1,0 +1,161 @@
+package dual_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// runCandor runs a command and returns what it prints and its exit code.
+func runCandor(t testing.TB, words ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(binary, words...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+}
+
+// person runs a command below candor workbench dual on the state of p.
+func (p *place) person(words ...string) (stdout, stderr string, code int) {
+	p.t.Helper()
+	return runCandor(p.t, append(append([]string{"workbench", "dual"}, words...), "--state", p.state)...)
+}
+
+// TestAPersonSeesWhatTheServerHolds lists tasks, sessions and rounds while the server runs.
+func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	id := s.task(args{"title": "Fix the \x1b[31mdoor"})
+	s.call("audit_session_start", args{"session_id": "work"}).fine()
+	s.think(id, nil).fine()
+	root := s.call("merkle_finalize", args{"session_id": "work"}).fine().data("root")
+	s.call("audit_session_start", args{"session_id": "later"}).fine()
+	round := s.propose(3, nil)
+	s.vote(round, 0, "accept").fine()
+	s.vote(round, 0, "reject").isA("ALREADY_VOTED")
+	for _, row := range []struct {
+		words []string
+		want  []string
+	}{
+		{[]string{"tasks"}, []string{id + "  INIT       1 record  agent-1  Fix the", "1 task\n"}},
+		{[]string{"tasks", "--status", "DONE"}, []string{"0 tasks\n"}},
+		{[]string{"tasks", "--json"}, []string{`"id":"` + id + `"`, `"record_count":1`}},
+		{[]string{"sessions"}, []string{"work  finalised  1 record", "root " + root, "attested by ledger entry dual-", "later  open", "2 sessions\n"}},
+		{[]string{"sessions", "--json"}, []string{`"session_id":"work"`, `"bound_records":1`, `"chain":"dual-`}},
+		{[]string{"rounds"}, []string{round[:16] + "  open      1 accept, 0 reject, 3 of 3 needed  release", "equivocation  v0 voted accept and then wanted reject", "1 round\n"}},
+		{[]string{"rounds", "--json"}, []string{`"round_id":"` + round + `"`, `"accepted":1`}},
+		{[]string{"verify"}, []string{"OK: 1 record of 1 task, 1 attested by the ledger, 1 finalised session\n"}},
+		{[]string{"verify", id[:8], "--json"}, []string{`"valid":true`, `"record_count":1`}},
+	} {
+		out, said, code := p.person(row.words...)
+		if code != 0 || strings.Contains(out, "\x1b") {
+			t.Errorf("%v: code %d, %q, %s", row.words, code, out, said)
+		}
+		for _, want := range row.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v: %q is not in\n%s", row.words, want, out)
+			}
+		}
+	}
+	for _, row := range []struct {
+		words []string
+		said  string
+	}{
+		{[]string{"tasks", "--status", "OPEN"}, "--status"},
+		{[]string{"verify", "ffffffff-none"}, "no task has an id that begins with"},
+		{[]string{"export", "ffffffff-none"}, "no task has an id"},
+		{[]string{"taks"}, "did you mean candor workbench dual tasks"},
+	} {
+		if _, said, code := p.person(row.words...); code != 2 || !strings.Contains(said, row.said) {
+			t.Errorf("%v: code %d, %s", row.words, code, said)
+		}
+	}
+	empty := newPlace(t)
+	if err := os.MkdirAll(empty.state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := empty.person("tasks"); code != 2 || !strings.Contains(said, "has no database") {
+		t.Errorf("an empty folder: code %d, %s", code, said)
+	}
+}
+
+// TestAPersonFindsTampering: the exit code is 1, and the record is named.
+func TestAPersonFindsTampering(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	_, records := s.interleaved(2)
+	s.end()
+	p.sql("UPDATE thoughts SET agent_id = 'mallory' WHERE id = ?", records[1])
+	out, _, code := p.person("verify")
+	if code != 1 || !strings.Contains(out, "record 1: hash_mismatch") || !strings.Contains(out, "FAILED: 1 fault") {
+		t.Errorf("code %d, %s", code, out)
+	}
+}
+
+// TestAThirdPartyChecksAnExport: with the file and the public key alone, and finds every change of a record.
+func TestAThirdPartyChecksAnExport(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	tasks, _ := s.interleaved(3)
+	bare := s.task(nil)
+	home := filepath.Dir(p.state)
+	file, key := filepath.Join(home, "thoughts.json"), filepath.Join(home, "signer.pub")
+	if _, said, code := p.person("export", tasks[0][:13], "--out", file); code != 0 {
+		t.Fatalf("export: %d, %s", code, said)
+	}
+	if _, said, code := p.person("export", bare); code != 2 || !strings.Contains(said, "has no thought records") {
+		t.Errorf("a task without records: %d, %s", code, said)
+	}
+	if _, said, code := runCandor(t, "ledger", "key", "export", "--ledger", p.trail(), "--out", key); code != 0 {
+		t.Fatalf("key export: %d, %s", code, said)
+	}
+	s.end()
+	if err := os.RemoveAll(p.state); err != nil { // the third party has nothing else
+		t.Fatal(err)
+	}
+	out, said, code := runCandor(t, "ledger", "check-proof", file, "--key", key)
+	if code != 0 || !strings.Contains(out, "thoughts  3 records of task "+tasks[0]) {
+		t.Fatalf("check-proof: %d, %s, %s", code, out, said)
+	}
+	if out, _, code := runCandor(t, "ledger", "check-proof", file, "--key", key, "--json"); code != 0 || !strings.Contains(out, `"thoughts":3`) {
+		t.Errorf("check-proof --json: %d, %s", code, out)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		for field, forged := range map[string]any{"content": "forged", "agent_id": "mallory", "session_id": "x", "type": "plan", "timestamp": "2020-01-01T00:00:00.000000Z", "seq": 9} {
+			var f map[string]any
+			if err := json.Unmarshal(whole, &f); err != nil {
+				t.Fatal(err)
+			}
+			f["thoughts"].(map[string]any)["records"].([]any)[i].(map[string]any)[field] = forged
+			raw, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Join(home, fmt.Sprintf("forged-%d-%s.json", i, field))
+			if err := os.WriteFile(name, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, said, code := runCandor(t, "ledger", "check-proof", name, "--key", key); code != 1 || !strings.Contains(said, "the proof does not hold") {
+				t.Errorf("%s of record %d: code %d, %s%s", field, i+1, code, out, said)
+			}
+		}
+	}
+}
