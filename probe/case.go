@@ -110,6 +110,7 @@ const (
 
 	// Not in the corpus.
 	CaseValid         = "valid"        // plain arguments that the tool accepts, with the examples of its schema
+	CaseUnknownIDs    = "unknown_ids"  // optional ids that name nothing
 	CaseEmptyText     = "empty_text"   // "" where a text with content is wanted
 	CaseArgsNull      = "args_null"    // arguments is null
 	CaseTooLong       = "too_long"     // a text beyond maxLength

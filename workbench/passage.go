@@ -63,7 +63,7 @@ func (b *Bench) missing(next mcp.MethodHandler) mcp.MethodHandler {
 func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	received := request.Params.Arguments
 	none := bytes.TrimSpace(received)
-	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 {
+	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 && !b.system.StrictNull {
 		request.Params.Arguments = json.RawMessage(`{}`) // a client may say by null that it gives none; where some are needed, null is not an object
 	}
 	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}

@@ -16,6 +16,7 @@ type System struct {
 	Domain       string // the domain whose codes it raises
 	Tools        []Tool
 	Sessionless  bool        // its tools take no session_id
+	StrictNull   bool        // null is not accepted in place of no arguments
 	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
 
 	// Pattern chooses the pattern of the dialect dual for the failures of a tool; nil leaves it to the code.

@@ -92,7 +92,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&c.headers, "header", nil, "a header for every request, as in 'Authorization: Bearer …'; may be repeated")
 	flags.StringArrayVar(&c.env, "env", nil, "a variable for the server, as NAME=VALUE, or NAME to pass on our own; may be repeated")
 	flags.StringVar(&c.dir, "dir", "", "the server's working folder; default a fresh one")
-	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read")
+	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read; * is all")
 	flags.BoolVar(&c.yes, "yes", false, "all tools may be called for real")
 	flags.Uint64Var(&c.seed, "seed", 1, "the order in which the tools are tried, 1 is as they are listed; the same seed repeats a run exactly")
 	flags.StringVar(&c.startup, "startup", "60s", "how long the server may take until it answers the greeting")
@@ -129,6 +129,9 @@ func (c *probeCommand) start(args []string) error {
 	}
 	if c.out == "-" { // as everywhere
 		c.out = ""
+	}
+	if contains(c.allow, "*") {
+		c.yes, c.allow = true, nil
 	}
 	if err := c.check(args); err != nil {
 		return err

@@ -37,3 +37,8 @@ func changes(name string) bool {
 	does, looks := changing.Get().FindStringIndex(cut), reading.Get().FindStringIndex(cut)
 	return does != nil && (looks == nil || does[0] < looks[0])
 }
+
+var identifying = lazyregexp.New(`(^|_)(id|uuid|guid)$`)
+
+// namesID reports an argument whose name says that it holds an id, as parent_id and parentId do.
+func namesID(name string) bool { return identifying.MatchString(words(name)) }

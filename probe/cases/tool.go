@@ -149,6 +149,7 @@ func (m *maker) repeat() {
 
 // domain asks in sound arguments: for what does not exist, and for what may well exist.
 func (m *maker) domain() {
+	m.unknownIDs()
 	if len(m.shape.required()) == 0 {
 		m.add(probe.GroupDomain, probe.CaseNoArgsValid, "", json.RawMessage(`{}`))
 		return
@@ -160,14 +161,44 @@ func (m *maker) domain() {
 	}
 }
 
+// unknownIDs names what does not exist in the arguments that are optional: a parent, a cursor, a filter. Some servers find nothing then,
+// and for some the caller may choose the id, so that nothing has to fail.
+func (m *maker) unknownIDs() {
+	ids := slices.DeleteFunc(slices.Clone(m.shape.properties), func(p property) bool { return p.required || p.kind != "string" || !namesID(p.name) })
+	if len(ids) == 0 {
+		return
+	}
+	made := members(append(m.shape.required(), ids...), func(p property) json.RawMessage {
+		if p.required {
+			return p.valid()
+		}
+		return p.unknownID()
+	})
+	m.add(probe.GroupDomain, probe.CaseUnknownIDs, "", m.accepted(made))
+}
+
+// unknownID is an id that names nothing, in a form that the schema accepts if one of the usual forms is.
+func (p property) unknownID() json.RawMessage {
+	if own, err := schema.Compile(p.schema.Raw()); err == nil {
+		for _, id := range []string{`"zz-nonexistent"`, `"00000000-0000-4000-8000-000000000000"`, `"999999999"`} {
+			if own.Accepts([]byte(id)) || own.Explain([]byte(id)).OK() {
+				return json.RawMessage(id)
+			}
+		}
+	}
+	return p.valid()
+}
+
 // plain are arguments as a person would give them to try the tool.
 func (m *maker) plain() json.RawMessage {
 	return members(m.shape.required(), func(p property) json.RawMessage { return sample(p.name, p.schema, 0) })
 }
 
 // valid are arguments that the schema accepts, as far as we can make them.
-func (m *maker) valid() json.RawMessage {
-	made := m.shape.arguments("", nil)
+func (m *maker) valid() json.RawMessage { return m.accepted(m.shape.arguments("", nil)) }
+
+// accepted returns arguments changed so that the schema accepts them, as far as we can.
+func (m *maker) accepted(made json.RawMessage) json.RawMessage {
 	if m.sound == nil || m.sound.Accepts(made) {
 		return made
 	}

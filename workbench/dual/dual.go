@@ -117,7 +117,7 @@ const instructions = `Tasks, thought records and attestations.
 func (s *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "dual", Title: "Tasks, trail and attestations", Instructions: instructions, Dialect: "dual", Domain: Domain,
-		Tools: s.tools(), Sessionless: true, Gate: s.admit, Refine: refine, Pattern: PatternOf, Close: s.Close,
+		Tools: s.tools(), Sessionless: true, StrictNull: true, Gate: s.admit, Refine: refine, Pattern: PatternOf, Close: s.Close,
 		Invariants: []workbench.Invariant{
 			{ID: "INV_STARTUP_TOOL_COUNT", About: fmt.Sprintf("The server has %d tools, each with a pattern.", ToolCount), Check: s.countTools},
 			{ID: "INV_STARTUP_DATABASE_READABLE", About: "The database can be read.", Check: s.databaseReadable},
