@@ -3,24 +3,32 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// module writes a module whose one test proves D6, and the output of a run of it.
+// module writes a module whose tests prove D1 to D16, and the output of a run of it.
 func module(t *testing.T, events string) (root, results string) {
 	t.Helper()
 	root = t.TempDir()
 	results = filepath.Join(root, "results.json")
+	tests := "package d\nimport \"testing\"\n"
+	for i := range 16 {
+		tests += fmt.Sprintf("func TestD%dATask(t *testing.T) {}\n", i+1)
+	}
 	for name, text := range map[string]string{
-		"go.mod":    "module example.org/fake\n",
-		"d_test.go": "package d\nimport \"testing\"\nfunc TestD6ATask(t *testing.T) {}\n",
-		results:     events,
+		"go.mod":                   "module example.org/fake\n",
+		"workbench/dual/d_test.go": tests,
+		results:                    events,
 	} {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(root, name)
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -30,17 +38,21 @@ func module(t *testing.T, events string) (root, results string) {
 }
 
 func TestExitCodesTellRightFromWrongFromUnusable(t *testing.T) {
-	passed := `{"Action":"pass","Package":"example.org/fake","Test":"TestD6ATask"}` + "\n"
-	failed := strings.Replace(passed, "pass", "fail", 1)
+	passed := ""
+	for i := range 16 {
+		passed += fmt.Sprintf(`{"Action":"pass","Package":"example.org/fake/workbench/dual","Test":"TestD%dATask"}`+"\n", i+1)
+	}
+	const d6 = `"pass","Package":"example.org/fake/workbench/dual","Test":"TestD6ATask"`
+	failed := strings.Replace(passed, d6, strings.Replace(d6, "pass", "fail", 1), 1)
 	for _, c := range []struct {
 		events, args string
 		exit         int
 		says         string
 	}{
-		{passed, "--letters D", exitFine, "passed      . TestD6ATask"},
-		{failed, "--letters D", exitWrong, "FAILED      . TestD6ATask"},
+		{passed, "--letters D", exitFine, "passed      workbench/dual TestD6ATask"},
+		{failed, "--letters D", exitWrong, "FAILED      workbench/dual TestD6ATask"},
 		{failed, "--letters D --brief", exitWrong, "D6   BROKEN"},
-		{"not JSON\n", "--letters D", exitWrong, "DID NOT RUN . TestD6ATask"},
+		{"not JSON\n", "--letters D", exitWrong, "DID NOT RUN workbench/dual TestD6ATask"},
 		{passed, "--letters K", exitWrong, "22 NO TEST"},
 		{passed, "--letters X", exitBad, "nothing of that letter"},
 		{passed, "--codes", exitWrong, "kaiza/FILE_NOT_FOUND NO TEST"},
