@@ -50,7 +50,7 @@ func (p *place) sql(statement string, values ...any) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer db.Close()
+	defer db.Close() //nolint:errcheck // the statement has its own error
 	result, err := db.Exec(statement, values...)
 	if err != nil {
 		p.t.Fatalf("%s: %v", statement, err)

@@ -39,7 +39,7 @@ func TestPage(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s is not what the server says; run go test ./workbench/dual -run TestPage -update", page)
 	}
-	if err := os.WriteFile(page, []byte(want), 0o644); err != nil { //nolint:gosec // a page that all may read
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

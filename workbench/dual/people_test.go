@@ -140,12 +140,21 @@ func TestAThirdPartyChecksAnExport(t *testing.T) {
 	}
 	for i := range 3 {
 		for field, forged := range map[string]any{"content": "forged", "agent_id": "mallory", "session_id": "x", "type": "plan", "timestamp": "2020-01-01T00:00:00.000000Z", "seq": 9} {
-			var f map[string]any
-			if err := json.Unmarshal(whole, &f); err != nil {
+			var f map[string]json.RawMessage
+			var thoughts struct {
+				Task    json.RawMessage  `json:"task"`
+				Records []map[string]any `json:"records"`
+			}
+			if err := errors.Join(json.Unmarshal(whole, &f), json.Unmarshal(f["thoughts"], &thoughts)); err != nil {
 				t.Fatal(err)
 			}
-			f["thoughts"].(map[string]any)["records"].([]any)[i].(map[string]any)[field] = forged
-			raw, err := json.Marshal(f)
+			thoughts.Records[i][field] = forged
+			raw, err := json.Marshal(thoughts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f["thoughts"] = raw
+			raw, err = json.Marshal(f)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -114,9 +114,9 @@ func TestDependenciesHoldATaskBack(t *testing.T) {
 func TestTasksAreListedInPages(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
-	var want, got []string
-	for range 7 {
-		want = append(want, s.task(args{"agent_id": "pager"}))
+	want, got := make([]string, 7), []string{}
+	for i := range want {
+		want[i] = s.task(args{"agent_id": "pager"})
 		s.task(args{"agent_id": "other"})
 	}
 	for after := ""; ; {
