@@ -162,3 +162,44 @@ func TestValidationOfTasks(t *testing.T) {
 		t.Errorf("%d tasks exist", n)
 	}
 }
+
+// TestLargeAnswersAreCutIntoPages: no answer holds much more than 1 MiB of text, and nothing is lost.
+func TestLargeAnswersAreCutIntoPages(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	large := strings.Repeat("x", 60<<10)
+	id := ""
+	for range 25 {
+		id = s.task(args{"context": args{"a": large}})
+	}
+	for range 25 {
+		s.think(id, args{"content": large}).fine()
+	}
+	seen, after := 0, int64(0)
+	for more := true; more; {
+		a := s.call("thought_record_list", args{"limit": 200, "after": after}).fine()
+		if n := len(a.m.Bytes()); n > 4<<20 { // the text is there twice
+			t.Errorf("an answer of %d bytes", n)
+		}
+		seen, after, more = seen+int(a.number("count")), a.number("next_after"), a.truth("more")
+	}
+	if seen != 25 {
+		t.Errorf("%d records are listed", seen)
+	}
+	seen, last := 0, ""
+	for more := true; more; {
+		in := args{"limit": 200}
+		if last != "" {
+			in["after_id"] = last
+		}
+		a := s.call("task_list", in).fine()
+		if n := len(a.m.Bytes()); n > 4<<20 {
+			t.Errorf("an answer of %d bytes", n)
+		}
+		n := int(a.number("count"))
+		seen, last, more = seen+n, a.data("tasks", n-1, "id"), a.truth("more")
+	}
+	if seen != 25 {
+		t.Errorf("%d tasks are listed", seen)
+	}
+}

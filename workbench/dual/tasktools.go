@@ -22,6 +22,7 @@ const (
 	statusSchema   = `{"type":"string","enum":["INIT","GATHER","ANALYZE","PLAN","APPLY","VERIFY","DONE","CANCELLED"],"description":%q}`
 	contextSchema  = `{"type":"object","description":"Any JSON object that belongs to the task, at most 64 KiB."}`
 	defaultEntries = 50
+	pageBytes      = 1 << 20 // of the texts in one answer; what is left is on the next page
 )
 
 func property(schema, about string) string { return fmt.Sprintf(schema, about) }
@@ -159,9 +160,24 @@ func (s *System) taskList() workbench.Tool {
 				}
 				return err
 			})
+			if fits := fitting(all); fits < len(all) {
+				all, more = all[:fits], true
+			}
 			return map[string]any{"tasks": all, "count": len(all), "more": more}, err
 		}),
 	}
+}
+
+// fitting returns how many tasks fit into one answer, at least one.
+func fitting(all []tasks.Task) int {
+	size := 0
+	for i := range all {
+		if size > pageBytes {
+			return i
+		}
+		size += len(all[i].Description) + len(all[i].Context) + len(all[i].Result)
+	}
+	return len(all)
 }
 
 // actions is what task_next_actions returns.

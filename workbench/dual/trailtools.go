@@ -129,7 +129,7 @@ func (s *System) thoughtRecordList() workbench.Tool {
 }
 
 func (s *System) listThoughts(ctx context.Context, _ *workbench.Call, in thoughtListArgs) (any, error) {
-	all, last, more := []trail.Record{}, in.After, false
+	all, last, more, size := []trail.Record{}, in.After, false, 0
 	err := s.store.View(ctx, func(tx *store.Tx) error {
 		if in.TaskID != "" {
 			if _, err := findTask(tx, in.TaskID); err != nil {
@@ -144,8 +144,9 @@ func (s *System) listThoughts(ctx context.Context, _ *workbench.Call, in thought
 		limit := orDefault(in.Limit)
 		filter := store.ThoughtFilter{TaskID: in.TaskID, AgentID: in.AgentID, SessionID: in.SessionID, Type: in.Type, After: in.After, Limit: limit + 1}
 		return tx.Thoughts(filter, func(number int64, r *trail.Record) error {
-			if more = len(all) == limit; !more {
+			if more = more || len(all) == limit || size > pageBytes; !more {
 				all, last = append(all, *r), number
+				size += len(r.Content)
 			}
 			return nil
 		})
