@@ -112,7 +112,7 @@ func (s *server) retryable(a answer) {
 	}
 }
 
-// TestD15AFullDatabaseIsDBFull: told apart from a busy one, retryable, and the database goes on once there is space.
+// TestD15AFullDatabaseIsDBFull: distinct from a busy one, retryable, and the database goes on once there is space.
 func TestD15AFullDatabaseIsDBFull(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -19,7 +19,7 @@ type vrfArgs struct {
 func (s *System) vrfEval() workbench.Tool {
 	return workbench.Tool{
 		Name: "vrf_eval", Title: "Evaluate a verifiable random function",
-		About: "Evaluate the VRF of RFC 9381 (" + vrf.Suite + ") for an input: a pseudorandom output that whoever has the public key can check with the proof.",
+		About: "Evaluate the VRF of RFC 9381 (" + vrf.Suite + ") for an input: a pseudorandom output with a proof, which can be checked with the public key.",
 		Input: `{"priv_key_hex":{"type":"string","maxLength":256,"description":"The private key: 32 bytes as 64 hexadecimal digits. It is not stored."},
 "input":{"type":"string","maxLength":65536,"description":"The input as text."},
 "input_hex":{"type":"string","maxLength":131072,"pattern":"^([0-9a-fA-F]{2})*$","description":"The input in hex, in place of input."}}`,

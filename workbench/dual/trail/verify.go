@@ -20,7 +20,7 @@ type Broken struct {
 	Fault  Fault  `json:"fault"`
 }
 
-// Anchor is what was attested of a record when it was made, in a place that whoever changes the records does not change.
+// Anchor is what was attested of a record when it was made, in a place apart from the records.
 type Anchor struct {
 	ID     string `json:"id"`
 	TaskID string `json:"task_id"`

@@ -15,7 +15,7 @@ const Suite = "ECVRF-EDWARDS25519-SHA512-ELL2"
 // ErrKey is returned for a private key that is not 32 bytes in hex. It does not repeat the key.
 var ErrKey = errors.New("the private key must be 64 hexadecimal digits")
 
-// Output is the result of an evaluation, in hex. Whoever has PublicKey can check that Beta belongs to the input, by Proof.
+// Output is the result of an evaluation, in hex. Proof shows to a holder of PublicKey that Beta belongs to the input.
 type Output struct {
 	Suite     string `json:"suite"`
 	PublicKey string `json:"public_key"`
