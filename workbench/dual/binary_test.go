@@ -2,11 +2,10 @@ package dual_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"github.com/candor-mcp/candor/internal/testbinary"
 )
 
 // binary is the shipped program. The tests of this package drive it as clients do and see nothing of its inside.
@@ -31,22 +30,5 @@ func TestMain(m *testing.M) {
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("D13|D11") // calls run beside each other there only; the rest runs without the detector
 	}
-	dir, err := os.MkdirTemp("", "dual")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	binary = filepath.Join(dir, "candor")
-	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // no test writes into the state folder of the user; the name is valid
-	build := []string{"build", "-o", binary}
-	if raced {
-		build = append(build, "-race")
-	}
-	if out, err := exec.Command("go", append(build, "github.com/candor-mcp/candor/cmd/candor")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building candor: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(testbinary.Run(m, raced, &binary))
 }
