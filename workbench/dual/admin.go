@@ -87,7 +87,7 @@ type SessionInfo struct {
 func (a *Admin) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	all := []SessionInfo{}
 	err := a.store.View(ctx, func(tx *store.Tx) error {
-		sessions, err := tx.Sessions(-1)
+		sessions, _, err := tx.Sessions(0, -1)
 		if err != nil {
 			return err
 		}
@@ -118,18 +118,18 @@ type RoundInfo struct {
 func (a *Admin) Rounds(ctx context.Context) ([]RoundInfo, error) {
 	all := []RoundInfo{}
 	err := a.store.View(ctx, func(tx *store.Tx) error {
-		ids, _, err := tx.RoundIDs(0, -1)
+		ids, err := tx.RoundIDs(0, -1)
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			r, err := tx.Round(id)
+			r, err := tx.Round(id.ID)
 			if err != nil {
 				return err
 			}
 			info := RoundInfo{Round: *r}
 			info.Accepted, info.Rejected = r.Count()
-			if info.Equivocations, err = tx.Equivocations(id); err != nil {
+			if info.Equivocations, err = tx.Equivocations(id.ID); err != nil {
 				return err
 			}
 			all = append(all, info)

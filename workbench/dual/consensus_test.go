@@ -83,6 +83,23 @@ func TestEquivocationIsRefused(t *testing.T) {
 	}
 }
 
+// TestARepeatedEquivocationIsKeptOnce: a voter cannot fill the database or an answer with votes that are refused.
+func TestARepeatedEquivocationIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	round := s.propose(3, nil)
+	s.vote(round, 0, "accept").fine()
+	for range 5 {
+		s.vote(round, 0, "reject").isA("ALREADY_VOTED")
+	}
+	if n := s.call("consensus_finality", args{"round_id": round}).fine().value("equivocations").Len(); n != 1 {
+		t.Errorf("%d equivocations are kept", n)
+	}
+	if n := s.call("reputation_history", args{"agent_id": "v0"}).fine().number("count"); n != 1 {
+		t.Errorf("%d outcomes are kept", n)
+	}
+}
+
 // TestOneOfManyVotesCounts: a voter votes at the same time through several servers.
 func TestOneOfManyVotesCounts(t *testing.T) {
 	t.Parallel()
@@ -136,6 +153,31 @@ func TestGossipReturnsWhatTheCallerLacks(t *testing.T) {
 	page := s.call("consensus_gossip", args{"limit": 1}).fine()
 	if next := s.call("consensus_gossip", args{"limit": 1, "after": page.number("next_after")}).fine(); next.data("rounds", 0, "round_id") != second {
 		t.Errorf("%s", next.value().Raw())
+	}
+}
+
+// TestGossipPagesAreBoundedInBytes: large rounds come on several pages, and none is lost.
+func TestGossipPagesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	want := map[string]bool{}
+	for range 30 {
+		want[s.propose(1, args{"proposal": strings.Repeat("\x01", 16<<10)})] = true // 6 bytes each in JSON
+	}
+	pages, after := 0, int64(0)
+	for more := true; more; pages++ {
+		a := s.call("consensus_gossip", args{"limit": 200, "after": after}).fine()
+		if n := len(a.m.Bytes()); n > 4<<20 { // the text is there twice
+			t.Errorf("an answer of %d bytes", n)
+		}
+		for v := range a.value("rounds").Elements() {
+			id, _ := v.Path("round_id").Str()
+			delete(want, id)
+		}
+		after, more = a.number("next_after"), a.truth("more")
+	}
+	if len(want) > 0 || pages < 2 {
+		t.Errorf("%d pages, %d rounds are not on them", pages, len(want))
 	}
 }
 

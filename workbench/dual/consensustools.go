@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -105,7 +106,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 	return standingOf(r, nil), nil
 }
 
-// secondVote refuses a second vote. One that differs is recorded, and counts against the voter.
+// secondVote refuses a second vote. The first one that differs is recorded, and counts against the voter.
 func (s *System) secondVote(tx *store.Tx, r *consensus.Round, first consensus.Vote, attempted consensus.Choice) (*candor.Error, error) {
 	differs := first.Choice != attempted
 	refused := failure(candor.CodeDualAlreadyVoted, "", map[string]any{"first": first.Choice, "attempted": attempted, "equivocation": differs})
@@ -113,8 +114,9 @@ func (s *System) secondVote(tx *store.Tx, r *consensus.Round, first consensus.Vo
 		return refused, nil
 	}
 	at := stampNow(s)
-	if err := tx.InsertEquivocation(store.Equivocation{RoundID: r.ID, Voter: first.Voter, First: first.Choice, Attempted: attempted, At: at}); err != nil {
-		return nil, err
+	news, err := tx.InsertEquivocation(store.Equivocation{RoundID: r.ID, Voter: first.Voter, First: first.Choice, Attempted: attempted, At: at})
+	if err != nil || !news {
+		return refused, err
 	}
 	return refused, tx.InsertOutcome(first.Voter, reputation.Equivocation, r.ID, at)
 }
@@ -214,40 +216,65 @@ func (s *System) consensusGossip() workbench.Tool {
 }
 
 func (s *System) gossip(ctx context.Context, _ *workbench.Call, in gossipArgs) (any, error) {
-	rounds, unknown := []standing{}, []string{}
-	same, last, more := 0, in.After, false
+	out := &gossiped{Rounds: []json.RawMessage{}, Unknown: []string{}, NextAfter: in.After}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
 		known := map[string]string{}
 		for _, k := range in.Known {
 			known[k.RoundID] = k.Digest
-			if _, err := tx.Round(k.RoundID); errors.Is(err, store.ErrNotFound) {
-				unknown = append(unknown, k.RoundID)
-			} else if err != nil {
+			has, err := tx.HasRound(k.RoundID)
+			if err != nil {
 				return err
+			}
+			if !has {
+				out.Unknown = append(out.Unknown, k.RoundID)
 			}
 		}
 		limit := orDefault(in.Limit)
-		ids, end, err := tx.RoundIDs(in.After, limit)
+		ids, err := tx.RoundIDs(in.After, limit+1)
 		if err != nil {
 			return err
 		}
-		last, more = end, len(ids) == limit
-		for _, id := range ids {
-			r, err := tx.Round(id)
-			if err != nil {
+		for i, id := range ids {
+			if i == limit || out.size > pageBytes {
+				out.More = true
+				return nil
+			}
+			if err := out.add(tx, id, known[id.ID]); err != nil {
 				return err
 			}
-			if known[id] == r.Digest() {
-				same++
-				continue
-			}
-			equivocations, err := tx.Equivocations(id)
-			if err != nil {
-				return err
-			}
-			rounds = append(rounds, standingOf(r, equivocations))
 		}
 		return nil
 	})
-	return map[string]any{"rounds": rounds, "same": same, "unknown_here": unknown, "more": more, "next_after": last}, err
+	return out, err
+}
+
+// gossiped is what consensus_gossip returns.
+type gossiped struct {
+	Rounds    []json.RawMessage `json:"rounds"`
+	Same      int               `json:"same"`
+	Unknown   []string          `json:"unknown_here"`
+	More      bool              `json:"more"`
+	NextAfter int64             `json:"next_after"`
+	size      int               // of Rounds
+}
+
+// add adds a round, unless the caller knows it with this digest.
+func (g *gossiped) add(tx *store.Tx, id store.NumberedRound, digest string) error {
+	g.NextAfter = id.Number
+	r, err := tx.Round(id.ID)
+	if err != nil {
+		return err
+	}
+	if digest == r.Digest() {
+		g.Same++
+		return nil
+	}
+	equivocations, err := tx.Equivocations(id.ID)
+	if err != nil {
+		return err
+	}
+	raw, err := encode(standingOf(r, equivocations))
+	g.Rounds = append(g.Rounds, raw)
+	g.size += len(raw)
+	return err
 }

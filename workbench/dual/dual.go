@@ -149,7 +149,7 @@ func (s *System) databaseReadable(ctx context.Context, _ *workbench.Bench) error
 	})
 }
 
-// tools returns all tools. Each runs behind its lock.
+// tools returns all tools. Each runs behind its lock, router_call with a part of its work.
 func (s *System) tools() []workbench.Tool {
 	tools := []workbench.Tool{
 		s.serverPing(), s.serverHealth(),
@@ -168,6 +168,10 @@ func (s *System) tools() []workbench.Tool {
 	for i := range tools {
 		t := &tools[i]
 		t.Codes = append(t.Codes, candor.CodeDualInvalidParams, candor.CodeDualHandlerError, candor.CodeDualToolNotAdmitted, candor.CodeDualToolLockTimeout)
+		if t.Name == routerCallName {
+			s.locks.of(t.Name) // it takes its lock itself
+			continue
+		}
 		t.Run = s.locks.guard(t.Name, t.Run)
 	}
 	return tools

@@ -96,7 +96,8 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	if session.Finalized() {
 		return failure(candor.CodeDualErrAlreadyFinalized, "", nil)
 	}
-	tree, _, err := treeOf(tx, session.ID, "")
+	var tree merkle.Tree
+	err := eachHash(tx, session.ID, tree.Add)
 	if err != nil {
 		return err
 	}
@@ -111,20 +112,14 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	return tx.FinalizeSession(session.ID, session.Root, session.Records, session.FinalizedAt)
 }
 
-// treeOf builds the tree over the records of a session, and returns the index of one of them; -1 if it is not there. A record that was
-// changed is an error: no root is computed over it.
-func treeOf(tx *store.Tx, session, record string) (tree *merkle.Tree, index int64, err error) {
-	tree, index = new(merkle.Tree), -1
-	err = tx.Thoughts(store.ThoughtFilter{SessionID: session}, func(_ int64, r *trail.Record) error {
-		if r.ID == record {
-			index = tree.Size()
-		}
+// eachHash calls add with the hashes of the records of a session. A record that was changed is an error: no root is computed over it.
+func eachHash(tx *store.Tx, session string, add func(hash string) error) error {
+	return tx.Thoughts(store.ThoughtFilter{SessionID: session}, func(_ int64, r *trail.Record) error {
 		if r.Sum() != r.Hash {
 			return failure(candor.CodeDualHandlerError, fmt.Sprintf("Record %s was changed after it was recorded; audit_verify_chain lists what is broken.", r.ID), nil)
 		}
-		return tree.Add(r.Hash)
+		return add(r.Hash)
 	})
-	return tree, index, err
 }
 
 func (s *System) merkleRoot() workbench.Tool {
@@ -158,21 +153,33 @@ func rootOf(tx *store.Tx, in sessionArgs) (out rooted, err error) {
 	if in.RecordID == "" {
 		return out, nil
 	}
-	tree, index, err := treeOf(tx, in.SessionID, in.RecordID)
-	if err != nil {
+	if out.Proof, err = proofOf(tx, out.Session, in.RecordID); err != nil {
 		return out, err
 	}
-	if index < 0 {
-		return out, failure(candor.CodeDualErrNotFound, "No record of this session has this id.", nil)
-	}
-	if root, err := tree.Root(); err != nil || root != out.Root {
-		return out, failure(candor.CodeDualHandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
-	}
-	proof, err := tree.Prove(index)
-	if err != nil {
-		return out, err
-	}
-	out.Proof = &proof
 	out.Record, err = tx.Thought(in.RecordID)
 	return out, err
+}
+
+// proofOf returns the proof that the root of a session covers one of its records.
+func proofOf(tx *store.Tx, session *store.Session, record string) (*merkle.Proof, error) {
+	index, err := tx.IndexIn(session.ID, record)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, failure(candor.CodeDualErrNotFound, "No record of this session has this id.", nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	altered := failure(candor.CodeDualHandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
+	prover, err := merkle.NewProver(index, session.Records)
+	if err != nil {
+		return nil, altered
+	}
+	if err := eachHash(tx, session.ID, prover.Add); err != nil {
+		return nil, err
+	}
+	if root, err := prover.Root(); err != nil || root != session.Root {
+		return nil, altered
+	}
+	proof, err := prover.Proof()
+	return &proof, err
 }

@@ -44,15 +44,21 @@ func handle[In any](run func(ctx context.Context, c *workbench.Call, in In) (any
 
 // success is the envelope {"ok":true,"data":…}, as text and for programs.
 func success(data any) (workbench.Reply, error) {
+	envelope, err := encode(struct {
+		OK   bool `json:"ok"`
+		Data any  `json:"data"`
+	}{true, data})
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	return workbench.Reply{Text: []string{string(envelope)}, Data: envelope}, nil
+}
+
+// encode returns JSON in which <, > and & stand for themselves.
+func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(struct {
-		OK   bool `json:"ok"`
-		Data any  `json:"data"`
-	}{true, data}); err != nil {
-		return workbench.Reply{}, err
-	}
-	envelope := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	return workbench.Reply{Text: []string{string(envelope)}, Data: json.RawMessage(envelope)}, nil
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

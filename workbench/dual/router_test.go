@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // upstreams writes a file of the gateway. The servers are this program itself, and one that cannot be started.
@@ -102,4 +105,41 @@ func TestRouterWithoutUpstreamsSaysSo(t *testing.T) {
 	if n := s.call("router_score", args{}).fine().value("ranking").Len(); n != 0 {
 		t.Errorf("%d upstreams", n)
 	}
+}
+
+// TestD13RouterCallsDoNotWaitForAnUpstream: while a call waits for one server, a call to another one is answered.
+func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	slow := &place{t: t, state: filepath.Join(filepath.Dir(p.state), "slow")}
+	holds := fmt.Sprintf("  slow:\n    command: [%q, workbench, dual, --quiet, --drill, --state, %q]", binary, slow.state)
+	s := p.start("--lock-wait", "100ms", "--upstreams", p.upstreams(holds, p.works("good")))
+	held := make(chan answer, 1)
+	wait := s.later("router_call", args{"tool": "drill", "arguments": args{"kind": "hold"}, "upstreams": []string{"slow"}})
+	go func() { held <- wait() }()
+	slow.awaitCall("drill")
+	for range 3 {
+		s.call("router_call", args{"tool": "server_ping", "upstreams": []string{"good"}}).fine()
+	}
+	select {
+	case a := <-held:
+		t.Errorf("the call was not held: %s", a.m.Bytes())
+	default:
+	}
+}
+
+// awaitCall waits until the trail of p has the beginning of a call.
+func (p *place) awaitCall(tool string) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(p.trail()); err != nil {
+			continue
+		}
+		for _, e := range p.entries() {
+			if e.Kind == ledger.KindEnter && e.Tool == tool {
+				return
+			}
+		}
+	}
+	p.t.Fatalf("%s was not called", tool)
 }

@@ -19,6 +19,8 @@ const (
 	upstreamSchema = `{"type":"string","minLength":1,"maxLength":64,"description":%q}`
 )
 
+const routerCallName = "router_call"
+
 type routeArgs struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
@@ -87,7 +89,7 @@ func (s *System) routerScore() workbench.Tool {
 
 func (s *System) routerCall() workbench.Tool {
 	return workbench.Tool{
-		Name: "router_call", Title: "Call a tool of an upstream",
+		Name: routerCallName, Title: "Call a tool of an upstream",
 		About: "Call a tool on the best upstream. After a failure that allows it the next one is tried; the answer lists the attempts. With upstreams the order is yours.",
 		Input: `{"tool":` + property(toolSchema, "The tool to call.") + `,
 "arguments":{"type":"object","description":"The arguments of that tool."},
@@ -100,14 +102,14 @@ func (s *System) routerCall() workbench.Tool {
 
 func (s *System) route(ctx context.Context, _ *workbench.Call, in routeArgs) (any, error) {
 	chain := in.Upstreams
-	if err := s.checkUpstreams("upstreams", chain); err != nil {
-		return nil, err
-	}
-	if len(chain) == 0 {
-		var err error
-		if chain, err = s.chain(ctx, in.Tool, nil); err != nil {
-			return nil, err
+	err := s.locks.part(ctx, routerCallName, func() (err error) {
+		if err = s.checkUpstreams("upstreams", chain); err == nil && len(chain) == 0 {
+			chain, err = s.chain(ctx, in.Tool, nil)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	result, attempts, err := s.router.Call(ctx, chain, in.Tool, in.Arguments)
 	var exhausted *router.ExhaustedError

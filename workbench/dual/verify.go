@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
@@ -22,9 +23,9 @@ type Verification struct {
 	Attested      int             `json:"attested_count"` // records that were compared with the ledger
 	BrokenCount   int             `json:"broken_count"`
 	FirstBrokenAt *trail.Broken   `json:"first_broken_at,omitempty"`
-	Broken        []trail.Broken  `json:"broken,omitempty"` // the first 20
-	Sessions      int             `json:"session_count"`    // finalised sessions whose root was computed again
-	BrokenRoots   []BrokenSession `json:"broken_sessions,omitempty"`
+	Broken        []trail.Broken  `json:"broken,omitempty"`          // the first 20
+	Sessions      int             `json:"session_count"`             // finalised sessions whose root was computed again
+	BrokenRoots   []BrokenSession `json:"broken_sessions,omitempty"` // the first 20
 }
 
 // BrokenSession is a finalised session whose records do not have its root any more.
@@ -51,82 +52,113 @@ func (s *System) auditVerifyChain() workbench.Tool {
 	}
 }
 
+// verification is one run of verify. What it keeps in memory does not grow with the database or the ledger.
+type verification struct {
+	db    *store.Store
+	task  string // "" for all
+	chain trail.Verifier
+	last  int64 // the number of the newest record that was checked
+	out   Verification
+
+	brokenRoots int
+}
+
 // verify checks all records of a database, or those of a task, and the roots of sessions.
 func verify(ctx context.Context, db *store.Store, dir, task string) (*Verification, error) {
-	var v trail.Verifier
-	out := &Verification{}
-	// What was attested is read first: a record that is made meanwhile is in the database before it is in the ledger.
-	attested, err := attestations(ctx, db, dir)
+	v := &verification{db: db, task: task}
+	missing, err := v.records(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = db.View(ctx, func(tx *store.Tx) error {
-		if task != "" {
-			if _, err := findTask(tx, task); err != nil && len(attested[task]) == 0 {
+	if err := v.roots(ctx); err != nil {
+		return nil, err
+	}
+	attested, err := v.ledger(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if missing != nil && attested == 0 {
+		return nil, missing
+	}
+	v.out.Records, v.out.Tasks = v.chain.Count(), v.chain.Tasks()
+	v.out.Broken = v.chain.Broken()
+	v.out.BrokenCount = v.chain.Faults() + v.brokenRoots
+	v.out.Valid = v.out.BrokenCount == 0
+	if len(v.out.Broken) > 0 {
+		v.out.FirstBrokenAt = &v.out.Broken[0]
+	}
+	return &v.out, nil
+}
+
+// records checks the chains. missing is the failure if the task does not exist; the ledger may still know records of it.
+func (v *verification) records(ctx context.Context) (missing, err error) {
+	err = v.db.View(ctx, func(tx *store.Tx) error {
+		if v.task != "" {
+			_, err := findTask(tx, v.task)
+			if missing = asFailure(err); err != nil && missing == nil {
 				return err
 			}
 		}
-		err := tx.Thoughts(store.ThoughtFilter{TaskID: task}, func(_ int64, r *trail.Record) error {
-			v.Add(r)
+		return tx.Chains(v.task, func(number int64, r *trail.Record) error {
+			v.last = max(v.last, number)
+			v.chain.Add(r)
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-		return out.verifyRoots(tx, attested)
 	})
-	if err != nil {
-		return nil, err
-	}
-	for of, anchors := range attested {
-		if task != "" && of != task || of == "" {
-			continue
-		}
-		for _, a := range anchors {
-			v.Attested(*a.Thought)
-			out.Attested++
-		}
-	}
-	out.Records, out.Tasks = v.Count(), v.Tasks()
-	out.Broken = v.Broken()
-	out.BrokenCount = len(out.Broken) + len(out.BrokenRoots)
-	out.Valid = out.BrokenCount == 0
-	if len(out.Broken) > 0 {
-		out.FirstBrokenAt = &out.Broken[0]
-		out.Broken = out.Broken[:min(len(out.Broken), shownBroken)]
-	}
-	return out, nil
+	return missing, err
 }
 
-// verifyRoots computes the roots of finalised sessions again, and compares them with those that the ledger attests.
-func (v *Verification) verifyRoots(tx *store.Tx, attested map[string][]export.Attestation) error {
-	sessions, err := tx.Sessions(-1)
-	if err != nil {
-		return err
-	}
-	known := map[string]*store.Session{}
-	for i := range sessions {
-		session := &sessions[i]
-		known[session.ID] = session
-		if !session.Finalized() {
-			continue
-		}
-		v.Sessions++
-		reason, err := checkRoot(tx, session)
-		if err != nil {
-			return err
-		}
-		if reason != "" {
-			v.BrokenRoots = append(v.BrokenRoots, BrokenSession{session.ID, reason})
-		}
-	}
-	for _, a := range attested[""] {
-		session := known[a.Session.ID]
-		if session == nil || session.Root != a.Session.Root || session.Records != a.Session.Records || session.FinalizedAt != a.Session.FinalizedAt {
-			v.BrokenRoots = append(v.BrokenRoots, BrokenSession{a.Session.ID, "the ledger attests another root"})
-		}
+// asFailure returns an error that has a code; nil for others.
+func asFailure(err error) error {
+	var e *candor.Error
+	if errors.As(err, &e) {
+		return e
 	}
 	return nil
+}
+
+// roots computes the roots of finalised sessions again, some at a time, so that no long transaction holds up the database.
+func (v *verification) roots(ctx context.Context) error {
+	for before := int64(0); ; {
+		var some []store.Session
+		err := v.db.View(ctx, func(tx *store.Tx) (err error) {
+			if some, before, err = tx.Sessions(before, pendingBatch); err != nil {
+				return err
+			}
+			for i := range some {
+				if err := v.root(tx, &some[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || len(some) < pendingBatch {
+			return err
+		}
+	}
+}
+
+func (v *verification) root(tx *store.Tx, session *store.Session) error {
+	if !session.Finalized() {
+		return nil
+	}
+	v.out.Sessions++
+	reason, err := checkRoot(tx, session)
+	if reason != "" {
+		v.brokenRoot(session.ID, reason)
+	}
+	return err
+}
+
+// brokenRoot counts a session, once if it is among those that are shown.
+func (v *verification) brokenRoot(id, reason string) {
+	if slices.ContainsFunc(v.out.BrokenRoots, func(b BrokenSession) bool { return b.ID == id }) {
+		return
+	}
+	v.brokenRoots++
+	if len(v.out.BrokenRoots) < shownBroken {
+		v.out.BrokenRoots = append(v.out.BrokenRoots, BrokenSession{id, reason})
+	}
 }
 
 // checkRoot says why a session does not have its root; "" if it has.
@@ -148,45 +180,108 @@ func checkRoot(tx *store.Tx, session *store.Session) (string, error) {
 	return "", nil
 }
 
-// attestations reads from the ledger what it attests of a database: records by their task, and roots under the empty name. A record that
-// was attested twice is returned once.
-func attestations(ctx context.Context, db *store.Store, dir string) (map[string][]export.Attestation, error) {
-	found := map[string][]export.Attestation{}
+// attested is an attestation and where the ledger has it.
+type attested struct {
+	export.Attestation
+	at store.Place
+}
+
+// ledger compares the database with what the ledger attests, and returns how many attestations of records there are. They are read some at
+// a time. The records of each batch are looked up after it was read: a record is in the database before it is in the ledger.
+func (v *verification) ledger(ctx context.Context, dir string) (count int, err error) {
 	if dir == "" {
-		return found, nil
+		return 0, nil
 	}
+	batch := make([]attested, 0, pendingBatch)
+	compare := func() error {
+		err := v.db.View(ctx, func(tx *store.Tx) error { return v.compare(tx, batch) })
+		batch = batch[:0]
+		return err
+	}
+	err = attestations(ctx, v.db, dir, func(a attested) error {
+		switch {
+		case a.Thought != nil && v.task != "" && a.Thought.TaskID != v.task:
+			return nil
+		case a.Thought != nil:
+			count++
+		case a.Session == nil:
+			return nil
+		}
+		if batch = append(batch, a); len(batch) < pendingBatch {
+			return nil
+		}
+		return compare()
+	})
+	if err != nil {
+		return count, err
+	}
+	return count, compare()
+}
+
+func (v *verification) compare(tx *store.Tx, batch []attested) error {
+	for _, a := range batch {
+		if a.Session != nil {
+			if err := v.compareRoot(tx, a.Session); err != nil {
+				return err
+			}
+			continue
+		}
+		found, err := tx.At(a.Thought.TaskID, a.Thought.Seq)
+		if err != nil {
+			return err
+		}
+		v.chain.Attested(*a.Thought, found.Hash)
+		if found.Place == a.at && found.Number <= v.last { // a crash can leave two attestations of a record; the record has the place of one
+			v.out.Attested++
+		}
+	}
+	return nil
+}
+
+func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot) error {
+	session, err := tx.Session(a.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		v.brokenRoot(a.ID, "the ledger attests its root, and it is gone")
+		return nil
+	}
+	if err == nil && (session.Root != a.Root || session.Records != a.Records || session.FinalizedAt != a.FinalizedAt) {
+		v.brokenRoot(a.ID, "the ledger attests another root")
+	}
+	return err
+}
+
+// attestations calls with for everything that a ledger attests of a database.
+func attestations(ctx context.Context, db *store.Store, dir string, with func(attested) error) error {
 	var id string
 	err := db.View(ctx, func(tx *store.Tx) (err error) {
 		id, err = tx.ID()
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	reader, err := ledger.OpenReader(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer reader.Close() //nolint:errcheck // it was only read
 	mark := []byte(`"` + export.Key + `":`)
-	seen := map[trail.Anchor]bool{}
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: func(l *ledger.Line) bool { return bytes.Contains(l.Raw(), mark) }}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		record, err := line.Record()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		a, ok := export.ReadAttestation(record.Data)
-		switch {
-		case !ok || a.Store != id:
-		case a.Thought != nil && !seen[*a.Thought]:
-			seen[*a.Thought] = true
-			found[a.Thought.TaskID] = append(found[a.Thought.TaskID], a)
-		case a.Session != nil:
-			found[""] = append(found[""], a)
+		if record.Kind != ledger.KindSuccess { // which attestations are
+			continue
+		}
+		if a, ok := export.ReadAttestation(record.Data); ok && a.Store == id {
+			if err := with(attested{a, store.Place{Chain: record.Chain, Seq: record.Seq}}); err != nil {
+				return err
+			}
 		}
 	}
-	return found, ctx.Err()
+	return ctx.Err()
 }

@@ -1,11 +1,13 @@
-// Package merkle builds the tree over the records of an audit session and proves that a record is in it. The tree is that of RFC 6962,
-// as golang.org/x/mod/sumdb/tlog has it; a leaf is the hash of a record.
+// Package merkle computes the root over the records of an audit session and proves that a record is covered by it. The tree is that of
+// RFC 6962, as golang.org/x/mod/sumdb/tlog has it; a leaf is the hash of a record. Records are added one after the other, and memory
+// grows with the logarithm of their number.
 package merkle
 
 import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -13,25 +15,10 @@ import (
 // ErrEmpty is returned for a tree without leaves, which has no root.
 var ErrEmpty = errors.New("a tree needs at least one record")
 
-// Tree is the tree over the hashes of records, in their order. The zero value is empty. It is not safe for concurrent use.
+// Tree computes the root over the hashes of records, in their order. The zero value is empty. It is not safe for concurrent use.
 type Tree struct {
-	size   int64
-	stored storage
-}
-
-// storage holds the hashes of the tree in the order of tlog.
-type storage []tlog.Hash
-
-// ReadHashes implements [tlog.HashReader].
-func (s storage) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
-	found := make([]tlog.Hash, len(indexes))
-	for i, x := range indexes {
-		if x < 0 || x >= int64(len(s)) {
-			return nil, fmt.Errorf("hash %d is not in the tree", x)
-		}
-		found[i] = s[x]
-	}
-	return found, nil
+	size int64
+	full []tlog.Hash // the roots of the full subtrees that the leaves fill, the largest first: one for each bit of size
 }
 
 // leaf returns the leaf of a record by its hash, which is hex.
@@ -49,13 +36,18 @@ func (t *Tree) Add(hash string) error {
 	if err != nil {
 		return err
 	}
-	more, err := tlog.StoredHashesForRecordHash(t.size, l, t.stored)
-	if err != nil {
-		return err
-	}
-	t.stored = append(t.stored, more...)
-	t.size++
+	t.add(l)
 	return nil
+}
+
+func (t *Tree) add(h tlog.Hash) {
+	for n := t.size; n&1 == 1; n >>= 1 { // the new leaf completes a subtree for each trailing 1
+		last := len(t.full) - 1
+		h = tlog.NodeHash(t.full[last], h)
+		t.full = t.full[:last]
+	}
+	t.full = append(t.full, h)
+	t.size++
 }
 
 // Size returns the number of records.
@@ -66,11 +58,16 @@ func (t *Tree) Root() (string, error) {
 	if t.size == 0 {
 		return "", ErrEmpty
 	}
-	root, err := tlog.TreeHash(t.size, t.stored)
-	if err != nil {
-		return "", err
+	return t.root(), nil
+}
+
+// root joins the full subtrees, the smallest first. The tree has leaves.
+func (t *Tree) root() string {
+	h := t.full[len(t.full)-1]
+	for i := len(t.full) - 2; i >= 0; i-- {
+		h = tlog.NodeHash(t.full[i], h)
 	}
-	return hex.EncodeToString(root[:]), nil
+	return hex.EncodeToString(h[:])
 }
 
 // Proof shows that a record is in a tree.
@@ -80,17 +77,65 @@ type Proof struct {
 	Hashes []string `json:"hashes"`
 }
 
-// Prove returns the proof for the record with an index.
-func (t *Tree) Prove(index int64) (Proof, error) {
-	hashes, err := tlog.ProveRecord(t.size, index, t.stored)
+// Prover computes the proof for one record of a tree while the records are added.
+type Prover struct {
+	Tree
+	index, want int64
+	siblings    []subtree // from the leaf to the root
+}
+
+// subtree is the part of a tree over the leaves from low up to but not including high.
+type subtree struct {
+	low, high int64
+	tree      Tree
+}
+
+// NewProver returns a prover for the record with an index in a tree of a size.
+func NewProver(index, size int64) (*Prover, error) {
+	if index < 0 || index >= size {
+		return nil, fmt.Errorf("record %d of %d: out of range", index, size)
+	}
+	return &Prover{index: index, want: size, siblings: siblings(0, size, index)}, nil
+}
+
+// siblings returns the subtrees beside the path from a leaf to the root, as RFC 6962 splits a tree: at the largest power of two that is
+// smaller than the number of its leaves.
+func siblings(low, high, index int64) []subtree {
+	if high-low == 1 {
+		return nil
+	}
+	split := low + 1<<(bits.Len64(uint64(high-low-1))-1) //nolint:gosec // at least 1
+	if index < split {
+		return append(siblings(low, split, index), subtree{low: split, high: high})
+	}
+	return append(siblings(split, high, index), subtree{low: low, high: split})
+}
+
+// Add appends a record by its hash, which is hex.
+func (p *Prover) Add(hash string) error {
+	l, err := leaf(hash)
 	if err != nil {
-		return Proof{}, err
+		return err
 	}
-	p := Proof{Index: index, Size: t.size, Hashes: make([]string, len(hashes))}
-	for i, h := range hashes {
-		p.Hashes[i] = hex.EncodeToString(h[:])
+	for i := range p.siblings {
+		if s := &p.siblings[i]; s.low <= p.size && p.size < s.high {
+			s.tree.add(l)
+		}
 	}
-	return p, nil
+	p.add(l)
+	return nil
+}
+
+// Proof returns the proof. As many records as the tree has must have been added.
+func (p *Prover) Proof() (Proof, error) {
+	if p.size != p.want {
+		return Proof{}, fmt.Errorf("%d records were added, want %d", p.size, p.want)
+	}
+	out := Proof{Index: p.index, Size: p.size, Hashes: make([]string, len(p.siblings))}
+	for i := range p.siblings {
+		out.Hashes[i] = p.siblings[i].tree.root()
+	}
+	return out, nil
 }
 
 // Check returns nil if p shows that the record with this hash is in the tree with this root. Both are hex.

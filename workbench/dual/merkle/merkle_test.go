@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 func hashOf(i int) string {
@@ -13,22 +15,23 @@ func hashOf(i int) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// TestEveryRecordIsProven compares roots and proofs of all small trees with those of tlog, which holds the whole tree.
 func TestEveryRecordIsProven(t *testing.T) {
 	for size := 1; size <= 40; size++ {
-		var tree Tree
+		root, whole := build(t, size)
+		if want, err := tlog.TreeHash(int64(size), whole); err != nil || root != hex.EncodeToString(want[:]) {
+			t.Errorf("the root of %d records is %s, want %x, %v", size, root, want, err)
+		}
 		for i := range size {
-			if err := tree.Add(hashOf(i)); err != nil {
-				t.Fatal(err)
+			p := prove(t, i, size)
+			want, err := tlog.ProveRecord(int64(size), int64(i), whole)
+			if err != nil || len(want) != len(p.Hashes) {
+				t.Fatalf("record %d of %d: %d hashes, want %d, %v", i, size, len(p.Hashes), len(want), err)
 			}
-		}
-		root, err := tree.Root()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range size {
-			p, err := tree.Prove(int64(i))
-			if err != nil {
-				t.Fatal(err)
+			for n, h := range want {
+				if p.Hashes[n] != hex.EncodeToString(h[:]) {
+					t.Errorf("record %d of %d: hash %d is %s, want %x", i, size, n, p.Hashes[n], h)
+				}
 			}
 			if err := p.Check(root, hashOf(i)); err != nil {
 				t.Errorf("record %d of %d: %v", i, size, err)
@@ -40,6 +43,70 @@ func TestEveryRecordIsProven(t *testing.T) {
 				t.Errorf("record %d of %d: another root passes", i, size)
 			}
 		}
+	}
+}
+
+// build returns the root of a tree, and the tree as tlog stores it.
+func build(t *testing.T, size int) (string, tlog.HashReaderFunc) {
+	t.Helper()
+	var tree Tree
+	var stored []tlog.Hash
+	whole := tlog.HashReaderFunc(func(indexes []int64) (found []tlog.Hash, err error) {
+		for _, x := range indexes {
+			found = append(found, stored[x])
+		}
+		return found, nil
+	})
+	for i := range size {
+		raw, _ := hex.DecodeString(hashOf(i))
+		more, err := tlog.StoredHashes(int64(i), raw, whole)
+		if err := errors.Join(err, tree.Add(hashOf(i))); err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, more...)
+	}
+	root, err := tree.Root()
+	if err != nil || tree.Size() != int64(size) {
+		t.Fatalf("size %d, want %d, %v", tree.Size(), size, err)
+	}
+	return root, whole
+}
+
+func prove(t *testing.T, index, size int) Proof {
+	t.Helper()
+	prover, err := NewProver(int64(index), int64(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range size {
+		if err := prover.Add(hashOf(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := prover.Proof()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestMemoryGrowsWithTheLogarithm adds many records and counts the hashes that are kept.
+func TestMemoryGrowsWithTheLogarithm(t *testing.T) {
+	p, err := NewProver(12345, 50000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50000 {
+		if err := p.Add(hashOf(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := len(p.full)
+	for _, s := range p.siblings {
+		kept += len(s.tree.full)
+	}
+	if kept > 2*17 {
+		t.Errorf("%d hashes are kept", kept)
 	}
 }
 
@@ -77,6 +144,16 @@ func TestBadInputIsRefused(t *testing.T) {
 		if tree.Add(bad) == nil {
 			t.Errorf("%q is accepted", bad)
 		}
+	}
+	for _, index := range []int64{-1, 3} {
+		if _, err := NewProver(index, 3); err == nil {
+			t.Errorf("record %d of 3 is accepted", index)
+		}
+	}
+	if p, err := NewProver(0, 2); err != nil || p.Add(hashOf(0)) != nil {
+		t.Error(err)
+	} else if _, err := p.Proof(); err == nil {
+		t.Error("a proof without all records")
 	}
 	for _, p := range []Proof{{}, {Index: -1, Size: 1}, {Index: 1, Size: 1}, {Size: 1, Hashes: []string{"x"}}} {
 		if p.Check(hashOf(0), hashOf(1)) == nil {

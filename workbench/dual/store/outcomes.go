@@ -28,19 +28,26 @@ func (t *Tx) InsertOutcome(agent string, kind reputation.Kind, subject, at strin
 // Outcomes returns outcomes of an agent before a number, the newest first; 0 is from the newest.
 func (t *Tx) Outcomes(agent string, before int64, limit int) (all []Outcome, err error) {
 	all = []Outcome{}
+	var c conditions
+	c.equal("agent_id", agent)
+	if before > 0 {
+		c.add("number < ?", before)
+	}
 	err = t.rows(func(r *sql.Rows) error {
 		o := Outcome{AgentID: agent}
 		err := r.Scan(&o.Number, &o.Kind, &o.Subject, &o.At)
 		o.Weight = o.Kind.Weight()
 		all = append(all, o)
 		return err
-	}, "SELECT number, kind, subject, at FROM outcomes WHERE agent_id = ?1 AND (?2 = 0 OR number < ?2) ORDER BY number DESC LIMIT ?3", agent, before, limit)
+	}, "SELECT number, kind, subject, at FROM outcomes"+c.where()+"ORDER BY number DESC LIMIT ?", append(c.args, limit)...)
 	return all, err
 }
 
 // OutcomeCounts returns how many outcomes of each kind the agents have; "" is all agents.
 func (t *Tx) OutcomeCounts(agent string) (map[string]map[reputation.Kind]int, error) {
 	counts := map[string]map[reputation.Kind]int{}
+	var c conditions
+	c.equal("agent_id", agent)
 	err := t.rows(func(r *sql.Rows) error {
 		var of string
 		var kind reputation.Kind
@@ -53,6 +60,6 @@ func (t *Tx) OutcomeCounts(agent string) (map[string]map[reputation.Kind]int, er
 		}
 		counts[of][kind] = n
 		return nil
-	}, "SELECT agent_id, kind, count(*) FROM outcomes WHERE ?1 = '' OR agent_id = ?1 GROUP BY agent_id, kind", agent)
+	}, "SELECT agent_id, kind, count(*) FROM outcomes"+c.where()+"GROUP BY agent_id, kind", c.args...)
 	return counts, err
 }

@@ -65,11 +65,12 @@ type Equivocation struct {
 	At        string           `json:"at"`
 }
 
-// InsertEquivocation stores an equivocation.
-func (t *Tx) InsertEquivocation(e Equivocation) error {
-	_, err := t.exec("INSERT INTO equivocations (round_id, voter, first, attempted, at) VALUES (?, ?, ?, ?, ?)",
+// InsertEquivocation stores the first equivocation of a voter in a round. It reports whether it was the first: a voter that repeats it adds
+// nothing to the evidence, and must not fill the database.
+func (t *Tx) InsertEquivocation(e Equivocation) (first bool, err error) {
+	n, err := t.exec("INSERT INTO equivocations (round_id, voter, first, attempted, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		e.RoundID, e.Voter, string(e.First), string(e.Attempted), e.At)
-	return err
+	return n > 0, err
 }
 
 // Equivocations returns those of a round.
@@ -80,18 +81,30 @@ func (t *Tx) Equivocations(round string) (all []Equivocation, err error) {
 		err := r.Scan(&e.Voter, &e.First, &e.Attempted, &e.At)
 		all = append(all, e)
 		return err
-	}, "SELECT voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY number", round)
+	}, "SELECT voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", round)
 	return all, err
 }
 
-// RoundIDs returns the rounds that were proposed after a number, in their order, with the number of the last one.
-func (t *Tx) RoundIDs(after int64, limit int) (ids []string, last int64, err error) {
-	last = after
+// HasRound reports whether a round is stored.
+func (t *Tx) HasRound(id string) (bool, error) {
+	var n int
+	err := t.row("SELECT count(*) FROM rounds WHERE id = ?", id).Scan(&n)
+	return n > 0, err
+}
+
+// NumberedRound is a round by its id, and its place in the order in which rounds were proposed.
+type NumberedRound struct {
+	ID     string
+	Number int64
+}
+
+// RoundIDs returns the rounds that were proposed after a number, in their order.
+func (t *Tx) RoundIDs(after int64, limit int) (all []NumberedRound, err error) {
 	err = t.rows(func(r *sql.Rows) error {
-		var id string
-		err := r.Scan(&id, &last)
-		ids = append(ids, id)
+		var n NumberedRound
+		err := r.Scan(&n.ID, &n.Number)
+		all = append(all, n)
 		return err
 	}, "SELECT id, number FROM rounds WHERE number > ? ORDER BY number LIMIT ?", after, limit)
-	return ids, last, err
+	return all, err
 }

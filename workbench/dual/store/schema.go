@@ -27,7 +27,8 @@ CREATE TABLE thoughts (
 	agent_id TEXT NOT NULL, session_id TEXT NOT NULL, content TEXT NOT NULL, timestamp TEXT NOT NULL, prev_hash TEXT NOT NULL,
 	hash TEXT NOT NULL, chain TEXT, anchor INTEGER
 ) STRICT;
-CREATE INDEX thoughts_task ON thoughts(task_id, seq);
+CREATE INDEX thoughts_task ON thoughts(task_id);
+CREATE INDEX thoughts_seq ON thoughts(task_id, seq);
 CREATE INDEX thoughts_session ON thoughts(session_id);
 CREATE INDEX thoughts_unanchored ON thoughts(number) WHERE chain IS NULL;
 CREATE TABLE rounds (
@@ -40,8 +41,9 @@ CREATE TABLE votes (
 	PRIMARY KEY (round_id, voter), FOREIGN KEY (round_id, voter) REFERENCES voters(round_id, voter)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE equivocations (
-	number INTEGER PRIMARY KEY AUTOINCREMENT, round_id TEXT NOT NULL, voter TEXT NOT NULL, first TEXT NOT NULL, attempted TEXT NOT NULL, at TEXT NOT NULL
-) STRICT;
+	round_id TEXT NOT NULL, voter TEXT NOT NULL, first TEXT NOT NULL, attempted TEXT NOT NULL, at TEXT NOT NULL,
+	PRIMARY KEY (round_id, voter), FOREIGN KEY (round_id, voter) REFERENCES votes(round_id, voter)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE outcomes (
 	number INTEGER PRIMARY KEY AUTOINCREMENT, agent_id TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, at TEXT NOT NULL
 ) STRICT;

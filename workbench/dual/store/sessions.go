@@ -61,9 +61,17 @@ func (t *Tx) UnattestedSessions() ([]Session, error) {
 	return t.sessions("SELECT " + sessionColumns + " FROM sessions WHERE finalized_at IS NOT NULL AND chain IS NULL ORDER BY rowid")
 }
 
-// Sessions returns all sessions, the newest first.
-func (t *Tx) Sessions(limit int) ([]Session, error) {
-	return t.sessions("SELECT "+sessionColumns+" FROM sessions ORDER BY rowid DESC LIMIT ?", limit)
+// Sessions returns the sessions that began before a number, the newest first; 0 is from the newest. Number is that of the last one.
+func (t *Tx) Sessions(before int64, limit int) (all []Session, number int64, err error) {
+	var c conditions
+	if before > 0 {
+		c.add("rowid < ?", before)
+	}
+	if all, err = t.sessions("SELECT "+sessionColumns+" FROM sessions"+c.where()+"ORDER BY rowid DESC LIMIT ?", append(c.args, limit)...); err != nil || len(all) == 0 {
+		return all, 0, err
+	}
+	err = t.row("SELECT rowid FROM sessions WHERE id = ?", all[len(all)-1].ID).Scan(&number)
+	return all, number, err
 }
 
 func (t *Tx) sessions(query string, args ...any) (all []Session, err error) {

@@ -90,12 +90,17 @@ type TaskFilter struct {
 // Tasks returns tasks in the order in which they were created. More reports that the limit cut some off. If After is not the id of a
 // task the error is [ErrNotFound].
 func (t *Tx) Tasks(f TaskFilter) (all []tasks.Task, more bool, err error) {
-	var after int64
+	var c conditions
 	if f.After != "" {
+		var after int64
 		if err := t.row("SELECT rowid FROM tasks WHERE id = ?", f.After).Scan(&after); err != nil {
 			return nil, false, notFound(err)
 		}
+		c.add("rowid > ?", after)
 	}
+	c.equal("status", string(f.Status))
+	c.equal("agent_id", f.AgentID)
+	c.equal("parent_id", f.ParentID)
 	all = []tasks.Task{}
 	err = t.rows(func(r *sql.Rows) error {
 		task, err := scanTask(r)
@@ -104,8 +109,7 @@ func (t *Tx) Tasks(f TaskFilter) (all []tasks.Task, more bool, err error) {
 		}
 		all = append(all, *task)
 		return nil
-	}, "SELECT "+taskColumns+` FROM tasks WHERE rowid > ?1 AND (?2 = '' OR status = ?2) AND (?3 = '' OR agent_id = ?3) AND (?4 = '' OR parent_id = ?4)
-		ORDER BY rowid LIMIT ?5`, after, string(f.Status), f.AgentID, f.ParentID, f.Limit+1)
+	}, "SELECT "+taskColumns+" FROM tasks"+c.where()+"ORDER BY rowid LIMIT ?", append(c.args, f.Limit+1)...)
 	if err != nil {
 		return nil, false, err
 	}

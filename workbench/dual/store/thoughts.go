@@ -17,7 +17,7 @@ const thoughtColumns = "id, seq, type, task_id, agent_id, session_id, content, t
 
 // Head returns the last record of a task, nil if there is none.
 func (t *Tx) Head(task string) (*trail.Record, error) {
-	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY seq DESC LIMIT 1", task))
+	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY number DESC LIMIT 1", task))
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil //nolint:nilnil // a task without records
 	}
@@ -58,10 +58,29 @@ type ThoughtFilter struct {
 
 // Thoughts calls with for each record, in the order in which they were stored; number counts them over all tasks.
 func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) error) error {
+	var c conditions
+	c.equal("task_id", f.TaskID)
+	c.equal("session_id", f.SessionID)
+	c.equal("agent_id", f.AgentID)
+	c.equal("type", string(f.Type))
+	if f.After > 0 {
+		c.add("number > ?", f.After)
+	}
 	limit := f.Limit
 	if limit == 0 {
 		limit = -1
 	}
+	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY number LIMIT ?", append(c.args, limit)...)
+}
+
+// Chains calls with for each record of all tasks, or of one, task by task; those of a task are in the order in which they were stored.
+func (t *Tx) Chains(task string, with func(number int64, r *trail.Record) error) error {
+	var c conditions
+	c.equal("task_id", task)
+	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY task_id, number", c.args...)
+}
+
+func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query string, args ...any) error {
 	return t.rows(func(rows *sql.Rows) error {
 		var number int64
 		var r trail.Record
@@ -69,9 +88,34 @@ func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) 
 			return err
 		}
 		return with(number, &r)
-	}, "SELECT number, "+thoughtColumns+` FROM thoughts WHERE number > ?1 AND (?2 = '' OR task_id = ?2) AND (?3 = '' OR agent_id = ?3)
-		AND (?4 = '' OR session_id = ?4) AND (?5 = '' OR type = ?5) ORDER BY number LIMIT ?6`,
-		f.After, f.TaskID, f.AgentID, f.SessionID, string(f.Type), limit)
+	}, query, args...)
+}
+
+// Found is a record as far as a verification needs it. The zero value is no record.
+type Found struct {
+	Number int64
+	Hash   string
+	Place  Place // where the ledger attests it
+}
+
+// At returns the record with a number in the chain of a task.
+func (t *Tx) At(task string, seq int64) (f Found, err error) {
+	err = t.row("SELECT number, hash, coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE task_id = ? AND seq = ? ORDER BY number LIMIT 1", task, seq).
+		Scan(&f.Number, &f.Hash, &f.Place.Chain, &f.Place.Seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Found{}, nil
+	}
+	return f, err
+}
+
+// IndexIn returns how many records of a session were stored before one of them, or [ErrNotFound] if the session does not have it.
+func (t *Tx) IndexIn(session, id string) (index int64, err error) {
+	var number int64
+	if err := t.row("SELECT number FROM thoughts WHERE id = ? AND session_id = ?", id, session).Scan(&number); err != nil {
+		return 0, notFound(err)
+	}
+	err = t.row("SELECT count(*) FROM thoughts WHERE session_id = ? AND number < ?", session, number).Scan(&index)
+	return index, err
 }
 
 // Unattested returns records that the ledger does not attest yet, the oldest first.

@@ -3,6 +3,7 @@ package trail
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +30,20 @@ func interleave(a, b []Record) (all []Record) {
 	return all
 }
 
+// verify adds the records task by task, as a database returns them, and looks up what was attested.
 func verify(records []Record, anchors ...Anchor) []Broken {
 	var v Verifier
+	records = slices.Clone(records)
+	slices.SortStableFunc(records, func(a, b Record) int { return strings.Compare(a.TaskID, b.TaskID) })
 	for i := range records {
 		v.Add(&records[i])
 	}
 	for _, a := range anchors {
-		v.Attested(a)
+		hash := ""
+		if i := slices.IndexFunc(records, func(r Record) bool { return r.TaskID == a.TaskID && r.Seq == a.Seq }); i >= 0 {
+			hash = records[i].Hash
+		}
+		v.Attested(a, hash)
 	}
 	return v.Broken()
 }
@@ -109,6 +117,22 @@ func TestVerifyFindsARewrittenChain(t *testing.T) {
 	}
 	if broken := verify(forged, attested...); len(broken) != 3 || broken[0].Fault != FaultReplaced {
 		t.Errorf("got %v", broken)
+	}
+}
+
+// TestVerifyCountsAllAndKeepsFew: much is broken, and each record counts once, also if it was attested twice.
+func TestVerifyCountsAllAndKeepsFew(t *testing.T) {
+	var v Verifier
+	for i := range 2 * knownFaults {
+		v.Add(&Record{TaskID: "a", Seq: int64(i + 1)})
+	}
+	for range 2 {
+		for i := range knownFaults {
+			v.Attested(Anchor{TaskID: "a", Seq: int64(i + 1), Hash: Genesis}, "other")
+		}
+	}
+	if v.Faults() != 2*knownFaults || len(v.Broken()) != shownFaults || len(v.faulty) != knownFaults || v.Count() != 2*knownFaults || v.Tasks() != 1 {
+		t.Errorf("%d faults, %d shown, %d kept, %d records, %d tasks", v.Faults(), len(v.Broken()), len(v.faulty), v.Count(), v.Tasks())
 	}
 }
 

@@ -28,66 +28,75 @@ type Anchor struct {
 	Hash   string `json:"hash"`
 }
 
-// Verifier checks the chains of tasks. Records may be given in any mixture of tasks, as long as those of a task are in their order.
-// The zero value is ready.
+// Bounds of what a [Verifier] keeps, however much is broken.
+const (
+	shownFaults = 20
+	knownFaults = 10000
+)
+
+// Verifier checks the chains of tasks. The records of a task must follow each other, in the order in which they were made. Its memory does not
+// grow with the number of records. The zero value is ready.
 type Verifier struct {
-	heads  map[string]*state
-	faulty map[*state]map[int64]bool // records that are in broken
-	broken []Broken
+	head   position
 	count  int
+	tasks  int
+	broken []Broken
+	faults int
+	faulty map[position]bool // the first records that are broken, so that each counts once
 }
 
-// state is how far a task's chain was followed.
-type state struct {
-	seq    int64
-	hash   string
-	hashes map[int64]string // of the records, by number
+// position is a place in the chain of a task. As the head of a chain it has the hash of the record there.
+type position struct {
+	task string
+	seq  int64
+	hash string
 }
 
-// Add checks the next record. Each record counts as broken at most once.
+// Add checks the next record.
 func (v *Verifier) Add(r *Record) {
-	if v.heads == nil {
-		v.heads, v.faulty = map[string]*state{}, map[*state]map[int64]bool{}
-	}
-	head := v.heads[r.TaskID]
-	if head == nil {
-		head = &state{hash: Genesis, hashes: map[int64]string{}}
-		v.heads[r.TaskID] = head
+	if v.count == 0 || r.TaskID != v.head.task {
+		v.tasks++
+		v.head = position{task: r.TaskID, hash: Genesis}
 	}
 	v.count++
 	switch {
 	case r.Sum() != r.Hash:
-		v.fault(head, r, FaultHash)
-	case r.Seq != head.seq+1:
-		v.fault(head, r, FaultSeq)
-	case r.PrevHash != head.hash:
-		v.fault(head, r, FaultLink)
+		v.fault(Broken{r.TaskID, r.Seq, r.ID, FaultHash})
+	case r.Seq != v.head.seq+1:
+		v.fault(Broken{r.TaskID, r.Seq, r.ID, FaultSeq})
+	case r.PrevHash != v.head.hash:
+		v.fault(Broken{r.TaskID, r.Seq, r.ID, FaultLink})
 	}
-	head.seq, head.hash = r.Seq, r.Hash
-	head.hashes[r.Seq] = r.Hash
+	v.head.seq, v.head.hash = r.Seq, r.Hash
 }
 
-func (v *Verifier) fault(head *state, r *Record, f Fault) {
-	if v.faulty[head] == nil {
-		v.faulty[head] = map[int64]bool{}
+// fault counts a broken record once, as long as not more than knownFaults are broken.
+func (v *Verifier) fault(b Broken) {
+	at := position{task: b.TaskID, seq: b.Seq}
+	if v.faulty[at] {
+		return
 	}
-	v.faulty[head][r.Seq] = true
-	v.broken = append(v.broken, Broken{r.TaskID, r.Seq, r.ID, f})
+	if v.faulty == nil {
+		v.faulty = map[position]bool{}
+	}
+	if len(v.faulty) < knownFaults {
+		v.faulty[at] = true
+	}
+	v.faults++
+	if len(v.broken) < shownFaults {
+		v.broken = append(v.broken, b)
+	}
 }
 
-// Attested compares what was attested with the records that were added, after the last of them. It finds records that were removed from the
-// end of a chain, and chains that were rewritten as a whole.
-func (v *Verifier) Attested(a Anchor) {
-	hash, ok := "", false
-	head := v.heads[a.TaskID]
-	if head != nil {
-		hash, ok = head.hashes[a.Seq]
-	}
-	switch {
-	case !ok:
-		v.broken = append(v.broken, Broken{TaskID: a.TaskID, Seq: a.Seq, Fault: FaultMissing})
-	case hash != a.Hash && !v.faulty[head][a.Seq]:
-		v.broken = append(v.broken, Broken{a.TaskID, a.Seq, a.ID, FaultReplaced})
+// Attested compares what was attested with the record that stands at its place; "" is the hash of no record. It finds records that were
+// removed from the end of a chain, and chains that were rewritten as a whole.
+func (v *Verifier) Attested(a Anchor, hash string) {
+	switch hash {
+	case a.Hash:
+	case "":
+		v.fault(Broken{TaskID: a.TaskID, Seq: a.Seq, Fault: FaultMissing})
+	default:
+		v.fault(Broken{a.TaskID, a.Seq, a.ID, FaultReplaced})
 	}
 }
 
@@ -95,7 +104,10 @@ func (v *Verifier) Attested(a Anchor) {
 func (v *Verifier) Count() int { return v.count }
 
 // Tasks returns how many tasks they belong to.
-func (v *Verifier) Tasks() int { return len(v.heads) }
+func (v *Verifier) Tasks() int { return v.tasks }
 
-// Broken returns what does not verify, in the order in which it was found.
+// Broken returns the first 20 records that do not verify, in the order in which they were found.
 func (v *Verifier) Broken() []Broken { return v.broken }
+
+// Faults returns how many records do not verify.
+func (v *Verifier) Faults() int { return v.faults }
