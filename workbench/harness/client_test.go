@@ -107,9 +107,12 @@ func start(t testing.TB, s setup) *harness {
 	return h
 }
 
-// greet reads the ready line, or shakes hands in MCP mode.
+// greet reads the ready line, or shakes hands in MCP mode on the pipe.
 func (h *harness) greet() {
 	h.t.Helper()
+	if slices.Contains(h.cmd.Args, "--listen") {
+		return // it is spoken to over HTTP
+	}
 	if h.mcp {
 		h.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
 		h.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -152,74 +151,6 @@ func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestH9CountersAreExactWith64ParallelClients(t *testing.T) {
-	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
-	const clients, rounds = 64, 10
-	var mu sync.Mutex // a line must not be cut by another client's
-	var all sync.WaitGroup
-	for id := range clients {
-		all.Go(func() {
-			for range rounds {
-				mu.Lock()
-				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"sys/ping","params":{"x":1}}`, id))
-				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"no/such"}`, id))
-				mu.Unlock()
-			}
-		})
-	}
-	for range 2 * clients * rounds {
-		h.line()
-	}
-	all.Wait()
-	stats := h.ask("sys/errorStats", "{}").result()
-	sum := int64(0)
-	for _, n := range stats.Path("byCode").Members() {
-		k, _ := n.Int64()
-		sum += k
-	}
-	if total, _ := stats.Path("total").Int64(); total != 2*clients*rounds || sum != total {
-		t.Errorf("%s", stats.Raw())
-	}
-}
-
-func TestH10SamplingKeepsTheTotalExact(t *testing.T) {
-	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_SAMPLE=100"}})
-	const failures = 5000
-	go func() {
-		_, _ = io.WriteString(h.in, strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":{"x":1}}`+"\n", failures))
-	}()
-	for range failures {
-		h.line()
-	}
-	stats := h.ask("sys/errorStats", "{}").result()
-	total, _ := stats.Path("total").Int64()
-	byCode, _ := stats.Path("byCode", "1000").Int64()
-	estimate := int64(0)
-	for _, n := range stats.Path("byTool", "sys/ping").Members() {
-		k, _ := n.Int64()
-		estimate += k
-	}
-	if total != failures || byCode != failures || estimate < failures-100 || estimate > failures+100 || !stats.Path("sample").Present() {
-		t.Errorf("%s", stats.Raw())
-	}
-}
-
-func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
-	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
-	for i := range 1000 {
-		h.ask(fmt.Sprintf("made/up%d", i), "{}")
-	}
-	stats := h.ask("sys/errorStats", "{}").result()
-	for _, part := range []string{"byCode", "byDomain", "bySymbol", "byTool"} {
-		if n := stats.Path(part).Len(); n != 1 {
-			t.Errorf("%s has %d members", part, n)
-		}
-	}
-	if n := h.ask("sys/metrics", "{}").result().Path("methods").Len(); n > 20 {
-		t.Errorf("sys/metrics has %d methods", n)
 	}
 }
 
