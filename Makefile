@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose demo ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ codes-coverage: ## code, the test that makes a running program emit it, result; 
 
 generate: ## rewrite generated files
 	go generate ./...
+
+prose: ## how often comments use habits that the standard library avoids, beside net/http and log/slog
+	go run ./internal/prose/run --by-package
 
 demo: ## see it work
 	go run ./cmd/candor demo
