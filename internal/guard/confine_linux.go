@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +16,9 @@ func Confinable() (files, calls bool) {
 	return landlockVersion() > 0, filterable()
 }
 
-// confine confines the calling thread, as far as the system can. It must be the thread that becomes the command.
-func confine(c Confinement) error {
+// confine confines the calling thread, as far as the system can. It must be the thread that becomes the command. limitData is called when
+// everything that takes memory is done, and before limits can no longer be set.
+func confine(c Confinement, limitData func() error) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)
 	}
@@ -25,10 +27,15 @@ func confine(c Confinement) error {
 			return fmt.Errorf("restricting files: %w", err)
 		}
 	}
-	if filterable() {
-		if err := restrictCalls(); err != nil {
-			return fmt.Errorf("restricting system calls: %w", err)
-		}
+	if !filterable() {
+		return limitData()
+	}
+	program := filter(architectures[runtime.GOARCH], os.Getpid())
+	if err := limitData(); err != nil {
+		return err
+	}
+	if err := restrictCalls(program); err != nil {
+		return fmt.Errorf("restricting system calls: %w", err)
 	}
 	return nil
 }

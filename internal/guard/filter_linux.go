@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"os"
 	"runtime"
 	"unsafe"
 
@@ -30,8 +29,7 @@ func filterable() bool {
 }
 
 // restrictCalls sets the filter for the calling thread. It stays in force in what the thread becomes and starts.
-func restrictCalls() error {
-	program := filter(architectures[runtime.GOARCH], os.Getpid())
+func restrictCalls(program []unix.SockFilter) error {
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                          //nolint:gosec // some hundred instructions
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p))); errno != 0 { //nolint:gosec // the kernel takes its address
 		return errno

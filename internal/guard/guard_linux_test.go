@@ -22,6 +22,9 @@ func init() { runtime.LockOSThread() } // TestMain runs on the first thread
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		if os.Getenv(fillHeapVariable) != "" {
+			defer runtime.KeepAlive(fillHeap())
+		}
 		code := make(chan int)
 		go func() { code <- guard.Main(os.Args[2:]) }() // on any thread but the first
 		os.Exit(<-code)
