@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/emits"
+	"github.com/candor-mcp/candor/internal/guard"
 )
 
 const pythonCodes = `
@@ -115,4 +116,49 @@ func running(mark string) (n int) {
 		}
 	}
 	return n
+}
+
+// fakePython installs a program that describes itself as an interpreter, and runs a shell script in place of the check.
+func fakePython(t *testing.T, check string) (path string) {
+	t.Helper()
+	if files, calls := guard.Confinable(); !files || !calls {
+		t.Skip("this system cannot confine Python")
+	}
+	path = filepath.Join(t.TempDir(), "python3")
+	description := fmt.Sprintf(`{"executable":%q,"prefix":"/usr","library":"/bin","version":"3.99.0","recent":true}`, path)
+	script := "#!/bin/sh\ncase \"$*\" in\n*sys.base_prefix*) echo '" + description + "';;\n*'import ast'*) " + check + ";;\n*) echo ran;;\nesac\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestPythonCheckWithoutResult has the check fail in each way that is not the code's fault, and in those that are.
+func TestPythonCheckWithoutResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		check     string
+		number    int64
+		code      string
+		retryable bool
+		details   string
+	}{
+		"slow":           {"while :; do :; done", 2002, "python/E_PY_TIMEOUT", true, "the check of the code did not finish within 1500 ms; nothing was run"},
+		"killed":         {"kill -9 $$", 4045, "candor/UNAVAILABLE", true, "the check of the code was ended by the system; nothing was run"},
+		"stack overflow": {"kill -SEGV $$", 2000, "python/E_PY_EXEC_FAIL", false, "Python could not read the code; it is nested too deeply"},
+		"no memory":      {"echo MemoryError >&2; exit 1", 1005, "common/E_INPUT_TOO_LARGE", false, "the code is too large to be checked"},
+		"broken":         {"echo broken >&2; exit 127", -32603, "candor/INTERNAL_ERROR", false, ""},
+		"no answer":      {"echo broken", -32603, "candor/INTERNAL_ERROR", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startPython(t, "MCP_PYTHON_PATH="+fakePython(t, c.check), "MCP_PYTHON_CHECK_TIMEOUT_MS=1500")
+			r := h.python("1").fails(c.number, c.code)
+			if retryable, _ := r.m.Error().Path("data", "retryable").Bool(); retryable != c.retryable {
+				t.Errorf("retryable is not %v: %s", c.retryable, r.m.Bytes())
+			}
+			if details, _ := r.m.Error().Path("data", "details").Str(); details != c.details {
+				t.Errorf("details: %s", r.m.Bytes())
+			}
+		})
+	}
 }

@@ -130,8 +130,16 @@ def main():
         return {"refused": policy.found}
     except SyntaxError as e:
         return {"error": {"type": type(e).__name__, "text": str(e.msg), "line": e.lineno or 0}}
-    except (ValueError, RecursionError, MemoryError) as e:
-        return {"error": {"type": type(e).__name__, "text": "the code is nested too deeply or holds characters that Python does not read", "line": 0}}
+    except MemoryError as e:
+        if not str(e):  # the parser names a reason when the code is nested too deeply
+            return {"large": True}
+        return nested(e)
+    except (ValueError, RecursionError) as e:
+        return nested(e)
+
+
+def nested(e):
+    return {"error": {"type": type(e).__name__, "text": "the code is nested too deeply or holds characters that Python does not read", "line": 0}}
 
 
 print(json.dumps(main()))

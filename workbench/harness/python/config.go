@@ -28,10 +28,12 @@ type Config struct {
 	Confine    Confine       // ConfineRequire by default
 	Timeout    time.Duration // of a call that names none; 10 s by default
 	MaxTimeout time.Duration // that a call can ask for; 60 s by default
-	Memory     int64         // bytes of memory of a run; 256 MiB by default
-	Output     int           // bytes of each output stream that a result keeps; 64 KiB by default
-	Parallel   int           // runs at the same time; 4 by default
-	Queue      int           // calls that can wait for a run to end; 64 by default
+	// CheckTimeout limits the check that precedes a run; 30 s by default. It is much longer than a check takes, for machines under load.
+	CheckTimeout time.Duration
+	Memory       int64 // bytes of memory of a run; 256 MiB by default
+	Output       int   // bytes of each output stream that a result keeps; 64 KiB by default
+	Parallel     int   // runs at the same time; 4 by default
+	Queue        int   // calls that can wait for a run to end; 64 by default
 
 	// Guard is the command line that runs [guard.Main]. Without it there are no limits and no confinement, and New fails unless
 	// Confine is ConfineAuto.
@@ -56,6 +58,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxTimeout == 0 {
 		c.MaxTimeout = max(60*time.Second, c.Timeout)
+	}
+	if c.CheckTimeout == 0 {
+		c.CheckTimeout = 30 * time.Second
 	}
 	if c.Memory == 0 {
 		c.Memory = 256 << 20
@@ -97,15 +102,16 @@ var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	e := reader{getenv: getenv}
 	c := Config{
-		Path:       e.path("MCP_PYTHON_PATH"),
-		Scripts:    e.path("MCP_PYTHON_SCRIPTS"),
-		Allow:      e.names("MCP_PYTHON_ALLOW"),
-		Confine:    Confine(e.oneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
-		Timeout:    time.Duration(e.number("MCP_PYTHON_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
-		MaxTimeout: time.Duration(e.number("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
-		Memory:     e.number("MCP_PYTHON_MAX_MEMORY", 32<<20, 64<<30),
-		Output:     int(e.number("MCP_PYTHON_MAX_OUTPUT", 1<<10, 16<<20)),
-		Parallel:   int(e.number("MCP_PYTHON_PARALLEL", 1, 64)),
+		Path:         e.path("MCP_PYTHON_PATH"),
+		Scripts:      e.path("MCP_PYTHON_SCRIPTS"),
+		Allow:        e.names("MCP_PYTHON_ALLOW"),
+		Confine:      Confine(e.oneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
+		Timeout:      time.Duration(e.number("MCP_PYTHON_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
+		MaxTimeout:   time.Duration(e.number("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
+		CheckTimeout: time.Duration(e.number("MCP_PYTHON_CHECK_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
+		Memory:       e.number("MCP_PYTHON_MAX_MEMORY", 32<<20, 64<<30),
+		Output:       int(e.number("MCP_PYTHON_MAX_OUTPUT", 1<<10, 16<<20)),
+		Parallel:     int(e.number("MCP_PYTHON_PARALLEL", 1, 64)),
 	}
 	if e.err == nil {
 		if d := c.withDefaults(); d.Timeout > d.MaxTimeout {

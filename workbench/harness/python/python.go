@@ -62,6 +62,7 @@ func (r *runner) methods() []domain.Method {
 	running := []candor.Code{
 		candor.CodePythonPyExecFail, candor.CodePythonPySecurity, candor.CodePythonPyTimeout, candor.CodePythonPyInvalidParams,
 		candor.CodeCommonNotInstalled, candor.CodeCommonUnsupported, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		candor.CodeUnavailable,
 	}
 	harmless := r.confined() // confined code leaves nothing behind
 	const common = `"args": {"type": "array", "items": {"type": "string"}, "description": "Arguments, in sys.argv[1:]."},
