@@ -25,3 +25,6 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(h), full), nil
 }
+
+// TryLock fails: a file that is open already cannot be withheld from others.
+func TryLock(*os.File) error { return errors.ErrUnsupported }

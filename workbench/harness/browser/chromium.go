@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto"
 
 	"github.com/candor-mcp/candor/internal/guard"
+	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
 
 // names are those under which Chromium is looked for, in this order.
@@ -55,8 +56,8 @@ const (
 type chromium struct {
 	client  *client
 	process *guard.Process
-	profile string
-	lock    *os.File // of the profile; the guard holds it too
+	dir     *scratch.Dir
+	profile string // the path of dir
 	output  *tailBuffer
 
 	mu   sync.Mutex
@@ -68,11 +69,11 @@ const pipeScript = `exec 3<&0 4>&1 </dev/null >&2; exec "$0" "$@"`
 
 // start starts a Chromium that sends all its traffic to proxyAddress.
 func start(c Config, path, proxyAddress string, onEvent func(*cdproto.Message)) (*chromium, error) {
-	profile, err := os.MkdirTemp(profileRoot(), profilePattern)
+	dir, err := scratch.New(profileRoot(), profilePrefix)
 	if err != nil {
 		return nil, err
 	}
-	b := &chromium{profile: profile, output: &tailBuffer{}}
+	b := &chromium{dir: dir, profile: dir.Path, output: &tailBuffer{}}
 	if err := b.start(c, path, proxyAddress, onEvent); err != nil {
 		return nil, errors.Join(err, b.removeProfile())
 	}
@@ -82,9 +83,6 @@ func start(c Config, path, proxyAddress string, onEvent func(*cdproto.Message)) 
 
 func (b *chromium) start(c Config, path, proxyAddress string, onEvent func(*cdproto.Message)) error {
 	var err error
-	if b.lock, err = lockProfile(b.profile); err != nil {
-		return err
-	}
 	var pipes [6]*os.File // read and write end of commands, of results, of output
 	for i := 0; i < len(pipes); i += 2 {
 		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
@@ -96,7 +94,10 @@ func (b *chromium) start(c Config, path, proxyAddress string, onEvent func(*cdpr
 	cmd := exec.Command("/bin/sh", args...) //nolint:noctx // it lives as long as its session
 	cmd.Dir, cmd.Env = b.profile, environment(b.profile)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0], pipes[3], pipes[5]
-	options := guard.Options{Self: c.Guard, Limits: guard.Limits{Data: maxData, File: maxFile}, Hold: []*os.File{b.lock}}
+	options := guard.Options{Self: c.Guard, Limits: guard.Limits{Data: maxData, File: maxFile}}
+	if b.dir.Lock != nil {
+		options.Hold = []*os.File{b.dir.Lock}
+	}
 	b.process, err = guard.Start(cmd, options)
 	closeAll([]*os.File{pipes[0], pipes[3], pipes[5]}) // Chromium has its own copies
 	if err != nil {
@@ -193,9 +194,7 @@ func (b *chromium) close() error {
 }
 
 func (b *chromium) removeProfile() error {
-	if b.lock != nil {
-		defer func() { _ = b.lock.Close() }()
-	}
+	defer b.dir.Release()
 	for end := time.Now().Add(removalPatience); ; time.Sleep(10 * time.Millisecond) {
 		err := os.RemoveAll(b.profile)
 		if err == nil || time.Now().After(end) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
 
 // maxEnded is how many ended sessions are remembered.
@@ -49,7 +51,7 @@ func (p *pool) launch(ctx context.Context) (*session, error) {
 	default:
 		return nil, errFull
 	}
-	p.sweep.Do(removeLeftProfiles)
+	p.sweep.Do(func() { scratch.Sweep(profileRoot(), profilePrefix) })
 	if os.Getuid() == 0 {
 		p.config.Logger.Warn("running Chromium without its sandbox, because this process runs as root")
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
 
 // launchAndWait launches a session, prints its profile and waits to be killed.
@@ -78,12 +79,8 @@ func TestKilledProgramLeavesNoBrowser(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	gone(t, profile)
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(profile, lockName), old, old); err != nil {
-		t.Fatal(err)
-	}
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the guard keeps the lock until it has ended itself
-		removeLeftProfiles()
+		scratch.Sweep(profileRoot(), profilePrefix)
 		if _, err := os.Stat(profile); os.IsNotExist(err) {
 			return
 		}

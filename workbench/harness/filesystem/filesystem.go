@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -80,6 +82,10 @@ type files struct {
 	folder   folder.Lazy
 	globs    []string
 	maxBytes int64
+
+	swept    sync.Once      // of the files that killed processes have left
+	sweeping sync.WaitGroup // runs while they are removed
+	closing  atomic.Bool
 }
 
 // New returns the domain. The root is opened by the first call.
@@ -101,8 +107,15 @@ func New(c Config) (*domain.Domain, error) {
 		About:   "Read and write files below one folder.",
 		Methods: f.methods(),
 		Health:  f.health,
-		Close:   f.folder.Close,
+		Close:   f.close,
 	}, nil
+}
+
+func (f *files) close() error {
+	f.closing.Store(true)
+	f.swept.Do(func() {}) // a sweep must not begin after this
+	f.sweeping.Wait()
+	return f.folder.Close()
 }
 
 func (f *files) health(context.Context) domain.Health {
@@ -162,6 +175,7 @@ func (f *files) open(path string) (*folder.Folder, string, error) {
 	if err != nil {
 		return nil, "", domain.Fail(candor.CodeFilesystemFsDenied, "the root folder cannot be opened", err)
 	}
+	f.swept.Do(func() { f.sweeping.Go(func() { f.sweep(root) }) })
 	return root, name, nil
 }
 

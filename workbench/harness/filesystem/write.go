@@ -2,9 +2,7 @@ package filesystem
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
 	"github.com/candor-mcp/candor/workbench/harness/internal/folder"
 )
@@ -99,8 +98,8 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 	return writeOut{Path: t.path, Bytes: len(content), Created: created}, nil
 }
 
-// replace writes a new file beside the old one and renames it. After a crash the old file or the new one is there; a temporary file
-// whose name begins with ".candor-" may be left.
+// replace writes a new file beside the old one and renames it. After a crash the old file or the new one is there; a temporary file may be
+// left, see [files.sweep].
 func (t target) replace(content []byte) (created bool, err error) {
 	mode := fs.FileMode(0o644)
 	old, err := t.dir.Lstat(t.base)
@@ -114,34 +113,60 @@ func (t target) replace(content []byte) (created bool, err error) {
 	default:
 		mode = old.Mode().Perm()
 	}
-	var random [8]byte
-	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
-	temporary := ".candor-" + hex.EncodeToString(random[:]) + ".tmp"
-	if err := t.create(temporary, content, mode, created); err != nil {
-		return false, errors.Join(err, t.dir.Remove(temporary))
+	file, temporary, err := t.createTemporary(mode)
+	if err != nil {
+		return false, err
 	}
-	if err := t.dir.Rename(temporary, t.base); err != nil {
-		return false, errors.Join(err, t.dir.Remove(temporary))
+	err = fill(file, content, mode, created)
+	if runtime.GOOS == "windows" { // an open file cannot be renamed there
+		err = errors.Join(err, file.Close())
+	}
+	if err == nil {
+		err = t.dir.Rename(temporary, t.base)
+	}
+	if err != nil {
+		err = errors.Join(err, t.dir.Remove(temporary))
+	}
+	if runtime.GOOS != "windows" {
+		err = errors.Join(err, file.Close()) // the lock was held until the file had its name
+	}
+	if err != nil {
+		return false, err
 	}
 	return created, syncFolder(t.dir)
 }
 
-// create writes a new file and makes it durable. A new file gets its mode from the system's defaults, a replaced one keeps it.
-func (t target) create(name string, content []byte, mode fs.FileMode, created bool) error {
-	file, err := t.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
+// createTemporary creates a file and locks it.
+func (t target) createTemporary(mode fs.FileMode) (file *os.File, name string, err error) {
+	for attempt := 0; ; attempt++ {
+		name = temporaryName()
+		if file, err = t.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode); err != nil {
+			return nil, "", err
+		}
+		locked := filelock.TryLock(file)
+		if errors.Is(locked, filelock.ErrLocked) && attempt < 3 {
+			_ = file.Close() // another process takes it for a file that was left, and removes it
+			continue
+		}
+		if _, err := t.dir.Lstat(name); errors.Is(err, fs.ErrNotExist) && attempt < 3 {
+			_ = file.Close()
+			continue
+		}
+		return file, name, nil // without a lock no other process removes it
+	}
+}
+
+// fill writes a new file and makes it durable. A new file gets its mode from the system's defaults, a replaced one keeps it.
+func fill(file *os.File, content []byte, mode fs.FileMode, created bool) error {
+	if !created {
+		if err := file.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	if _, err := file.Write(content); err != nil {
 		return err
 	}
-	if !created {
-		err = file.Chmod(mode)
-	}
-	if err == nil {
-		_, err = file.Write(content)
-	}
-	if err == nil {
-		err = durable.SyncData(file)
-	}
-	return errors.Join(err, file.Close())
+	return durable.SyncData(file)
 }
 
 // syncFolder makes the names in a folder durable. Windows does not offer that for folders.

@@ -1,9 +1,12 @@
 package python
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
 
 // source is a program to run.
@@ -12,43 +15,39 @@ type source struct {
 	text string
 }
 
+// folderPrefix begins the names of the folders of runs.
+const folderPrefix = "candor-python-"
+
 // folder is the private folder of a run: the source, which it can only read, and an empty folder to work in.
-type folder struct{ path string }
+type folder struct{ dir *scratch.Dir }
 
 func newFolder(text string) (folder, error) {
-	path, err := os.MkdirTemp("", "candor-python-")
+	dir, err := scratch.New(os.TempDir(), folderPrefix)
 	if err != nil {
 		return folder{}, err
 	}
-	f := folder{path}
-	if f.path, err = filepath.EvalSymlinks(path); err != nil {
-		f.path = path
-	}
-	if err = os.WriteFile(f.source(), []byte(text), 0o600); err == nil {
-		err = os.Mkdir(f.work(), 0o700)
-	}
-	if err != nil {
+	f := folder{dir}
+	if err := errors.Join(os.WriteFile(f.source(), []byte(text), 0o600), os.Mkdir(f.work(), 0o700)); err != nil {
 		f.remove()
 		return folder{}, err
 	}
 	return f, nil
 }
 
-func (f folder) source() string { return filepath.Join(f.path, "source.py") }
-func (f folder) work() string   { return filepath.Join(f.path, "work") }
+func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
+func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
 
-// remove removes the folder, also if folders in it were made without permissions.
-func (f folder) remove() {
-	if os.RemoveAll(f.path) == nil {
-		return
-	}
-	_ = filepath.WalkDir(f.path, func(path string, entry fs.DirEntry, _ error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700) //nolint:gosec // folders need the x bit; it is about to be removed
-		}
+// held are the files that the guard of a run holds, so that the folder counts as used until the run has ended.
+func (f folder) held() []*os.File {
+	if f.dir.Lock == nil {
 		return nil
-	})
-	_ = os.RemoveAll(f.path)
+	}
+	return []*os.File{f.dir.Lock}
+}
+
+func (f folder) remove() {
+	scratch.RemoveAll(f.dir.Path)
+	f.dir.Release()
 }
 
 // size is how many bytes the files of the working folder have, with an allowance for each entry. It stops counting above most.

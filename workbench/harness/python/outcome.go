@@ -57,7 +57,7 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 
 // cleaner removes the paths of this machine from output.
 func (i *interpreter) cleaner(f folder) *strings.Replacer {
-	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.path+"/", "", i.Library+"/", "", i.Prefix+"/lib/", "", i.Executable, "python3")
+	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.dir.Path+"/", "", i.Library+"/", "", i.Prefix+"/lib/", "", i.Executable, "python3")
 }
 
 // failure explains the end of a run that was not a success.

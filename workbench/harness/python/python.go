@@ -9,12 +9,15 @@ package python
 import (
 	"context"
 	_ "embed"
+	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
+	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
 
 // Name is the name of the domain.
@@ -40,6 +43,7 @@ type runner struct {
 	interpreter interpreterCache
 	slots       chan struct{} // one for each call that runs
 	waiting     chan struct{} // one for each call that runs or waits
+	sweep       sync.Once     // of the folders that killed processes have left
 }
 
 // New returns the domain. It starts nothing: the interpreter is looked for when it is first needed.
@@ -139,6 +143,7 @@ func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs
 	if err != nil {
 		return nil, err
 	}
+	r.sweep.Do(func() { scratch.Sweep(os.TempDir(), folderPrefix) })
 	f, err := newFolder(s.text)
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
 
 // OpenFile opens a regular file for reading, following symbolic links inside the folder.
 func (f *Folder) OpenFile(name string) (*os.File, fs.FileInfo, error) {
-	file, info, err := openRegular(f.root, name)
+	file, info, err := OpenRegular(f.root, name)
 	return file, info, f.explain(err)
 }
 
@@ -152,7 +152,7 @@ func (f *Folder) OpenLiteral(name string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}
-	file, info, err := openRegular(dir, base)
+	file, info, err := OpenRegular(dir, base)
 	if err == nil && !os.SameFile(seen, info) {
 		err = errors.Join(ErrChanged, file.Close())
 	}
@@ -217,8 +217,8 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// openRegular opens a regular file. It looks before it opens, because opening a device can have an effect, and again afterwards.
-func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+// OpenRegular opens a regular file below root for reading. It looks before it opens, because opening a device can have an effect, and again afterwards.
+func OpenRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = ErrNotRegular

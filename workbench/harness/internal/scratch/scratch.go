@@ -1,0 +1,118 @@
+// Package scratch makes temporary folders that are found and removed after a kill of the process that used them.
+//
+// A folder holds a lock file. Its lock is held by the process that has made the folder, and by the guard of a command that works in it,
+// so that a folder whose lock is free has no user any more.
+package scratch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/filelock"
+)
+
+// LockName is the name of the lock file in each folder.
+const LockName = "in-use"
+
+// unlockedAge is how old a folder without a lock file must be to be removed: a process makes the folder before the file.
+const unlockedAge = time.Hour
+
+// Dir is a temporary folder.
+type Dir struct {
+	Path string
+	Lock *os.File // nil where the system has no file locks
+}
+
+// New makes a folder for this user only below root. Its name is prefix with a random number.
+func New(root, prefix string) (*Dir, error) {
+	for attempt := 0; ; attempt++ {
+		path, err := os.MkdirTemp(root, prefix+"*")
+		if err != nil {
+			return nil, err
+		}
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			path = resolved
+		}
+		lock, err := acquire(path)
+		switch {
+		case err == nil:
+			return &Dir{path, lock}, nil
+		case errors.Is(err, errors.ErrUnsupported):
+			return &Dir{path, nil}, nil
+		}
+		_ = os.RemoveAll(path)
+		if attempt == 3 || !errors.Is(err, filelock.ErrLocked) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		// A sweep of another process came between the lock file and its lock.
+	}
+}
+
+// acquire takes the lock of a folder, which must not have been removed meanwhile.
+func acquire(path string) (*os.File, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	lock, err := filelock.Open(root, LockName)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := root.Lstat(LockName); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// Release gives up the lock. The folder must have been removed before.
+func (d *Dir) Release() {
+	if d.Lock != nil {
+		_ = d.Lock.Close()
+	}
+}
+
+// Sweep removes the folders below root that [New] has made with prefix and that have no user any more.
+func Sweep(root, prefix string) {
+	all, err := filepath.Glob(filepath.Join(root, prefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, path := range all {
+		number := strings.TrimPrefix(filepath.Base(path), prefix)
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode() != fs.ModeDir|0o700 || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(path, LockName)); err != nil {
+			if errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > unlockedAge {
+				RemoveAll(path)
+			}
+			continue
+		}
+		lock, err := acquire(path)
+		if err != nil {
+			continue
+		}
+		RemoveAll(path)
+		_ = lock.Close()
+	}
+}
+
+// RemoveAll removes a folder, also if folders in it were made without permissions.
+func RemoveAll(path string) {
+	if os.RemoveAll(path) == nil {
+		return
+	}
+	_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700) //nolint:gosec // folders need the x bit; it is about to be removed
+		}
+		return nil
+	})
+	_ = os.RemoveAll(path)
+}
