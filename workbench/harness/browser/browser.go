@@ -143,7 +143,7 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 		return result, domain.Fail(candor.CodeCommonTimeout, "the session is busy with another call", context.Cause(stepCtx))
 	}
 	s.touch()
-	result, err = run(stepCtx, s)
+	result, err = runStep(stepCtx, s, step, run)
 	s.touch()
 	stopped := stepCtx.Err() != nil || errors.Is(err, errCrashed) || errors.Is(err, errTraffic)
 	if err != nil {
@@ -157,6 +157,34 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 		return result, err
 	}
 	<-s.turn
+	return result, err
+}
+
+// runStep runs a step, which ends when the page crashes: Chromium does not answer commands for a page without a process. A step that opens
+// another page does not depend on the one before: if that has crashed, it begins again.
+func runStep[R any](ctx context.Context, s *session, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
+	for range 2 {
+		t := s.current()
+		before, _ := t.snapshot()
+		watched, cancel := t.untilCrash(ctx)
+		result, err = run(watched, s)
+		cancel()
+		if err == nil {
+			return result, nil
+		}
+		if ctx.Err() == nil {
+			s.sync(ctx) // a command may have failed because of a crash whose event is on its way
+		}
+		after, _ := t.snapshot()
+		if !after.crashed {
+			return result, err
+		}
+		err = errCrashed
+		if step != navigateStep || after.loader != before.loader || ctx.Err() != nil {
+			return result, err
+		}
+		s.restore()
+	}
 	return result, err
 }
 

@@ -60,6 +60,9 @@ type navigateInput struct {
 	TimeoutMs int64  `json:"timeoutMs"`
 }
 
+// navigateStep is the name of the step that replaces the page.
+const navigateStep = "navigate"
+
 // milestones are the events of a document that navigate can wait for.
 var milestones = map[string]string{"": "load", "load": "load", "domcontentloaded": "DOMContentLoaded", "commit": "commit"}
 
@@ -72,7 +75,7 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 	if !ok {
 		return pageResult{}, domain.Fail(candor.CodeCommonInvalidParams, "waitUntil: not load, domcontentloaded or commit", nil)
 	}
-	return use(ctx, d, in.Session, "navigate", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
+	return use(ctx, d, in.Session, navigateStep, in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
 		ctx, cancel := meter(ctx, s)
 		defer cancel()

@@ -125,7 +125,11 @@ func (p *proxy) spend() {
 	}
 }
 
-func (p *proxy) note(hostport string, err error) {
+// note keeps the error of a connection for failure, unless Chromium has given up the request.
+func (p *proxy) note(ctx context.Context, hostport string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.failures) >= maxProxyResults {
@@ -181,7 +185,7 @@ func drop(w http.ResponseWriter) {
 func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	up, err := p.dialer.DialContext(ctx, "tcp", r.Host)
 	if err != nil {
-		p.note(r.Host, err)
+		p.note(ctx, r.Host, err)
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
@@ -237,13 +241,13 @@ func (p *proxy) forward(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	response, err := p.transport.RoundTrip(out)
 	if err != nil {
-		p.note(hostport, err)
+		p.note(ctx, hostport, err)
 		drop(w)
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode == http.StatusProxyAuthRequired || response.StatusCode == http.StatusSwitchingProtocols {
-		p.note(hostport, errors.New("unexpected status"))
+		p.note(ctx, hostport, errors.New("unexpected status"))
 		drop(w)
 		return
 	}

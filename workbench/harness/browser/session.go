@@ -213,13 +213,18 @@ func (s *session) current() *tab {
 	return s.tab
 }
 
+// sync waits until the events of all that Chromium has done so far have been handled.
+func (s *session) sync(ctx context.Context) {
+	_, _ = cdp.Call(ctx, s.browser.browser(), browser.GetVersion, cdp.Empty{}) // its result comes behind them
+}
+
 // restore makes the session usable again after a call was stopped: it ends scripts that run for too long and loads that do not end, and
 // replaces a tab that still does not answer.
 func (s *session) restore() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	t := s.current()
-	if state, _ := t.snapshot(); state.crashed {
+	if t.hasCrashed() {
 		t.update(func(s *tabState) { s.crashed = false })
 		if t.show(ctx, "about:blank") == nil { // it starts a new process for the page
 			return

@@ -107,6 +107,23 @@ func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, er
 	}
 }
 
+// hasCrashed reports whether the page has no process any more.
+func (t *tab) hasCrashed() bool {
+	state, _ := t.snapshot()
+	return state.crashed
+}
+
+// untilCrash returns a context that ends with errCrashed when the page crashes.
+func (t *tab) untilCrash(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		if _, err := t.wait(ctx, func(*tabState) bool { return false }); errors.Is(err, errCrashed) {
+			cancel(errCrashed)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // onEvent takes note of an event. It does not wait for Chromium.
 func (t *tab) onEvent(m *cdproto.Message, secret string) {
 	switch string(m.Method) {
