@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/testbinary"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts")
@@ -89,8 +90,8 @@ func quickStart(t *testing.T) func(*testscript.Env) error {
 		return nil
 	}
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v\n%s", programName, err, out)
+	if err := testbinary.Build(t.Context(), filepath.Join(bin, programName), false); err != nil {
+		t.Fatal(err)
 	}
 	return func(env *testscript.Env) error {
 		env.Setenv("PATH", bin+string(os.PathListSeparator)+env.Getenv("PATH"))

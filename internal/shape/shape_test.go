@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/shape"
+	"github.com/candor-mcp/candor/internal/testbinary"
 )
 
 // This file holds the repository to the rules; planted_test.go shows that each rule can go red.
@@ -102,7 +103,7 @@ func TestReadmeIsTrue(t *testing.T) {
 		}
 		if b.Output != "" {
 			if path == "" {
-				path = buildCandor(t, dir)
+				path = buildCandor(t)
 			}
 			if diff := shape.CompareOutput(b, run(t, dir, path, b.Output)); diff != "" {
 				t.Errorf("README.md:%d: %s", b.Line, diff)
@@ -139,13 +140,11 @@ func buildProgram(t *testing.T, dir string, b shape.Block) {
 }
 
 // buildCandor builds the binary and returns a PATH that finds it first.
-func buildCandor(t *testing.T, dir string) string {
+func buildCandor(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/candor")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building candor: %v\n%s", err, out)
+	if err := testbinary.Build(t.Context(), filepath.Join(bin, "candor"), false); err != nil {
+		t.Fatal(err)
 	}
 	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
 }

@@ -3,14 +3,19 @@ package testbinary
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// Run builds the command into a temporary folder, stores its path and runs the tests. It keeps them out of the user's state folder
-// and returns the exit code for [os.Exit]. race builds with the race detector.
+// Run builds the command, stores its path and runs the tests. It keeps them out of the user's state folder and returns the exit code for
+// [os.Exit]. race builds with the race detector.
 func Run(m interface{ Run() int }, race bool, path *string) int {
 	dir, err := os.MkdirTemp("", "candor")
 	if err != nil {
@@ -20,13 +25,85 @@ func Run(m interface{ Run() int }, race bool, path *string) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	_ = os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")) // cannot fail: the name is valid
 	*path = filepath.Join(dir, "candor")
-	args := []string{"build", "-o", *path}
-	if race {
-		args = append(args, "-race")
-	}
-	if out, err := exec.CommandContext(context.Background(), "go", append(args, "github.com/candor-mcp/candor/cmd/candor")...).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building candor: %v\n%s", err, out)
+	if err := Build(context.Background(), *path, race); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// Build writes the command to path. The last binary is kept in the user's cache folder, where the go command links it again only if a
+// source file has changed, so that the packages of one test run link it once.
+func Build(ctx context.Context, path string, race bool) error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return goBuild(ctx, path, race) // no home folder
+	}
+	name := "candor"
+	if race {
+		name = "candor-race"
+	}
+	kept := filepath.Join(cache, "candor", "testbinary", name)
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		return goBuild(ctx, path, race) // not writable
+	}
+	lock, err := acquire(ctx, filepath.Dir(kept), name+".lock")
+	if err != nil {
+		return fmt.Errorf("locking %s: %w", kept, err)
+	}
+	defer func() { _ = lock.Close() }()
+	if err := goBuild(ctx, kept, race); err != nil {
+		return err
+	}
+	// The go command replaces the file and never writes into it, so this link keeps its content.
+	if os.Link(kept, path) == nil {
+		return nil
+	}
+	return copyFile(path, kept)
+}
+
+func goBuild(ctx context.Context, path string, race bool) error {
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path}
+	if race {
+		args = append(args, "-race")
+	}
+	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/candor-mcp/candor/cmd/candor")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building candor: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// acquire waits until no other test binary holds the lock.
+func acquire(ctx context.Context, dir, name string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	for {
+		lock, err := filelock.Open(root, name)
+		if !errors.Is(err, filelock.ErrLocked) {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700) //nolint:gosec // an executable
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
