@@ -37,36 +37,54 @@ func (p *postgres) health() domain.Health { return domain.Health{OK: true} }
 const closeTimeout = 2 * time.Second
 
 func (p *postgres) run(ctx context.Context, st statement, write bool) (*Result, error) {
-	c, err := p.connect(ctx, write)
-	if err != nil {
-		return nil, explainConnect(err)
-	}
-	defer hangUp(c)
-	begin := "BEGIN READ ONLY"
-	if write {
-		begin = "BEGIN READ WRITE"
-	}
-	if err := simple(ctx, c, begin); err != nil {
-		return nil, explainPostgres(err)
-	}
-	if err := p.checkRole(ctx, c); err != nil {
+	if err := checkCommand(st.text); err != nil {
 		return nil, err
 	}
+	c, err := p.begin(ctx, write)
+	if err != nil && ctx.Err() != nil {
+		return nil, notStarted("the server did not begin a transaction in time", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp(c)
 	out, err := execute(ctx, c, st, write)
 	if err != nil {
-		return nil, explainPostgres(err)
+		return nil, explainPostgres(ctx, err)
 	}
 	if !write {
 		return out, nil // hanging up rolls back
 	}
 	if err := simple(ctx, c, "COMMIT"); err != nil {
-		if state(err) != "" {
-			return nil, explainPostgres(err)
+		if s := state(err); s != "" && !connectionLost(s) {
+			return nil, explainPostgres(ctx, err)
 		}
 		return nil, domain.Fail(candor.CodeSqlSqlConn, "the connection broke while committing; check whether the statement took effect", err,
 			candor.WithRetry(candor.NoRetry()))
 	}
 	return out, nil
+}
+
+// begin returns a connection with an open transaction. Its errors have codes.
+func (p *postgres) begin(ctx context.Context, write bool) (*pgconn.PgConn, error) {
+	c, err := p.connect(ctx, write)
+	if err != nil {
+		return nil, explainConnect(err)
+	}
+	text := "BEGIN READ ONLY"
+	if write {
+		text = "BEGIN READ WRITE"
+	}
+	if err = simple(ctx, c, text); err != nil {
+		err = explainPostgres(ctx, err)
+	} else {
+		err = p.checkRole(ctx, c)
+	}
+	if err != nil {
+		hangUp(c)
+		return nil, err
+	}
+	return c, nil
 }
 
 func (p *postgres) connect(ctx context.Context, write bool) (*pgconn.PgConn, error) {
@@ -111,7 +129,7 @@ func (p *postgres) checkRole(ctx context.Context, c *pgconn.PgConn) error {
 		FROM pg_catalog.pg_roles WHERE pg_catalog.pg_has_role(session_user, oid, 'MEMBER')`
 	results, err := c.Exec(ctx, text).ReadAll()
 	if err != nil {
-		return explainPostgres(err)
+		return explainPostgres(ctx, err)
 	}
 	if len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "f" {
 		return nil
@@ -123,19 +141,14 @@ func (p *postgres) checkRole(ctx context.Context, c *pgconn.PgConn) error {
 // execute runs one statement by the extended protocol, which refuses more than one. Values travel as text in both directions; the
 // server knows the types.
 func execute(ctx context.Context, c *pgconn.PgConn, st statement, write bool) (*Result, error) {
-	values := make([][]byte, len(st.params))
-	for i, p := range st.params {
-		switch v := p.value.(type) {
-		case nil:
-		case bool:
-			values[i] = strconv.AppendBool(nil, v)
-		case string:
-			values[i] = []byte(v)
-		case json.Number:
-			values[i] = []byte(v)
-		}
+	prepared, err := c.Prepare(ctx, "", st.text, nil)
+	if err != nil {
+		return nil, err
 	}
-	rows := c.ExecParams(ctx, st.text, values, nil, nil, nil)
+	if err := checkParams(len(prepared.ParamOIDs), len(st.params)); err != nil {
+		return nil, err
+	}
+	rows := c.ExecPrepared(ctx, "", encode(st.params), nil, nil)
 	out := collector{limit: st.rows, result: Result{Rows: [][]any{}, Columns: []Column{}}}
 	fields := rows.FieldDescriptions()
 	for i := range fields {
@@ -154,6 +167,23 @@ func execute(ctx context.Context, c *pgconn.PgConn, st statement, write bool) (*
 		out.result.Affected = &n
 	}
 	return &out.result, nil
+}
+
+// encode returns parameters as text; nil is NULL.
+func encode(params []param) [][]byte {
+	values := make([][]byte, len(params))
+	for i, p := range params {
+		switch v := p.value.(type) {
+		case nil:
+		case bool:
+			values[i] = strconv.AppendBool(nil, v)
+		case string:
+			values[i] = []byte(v)
+		case json.Number:
+			values[i] = []byte(v)
+		}
+	}
+	return values
 }
 
 // collect reads rows until a limit is reached. Then it cancels a statement that only reads; one that writes must run to its end.
@@ -253,12 +283,14 @@ func explainConnect(err error) error {
 }
 
 // explainPostgres turns an error of a statement into one with a code.
-func explainPostgres(err error) error {
+func explainPostgres(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*candor.Error](err); ok {
 		return err
 	}
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
+	case !ok && ctx.Err() != nil:
+		return timeout(err)
 	case !ok:
 		// The transaction of a connection that broke is rolled back.
 		return domain.Fail(candor.CodeSqlSqlConn, "the connection broke", err)
@@ -266,8 +298,13 @@ func explainPostgres(err error) error {
 		return timeout(err)
 	case e.Code == "53100":
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
-	case strings.HasPrefix(e.Code, "57P"), strings.HasPrefix(e.Code, "08"):
+	case connectionLost(e.Code):
 		return domain.Fail(candor.CodeSqlSqlConn, "the server ended the connection", err)
 	}
 	return rejected(rejection{Message: e.Message, Position: int(e.Position), State: e.Code, Hint: e.Hint}, err)
+}
+
+// connectionLost reports whether a SQLSTATE says that the connection is gone. The server may send it after it has committed.
+func connectionLost(state string) bool {
+	return strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "08")
 }

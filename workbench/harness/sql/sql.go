@@ -2,8 +2,9 @@
 //
 // The database is read-only unless the configuration allows writing, and that is enforced by the database itself: SQLite opens the file
 // read-only and its authorizer refuses everything but reading, PostgreSQL runs the statement in a READ ONLY transaction that is rolled
-// back. No SQL is inspected here. A call has its own connection, so that no setting, lock or temporary table outlives it, and
-// runs exactly one statement, whose parameters are bound and never inserted into the text.
+// back. No SQL is inspected here, except that PostgreSQL gets no COPY and no transaction control. A call has its own connection, so that
+// no setting, lock or temporary table outlives it, and runs exactly one statement, whose parameters are bound and never inserted into the
+// text.
 package sql
 
 import (
@@ -202,13 +203,14 @@ func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, er
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
 	case <-ctx.Done():
-		return nil, timeout(ctx.Err())
+		return nil, notStarted("other calls used all connections", ctx.Err())
 	}
-	result, err := d.engine.run(ctx, statement{text: in.SQL, params: in.Params, rows: in.Limit}, write)
-	if err != nil && ctx.Err() != nil {
-		return nil, timeout(err)
-	}
-	return result, err
+	return d.engine.run(ctx, statement{text: in.SQL, params: in.Params, rows: in.Limit}, write)
+}
+
+// notStarted is the error of a call whose time was up before its statement began.
+func notStarted(why string, cause error) error {
+	return domain.Fail(candor.CodeCommonTimeout, why+"; the statement was not run", cause)
 }
 
 // timeout is the error of a statement that was cancelled. Its effects were undone.

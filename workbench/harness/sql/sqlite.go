@@ -41,6 +41,9 @@ func (s *sqlite) health() domain.Health {
 
 func (s *sqlite) run(ctx context.Context, st statement, write bool) (*Result, error) {
 	c, err := s.connect(ctx, write)
+	if err != nil && ctx.Err() != nil {
+		return nil, notStarted("the database could not be opened in time", err)
+	}
 	if err != nil {
 		return nil, connFailed(err)
 	}
@@ -137,8 +140,8 @@ func allowed(action sqlite3.AuthorizerActionCode, name, argument string, write b
 }
 
 func bind(s *sqlite3.Stmt, params []param) error {
-	if n := s.BindCount(); n != len(params) {
-		return domain.Fail(candor.CodeCommonInvalidParams, "params: the statement has another number of parameters", nil)
+	if err := checkParams(s.BindCount(), len(params)); err != nil {
+		return err
 	}
 	for i, p := range params {
 		var err error

@@ -23,6 +23,14 @@ func (p *param) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// checkParams refuses a call with another number of values than its statement has parameters.
+func checkParams(want, got int) error {
+	if want == got {
+		return nil
+	}
+	return domain.Fail(candor.CodeCommonInvalidParams, fmt.Sprintf("params: the statement has %d parameters, the call %d values", want, got), nil)
+}
+
 // Result is the answer of a statement.
 type Result struct {
 	Columns []Column `json:"columns"`
