@@ -1,10 +1,19 @@
 package harness_test
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/wire"
 )
@@ -48,6 +57,134 @@ func TestH17CountersAreExportedAtTheEnd(t *testing.T) {
 			t.Errorf("counters were exported: %v", err)
 		}
 	})
+}
+
+func TestH18EndOfInputDrains(t *testing.T) {
+	h := start(t, setup{})
+	h.send(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/metrics"}`+"\n", 99) + `{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
+	_ = h.in.Close()
+	for range 100 {
+		h.line()
+	}
+	if code := h.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, &h.said)
+	}
+}
+
+func TestH18ClosedOutputEndsCleanly(t *testing.T) {
+	s := setup{}
+	cmd := s.command(t)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = stdout.Close(), out.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"sys/ping"}`+"\n")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("closed output: %v", err)
+		}
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+		t.Error("closed output: the process goes on")
+	}
+}
+
+// TestH18SlowCallsInFlightAreAnswered ends the input, or sends SIGTERM, while three calls wait for a service: one will succeed, one
+// will fail, and one gets no answer before its time limit. All of them are answered and counted before the process ends with 0. In MCP
+// mode SIGTERM cancels them.
+func TestH18SlowCallsInFlightAreAnswered(t *testing.T) {
+	finished := map[string]string{`"good"`: "", `"bad"`: "tavily/E_TAVILY_HTTP", `"none"`: "tavily/E_TAVILY_NETWORK"}
+	cancelled := map[string]string{`"good"`: "candor/CANCELLED", `"bad"`: "candor/CANCELLED", `"none"`: "candor/CANCELLED"}
+	endInput := func(h *harness) { _ = h.in.Close() }
+	terminate := func(h *harness) { _ = h.cmd.Process.Signal(syscall.SIGTERM) }
+	for name, c := range map[string]struct {
+		mcp  bool
+		end  func(*harness)
+		want map[string]string
+	}{
+		"line mode, end of input": {false, endInput, finished},
+		"line mode, SIGTERM":      {false, terminate, finished},
+		"MCP mode, end of input":  {true, endInput, finished},
+		"MCP mode, SIGTERM":       {true, terminate, cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			endInFlight(t, c.mcp, c.end, c.want)
+		})
+	}
+}
+
+func endInFlight(t *testing.T, mcp bool, end func(*harness), want map[string]string) {
+	t.Helper()
+	arrived, release := make(chan struct{}, 3), make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		arrived <- struct{}{}
+		<-release
+		switch {
+		case bytes.Contains(body, []byte("good")):
+			_, _ = io.WriteString(w, `{"results":[]}`)
+		case bytes.Contains(body, []byte("bad")):
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(func() {
+		service.CloseClientConnections()
+		service.Close()
+	})
+	releaseAll := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(releaseAll) // before the service is closed
+	h := start(t, setup{mcp: mcp, ledger: true, flags: []string{"--domain", "tavily"}, env: []string{"MCP_ERROR_METRICS=1",
+		"MCP_TAVILY_BASE_URL=" + service.URL, "TAVILY_API_KEY=key", "MCP_HTTP_TIMEOUT_MS=3000"}})
+	for _, query := range []string{"good", "bad", "none"} {
+		format := `{"jsonrpc":"2.0","id":%q,"method":"tavily/search","params":{"query":%[1]q}}`
+		if mcp {
+			format = `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"tavily_search","arguments":{"query":%[1]q}}}`
+		}
+		h.send(fmt.Sprintf(format, query))
+	}
+	for range 3 {
+		<-arrived
+	}
+	end(h)
+	if want[`"good"`] == "" {
+		releaseAll()
+	}
+	got := map[string]string{}
+	for range 3 {
+		r := reply{t, wire.Parse(h.line(), wire.Limits{})}
+		got[string(r.m.ID())] = r.code()
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("answered %v, want %v", got, want)
+	}
+	if code := h.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, &h.said)
+	}
+	failures := int64(0)
+	for _, code := range want {
+		if code != "" {
+			failures++
+		}
+	}
+	stats := countedIn(counters(t, filepath.Join(h.state, "error-metrics.json")))
+	if n := int64(len(recorded(t, filepath.Join(h.state, "ledger")))); stats.total != failures || stats.suppressed != 0 || n != failures {
+		t.Errorf("%+v, %d recorded, want %d", stats, n, failures)
+	}
 }
 
 func counters(t *testing.T, file string) wire.Value {
