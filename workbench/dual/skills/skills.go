@@ -10,11 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // Skill is a manifest.
@@ -124,7 +125,7 @@ func readFile(folder fs.FS, name string) (Skill, error) {
 	return s, err
 }
 
-var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var namePattern = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // Parse reads a manifest.
 func Parse(data []byte) (Skill, error) {
