@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,8 +36,8 @@ func (c *dualAdmin) registerJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 }
 
-// with opens the state for a function. A folder that was named must exist.
-func (c *dualAdmin) with(do func(*dual.Admin) error) (err error) {
+// with opens the state for a function, whose context ends with Ctrl-C. A folder that was named must exist.
+func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error) {
 	if c.place.state != "" {
 		if info, err := os.Stat(c.place.state); err != nil || !info.IsDir() {
 			return bad("name the folder that the server was started with", "--state: %s is not a folder", c.place.state)
@@ -47,12 +48,17 @@ func (c *dualAdmin) with(do func(*dual.Admin) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	admin, err := dual.OpenAdmin(orBackground(c.cmd.Context()), state.Dir(), c.place.trailDir(c.w, state))
+	ctx, stop := untilStopped(c.cmd)
+	defer stop()
+	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.place.trailDir(c.w, state))
 	if err != nil {
 		return bad("name the folder that the server was started with by --state", "%s", withoutHint(err))
 	}
 	defer func() { err = errors.Join(err, admin.Close()) }()
-	return do(admin)
+	if err = do(ctx, admin); err != nil && ctx.Err() != nil {
+		return bad("run the command again", "interrupted")
+	}
+	return err
 }
 
 func dualFault(err error) *fault {
@@ -74,7 +80,7 @@ func newDualTasks(w *world) *cobra.Command {
 			if status != "" && !contains(names, status) {
 				return unknown("--status", status, names)
 			}
-			return c.with(func(a *dual.Admin) error { return c.tasks(a, tasks.Status(status)) })
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.tasks(ctx, a, tasks.Status(status)) })
 		},
 	}
 	c.register(cmd)
@@ -84,8 +90,8 @@ func newDualTasks(w *world) *cobra.Command {
 	return cmd
 }
 
-func (c *dualAdmin) tasks(a *dual.Admin, status tasks.Status) error {
-	all, err := a.Tasks(orBackground(c.cmd.Context()), status)
+func (c *dualAdmin) tasks(ctx context.Context, a *dual.Admin, status tasks.Status) error {
+	all, err := a.Tasks(ctx, status)
 	if err != nil {
 		return dualFault(err)
 	}
@@ -127,8 +133,8 @@ func newDualSessions(w *world) *cobra.Command {
 	return cmd
 }
 
-func (c *dualAdmin) sessions(a *dual.Admin) error {
-	all, err := a.Sessions(orBackground(c.cmd.Context()))
+func (c *dualAdmin) sessions(ctx context.Context, a *dual.Admin) error {
+	all, err := a.Sessions(ctx)
 	if err != nil {
 		return dualFault(err)
 	}
@@ -167,8 +173,8 @@ vote was refused. A server may be running.`,
 	return cmd
 }
 
-func (c *dualAdmin) rounds(a *dual.Admin) error {
-	all, err := a.Rounds(orBackground(c.cmd.Context()))
+func (c *dualAdmin) rounds(ctx context.Context, a *dual.Admin) error {
+	all, err := a.Rounds(ctx)
 	if err != nil {
 		return dualFault(err)
 	}

@@ -28,7 +28,7 @@ Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it co
   candor workbench dual verify 3f2a9c1d --json`,
 		Args: atMost(1, "candor workbench dual verify [TASK]"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.with(func(a *dual.Admin) error { return c.verify(a, args) })
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.verify(ctx, a, args) })
 		},
 	}
 	c.register(cmd)
@@ -36,9 +36,7 @@ Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it co
 	return cmd
 }
 
-func (c *dualAdmin) verify(a *dual.Admin, args []string) error {
-	ctx, stop := untilStopped(c.cmd)
-	defer stop()
+func (c *dualAdmin) verify(ctx context.Context, a *dual.Admin, args []string) error {
 	task := ""
 	if len(args) > 0 {
 		var err error
@@ -109,7 +107,7 @@ Exit code 0: it was written. Exit code 2: it could not be done.`,
   candor ledger check-proof thoughts.json --key signer.pub`,
 		Args: exactly("task", "candor workbench dual export TASK"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.with(func(a *dual.Admin) error { return c.export(a, args[0], out) })
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.export(ctx, a, args[0], out) })
 		},
 	}
 	c.register(cmd)
@@ -117,9 +115,7 @@ Exit code 0: it was written. Exit code 2: it could not be done.`,
 	return cmd
 }
 
-func (c *dualAdmin) export(a *dual.Admin, typed, out string) error {
-	ctx, stop := untilStopped(c.cmd)
-	defer stop()
+func (c *dualAdmin) export(ctx context.Context, a *dual.Admin, typed, out string) error {
 	id, err := c.findTask(ctx, a, typed)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup:               quickStart(t),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip, "makeledger": makeLedger,
-			"makesessions": makeSessions, "backdate": backdate, "change": change},
+			"makesessions": makeSessions, "maketasks": makeTasks, "tamper": tamper, "backdate": backdate, "change": change},
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// railClient is an agent that talks to `candor workbench workrail` over standard input and output.
+// railClient is an agent that talks to a server of `candor workbench` over standard input and output.
 type railClient struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -40,9 +40,14 @@ type railAnswer struct {
 // token returns the token to go on with.
 func (a *railAnswer) token() string { return a.Data.Continue + a.Data.Retry }
 
-// startRail starts the server in a folder and shakes hands with it.
+// startRail starts `candor workbench workrail` in a folder and shakes hands with it.
 func startRail(binary, dir string, env []string, args ...string) (*railClient, error) {
-	c := &railClient{cmd: exec.Command(binary, append([]string{"workbench", "workrail"}, args...)...)}
+	return startBench(binary, dir, env, append([]string{"workrail"}, args...)...)
+}
+
+// startBench starts a server of `candor workbench` in a folder and shakes hands with it.
+func startBench(binary, dir string, env []string, args ...string) (*railClient, error) {
+	c := &railClient{cmd: exec.Command(binary, append([]string{"workbench"}, args...)...)}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = dir, env, os.Stderr
 	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {

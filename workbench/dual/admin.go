@@ -35,7 +35,7 @@ func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
 	if _, err := os.Stat(filepath.Join(state, store.FileName)); err != nil {
 		return nil, ErrNoDatabase
 	}
-	db, err := store.Open(ctx, state, store.Options{})
+	db, err := store.OpenReadOnly(ctx, state)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,8 @@ const patience = 60 * time.Second
 type place struct {
 	t     testing.TB
 	state string
-	flags []string // for every server
+	flags []string        // for every server
+	wrap  func(*exec.Cmd) // changes how servers are started; nil does nothing
 }
 
 func newPlace(t testing.TB, flags ...string) *place {
@@ -99,6 +100,9 @@ func (p *place) start(flags ...string) *server {
 	s := &server{t: p.t, done: make(chan struct{}), waiting: map[string]chan wire.Message{}}
 	s.cmd = exec.Command(binary, append([]string{"workbench", "dual", "--state", p.state, "--quiet"}, append(flags, p.flags...)...)...)
 	s.cmd.Env, s.cmd.Stderr = os.Environ(), &s.said
+	if p.wrap != nil {
+		p.wrap(s.cmd)
+	}
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
 		p.t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // runCandor runs a command and returns what it prints and its exit code.
@@ -89,6 +90,62 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 	if _, said, code := empty.person("tasks"); code != 2 || !strings.Contains(said, "has no database") {
 		t.Errorf("an empty folder: code %d, %s", code, said)
 	}
+}
+
+// TestAPersonReadsWhileTheDatabaseIsLocked: the commands take no lock, and wait for none.
+func TestAPersonReadsWhileTheDatabaseIsLocked(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	id := s.task(nil)
+	s.think(id, nil).fine()
+	defer p.hold()()
+	for _, words := range [][]string{{"tasks"}, {"sessions"}, {"rounds"}, {"verify"}, {"export", id}} {
+		if out, said, code := p.person(words...); code != 0 {
+			t.Errorf("%v: code %d, %s%s", words, code, out, said)
+		}
+	}
+}
+
+// TestAnInterruptedExportLeavesNoHalfFile: after Ctrl-C there is no file, or a whole one.
+func TestAnInterruptedExportLeavesNoHalfFile(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	id := s.task(nil)
+	for range 20 {
+		s.think(id, args{"content": strings.Repeat("x", 60<<10)}).fine()
+	}
+	file, key := filepath.Join(filepath.Dir(p.state), "thoughts.json"), filepath.Join(filepath.Dir(p.state), "signer.pub")
+	if _, said, code := runCandor(t, "ledger", "key", "export", "--ledger", p.trail(), "--out", key); code != 0 {
+		t.Fatalf("key export: %d, %s", code, said)
+	}
+	ends := map[string]int{}
+	for n := range rounds(8, 100) {
+		cmd := exec.Command(binary, "workbench", "dual", "export", id, "--out", file, "--state", p.state)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(n) * 12 * time.Millisecond)
+		_ = cmd.Process.Signal(os.Interrupt) // it may have ended
+		err := cmd.Wait()
+		switch info, missing := os.Stat(file); {
+		case missing == nil:
+			ends["whole"]++
+			if out, said, code := runCandor(t, "ledger", "check-proof", file, "--key", key); code != 0 {
+				t.Errorf("a file of %d bytes: %v, %s%s", info.Size(), err, out, said)
+			}
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		case err == nil:
+			t.Error("it ended well and wrote nothing")
+		default:
+			ends["nothing"]++
+		}
+	}
+	t.Log(ends)
+	s.call("server_ping", args{}).fine()
 }
 
 // TestAPersonFindsTampering: the exit code is 1, and the record is named.

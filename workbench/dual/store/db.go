@@ -34,8 +34,9 @@ const FileName = "dual.db"
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	o     Options
+	name  string        // of the file
 	turn  chan struct{} // held by the one change of this process
-	write *sql.DB       // one connection
+	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
 }
 
@@ -54,8 +55,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
-	s := &Store{o: o, turn: make(chan struct{}, 1)}
 	name := filepath.Join(dir, FileName)
+	s := &Store{o: o, name: name, turn: make(chan struct{}, 1)}
 	var err error
 	if s.write, err = connect(name, o, false); err != nil {
 		return nil, err
@@ -71,6 +72,22 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// OpenReadOnly opens a database for reading. It never waits for a change of another process, and [Store.Update] must not be called.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	o := Options{Wait: defaultWait, MaxBytes: defaultMaxBytes}
+	name := filepath.Join(dir, FileName)
+	read, err := connect(name, o, true)
+	if err != nil {
+		return nil, err
+	}
+	read.SetMaxOpenConns(readers)
+	s := &Store{o: o, name: name, read: read}
+	if err := s.View(ctx, (*Tx).checkVersion); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), read.Close())
+	}
+	return s, nil
+}
+
 func connect(name string, o Options, readOnly bool) (*sql.DB, error) {
 	return sqlitedb.Open(name, sqlitedb.Options{ReadOnly: readOnly, BusyTimeout: o.Wait, Connected: func(c *sqlite3.Conn) error {
 		return c.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(o.MaxBytes/pageSize, 1)))
@@ -78,7 +95,13 @@ func connect(name string, o Options, readOnly bool) (*sql.DB, error) {
 }
 
 // Close closes the database.
-func (s *Store) Close() error { return errors.Join(s.read.Close(), s.write.Close()) }
+func (s *Store) Close() error {
+	err := s.read.Close()
+	if s.write != nil {
+		err = errors.Join(err, s.write.Close())
+	}
+	return err
+}
 
 // Tx is a transaction. It is valid until the function that got it returns.
 type Tx struct {
@@ -125,27 +148,27 @@ func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return in(ctx, s.write, change)
+	return s.in(ctx, s.write, change)
 }
 
 // View runs read in a transaction that sees one state of the database.
-func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return in(ctx, s.read, read) }
+func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return s.in(ctx, s.read, read) }
 
-func in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
+func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return classify(err)
+		return s.classify(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo; a panic passes by here, too
 	if err := do(&Tx{ctx, tx}); err != nil {
-		return classify(err)
+		return s.classify(err)
 	}
-	return classify(tx.Commit())
+	return s.classify(tx.Commit())
 }
 
 // classify gives an error of SQLite the one of this package that says what to do.
-func classify(err error) error {
-	switch kind := sqlitedb.KindOf(err); {
+func (s *Store) classify(err error) error {
+	switch kind := sqlitedb.KindAt(err, s.name); {
 	case kind == sqlitedb.Busy:
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	case kind == sqlitedb.Full:

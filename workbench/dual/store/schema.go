@@ -58,12 +58,9 @@ CREATE INDEX calls_upstream ON calls(upstream, number);
 // migrate brings the database to the version of this program. A database of a later program is refused.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.Update(ctx, func(tx *Tx) error {
-		var version int
-		if err := tx.row("PRAGMA user_version").Scan(&version); err != nil {
+		version, err := tx.version()
+		if err != nil {
 			return err
-		}
-		if version > len(schema) {
-			return fmt.Errorf("version %d, this program knows %d (hint: use the newer program, or another --state folder)", version, len(schema))
 		}
 		if version == len(schema) {
 			return nil
@@ -73,9 +70,29 @@ func (s *Store) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err := tx.exec(fmt.Sprintf("PRAGMA user_version = %d", len(schema)))
+		_, err = tx.exec(fmt.Sprintf("PRAGMA user_version = %d", len(schema)))
 		return err
 	})
+}
+
+// version returns the version of the database, which is not later than that of this program.
+func (t *Tx) version() (version int, err error) {
+	if err := t.row("PRAGMA user_version").Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > len(schema) {
+		return 0, fmt.Errorf("version %d, this program knows %d (hint: use the newer program, or another --state folder)", version, len(schema))
+	}
+	return version, nil
+}
+
+// checkVersion returns an error if the database does not have the version of this program.
+func (t *Tx) checkVersion() error {
+	version, err := t.version()
+	if err == nil && version < len(schema) {
+		err = fmt.Errorf("version %d, want %d (hint: start the server once, which brings it up to date)", version, len(schema))
+	}
+	return err
 }
 
 // ID returns the identity of the database, by which the ledger knows whose records it attests.

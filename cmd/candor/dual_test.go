@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/candor-mcp/candor/internal/sqlitedb"
+)
+
+// makeTasks leads a server through two tasks, an audit session and a round of votes, and names them in the environment: DONE is a task with
+// two thought records, BARE has none, ROOT is the root of the session work, ROUND is the round.
+func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: maketasks STATE")
+	}
+	c, err := startBench(binaryOf(ts), ts.MkAbs("."), os.Environ(), "dual", "--state", args[0], "--quiet")
+	ts.Check(err)
+	call := func(tool string, in map[string]any) map[string]any {
+		raw, err := c.ask("tools/call", map[string]any{"name": tool, "arguments": in})
+		ts.Check(err)
+		var answer struct {
+			Error bool `json:"isError"`
+			Data  struct {
+				Data map[string]any `json:"data"`
+			} `json:"structuredContent"`
+		}
+		ts.Check(json.Unmarshal(raw, &answer))
+		if answer.Error || answer.Data.Data["ok"] == false {
+			ts.Fatalf("%s: %s", tool, raw)
+		}
+		return answer.Data.Data
+	}
+	name := func(variable string, value any) string {
+		text, _ := value.(string)
+		ts.Setenv(variable, text)
+		return text
+	}
+	done := name("DONE", call("task_create", map[string]any{"title": "Paint the \x1b[31mdoor", "agent_id": "painter"})["id"])
+	call("audit_session_start", map[string]any{"session_id": "work"})
+	for _, content := range []string{"Red is warm.", "It is red now."} {
+		call("thought_record", map[string]any{"task_id": done, "type": "decision", "agent_id": "painter", "content": content})
+	}
+	for _, status := range []string{"GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE"} {
+		call("task_update", map[string]any{"id": done, "status": status})
+	}
+	name("ROOT", call("merkle_finalize", map[string]any{"session_id": "work"})["root"])
+	call("audit_session_start", map[string]any{"session_id": "later"})
+	name("BARE", call("task_create", map[string]any{"title": "Wait"})["id"])
+	round := name("ROUND", call("consensus_propose", map[string]any{"topic": "color", "proposal": "Red.", "proposer_id": "painter", "voters": []string{"painter"}})["round_id"])
+	call("consensus_vote", map[string]any{"round_id": round, "voter_id": "painter", "choice": "accept"})
+	ts.Check(c.stop())
+}
+
+// tamper runs an SQL statement on the database of a state folder, as an attacker with access to the disk would.
+func tamper(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tamper STATE SQL")
+	}
+	db, err := sqlitedb.Open(filepath.Join(ts.MkAbs(args[0]), "dual.db"), sqlitedb.Options{})
+	ts.Check(err)
+	_, err = db.ExecContext(context.Background(), args[1])
+	ts.Check(err)
+	ts.Check(db.Close())
+}
