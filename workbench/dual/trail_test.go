@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench/dual/merkle"
+	"github.com/candor-mcp/candor/workbench/dual/trail"
 )
 
 // TestD9AnOpenSessionBinds: without session_id a thought belongs to the open session, and the documented chain ends in a root.
@@ -119,7 +120,7 @@ func TestD10EveryAlteredFieldIsFound(t *testing.T) {
 	}
 }
 
-// TestD10RemovedRecordsAreFound: any record of a chain, the last one too, and a chain that was rewritten as a whole.
+// TestD10RemovedRecordsAreFound: any record of a chain, the last one too.
 func TestD10RemovedRecordsAreFound(t *testing.T) {
 	t.Parallel()
 	for i := range 3 {
@@ -132,6 +133,68 @@ func TestD10RemovedRecordsAreFound(t *testing.T) {
 		s.valid(true, args{"task_id": tasks[1]})
 		s.end()
 		p.start().valid(false, args{}) // after a restart, too
+	}
+}
+
+// TestD10ARewrittenChainIsFound: every hash, every link and the root of the session fit again. The ledger tells.
+func TestD10ARewrittenChainIsFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	tasks, _ := s.interleaved(3)
+	s.call("merkle_finalize", args{"session_id": "s"}).fine()
+	var all []trail.Record
+	if err := json.Unmarshal(s.call("thought_record_list", args{}).fine().value("records").Raw(), &all); err != nil {
+		t.Fatal(err)
+	}
+	var head *trail.Record
+	var tree merkle.Tree
+	for i := range all {
+		if r := &all[i]; r.TaskID == tasks[0] {
+			r.Content = "forged"
+			r.Link(head)
+			head = r
+			p.sql("UPDATE thoughts SET content = ?, prev_hash = ?, hash = ? WHERE id = ?", r.Content, r.PrevHash, r.Hash, r.ID)
+		}
+		if err := tree.Add(all[i].Hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := tree.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sql("UPDATE sessions SET root = ?", root)
+	a := s.valid(false, args{})
+	if a.data("first_broken_at", "fault") != "record_replaced" || a.value("broken").Len() != 3 || a.data("broken_sessions", 0, "reason") != "the ledger attests another root" {
+		t.Errorf("%s", a.value().Raw())
+	}
+	s.end()
+	p.start().valid(false, args{}) // after a restart, too
+}
+
+// TestD10AnAlteredSessionIsFound changes and removes the root of a session, and a record that it covers.
+func TestD10AnAlteredSessionIsFound(t *testing.T) {
+	t.Parallel()
+	for statement, reason := range map[string]string{
+		"UPDATE sessions SET root = lower(hex(randomblob(32)))":            "its records are not those that it was finalised with",
+		"UPDATE sessions SET records = records + 1":                        "its records are not those that it was finalised with",
+		"UPDATE sessions SET finalized_at = '2020-01-01T00:00:00.000000Z'": "the ledger attests another root",
+		"DELETE FROM sessions":                                             "the ledger attests its root, and it is gone",
+		"UPDATE thoughts SET session_id = ''":                              "all of its records are gone",
+	} {
+		p := newPlace(t)
+		s := p.start()
+		s.call("audit_session_start", args{"session_id": "s"}).fine()
+		s.interleaved(1)
+		s.call("merkle_finalize", args{"session_id": "s"}).fine()
+		s.valid(true, args{})
+		p.sql(statement)
+		if a := s.valid(false, args{}); a.value("broken_sessions").Len() != 1 || a.data("broken_sessions", 0, "reason") != reason {
+			t.Errorf("%s: %s", statement, a.value().Raw())
+		}
+		s.end()
 	}
 }
 
