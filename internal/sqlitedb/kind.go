@@ -21,6 +21,7 @@ const (
 	CantOpen                // the file is missing or cannot be opened
 	Interrupted             // the context of the statement ended
 	Denied                  // the authorizer refused the statement
+	NoMemory                // the connection has used all the memory that it may
 )
 
 var kinds = map[sqlite3.ErrorCode]Kind{
@@ -32,6 +33,7 @@ var kinds = map[sqlite3.ErrorCode]Kind{
 	sqlite3.CANTOPEN:  CantOpen,
 	sqlite3.INTERRUPT: Interrupted,
 	sqlite3.AUTH:      Denied,
+	sqlite3.NOMEM:     NoMemory,
 }
 
 // KindOf returns the kind of an error.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -22,6 +23,7 @@ const DefaultBusyTimeout = 5 * time.Second
 type Options struct {
 	ReadOnly    bool          // the file must exist and is never changed, not even by a statement that asks for it
 	BusyTimeout time.Duration // how long a statement waits for another connection; 0 is DefaultBusyTimeout
+	MaxMemory   int64         // bytes of memory of a connection made by Connect; 0 is the default of the library, 256 MiB
 
 	// Connected is called with every new connection after its settings were made, nil does nothing.
 	Connected func(*sqlite3.Conn) error
@@ -40,14 +42,18 @@ func Open(path string, o Options) (*sql.DB, error) {
 	return driver.Open(name, func(c *sqlite3.Conn) error { return connected(c, o) })
 }
 
-// Connect returns one connection to the database in a file, with the settings of [Open]. Statements end when ctx ends.
-func Connect(ctx context.Context, path string, o Options) (*sqlite3.Conn, error) {
+// Connect returns one connection to the database in a file, with the settings of [Open]. Statements end when ctx ends. Functions that use
+// the connection must defer [RecoverNoMemory].
+func Connect(ctx context.Context, path string, o Options) (c *sqlite3.Conn, err error) {
 	name, err := fileURL(path, o)
 	if err != nil {
 		return nil, err
 	}
-	c, err := sqlite3.OpenContext(ctx, name)
-	if err != nil {
+	opening := ctx
+	if o.MaxMemory > 0 {
+		opening = sqlite3.WithMaxMemory(ctx, o.MaxMemory)
+	}
+	if c, err = sqlite3.OpenContext(opening, name); err != nil {
 		return nil, err
 	}
 	c.SetInterrupt(ctx)
@@ -55,6 +61,18 @@ func Connect(ctx context.Context, path string, o Options) (*sqlite3.Conn, error)
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// RecoverNoMemory is for deferring. The library panics when a connection gets no more memory; RecoverNoMemory turns that panic into an
+// error of kind [NoMemory]. The connection must not be used any more, only closed.
+func RecoverNoMemory(err *error) {
+	switch v := recover(); {
+	case v == nil:
+	case fmt.Sprint(v) == sqlite3.NOMEM.Error(): // the type of v is internal to the library
+		*err = sqlite3.NOMEM
+	default:
+		panic(v)
+	}
 }
 
 // fileURL escapes a path so that question marks, percent signs and spaces in it have no meaning.

@@ -128,3 +128,27 @@ func TestIsUnique(t *testing.T) {
 		t.Errorf("a missing value: got %v", err)
 	}
 }
+
+func TestRecoverNoMemory(t *testing.T) {
+	use := func() (err error) {
+		defer sqlitedb.RecoverNoMemory(&err)
+		c, err := sqlitedb.Connect(t.Context(), filepath.Join(t.TempDir(), "data.db"), sqlitedb.Options{MaxMemory: 8 << 20})
+		if err != nil {
+			return err
+		}
+		defer c.Close() //nolint:errcheck // the statement is what counts
+		return c.Exec("SELECT zeroblob(100000000)")
+	}
+	if err := use(); sqlitedb.KindOf(err) != sqlitedb.NoMemory {
+		t.Errorf("got %v", err)
+	}
+	defer func() {
+		if v := recover(); v != "another" {
+			t.Errorf("another panic: got %v", v)
+		}
+	}()
+	func() (err error) {
+		defer sqlitedb.RecoverNoMemory(&err)
+		panic("another")
+	}() //nolint:errcheck // it panics
+}

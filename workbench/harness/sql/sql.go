@@ -129,6 +129,7 @@ func New(c Config) (*domain.Domain, error) {
 	}
 	d := &database{write: c.Write, timeout: c.Timeout, slots: make(chan struct{}, maxParallel)}
 	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok {
+		d.slots = make(chan struct{}, maxSQLite)
 		d.engine = &sqlite{path: path, create: c.Write}
 	} else {
 		d.engine = &postgres{url: c.URL, timeout: c.Timeout, allowSuperuser: c.AllowSuperuser}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,20 @@ func (s *sqlite) health() domain.Health {
 	return domain.Health{Details: "the database file does not exist; set MCP_SQL_URL to an existing one, or MCP_SQL_WRITE=1 to create it"}
 }
 
-func (s *sqlite) run(ctx context.Context, st statement, write bool) (*Result, error) {
+// sqliteMemory is the most memory of one connection, in bytes. Sorting and grouping happen in it, and maxSQLite connections exist at the
+// same time.
+const (
+	sqliteMemory = 128 << 20
+	maxSQLite    = 4
+)
+
+func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, err error) {
+	defer func() {
+		if sqlitedb.KindOf(err) == sqlitedb.NoMemory {
+			err = noMemory(err)
+		}
+	}()
+	defer sqlitedb.RecoverNoMemory(&err) // after the connection was closed
 	c, err := s.connect(ctx, write)
 	if err != nil && ctx.Err() != nil {
 		return nil, notStarted("the database could not be opened in time", err)
@@ -97,7 +111,9 @@ func (s *sqlite) connect(ctx context.Context, write bool) (*sqlite3.Conn, error)
 			return nil, err
 		}
 	}
-	return sqlitedb.Connect(ctx, s.path, sqlitedb.Options{ReadOnly: !write, Connected: func(c *sqlite3.Conn) error { return restrict(c, write) }})
+	return sqlitedb.Connect(ctx, s.path, sqlitedb.Options{
+		ReadOnly: !write, MaxMemory: sqliteMemory, Connected: func(c *sqlite3.Conn) error { return restrict(c, write) },
+	})
 }
 
 // restrict limits what a statement can do and use.
@@ -109,7 +125,6 @@ func restrict(c *sqlite3.Conn, write bool) error {
 	c.Limit(sqlite3.LIMIT_SQL_LENGTH, maxStatement+1)
 	c.Limit(sqlite3.LIMIT_ATTACHED, 0)
 	c.Limit(sqlite3.LIMIT_VARIABLE_NUMBER, maxParams)
-	c.HardHeapLimit(128 << 20) // each connection has its own memory
 	return c.SetAuthorizer(func(action sqlite3.AuthorizerActionCode, name, argument, _, _ string) sqlite3.AuthorizerReturnCode {
 		if allowed(action, name, argument, write) {
 			return sqlite3.AUTH_OK
@@ -209,6 +224,11 @@ func connFailed(err error) error {
 	return domain.Fail(candor.CodeSqlSqlConn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()))
 }
 
+func noMemory(cause error) error {
+	details := fmt.Sprintf("the statement needs more than %d MiB of memory and was undone; select, sort or group less at once", sqliteMemory>>20)
+	return domain.Fail(candor.CodeCommonLimitExceeded, details, cause)
+}
+
 // explainSQLite turns an error of a statement into one with a code.
 func explainSQLite(text string, err error) error {
 	switch sqlitedb.KindOf(err) { //nolint:exhaustive // the rest is the statement's fault
@@ -223,7 +243,7 @@ func explainSQLite(text string, err error) error {
 	case sqlitedb.ReadOnly, sqlitedb.Denied:
 		return rejected(rejection{Message: "the statement does something that is not allowed here", Hint: "sql/query only reads; ATTACH, PRAGMA and transactions are never allowed"}, err)
 	}
-	if errors.Is(err, sqlite3.TOOBIG) || errors.Is(err, sqlite3.NOMEM) {
+	if errors.Is(err, sqlite3.TOOBIG) {
 		return tooLarge(err)
 	}
 	r := rejection{Message: err.Error()}
