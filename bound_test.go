@@ -168,7 +168,7 @@ func TestCuttingAndRedactionAgree(t *testing.T) {
 
 func TestRandomTextsArePublic(t *testing.T) {
 	m := maker{r: rand.New(rand.NewPCG(3, 4))}
-	for range rounds(40000) {
+	for range rounds(8000) {
 		checkPublic(t, m.text(), []int{3, 8, 16, 40, 64, candor.MaxKey, candor.MaxSuggestion, candor.MaxMessage}[m.r.IntN(8)])
 	}
 }

@@ -29,7 +29,7 @@ func options(m *maker) []candor.Option {
 // With gives a copy: whatever is done to the copy, the original stays as it was.
 func TestWithNeverChangesItsReceiver(t *testing.T) {
 	m := &maker{r: rand.New(rand.NewPCG(7, 8))}
-	for range rounds(400) {
+	for range rounds(80) {
 		e := candor.New(candor.CodeInternalError, m.text(), options(m)...)
 		was, wire := fmt.Sprintf("%+v %v", e, e.Validate()), marshal(t, e)
 		second := e.With(options(m)...)

@@ -3,6 +3,7 @@ package candor_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -151,17 +152,19 @@ func (m *maker) container(depth int) any {
 	}
 }
 
+var times = flag.Int("times", 1, "how many times as many random values are tried; .ci/run torture has 5")
+
 // rounds is how often a property is tried: less in a short run, which the race detector makes many times longer.
 func rounds(n int) int {
 	if testing.Short() {
-		return n / 20
+		return n / 4
 	}
-	return n
+	return n * *times
 }
 
 // TestAnyValueMakesSafeDetails is the promise of details over random values, cycles and all.
 func TestAnyValueMakesSafeDetails(t *testing.T) {
-	for seed := range uint64(rounds(9000)) {
+	for seed := range uint64(rounds(1800)) {
 		m := maker{r: rand.New(rand.NewPCG(seed, 1))}
 		v := m.value(5)
 		d := candor.DetailsOf(v)
@@ -176,7 +179,7 @@ func TestAnyValueMakesSafeDetails(t *testing.T) {
 }
 
 func TestAnyValueIsLeftAsItWas(t *testing.T) {
-	for seed := range uint64(rounds(1500)) {
+	for seed := range uint64(rounds(300)) {
 		build := func() any {
 			return (&maker{r: rand.New(rand.NewPCG(seed, 2)), plain: true}).value(5)
 		}
