@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -151,6 +152,36 @@ func TestW1OneFunctionMakesErrorResults(t *testing.T) {
 	}
 }
 
+// allFailures holds the answers of [place.failures]. The tests that look at all of them share one run, which starts some twenty servers.
+var allFailures struct {
+	once    sync.Once
+	answers map[string]answer
+}
+
+// everyFailure returns the answer of each kind of failure, by its name. The server that has most of them runs with the variables that make
+// programs talkative, and with a home folder that the answers must not name.
+func everyFailure(t *testing.T) map[string]answer {
+	t.Helper()
+	allFailures.once.Do(func() {
+		p := newPlace(t)
+		p.env = []string{"HOME=" + filepath.Dir(p.state), "DEBUG_STACK=true", "MCP_ERRORS_VERBOSE=1"}
+		answers := map[string]answer{}
+		for name, fail := range p.failures() {
+			answers[name] = fail()
+		}
+		allFailures.answers = answers
+	})
+	if allFailures.answers == nil {
+		t.Fatal("the run of all failures did not end")
+	}
+	all := map[string]answer{}
+	for name, a := range allFailures.answers {
+		a.t = t
+		all[name] = a
+	}
+	return all
+}
+
 // failures are calls that fail, one of each kind that there is.
 func (p *place) failures() map[string]func() answer {
 	all := map[string]func() answer{}
@@ -224,8 +255,7 @@ func (p *place) failures() map[string]func() answer {
 // TestW2EveryFailureIsTheEnvelope, with W3, W6, W14 and W17, for every failure that there is.
 func TestW2EveryFailureIsTheEnvelope(t *testing.T) {
 	t.Parallel()
-	for name, fail := range newPlace(t).failures() {
-		a := fail()
+	for name, a := range everyFailure(t) {
 		if !a.failed() {
 			t.Errorf("%s: it did not fail: %.800s", name, a.m.Bytes())
 			continue

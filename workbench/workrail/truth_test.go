@@ -10,8 +10,7 @@ import (
 // TestW14NoTextContradictsRetry looks at the words of every failure.
 func TestW14NoTextContradictsRetry(t *testing.T) {
 	t.Parallel()
-	for name, fail := range newPlace(t).failures() {
-		a := fail()
+	for name, a := range everyFailure(t) {
 		a.doesNotContradict()
 		kind, _ := a.envelope().Path("retry", "kind").Str()
 		text := strings.ToLower(string(a.m.Bytes()))
@@ -41,8 +40,8 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 			t.Errorf("%s: %s", name, a.m.Bytes())
 		}
 	}
-	for name, fail := range p.failures() {
-		scan(name, fail())
+	for name, a := range everyFailure(t) {
+		scan(name, a)
 	}
 	p.write(filepath.Join(p.workflows, "broken.yaml"), "id: [\n")
 	s := p.start()
