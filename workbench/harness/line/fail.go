@@ -57,10 +57,20 @@ func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Ver
 }
 
 func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {
-	if id == nil {
+	if !writable(id) {
 		id = nullID
 	}
 	return rpc.Write(dst, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
+}
+
+// writable reports whether an id can stand in a response: it was read, and it is not a text with half of a surrogate pair, which many
+// readers refuse.
+func writable(id wire.ID) bool {
+	if id == nil {
+		return false
+	}
+	_, err := wire.ParseValue(id, wire.Limits{MaxDepth: 1})
+	return err == nil
 }
 
 // Shown returns the error as a client may see it: without the text of its cause, except in development.
