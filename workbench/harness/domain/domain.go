@@ -56,7 +56,7 @@ func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(c
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var in In
 		if len(params) > 0 {
-			if err := json.Unmarshal(params, &in); err != nil {
+			if err := decode(params, &in); err != nil {
 				return nil, Fail(candor.CodeCommonInvalidParams, "the parameters could not be decoded", err)
 			}
 		}
