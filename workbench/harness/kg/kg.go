@@ -182,11 +182,11 @@ func (g *graph) health(context.Context) domain.Health {
 }
 
 // explain turns an error of the database into one with a code. An error without one reaches the client as INTERNAL_ERROR.
-func explain(ctx context.Context, err error) error {
+func (g *graph) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	switch sqlitedb.KindOf(err) { //nolint:exhaustive // the rest is internal
+	switch sqlitedb.KindAt(err, g.file) { //nolint:exhaustive // the rest is internal
 	case sqlitedb.Busy:
 		return domain.Fail(candor.CodeCommonTimeout, "the database is in use by another process; nothing was changed", err)
 	case sqlitedb.Full:

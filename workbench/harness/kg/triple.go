@@ -125,18 +125,18 @@ func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, 
 func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) error {
 	db, err := g.open(ctx)
 	if err != nil {
-		return explain(ctx, err)
+		return g.explain(ctx, err)
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return explain(ctx, err)
+		return g.explain(ctx, err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
 	if err := run(tx); err != nil {
-		return explain(ctx, err)
+		return g.explain(ctx, err)
 	}
 	if err := tx.Commit(); err != nil {
-		return explain(ctx, err)
+		return g.explain(ctx, err)
 	}
 	return nil
 }
@@ -169,17 +169,17 @@ func (g *graph) query(ctx context.Context, in queryIn) (queryOut, error) {
 	}
 	db, err := g.open(ctx)
 	if err != nil {
-		return queryOut{}, explain(ctx, err)
+		return queryOut{}, g.explain(ctx, err)
 	}
 	text, args := in.statement(after, limit)
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return queryOut{}, explain(ctx, err)
+		return queryOut{}, g.explain(ctx, err)
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err is checked
 	out, err := collect(rows, limit)
 	if err != nil {
-		return queryOut{}, explain(ctx, err)
+		return queryOut{}, g.explain(ctx, err)
 	}
 	return out, nil
 }
@@ -227,13 +227,13 @@ type statsOut struct {
 func (g *graph) stats(ctx context.Context, _ struct{}) (statsOut, error) {
 	db, err := g.open(ctx)
 	if err != nil {
-		return statsOut{}, explain(ctx, err)
+		return statsOut{}, g.explain(ctx, err)
 	}
 	out := statsOut{Limit: g.limit}
 	err = db.QueryRowContext(ctx, `SELECT triples, (SELECT count(DISTINCT subject) FROM triple), (SELECT count(DISTINCT predicate) FROM triple),
 		(SELECT count(DISTINCT object) FROM triple) FROM total`).Scan(&out.Triples, &out.Subjects, &out.Predicates, &out.Objects)
 	if err != nil {
-		return statsOut{}, explain(ctx, err)
+		return statsOut{}, g.explain(ctx, err)
 	}
 	return out, nil
 }

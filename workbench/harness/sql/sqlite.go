@@ -64,7 +64,7 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 	defer c.Close() //nolint:errcheck // a statement that was committed is durable
 	prepared, tail, err := c.Prepare(st.text)
 	if err != nil {
-		return nil, explainSQLite(st.text, err)
+		return nil, s.explain(st.text, err)
 	}
 	if prepared == nil {
 		return nil, rejected(rejection{Message: "the statement is empty"}, nil)
@@ -93,7 +93,7 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 		}
 	}
 	if err := prepared.Err(); err != nil {
-		return nil, explainSQLite(st.text, err)
+		return nil, s.explain(st.text, err)
 	}
 	if write {
 		n := c.Changes()
@@ -229,9 +229,9 @@ func noMemory(cause error) error {
 	return domain.Fail(candor.CodeCommonLimitExceeded, details, cause)
 }
 
-// explainSQLite turns an error of a statement into one with a code.
-func explainSQLite(text string, err error) error {
-	switch sqlitedb.KindOf(err) { //nolint:exhaustive // the rest is the statement's fault
+// explain turns an error of a statement into one with a code.
+func (s *sqlite) explain(text string, err error) error {
+	switch sqlitedb.KindAt(err, s.path) { //nolint:exhaustive // the rest is the statement's fault
 	case sqlitedb.Busy:
 		return domain.Fail(candor.CodeCommonTimeout, "the database is in use; nothing was changed", err)
 	case sqlitedb.Interrupted:
