@@ -69,7 +69,7 @@ func TestRouterFallsBack(t *testing.T) {
 	s.call("router_call", args{"tool": "t", "upstreams": []string{"unknown"}}).isA("INVALID_PARAMS")
 	s.call("router_stats", args{"upstream": "unknown"}).isA("INVALID_PARAMS")
 	s.end()
-	// What was measured outlives the server.
+	// Measurements outlive the server.
 	s = p.start("--upstreams", p.upstreams(broken, p.works("good")))
 	if n := s.call("router_score", args{}).fine().number("ranking", 0, "calls"); n != 2 {
 		t.Errorf("%d calls are known after a restart", n)

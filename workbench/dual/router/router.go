@@ -149,7 +149,7 @@ func (r *Router) call(ctx context.Context, i int, tool string, arguments json.Ra
 	return conn.CallTool(ctx, tool, arguments)
 }
 
-// conn returns the connection to an upstream, which is made if there is none that lives.
+// conn returns the connection to an upstream. It connects again if the connection has ended.
 func (r *Router) conn(ctx context.Context, i int) (Conn, error) {
 	s := &r.conns[i]
 	select {

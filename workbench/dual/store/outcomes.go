@@ -16,7 +16,7 @@ type Outcome struct {
 	At      string          `json:"at"`
 }
 
-// InsertOutcome stores an outcome. Without an agent there is none.
+// InsertOutcome stores an outcome. It does nothing without an agent.
 func (t *Tx) InsertOutcome(agent string, kind reputation.Kind, subject, at string) error {
 	if agent == "" {
 		return nil

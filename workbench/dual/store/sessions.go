@@ -33,7 +33,7 @@ func (t *Tx) Session(id string) (*Session, error) {
 }
 
 // OpenSession returns the open session that a new record of a task belongs to if the caller names none: that of the task if there is one,
-// otherwise one for all tasks; the one that began last, of the agent if it has one. It is nil if there is none.
+// otherwise one for all tasks; the one that began last, of the agent if it has one. It is nil if no session is open.
 func (t *Tx) OpenSession(task, agent string) (*Session, error) {
 	var found *Session
 	err := t.rows(func(r *sql.Rows) (err error) {

@@ -15,7 +15,7 @@ type Place struct {
 
 const thoughtColumns = "id, seq, type, task_id, agent_id, session_id, content, timestamp, prev_hash, hash"
 
-// Head returns the last record of a task, nil if there is none.
+// Head returns the last record of a task, nil for a task without records.
 func (t *Tx) Head(task string) (*trail.Record, error) {
 	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY number DESC LIMIT 1", task))
 	if errors.Is(err, ErrNotFound) {
@@ -48,7 +48,7 @@ func (t *Tx) CountBound(session string) (n int64, err error) {
 	return n, err
 }
 
-// ThoughtFilter chooses records. Empty fields choose all; Limit 0 is no limit.
+// ThoughtFilter chooses records. Empty fields choose all; Limit 0 returns all.
 type ThoughtFilter struct {
 	TaskID, AgentID, SessionID string
 	Type                       trail.Type
