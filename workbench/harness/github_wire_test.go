@@ -27,7 +27,7 @@ github/E_GH_PARSE
 const githubRepo = `"owner":"octocat","repo":"hello-world"`
 
 func TestEveryCodeOfGitHubIsEmitted(t *testing.T) {
-	emit := githubService.emitsOf("github/repo", `{`+githubRepo+`}`, map[string]http.HandlerFunc{
+	emit := githubService.emitsOf(t, "github/repo", `{`+githubRepo+`}`, map[string]http.HandlerFunc{
 		"github/E_GH_AUTH_FAILED": says(401, `{"message":"Bad credentials","documentation_url":"https://docs.github.com/rest","status":"401"}`),
 		"github/E_GH_NETWORK":     hangUp,
 		"github/E_GH_HTTP":        says(502, `{"message":"Server Error"}`),
@@ -122,6 +122,7 @@ func TestGitHubReadsAndSearches(t *testing.T) {
 }
 
 func TestGitHubFailuresAreMapped(t *testing.T) {
+	t.Parallel()                                  // it waits for time limits
 	date := time.Now().UTC().Add(-72 * time.Hour) // the clock of the service differs from ours
 	now := "Date: " + date.Format(http.TimeFormat)
 	reset := fmt.Sprintf("X-RateLimit-Reset: %d", date.Unix()+300)

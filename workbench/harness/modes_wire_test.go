@@ -201,6 +201,7 @@ func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
 
 // TestTypeScriptClientsReadFailures plays the same cases with the official clients.
 func TestTypeScriptClientsReadFailures(t *testing.T) {
+	t.Parallel() // it waits for Node.js
 	var calls []conformance.Call
 	for _, c := range modeCases {
 		var arguments map[string]any

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSQLOnPostgreSQL(t *testing.T) {
+	t.Parallel() // it waits for the database
 	server := pgtest.Start(t)
 	w := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
 	w.call("sql/execute", `{"sql":"CREATE TABLE t (a bigint, b text)"}`).result()

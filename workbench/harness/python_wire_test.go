@@ -39,6 +39,7 @@ func (h *harness) python(code string) reply {
 }
 
 func TestEveryCodeOfPythonIsEmitted(t *testing.T) {
+	t.Parallel() // it waits for time limits
 	h := startPython(t, "MCP_PYTHON_TIMEOUT_MS=2000", "MCP_PYTHON_MAX_TIMEOUT_MS=30000")
 	run := func(code string) func(*testing.T) string {
 		return func(*testing.T) string { return h.python(code).code() }

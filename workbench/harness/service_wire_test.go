@@ -118,12 +118,16 @@ func redirects(number int64, code string) map[string]refusal {
 	return all
 }
 
-// emitsOf returns functions for emits.Check that make the domain fail with an answer.
-func (s service) emitsOf(method, params string, answers map[string]http.HandlerFunc) map[string]func(*testing.T) string {
+// emitsOf returns functions for emits.Check that make the domain fail with an answer. All of them call one harness.
+func (s service) emitsOf(t *testing.T, method, params string, answers map[string]http.HandlerFunc) map[string]func(*testing.T) string {
+	t.Helper()
+	var current http.HandlerFunc
+	h := s.start(t, func(w http.ResponseWriter, r *http.Request) { current(w, r) }, "MCP_HTTP_TIMEOUT_MS=1500")
 	all := map[string]func(*testing.T) string{}
 	for code, answer := range answers {
-		all[code] = func(t *testing.T) string {
-			return s.start(t, answer, "MCP_HTTP_TIMEOUT_MS=1500").call(method, params).code()
+		all[code] = func(*testing.T) string {
+			current = answer
+			return h.call(method, params).code()
 		}
 	}
 	return all

@@ -25,20 +25,18 @@ var badSettings = []struct{ name, value, allowed string }{
 }
 
 func TestBadSettingsFailAtTheStart(t *testing.T) {
-	for _, mode := range []bool{false, true} {
-		for _, bad := range badSettings {
-			s := setup{env: []string{bad.name + "=" + bad.value}, mcp: mode}
-			cmd := s.command(t)
-			var said bytes.Buffer
-			cmd.Stderr = &said
-			out, _ := cmd.Output()
-			text := said.String()
-			if code := cmd.ProcessState.ExitCode(); code != 2 || len(out) > 0 {
-				t.Errorf("%s=%q: exit code %d, output %q", bad.name, bad.value, code, out)
-			}
-			if !strings.Contains(text, bad.name) || !strings.Contains(text, bad.allowed) {
-				t.Errorf("%s=%q: %s", bad.name, bad.value, text)
-			}
+	for i, bad := range badSettings {
+		s := setup{env: []string{bad.name + "=" + bad.value}, mcp: i%2 == 1} // both modes read the settings in the same place
+		cmd := s.command(t)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, _ := cmd.Output()
+		text := said.String()
+		if code := cmd.ProcessState.ExitCode(); code != 2 || len(out) > 0 {
+			t.Errorf("%s=%q: exit code %d, output %q", bad.name, bad.value, code, out)
+		}
+		if !strings.Contains(text, bad.name) || !strings.Contains(text, bad.allowed) {
+			t.Errorf("%s=%q: %s", bad.name, bad.value, text)
 		}
 	}
 }

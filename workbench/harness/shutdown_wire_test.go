@@ -105,6 +105,7 @@ func TestH18ClosedOutputEndsCleanly(t *testing.T) {
 // will fail, and one gets no answer before its time limit. All of them are answered and counted before the process ends with 0. In MCP
 // mode SIGTERM cancels them.
 func TestH18SlowCallsInFlightAreAnswered(t *testing.T) {
+	t.Parallel() // it waits for time limits
 	finished := map[string]string{`"good"`: "", `"bad"`: "tavily/E_TAVILY_HTTP", `"none"`: "tavily/E_TAVILY_NETWORK"}
 	cancelled := map[string]string{`"good"`: "candor/CANCELLED", `"bad"`: "candor/CANCELLED", `"none"`: "candor/CANCELLED"}
 	endInput := func(h *harness) { _ = h.in.Close() }

@@ -23,7 +23,7 @@ tavily/E_TAVILY_PARSE
 `
 
 func TestEveryCodeOfTavilyIsEmitted(t *testing.T) {
-	emit := tavilyService.emitsOf("tavily/search", `{"query":"x"}`, map[string]http.HandlerFunc{
+	emit := tavilyService.emitsOf(t, "tavily/search", `{"query":"x"}`, map[string]http.HandlerFunc{
 		"tavily/E_TAVILY_HTTP":           says(500, `{"detail":{"error":"Internal server error"}}`),
 		"tavily/E_TAVILY_RATE":           says(429, `{"detail":{"error":"Your request has been blocked due to excessive requests."}}`),
 		"tavily/E_TAVILY_AUTH_FAILED":    says(401, `{"detail":{"error":"Unauthorized: missing or invalid API key."}}`),
@@ -74,6 +74,7 @@ func TestTavilySearchesAndExtracts(t *testing.T) {
 }
 
 func TestTavilyFailuresAreMapped(t *testing.T) {
+	t.Parallel() // it waits for time limits
 	refusals := redirects(2800, "tavily/E_TAVILY_HTTP")
 	for name, r := range map[string]refusal{
 		"plan":      {says(432, `{"detail":{"error":"This request exceeds your plan's set usage limit."}}`), 2801, "tavily/E_TAVILY_RATE", -1, "usage limit"},
