@@ -8,7 +8,9 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -243,5 +245,71 @@ func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
 	body, _ := h.ask("sys/promMetrics", "{}").result().Path("body").Str()
 	if len(body) > 10_000 || strings.Contains(body, "made/up") {
 		t.Errorf("%d bytes: %s", len(body), body)
+	}
+}
+
+// promLine is a sample in the text format of Prometheus; the values of labels escape backslash, quote and line end.
+var promLine = regexp.MustCompile(`^(mcp_[a-z_]+)(?:\{((?:[a-z]+="(?:\\[\\"n]|[^"\\])*",?)+)\})? (\d+)$`)
+
+var promLabel = regexp.MustCompile(`([a-z]+)="((?:\\.|[^"\\])*)"`)
+
+// promCounters reads a text of Prometheus into the form of sys/errorStats. Lines that are not well formed are errors.
+func promCounters(t *testing.T, text string) counted {
+	t.Helper()
+	c := counted{byCode: map[string]int64{}, byTool: map[string]int64{}}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "# HELP mcp_") || strings.HasPrefix(line, "# TYPE mcp_") {
+			continue
+		}
+		sample := promLine.FindStringSubmatch(line)
+		if sample == nil {
+			t.Errorf("not a sample: %q", line)
+			continue
+		}
+		labels := map[string]string{}
+		for _, label := range promLabel.FindAllStringSubmatch(sample[2], -1) {
+			labels[label[1]] = label[2]
+		}
+		n, _ := strconv.ParseInt(sample[3], 10, 64)
+		switch sample[1] {
+		case "mcp_errors_total":
+			c.total = n
+		case "mcp_errors_suppressed_total":
+			c.suppressed = n
+		case "mcp_errors_by_code_total":
+			c.byCode[labels["code"]] += n
+		case "mcp_errors_by_tool_total":
+			c.byTool[labels["tool"]+" "+labels["verdict"]] = n
+		}
+	}
+	return c
+}
+
+// TestH13PromTextHasTheCounters compares sys/promMetrics with sys/errorStats and with GET /metrics.
+func TestH13PromTextHasTheCounters(t *testing.T) {
+	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0", "MCP_ERROR_METRICS=1"}})
+	h.ask("a\"b\\c\nd", "{}").fails(-32601, "candor/METHOD_NOT_FOUND")
+	h.ask("sys/ping", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")
+	h.ask("sys/ping", `{"x":1}`)
+	h.ask("mb/read", `{"file":"../x"}`)
+	h.send(`{"jsonrpc":"2.0","method":"kg/add"}`) // not answered
+	var stats counted
+	waitFor(t, "the notification to be counted", func() bool {
+		stats = countedIn(h.ask("sys/errorStats", "{}").result())
+		return stats.suppressed > 0
+	})
+	said := h.ask("sys/promMetrics", "{}").result()
+	body, _ := said.Path("body").Str()
+	if got := promCounters(t, body); stats.total != 5 || stats.suppressed != 1 || !reflect.DeepEqual(got, stats) {
+		t.Errorf("the text has  %+v\nthe stats have %+v\n%s", got, stats, body)
+	}
+	if strings.Contains(body, `a"b`) || strings.Contains(body, "b\\\\c") {
+		t.Errorf("a made-up name has become a label: %s", body)
+	}
+	kind, _ := said.Path("contentType").Str()
+	status, header, page := get(t, h.healthAt(), "/metrics", "", "")
+	if status != http.StatusOK || page != body || header.Get("Content-Type") != kind || !strings.HasPrefix(kind, "text/plain; version=0.0.4") {
+		t.Errorf("%d %q instead of %q\n%s\n%s", status, header.Get("Content-Type"), kind, page, body)
 	}
 }

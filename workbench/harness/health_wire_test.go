@@ -83,20 +83,6 @@ func TestHealthEndpoint(t *testing.T) {
 	}
 }
 
-// TestHealthMetricsEqualPromMetrics compares the body of GET /metrics with the result of sys/promMetrics.
-func TestHealthMetricsEqualPromMetrics(t *testing.T) {
-	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0", "MCP_ERROR_METRICS=1"}})
-	h.ask("no/such", "{}")
-	h.ask("sys/ping", `{"x":1}`)
-	said := h.ask("sys/promMetrics", "{}").result()
-	want, _ := said.Path("body").Str()
-	kind, _ := said.Path("contentType").Str()
-	status, header, body := get(t, h.healthAt(), "/metrics", "", "")
-	if status != http.StatusOK || body != want || header.Get("Content-Type") != kind || !strings.Contains(body, "2\n") {
-		t.Errorf("%d %q\n%s\n%s", status, header.Get("Content-Type"), body, want)
-	}
-}
-
 // TestHealthEndpointRefusesWebPages sends what a browser sends for a page whose name resolves to this machine.
 func TestHealthEndpointRefusesWebPages(t *testing.T) {
 	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0"}})

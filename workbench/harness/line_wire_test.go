@@ -149,7 +149,7 @@ func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 	cases := slices.Concat(requestCases, notificationCases, oversizeCases)
 	var all bytes.Buffer
 	var sent []lineCase
-	for range 10 {
+	for range 5 {
 		for _, end := range []string{"\n", "\r\n"} {
 			rand.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
 			joined(cases, end)(&all)
@@ -159,6 +159,9 @@ func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 	checkCases(t, sent, func(w io.Writer) {
 		for all.Len() > 0 {
 			_, _ = w.Write(all.Next(1 + rand.IntN(200)))
+			if rand.IntN(4) == 0 {
+				time.Sleep(time.Millisecond) // so that the harness reads a part of a line; without it the pipe joins the chunks again
+			}
 		}
 	})
 }
@@ -177,22 +180,6 @@ func TestH12VerboseBoundsTheStack(t *testing.T) {
 				t.Errorf("%q: %q", verbose, f)
 			}
 		}
-	}
-}
-
-func TestH13PromTextEscapesAndEqualsTheCounters(t *testing.T) {
-	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
-	h.ask(`a"b\c`, "{}").fails(-32601, "candor/METHOD_NOT_FOUND")
-	h.ask("sys/ping", `{"x":1}`)
-	body, _ := h.ask("sys/promMetrics", "{}").result().Path("body").Str()
-	for line := range strings.Lines(body) {
-		line = strings.TrimSuffix(line, "\n")
-		if labels := line[strings.IndexByte(line+"{", '{'):]; !strings.HasPrefix(line, "#") && strings.Count(strings.ReplaceAll(labels, `\"`, ""), `"`)%2 != 0 {
-			t.Errorf("not escaped: %s", line)
-		}
-	}
-	if !strings.Contains(body, `symbol="METHOD_NOT_FOUND"`) && !strings.Contains(body, "METHOD_NOT_FOUND") || strings.Contains(body, `a"b`) {
-		t.Errorf("%s", body)
 	}
 }
 
@@ -239,12 +226,14 @@ func TestH14CallPassesAfterTheDelayOfItsRefusal(t *testing.T) {
 
 func TestH16CausesAreShownInDevelopmentOnly(t *testing.T) {
 	for _, node := range []string{"", "production", "development"} {
-		scripts := t.TempDir()
-		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_PYTHON_SCRIPTS=" + scripts, "NODE_ENV=" + node}})
-		failed := h.ask("py/script", `{"name":"missing"}`).fails(2003, "python/E_PY_SCRIPT_NOT_FOUND")
-		text := string(failed.m.Bytes())
-		if strings.Contains(text, "no such file") != (node == "development") || strings.Contains(text, scripts) {
-			t.Errorf("NODE_ENV=%q: %s", node, text)
+		for _, mcp := range []bool{false, true} {
+			scripts := t.TempDir()
+			h := start(t, setup{mcp: mcp, flags: []string{"--domain", "python"}, env: []string{"MCP_PYTHON_SCRIPTS=" + scripts, "NODE_ENV=" + node}})
+			failed := h.call("py/script", `{"name":"missing"}`).fails(2003, "python/E_PY_SCRIPT_NOT_FOUND")
+			text := string(failed.m.Bytes())
+			if strings.Contains(text, "no such file") != (node == "development") || strings.Contains(text, scripts) {
+				t.Errorf("NODE_ENV=%q, MCP %v: %s", node, mcp, text)
+			}
 		}
 	}
 }

@@ -1,13 +1,15 @@
 package harness_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
-// methodsOf returns the methods that the ready line lists.
+// methods returns the methods that the ready line lists.
 func (h *harness) methods() []string {
 	var names []string
 	for v := range h.ready.Path("methods").Elements() {
@@ -17,32 +19,74 @@ func (h *harness) methods() []string {
 	return names
 }
 
+// domainMethods returns the methods of each domain as `candor workbench harness domains --json` lists them.
+func domainMethods(t *testing.T) map[string][]string {
+	t.Helper()
+	s := setup{}
+	cmd := s.command(t)
+	cmd.Args = []string{binary, "workbench", "harness", "domains", "--json", "--state", s.state}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := wire.ParseValue(out, wire.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for d := range v.Path("domains").Elements() {
+		domain, _ := d.Path("name").Str()
+		for m := range d.Path("methods").Elements() {
+			name, _ := m.Path("name").Str()
+			all[domain] = append(all[domain], name)
+		}
+	}
+	return all
+}
+
+// TestH1ReadyLineIsFirstAndOnce reads all that the harness writes in its life: the ready line, which lists the methods that are on and
+// no others, and one answer to each request.
 func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
-	for name, s := range map[string]setup{
-		"default": {},
-		"named":   {env: []string{"MCP_SERVER_NAME=memory", "MCP_ERROR_METRICS=1"}},
-		"all":     {env: []string{"MCP_DOMAINS=all"}},
+	byDomain := domainMethods(t)
+	for name, c := range map[string]struct {
+		env     []string
+		domains []string
+	}{
+		"default": {nil, []string{"memory-bank", "kg"}},
+		"named":   {[]string{"MCP_SERVER_NAME=memory", "MCP_ERROR_METRICS=1"}, []string{"memory-bank", "kg"}},
+		"all":     {[]string{"MCP_DOMAINS=all"}, slices.Collect(maps.Keys(byDomain))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := start(t, s) // fails if the first line is another one
+			h := start(t, setup{env: c.env}) // fails if the first line is another one
 			server, named := h.ready.Path("server").Str()
 			if version, ok := h.ready.Path("schema", "errorCodes").Int64(); !ok || version != 1 || named != (name == "named") || named && server != "memory" {
 				t.Errorf("the ready line: %s", h.ready.Raw())
 			}
-			listed := h.methods()
-			if slices.Contains(listed, "sys/errorStats") != (name == "named") || !slices.Contains(listed, "sys/metrics") {
-				t.Errorf("the methods of sys that are on and no others: %q", listed)
+			want := []string{"sys/metrics", "sys/ping", "sys/promMetrics", "sys/setLogLevel"}
+			if name == "named" {
+				want = append(want, "sys/errorStats")
 			}
-			for _, method := range listed {
-				if r := h.ask(method, `{"no such parameter":1}`); r.number() == -32601 {
-					t.Errorf("%s is listed, but: %s", method, r.m.Bytes())
-				}
+			for _, domain := range c.domains {
+				want = append(want, byDomain[domain]...)
+			}
+			slices.Sort(want)
+			listed := h.methods()
+			if !slices.Equal(listed, want) {
+				t.Errorf("the ready line lists %q, want %q", listed, want)
+			}
+			for i, method := range listed {
+				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"no such parameter":1}}`, i, method))
 			}
 			_ = h.in.Close() // the harness ends
+			answers := 0
 			for line := range h.lines {
-				if v, err := wire.ParseValue(line, wire.Limits{}); err != nil || v.Path("type").Is("ready") {
-					t.Errorf("a second ready line, or not JSON: %s", line)
+				if v, err := wire.ParseValue(line, wire.Limits{}); err != nil || !v.Path("id").Present() || string(v.Path("error", "code").Raw()) == "-32601" {
+					t.Errorf("a second ready line, or a listed method that does not exist: %s", line)
 				}
+				answers++
+			}
+			if answers != len(listed) {
+				t.Errorf("%d lines after the ready line, want %d", answers, len(listed))
 			}
 		})
 	}

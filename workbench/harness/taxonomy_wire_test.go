@@ -58,7 +58,7 @@ func TestH2PositiveNumbersCarryDomainSymbolAndRetryable(t *testing.T) {
 	}
 }
 
-var taxonomyRow = regexp.MustCompile(`(?m)^\| (-?\d+) \| \[([A-Z_0-9]+)\]\(codes/([a-z-]+)/[A-Z_0-9]+\.md\)( \*\(reserved\)\*)? \| (true|false)(?:, after (\d+) ms)? \|`)
+var taxonomyRow = regexp.MustCompile(`(?m)^\| (-?\d+) \| \[([A-Z_0-9]+)\]\(codes/([a-z-]+)/([A-Z_0-9]+)\.md\)( \*\(reserved\)\*)? \| (true|false)(?:, after (\d+) ms)? \|`)
 
 // TestH3TaxonomyPageEqualsTheRegistry compares docs/taxonomy.md with what the binary lists. That each code is emitted is shown by the
 // tests named IsEmitted.
@@ -97,7 +97,8 @@ func TestH3TaxonomyPageEqualsTheRegistry(t *testing.T) {
 		if c.Retry.AfterMs > 0 {
 			after = strconv.Itoa(c.Retry.AfterMs)
 		}
-		if row[1] != strconv.Itoa(number) || (row[5] == "true") != (c.Retry.Kind != "not_retryable") || row[6] != after || (row[4] != "") != (c.Status == "reserved") {
+		if row[1] != strconv.Itoa(number) || row[4] != c.Symbol || (row[5] != "") != (c.Status == "reserved") ||
+			(row[6] == "true") != (c.Retry.Kind != "not_retryable") || row[7] != after {
 			t.Errorf("%s: the page says %q, the registry %+v", id, row[0], c)
 		}
 	}
