@@ -8,48 +8,84 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/workbench/harness/domain"
 )
 
 // BenchmarkPipe compares the server with the same protocol written plainly: encoding/json, and one goroutine for each line. Both answer
 // the same lines over pipes, in turns, and the ratio of their times is reported as "x-naive".
+//
+// In "recorded" the server has a ledger, so that every failure is on disk before it is sent. It is compared with the plain one without
+// any record, and as "x-synced" with the plain one that appends each response to a file and syncs it, which gives the same promise.
 func BenchmarkPipe(b *testing.B) {
-	for _, kind := range []struct{ name, line string }{
-		{"ping", `{"jsonrpc":"2.0","id":12345,"method":"sys/ping"}`},
-		{"echo", `{"jsonrpc":"2.0","id":12345,"method":"t/echo","params":{"text":"hello"}}`},
-		{"failing", `{"jsonrpc":"2.0","id":12345,"method":"t/full","params":{}}`},
+	const failing = `{"jsonrpc":"2.0","id":12345,"method":"t/full","params":{}}`
+	for _, kind := range []struct {
+		name, line string
+		record     bool
+	}{
+		{"ping", `{"jsonrpc":"2.0","id":12345,"method":"sys/ping"}`, false},
+		{"echo", `{"jsonrpc":"2.0","id":12345,"method":"t/echo","params":{"text":"hello"}}`, false},
+		{"failing", failing, false},
+		{"recorded", failing, true},
 	} {
-		b.Run(kind.name, func(b *testing.B) { comparePipes(b, []byte(kind.line+"\n")) })
+		b.Run(kind.name, func(b *testing.B) { comparePipes(b, []byte(kind.line+"\n"), kind.record) })
 	}
 }
 
-func comparePipes(b *testing.B, line []byte) {
+func comparePipes(b *testing.B, line []byte, record bool) {
 	m, err := meter.New(meter.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := New([]domain.Domain{testDomain()}, Options{Logger: slog.New(slog.DiscardHandler), Meter: m})
+	o := Options{Logger: slog.New(slog.DiscardHandler), Meter: m}
+	if record {
+		trail, err := ledger.Open(b.TempDir(), ledger.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer trail.Close() //nolint:errcheck // the benchmark is over
+		o.Recorder = trail
+	}
+	s, err := New([]domain.Domain{testDomain()}, o)
 	if err != nil {
 		b.Fatal(err)
 	}
 	ours := func(in io.Reader, out io.Writer) error { return s.Serve(context.Background(), in, out) }
-	const lines = 20_000
-	var fast, slow time.Duration
+	const lines, syncedLines = 20_000, 400
+	var fast, slow, synced time.Duration
 	for b.Loop() {
 		fast += timePipe(b, ours, line, lines, 1)
 		slow += timePipe(b, new(naive).serve, line, lines, 0)
+		if record {
+			synced += timePipe(b, (&naive{file: tempFile(b)}).serve, line, syncedLines, 0)
+		}
 	}
 	b.ReportMetric(float64(slow)/float64(fast), "x-naive")
 	b.ReportMetric(float64(fast.Nanoseconds())/float64(b.N*lines), "ns/line")
 	b.ReportMetric(float64(slow.Nanoseconds())/float64(b.N*lines), "naive-ns/line")
+	if record {
+		b.ReportMetric(float64(synced)/syncedLines/(float64(fast)/lines), "x-synced")
+		b.ReportMetric(float64(synced.Nanoseconds())/float64(b.N*syncedLines), "synced-ns/line")
+	}
 	b.ReportMetric(0, "ns/op")
+}
+
+func tempFile(b *testing.B) *os.File {
+	b.Helper()
+	file, err := os.Create(filepath.Join(b.TempDir(), "record"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = file.Close() })
+	return file
 }
 
 // timePipe sends the line n times and waits for all responses; skip counts the lines that come before.
@@ -96,6 +132,7 @@ type naive struct {
 	mu     sync.Mutex
 	out    *json.Encoder
 	counts map[string]int
+	file   *os.File // failures are appended and synced; nil records nothing
 }
 
 func (s *naive) serve(in io.Reader, out io.Writer) error {
@@ -150,8 +187,18 @@ func (s *naive) answer(text []byte) {
 	if r.Error != nil {
 		s.counts["total"]++
 		s.counts[r.Error.Message]++
+		s.record(r)
 	}
 	_ = s.out.Encode(r)
+}
+
+func (s *naive) record(r naiveResponse) {
+	if s.file == nil {
+		return
+	}
+	if json.NewEncoder(s.file).Encode(r) != nil || s.file.Sync() != nil {
+		panic("the record could not be written")
+	}
 }
 
 func (s *naive) echo(_ context.Context, params json.RawMessage) (any, *naiveError) {
