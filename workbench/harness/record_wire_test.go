@@ -2,6 +2,7 @@ package harness_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -98,5 +99,25 @@ func TestTwoHarnessesShareAStateFolder(t *testing.T) {
 	}
 	if n := len(recorded(t, filepath.Join(first.state, "ledger"))); n != 3 {
 		t.Errorf("%d failures are recorded, want 3", n)
+	}
+}
+
+// TestUnrecordedFailureDoesNotSayThatNothingWasDone takes the ledger away. The failure that cannot be recorded is replaced by one that is
+// not counted in total, and a success, which line mode does not record, stays one.
+func TestUnrecordedFailureDoesNotSayThatNothingWasDone(t *testing.T) {
+	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}})
+	h.call("kg/add", `{"subject":"a","predicate":"b","object":"c"}`).result()
+	if err := os.Rename(filepath.Join(h.state, "ledger"), filepath.Join(h.state, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	r := h.call("kg/add", `{"subject":"a","predicate":"b","object":"d"}`).fails(3231, "kaiza/AUDIT_LOG_FAILED")
+	message, _ := r.m.Error().Path("message").Str()
+	if retryable, _ := r.m.Error().Path("data", "retryable").Bool(); retryable || strings.Contains(message, "not done") || !strings.Contains(r.details(), "kg/E_KG_FULL") {
+		t.Errorf("got %s", r.m.Bytes())
+	}
+	h.call("kg/add", `{"subject":"a","predicate":"b","object":"c"}`).result()
+	stats := h.call("sys/errorStats", "{}").result()
+	if total, unrecorded := stats.Path("total"), stats.Path("unrecorded"); string(total.Raw()) != "0" || string(unrecorded.Raw()) != "1" {
+		t.Errorf("stats: %s", stats.Raw())
 	}
 }

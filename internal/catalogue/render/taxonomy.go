@@ -12,12 +12,17 @@ func taxonomy(in Input, out Files) error {
 	view := struct {
 		*catalogue.Catalogue
 		Served   []catalogue.Domain
+		Shared   []shared
 		Protocol []catalogue.Code
 		Example  catalogue.Code
 	}{Catalogue: in.Catalogue}
 	for _, d := range in.Catalogue.Domains {
 		if d.To <= lastTaxonomyNumber {
 			view.Served = append(view.Served, d)
+			continue
+		}
+		if codes := sharedCodes(in.Catalogue, d.Name); len(codes) > 0 {
+			view.Shared = append(view.Shared, shared{d, codes})
 		}
 	}
 	for _, c := range in.Catalogue.Codes {
@@ -33,7 +38,31 @@ func taxonomy(in Input, out Files) error {
 	return err
 }
 
-// lineProtocol are the codes about messages that line mode writes with the number of JSON-RPC.
+// lineProtocol are the codes about messages that the harness writes with the number of JSON-RPC. TOOL_NOT_FOUND is of its MCP mode.
 var lineProtocol = map[string]bool{
 	"PARSE_ERROR": true, "INVALID_REQUEST": true, "METHOD_NOT_FOUND": true, "INVALID_REQUEST_PARAMS": true, "INTERNAL_ERROR": true,
+	"TOOL_NOT_FOUND": true,
+}
+
+// shared is a domain of another system with those of its codes that the harness writes, too.
+type shared struct {
+	catalogue.Domain
+	Codes []catalogue.Code
+}
+
+func sharedCodes(all *catalogue.Catalogue, domain string) []catalogue.Code {
+	var codes []catalogue.Code
+	for _, c := range all.Codes {
+		if c.Domain == domain && harnessShares[c.Domain+"/"+c.Symbol] {
+			codes = append(codes, c)
+		}
+	}
+	return codes
+}
+
+// harnessShares are the codes of other domains that the harness sends or counts. The tests of the harness fail if it sends one that is
+// not on the page.
+var harnessShares = map[string]bool{
+	"candor/RESULT_NOT_ENCODABLE": true, "candor/STRAY_ANSWER": true, "candor/CANCELLED": true, "candor/UNAVAILABLE": true, "candor/DISK_FULL": true,
+	"kaiza/AUDIT_LOG_FAILED": true, "kaiza/AUDIT_LOCK_FAILED": true,
 }
