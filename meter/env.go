@@ -25,10 +25,14 @@ func FromEnv(getenv func(string) string) (options Options, on bool, err error) {
 	if err != nil {
 		return Options{}, false, fmt.Errorf("%s: %w", EnvSample, err)
 	}
+	file := getenv(EnvFile)
+	if err := checkFile(file); err != nil {
+		return Options{}, false, fmt.Errorf("%s=%q: %w; want the path of a file in a folder that exists", EnvFile, file, err)
+	}
 	if !on {
 		return Options{}, false, nil
 	}
-	return Options{Sample: sample, File: getenv(EnvFile)}, true, nil
+	return Options{Sample: sample, File: file}, true, nil
 }
 
 func parseSwitch(text string) (bool, error) {

@@ -62,13 +62,22 @@ func (m *Meter) Close() error {
 	return m.WriteFile(root, name)
 }
 
-func checkFolder(folder string) error {
+// checkFile reports whether the counters can be written to a file: its folder exists, and the file is a regular one or does not exist.
+// The empty path stands for no file.
+func checkFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	folder := filepath.Dir(path)
 	info, err := os.Stat(folder)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", filepath.Base(folder))
+	}
+	if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", filepath.Base(path))
 	}
 	return nil
 }

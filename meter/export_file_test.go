@@ -40,10 +40,13 @@ func TestCloseLeavesTheLastCountersInTheFile(t *testing.T) {
 
 func TestAFileThatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
+	m := newMeter(t, meter.Options{File: filepath.Join(folder, "taken")})
 	if err := os.MkdirAll(filepath.Join(folder, "taken", "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m := newMeter(t, meter.Options{File: filepath.Join(folder, "taken")})
+	if _, err := meter.New(meter.Options{File: filepath.Join(folder, "taken")}); err == nil {
+		t.Error("a folder was accepted as the file")
+	}
 	if err := m.Close(); err == nil {
 		t.Error("a folder was overwritten")
 	}

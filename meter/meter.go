@@ -66,10 +66,8 @@ func New(options Options) (*Meter, error) {
 	if err := options.Sample.check(); err != nil {
 		return nil, fmt.Errorf("making a meter: %w", err)
 	}
-	if options.File != "" {
-		if err := checkFolder(filepath.Dir(options.File)); err != nil {
-			return nil, fmt.Errorf("making a meter that writes %s: %w", filepath.Base(options.File), err)
-		}
+	if err := checkFile(options.File); err != nil {
+		return nil, fmt.Errorf("making a meter that writes %s: %w", filepath.Base(options.File), err)
 	}
 	codes := table()
 	return &Meter{

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -84,7 +85,8 @@ func fileURL(path string, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}
+	// With modeof the write-ahead log gets the mode of the database, as in other builds of SQLite.
+	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}, "modeof": {absolute}}
 	if o.ReadOnly {
 		query = url.Values{"mode": {"ro"}}
 	}
@@ -92,7 +94,7 @@ func fileURL(path string, o Options) (string, error) {
 	if runtime.GOOS == "windows" {
 		slashed = "/" + slashed
 	}
-	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + query.Encode(), nil
+	return "file://" + (&url.URL{Path: slashed}).EscapedPath() + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"), nil // SQLite does not read + as a space
 }
 
 func connected(c *sqlite3.Conn, o Options) error {

@@ -7,7 +7,9 @@ package kg
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,6 +44,11 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	c := Config{File: getenv("MCP_KG_FILE")}
 	if c.File != "" && !filepath.IsAbs(c.File) {
 		return Config{}, fmt.Errorf("MCP_KG_FILE=%q: want an absolute path", c.File)
+	}
+	if c.File != "" {
+		if err := sqlitedb.CheckFile(c.File); err != nil {
+			return Config{}, fmt.Errorf("MCP_KG_FILE=%q: %w; want the path of an SQLite database, or of a new file", c.File, err)
+		}
 	}
 	if value := getenv("MCP_KG_MAX_TRIPLES"); value != "" {
 		n, err := strconv.Atoi(value)
@@ -88,7 +95,7 @@ func (g *graph) methods() []domain.Method {
 	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
 		`"cursor":{"type":"string","maxLength":20,"description":"nextCursor of the previous answer"}}`, maxResults, defaultResults)
-	failing := []candor.Code{candor.CodeCommonTimeout}
+	failing := []candor.Code{candor.CodeCommonTimeout, candor.CodeUnavailable, candor.CodeDataCorrupt}
 	changing := append(failing, candor.CodeKgKgInvalidTriple, candor.CodeCommonInputTooLarge, candor.CodeDiskFull)
 	return []domain.Method{
 		{
@@ -135,7 +142,7 @@ func (g *graph) open(ctx context.Context) (*sql.DB, error) {
 	case g.db != nil:
 		return g.db, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(g.file), 0o700); err != nil {
+	if err := sqlitedb.Create(g.file); err != nil {
 		return nil, err
 	}
 	db, err := sqlitedb.Open(g.file, sqlitedb.Options{})
@@ -174,9 +181,14 @@ func (g *graph) close() error {
 	return g.db.Close()
 }
 
+// health creates the folder, as the first call would: nothing else shows that it can be created.
 func (g *graph) health(context.Context) domain.Health {
-	if info, err := os.Stat(g.file); err == nil && !info.Mode().IsRegular() {
-		return domain.Health{Details: "the database of the knowledge graph is not a regular file; set MCP_KG_FILE to another path"}
+	err := sqlitedb.CheckFile(g.file)
+	if err == nil && os.MkdirAll(filepath.Dir(g.file), 0o700) != nil {
+		err = sqlitedb.ErrNoAccess
+	}
+	if err != nil {
+		return domain.Health{Details: fmt.Sprintf("the database of the knowledge graph: %s; set MCP_KG_FILE to another path", err)}
 	}
 	return domain.Health{OK: true}
 }
@@ -191,6 +203,19 @@ func (g *graph) explain(ctx context.Context, err error) error {
 		return domain.Fail(candor.CodeCommonTimeout, "the database is in use by another process; nothing was changed", err)
 	case sqlitedb.Full:
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
+	case sqlitedb.Corrupt:
+		return domain.Fail(candor.CodeDataCorrupt, "the file of the knowledge graph is damaged or not a database; nothing was changed", err)
+	case sqlitedb.CantOpen, sqlitedb.ReadOnly:
+		return unavailable(err)
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return unavailable(err)
 	}
 	return err
+}
+
+// unavailable is the error of a database that cannot be opened or written because of its file.
+func unavailable(cause error) error {
+	return domain.Fail(candor.CodeUnavailable, "the file of the knowledge graph cannot be opened or written; nothing was changed", cause,
+		candor.WithRetry(candor.NoRetry()))
 }

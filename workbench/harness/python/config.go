@@ -103,7 +103,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	e := reader{getenv: getenv}
 	c := Config{
 		Path:         e.path("MCP_PYTHON_PATH"),
-		Scripts:      e.path("MCP_PYTHON_SCRIPTS"),
+		Scripts:      e.folder("MCP_PYTHON_SCRIPTS"),
 		Allow:        e.names("MCP_PYTHON_ALLOW"),
 		Confine:      Confine(e.oneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
 		Timeout:      time.Duration(e.number("MCP_PYTHON_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
@@ -137,6 +137,14 @@ func (r *reader) path(name string) string {
 	value := r.getenv(name)
 	if value != "" && !filepath.IsAbs(value) {
 		r.fail(name, value, "an absolute path")
+	}
+	return value
+}
+
+func (r *reader) folder(name string) string {
+	value := r.path(name)
+	if info, err := os.Stat(value); value != "" && (err != nil || !info.IsDir()) {
+		r.fail(name, value, "the absolute path of an existing folder")
 	}
 	return value
 }

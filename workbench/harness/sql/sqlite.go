@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,11 +29,10 @@ func (s *sqlite) tables() string {
 }
 
 func (s *sqlite) health() domain.Health {
-	info, err := os.Stat(s.path)
-	switch {
-	case err == nil && info.Mode().IsRegular():
-		return domain.Health{OK: true}
-	case s.create && errors.Is(err, os.ErrNotExist):
+	if err := sqlitedb.CheckFile(s.path); err != nil {
+		return domain.Health{Details: fmt.Sprintf("the database file: %s; set MCP_SQL_URL to another one", err)}
+	}
+	if _, err := os.Stat(s.path); err == nil || s.create {
 		return domain.Health{OK: true}
 	}
 	return domain.Health{Details: "the database file does not exist; set MCP_SQL_URL to an existing one, or MCP_SQL_WRITE=1 to create it"}
@@ -107,7 +105,7 @@ func (s *sqlite) connect(ctx context.Context, write bool) (*sqlite3.Conn, error)
 		return nil, errors.New("not a regular file")
 	}
 	if write && s.create {
-		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		if err := sqlitedb.Create(s.path); err != nil {
 			return nil, err
 		}
 	}
