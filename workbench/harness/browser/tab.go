@@ -146,14 +146,21 @@ func (t *tab) onEvent(m *cdproto.Message, secret string) {
 	case network.RequestWillBeSent.Method, network.ResponseReceived.Method, network.LoadingFailed.Method:
 		t.onNetwork(m)
 	case page.JavascriptDialogOpening.Method:
-		t.soon(func(ctx context.Context) error {
-			return run(ctx, t.endpoint, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: false})
-		})
+		on(m, page.JavascriptDialogOpening, func(e page.EventJavascriptDialogOpening) { t.answerDialog(e.Type) })
 	case inspector.TargetCrashed.Method:
 		t.update(func(s *tabState) { s.crashed = true })
 	case fetch.RequestPaused.Method, fetch.AuthRequired.Method:
 		t.onSignIn(m, secret)
 	}
+}
+
+// answerDialog closes a dialog. Alerts, confirmations and prompts are dismissed. A page that asks whether it may be left is left: otherwise
+// it could keep the session for ever.
+func (t *tab) answerDialog(kind page.DialogType) {
+	leave := kind == page.DialogTypeBeforeunload
+	t.soon(func(ctx context.Context) error {
+		return run(ctx, t.endpoint, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: leave})
+	})
 }
 
 // on decodes an event. One that cannot be decoded is skipped.
