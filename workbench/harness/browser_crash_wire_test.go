@@ -55,6 +55,7 @@ func killRenderers(t *testing.T, h *harness) {
 
 // TestSessionSurvivesAKilledRenderer kills the process of the page between calls and during calls.
 func TestSessionSurvivesAKilledRenderer(t *testing.T) {
+	t.Parallel() // it waits for Chromium
 	needChromium(t)
 	begun := make(chan struct{}, 16)
 	var slow atomic.Int64

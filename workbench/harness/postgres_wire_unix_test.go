@@ -11,9 +11,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-func TestSQLOnPostgreSQL(t *testing.T) {
+// TestPostgreSQL starts one server for all tests, which takes longer than most of them.
+func TestPostgreSQL(t *testing.T) {
 	t.Parallel() // it waits for the database
 	server := pgtest.Start(t)
+	for name, test := range map[string]func(*testing.T, *pgtest.Server){
+		"ReadsAndWrites":                  sqlOnPostgreSQL,
+		"ParametersMustMatch":             postgreSQLParametersMustMatch,
+		"RefusesCommandsThatLeaveTheCall": postgreSQLRefusesCommandsThatLeaveTheCall,
+		"CallsThatOnlyWaited":             postgreSQLCallsThatOnlyWaited,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+}
+
+func sqlOnPostgreSQL(t *testing.T, server *pgtest.Server) {
+	t.Helper()
 	w := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
 	w.call("sql/execute", `{"sql":"CREATE TABLE t (a bigint, b text)"}`).result()
 	w.call("sql/execute", `{"sql":"INSERT INTO t VALUES ($1, $2)","params":[1,"ü'; DROP TABLE t; --"]}`).result()
@@ -36,8 +49,9 @@ func TestSQLOnPostgreSQL(t *testing.T) {
 	}
 }
 
-func TestPostgreSQLParametersMustMatch(t *testing.T) {
-	h := startSQL(t, pgtest.Start(t).URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
+func postgreSQLParametersMustMatch(t *testing.T, server *pgtest.Server) {
+	t.Helper()
+	h := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
 	for _, params := range []string{
 		`{"sql":"SELECT $1::int"}`, `{"sql":"SELECT 1","params":[1]}`, `{"sql":"SELECT $2::int + $1::int","params":[1]}`, `{"sql":"SELECT $1::int","params":[1,2]}`,
 	} {
@@ -50,10 +64,11 @@ func TestPostgreSQLParametersMustMatch(t *testing.T) {
 	}
 }
 
-// TestPostgreSQLRefusesCommandsThatLeaveTheCall sends statements that end the transaction of the call, or that move data outside of its
+// postgreSQLRefusesCommandsThatLeaveTheCall sends statements that end the transaction of the call, or that move data outside of its
 // result: COPY FROM STDIN waited for data until the time limit, and COPY TO STDOUT succeeded without rows.
-func TestPostgreSQLRefusesCommandsThatLeaveTheCall(t *testing.T) {
-	h := startSQL(t, pgtest.Start(t).URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
+func postgreSQLRefusesCommandsThatLeaveTheCall(t *testing.T, server *pgtest.Server) {
+	t.Helper()
+	h := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
 	h.call("sql/execute", `{"sql":"CREATE TABLE copy (a bigint)"}`).result()
 	for _, text := range []string{
 		"copy copy from stdin", "COPY copy TO STDOUT", "copy (select 1) to stdout", ` ;;\t/* a /* b */ c */ -- d\n COPY copy FROM STDIN`, "COMMIT", "commit and chain",
@@ -72,9 +87,10 @@ func TestPostgreSQLRefusesCommandsThatLeaveTheCall(t *testing.T) {
 	}
 }
 
-// TestPostgreSQLCallsThatOnlyWaited fills every connection, so that further calls run into the time limit before their statements begin.
-func TestPostgreSQLCallsThatOnlyWaited(t *testing.T) {
-	h := startSQL(t, pgtest.Start(t).URL("reader", "hunter2-reader"), "MCP_SQL_TIMEOUT_MS=1500")
+// postgreSQLCallsThatOnlyWaited fills every connection, so that further calls run into the time limit before their statements begin.
+func postgreSQLCallsThatOnlyWaited(t *testing.T, server *pgtest.Server) {
+	t.Helper()
+	h := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_TIMEOUT_MS=1500")
 	const calls = 24
 	for i := range calls {
 		h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"sql/query","params":{"sql":"SELECT pg_sleep(3600)"}}`, 1000+i))
