@@ -26,6 +26,7 @@ type benchServer struct {
 	hosts       []string
 	exitOnAudit bool
 	hideStats   bool   // sys/errorStats is not offered
+	started     bool   // it has begun to serve; what goes wrong from then on is not a fault of usage
 	exported    string // file in the state folder for the last counters if the environment names none; "" for none
 }
 
@@ -88,6 +89,7 @@ func (c *benchServer) serve(cmd *cobra.Command, name string, open func(*workbenc
 	if len(b.Findings()) > 0 && c.exitOnAudit {
 		return &fault{code: exitFound, text: "the audit at the start found a fault: " + b.Findings()[0].ID + ": " + b.Findings()[0].Found}
 	}
+	c.started = true
 	s.Start(ctx, b)
 	return listenOrServe(ctx, c.w, cmd, b, c.listen)
 }

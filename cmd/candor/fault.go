@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,6 +29,14 @@ func bad(hint, format string, args ...any) *fault {
 
 // found says that something was found which the caller asked to be told about.
 func found() *fault { return &fault{code: exitFound} }
+
+// unfinished is the fault of a server that has served and ended with work undone, unless err knows its code. nil stays nil.
+func unfinished(err error) error {
+	if f := (*fault)(nil); err == nil || errors.As(err, &f) {
+		return err
+	}
+	return &fault{code: exitFound, text: err.Error(), cause: err}
+}
 
 // unreadable says that some of the input could not be read; each piece has been complained about where it stood.
 func unreadable() *fault { return &fault{code: exitBad} }

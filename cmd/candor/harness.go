@@ -45,7 +45,9 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "harness", "--mcp", "--domain", "kg", "--domain", "filesystem"]}}}
 
-The variables are described in docs/harness.md. Exit code 2: a flag or a variable is wrong.`,
+The variables are described in docs/harness.md. Exit codes: 0 if the input ended, the client left, or on Ctrl-C and SIGTERM; 1 if it ended
+with work undone: the client did not read its responses, or the counters or the ledger could not be written; 2 if it could not start, for
+example because a flag or a variable is wrong.`,
 		Example: `  candor workbench harness
   candor workbench harness --domain kg --domain python
   MCP_DOMAINS=all candor workbench harness --mcp
@@ -74,9 +76,14 @@ func (c *harnessCommand) run(cmd *cobra.Command) (err error) {
 	c.logs.level = &c.level
 	c.exported, c.hideStats = "error-metrics.json", !c.settings.Metrics
 	if c.mcp {
-		return c.serveMCP(cmd)
+		err = c.serveMCP(cmd)
+	} else {
+		err = c.serveLines(cmd)
 	}
-	return c.serveLines(cmd)
+	if c.started {
+		return unfinished(err)
+	}
+	return err
 }
 
 // checkFlags refuses the flags that mean something in MCP mode only.
@@ -179,6 +186,7 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 		return err
 	}
 	serveHealth(ctx, endpoint, h)
+	c.started = true
 	return h.Serve(ctx, c.w.in, c.w.out.to)
 }
 
