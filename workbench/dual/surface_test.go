@@ -205,10 +205,12 @@ func TestD5DataThatSayOkFalseAreData(t *testing.T) {
 		if !a.value("context", "error", "code").Is("ERR_NOT_FOUND") {
 			t.Errorf("%s", a.m.Bytes())
 		}
-		cmd := exec.Command(binary, "decode", "--json")
-		cmd.Stdin = bytes.NewReader(a.m.Bytes())
-		if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte(`"verdict":"clean"`)) {
-			t.Errorf("decode: %v, %s", err, out)
+		for _, flags := range [][]string{nil, {"--dialect", dialect}} { // a reader that knows the server, and one that does not
+			cmd := exec.Command(binary, append([]string{"decode", "--json"}, flags...)...)
+			cmd.Stdin = bytes.NewReader(a.m.Bytes())
+			if out, err := cmd.Output(); err != nil || !bytes.Contains(out, []byte(`"verdict":"clean"`)) {
+				t.Errorf("decode %v: %v, %s", flags, err, out)
+			}
 		}
 	}
 }
