@@ -158,7 +158,7 @@ func TestPlantedRecover(t *testing.T) {
 	body := "func f() { defer func() { _ = recover() }() }"
 	for file, want := range map[string]string{
 		"wire/a.go": "calls recover", "boundary/a.go": "", "gateway/a.go": "", "guard.go": "",
-		"workbench/harness/line/a.go": "", "workbench/harness/kg/a.go": "calls recover", "a.go": "calls recover", "wire/guard.go": "calls recover",
+		"workbench/harness/line/a.go": "", "internal/sqlitedb/a.go": "", "workbench/harness/kg/a.go": "calls recover", "a.go": "calls recover", "wire/guard.go": "calls recover",
 	} {
 		got, err := shape.Load(tree(map[string]string{file: goFile("p", body)}), module)
 		if err != nil {
