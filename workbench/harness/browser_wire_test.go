@@ -99,7 +99,14 @@ func TestEveryBrowserCodeIsEmitted(t *testing.T) {
 func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
 	t.Parallel() // it waits for Chromium
 	needChromium(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<title>page</title>text") }))
+	begun := make(chan struct{}, 4)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			begun <- struct{}{}
+			<-r.Context().Done()
+		}
+		fmt.Fprint(w, "<title>page</title>text")
+	}))
 	defer server.Close()
 	h := startBrowsers(t, server)
 	defer h.kill()
@@ -119,8 +126,19 @@ func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
 	if denied := navigate("http://169.254.169.254/").fails(2100, "playwright/E_PW_NAV"); denied.details() != `"net::ERR_BLOCKED_BY_ADMINISTRATOR"` {
 		t.Errorf("a metadata service: %s", denied.m.Bytes())
 	}
-	h.ask("pw/close", fmt.Sprintf(`{"session":%q}`, id)).result()
-	navigate(server.URL).fails(1004, "common/E_SESSION_NOT_FOUND")
+	h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"slow","method":"pw/navigate","params":{"session":%q,"url":%q}}`, id, server.URL+"/never"))
+	<-begun
+	busy := h.ask("pw/content", fmt.Sprintf(`{"session":%q,"timeoutMs":200}`, id)).fails(1001, "common/E_TIMEOUT")
+	if retryable, _ := busy.m.Error().Path("data", "retryable").Bool(); busy.details() != `"the session is busy with another call"` || !retryable {
+		t.Errorf("a busy session: %s", busy.m.Bytes())
+	}
+	h.ask("pw/close", fmt.Sprintf(`{"session":%q}`, id)).result() // also while a call uses it
+	if closed := navigate(server.URL).fails(1004, "common/E_SESSION_NOT_FOUND"); closed.details() != `"the session is over: it was closed"` {
+		t.Errorf("a closed session: %s", closed.m.Bytes())
+	}
+	if said := h.said.String(); (os.Getuid() == 0) != strings.Contains(said, "without its sandbox") {
+		t.Errorf("user %d: %s", os.Getuid(), said)
+	}
 
 	missing := startBrowsers(t, nil, "MCP_BROWSER_PATH="+t.TempDir()+"/none")
 	none := missing.ask("pt/launch", `{}`).fails(1003, "common/E_NOT_INSTALLED")

@@ -29,6 +29,8 @@ type setup struct {
 	ledger bool     // record in the default place, the folder ledger in the state folder
 	mcp    bool     // serve MCP instead of lines
 	wrap   []string // flags of candor wrap, which runs the harness; nil runs it without
+
+	prepare func(*exec.Cmd) // changes the command before it is started
 }
 
 // harness is `candor workbench harness` as a child process.
@@ -90,6 +92,9 @@ func start(t testing.TB, s setup) *harness {
 	t.Helper()
 	h := &harness{t: t, lines: make(chan []byte, 64), mcp: s.mcp, cmd: s.command(t)}
 	h.state, h.cmd.Stderr = s.state, &h.said
+	if s.prepare != nil {
+		s.prepare(h.cmd)
+	}
 	var err error
 	if h.in, err = h.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

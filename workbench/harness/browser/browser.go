@@ -20,22 +20,20 @@ const closedText = "it was closed"
 
 // New returns the domain that c.Name names. Nothing is started before the first launch.
 func New(c Config) (domain.Domain, error) {
-	c = c.withDefaults()
-	for _, k := range kinds {
-		if k.name != c.Name {
-			continue
-		}
-		d := &driver{kind: k, config: c, pool: newPool(c, k.prefix+"-")}
-		return domain.Domain{
-			Name: k.name, About: "Drive a Chromium: open pages, read them, click and type.",
-			Methods: d.methods(), Health: d.health,
-			Close: func() error {
-				d.pool.close()
-				return nil
-			},
-		}, nil
+	d, err := newDriver(c.withDefaults())
+	if err != nil {
+		return domain.Domain{}, err
 	}
-	return domain.Domain{}, fmt.Errorf("browser domain %q: not %s or %s", c.Name, Playwright, Puppeteer)
+	return d.domain(), nil
+}
+
+func newDriver(c Config) (*driver, error) {
+	for _, k := range kinds {
+		if k.name == c.Name {
+			return &driver{kind: k, config: c, pool: newPool(c, k.prefix+"-")}, nil
+		}
+	}
+	return nil, fmt.Errorf("browser domain %q: not %s or %s", c.Name, Playwright, Puppeteer)
 }
 
 // driver is one of the domains.
@@ -43,6 +41,17 @@ type driver struct {
 	kind   kind
 	config Config
 	pool   *pool
+}
+
+func (d *driver) domain() domain.Domain {
+	return domain.Domain{
+		Name: d.kind.name, About: "Drive a Chromium: open pages, read them, click and type.",
+		Methods: d.methods(), Health: d.health,
+		Close: func() error {
+			d.pool.close()
+			return nil
+		},
+	}
 }
 
 func (d *driver) health(context.Context) domain.Health {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("Proxy|SessionCap|SessionsInParallel|Cancelled") // what runs in parallel; a browser takes seconds to start
+		_ = only.Value.Set("Proxy|SessionCap|Sessions$|Cancelled") // what runs in parallel; a browser takes seconds to start
 	}
 	code := m.Run()
 	if shared.kit != nil {
@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 // kit is both domains with a site on loopback that they may reach.
 type kit struct {
 	domains []domain.Domain
+	drivers []*driver
 	site    *site
 	config  Config
 }
@@ -115,11 +116,11 @@ func newKit(tb testing.TB, c Config, allow ...string) *kit {
 	c.Guard = self(tb)
 	k := &kit{site: s, config: c}
 	for _, c.Name = range []string{Playwright, Puppeteer} {
-		d, err := New(c)
+		d, err := newDriver(c.withDefaults())
 		if err != nil {
 			tb.Fatal(err)
 		}
-		k.domains = append(k.domains, d)
+		k.domains, k.drivers = append(k.domains, d.domain()), append(k.drivers, d)
 	}
 	return k
 }
@@ -130,6 +131,9 @@ func (k *kit) close() {
 	}
 	k.site.Close()
 }
+
+// sharedTraffic is what a page of the shared kit may send.
+const sharedTraffic = 4 << 20
 
 // shared is one kit with one session for all tests that do no harm to it: starting a Chromium takes seconds.
 var shared struct {
@@ -142,7 +146,7 @@ func sharedKit(t *testing.T) (*kit, string) {
 	t.Helper()
 	needChromium(t)
 	shared.once.Do(func() {
-		shared.kit = newKit(t, Config{MaxSessions: 1})
+		shared.kit = newKit(t, Config{MaxSessions: 1, MaxTraffic: sharedTraffic})
 		shared.session = shared.kit.launch(t, "pw")
 	})
 	if shared.session == "" {
@@ -223,6 +227,18 @@ func (k *kit) launch(tb testing.TB, prefix string) string {
 		tb.Fatal("launch returned no session")
 	}
 	return id
+}
+
+// chromium returns the browser of a session.
+func (k *kit) chromium(tb testing.TB, id string) *chromium {
+	tb.Helper()
+	for _, d := range k.drivers {
+		if s, _ := d.pool.find(id); s != nil {
+			return s.browser
+		}
+	}
+	tb.Fatalf("no session %s", id)
+	return nil
 }
 
 // pageOf returns the page member of a result.

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -143,7 +144,7 @@ func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 			if errors.As(err, &e) && e.Code() != candor.CodePlaywrightPwNav {
 				t.Errorf("%s to %s: %v", way, name, err)
 			}
-			time.Sleep(50 * time.Millisecond) // for what the page does later
+			time.Sleep(20 * time.Millisecond) // for what the page does later
 			result, err := k.try(t.Context(), "pw/content", args{"session": session})
 			if err != nil {
 				t.Errorf("%s to %s: %s", way, name, explain(err))
@@ -187,5 +188,40 @@ func TestPageSendsNoDatagrams(t *testing.T) {
 	_ = conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
 	if n, from, err := conn.ReadFrom(make([]byte, 1500)); err == nil {
 		t.Errorf("%d bytes came from %v", n, from)
+	}
+}
+
+// A frame may show a data: address. It has no address of its own to protect, and all that it loads passes the same policy.
+func TestFramesWithDataAddressesAreUnderThePolicy(t *testing.T) {
+	k, session := sharedKit(t)
+	server, reached := forbidden(t)
+	ran := make(chan string, 8)
+	k.site.handle("/ran", func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case ran <- r.URL.RawQuery:
+		default:
+		}
+	})
+	script := func(name string) string {
+		return fmt.Sprintf(`const go = u => fetch(u, {mode: "no-cors"}).catch(() => {}); go(%q).finally(() => go(%q));`, server.URL+"/secret", k.site.URL+"/ran?"+name)
+	}
+	frame := func(html string) string {
+		return "data:text/html;base64," + base64.StdEncoding.EncodeToString([]byte(html))
+	}
+	inner := frame("<script>" + script("inner") + "</script>")
+	outer := frame(fmt.Sprintf(`<img src=%[1]q><iframe src=%[1]q></iframe><iframe src=%[2]q></iframe><script>%[3]s new Worker(%[4]q)</script>`,
+		server.URL+"/secret", inner, script("outer"), "data:text/javascript;base64,"+base64.StdEncoding.EncodeToString([]byte(script("worker")))))
+	address := k.site.page("/data", fmt.Sprintf("<title>page</title><iframe src=%q></iframe>", outer))
+	k.call(t, "pw/navigate", args{"session": session, "url": address})
+	for seen := map[string]bool{}; !seen["inner"] || !seen["outer"] || !seen["worker"]; {
+		select {
+		case name := <-ran:
+			seen[name] = true
+		case <-time.After(20 * time.Second):
+			t.Fatalf("the frames did not run: %v", seen)
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the server was reached %d times", n)
 	}
 }

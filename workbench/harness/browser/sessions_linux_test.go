@@ -1,0 +1,167 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+)
+
+// TestSessions uses two sessions for all that takes more than one, and for what ends a session.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, Config{MaxSessions: 2})
+	defer k.close()
+	var ids [2]string
+	var wait sync.WaitGroup
+	for i := range ids {
+		wait.Go(func() { ids[i] = k.launch(t, "pt") })
+	}
+	wait.Wait()
+	t.Run("in parallel", func(t *testing.T) { useInParallel(t, k, ids) })
+	if testing.Short() {
+		return // the rest takes seconds
+	}
+	t.Run("with busy pages", func(t *testing.T) { openBusyPages(t, k, ids) })
+	t.Run("with a browser that dies", func(t *testing.T) { killBrowser(t, k, ids[0]) })
+	t.Run("with a page that takes all memory", func(t *testing.T) { eatMemory(t, k, ids[1]) })
+}
+
+func useInParallel(t *testing.T, k *kit, ids [2]string) {
+	t.Helper()
+	var wait sync.WaitGroup
+	if list, _ := k.call(t, "pt/sessions", args{})["sessions"].([]any); len(list) != 2 {
+		t.Errorf("sessions: %v", list)
+	}
+	cookie := k.site.handle("/cookie", func(w http.ResponseWriter, r *http.Request) {
+		seen, _ := r.Cookie("who")
+		if seen == nil {
+			seen = &http.Cookie{Value: "unknown"}
+		}
+		http.SetCookie(w, &http.Cookie{Name: "who", Value: r.URL.RawQuery})
+		fmt.Fprintf(w, "<title>%s</title>", seen.Value)
+	})
+	for round := range 2 {
+		for i, id := range ids {
+			wait.Go(func() {
+				p := pageOf(t, k.call(t, "pt/navigate", args{"session": id, "url": fmt.Sprintf("%s?s%d", cookie, i)}))
+				if expected := map[int]string{0: "unknown", 1: fmt.Sprint("s", i)}[round]; p["title"] != expected {
+					t.Errorf("session %d, round %d: %v", i, round, p)
+				}
+			})
+		}
+		wait.Wait()
+	}
+	for range 8 { // on one session they queue
+		wait.Go(func() { k.call(t, "pt/content", args{"session": ids[0]}) })
+	}
+	wait.Wait()
+}
+
+// openBusyPages opens pages that keep a browser busy. Each call with them must end, and the session must stay usable.
+func openBusyPages(t *testing.T, k *kit, ids [2]string) {
+	t.Helper()
+	fine := k.site.page("/fine", "<title>fine</title>fine")
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>endless</title>")
+		for r.Context().Err() == nil {
+			if _, err := fmt.Fprint(w, "<p>more"); err != nil || http.NewResponseController(w).Flush() != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	never := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	type busy struct{ name, address string }
+	pages := make(chan busy, 16)
+	for name, address := range map[string]string{
+		"endless page":   k.site.handle("/endless", endless),
+		"no answer":      k.site.handle("/never", never),
+		"busy script":    k.site.page("/busy", "<script>for(;;);</script>"),
+		"dialogs":        k.site.page("/dialogs", "<script>for(;;)alert('x'+confirm('y')+prompt('z'))</script>"),
+		"reloading":      k.site.page("/reload", "<script>location.reload()</script>"),
+		"hanging image":  k.site.page("/image", `<img src="/never">`),
+		"print":          k.site.page("/print", "<script>for(;;)print()</script>"),
+		"beforeunload":   k.site.page("/unload", `<script>onbeforeunload=e=>{e.preventDefault();for(;;);};for(;;);</script>`),
+		"synchronous":    k.site.page("/sync", `<script>let x=new XMLHttpRequest();x.open("GET","/never",false);x.send()</script>`),
+		"many documents": k.site.page("/many", `<script>for(;;){let f=document.createElement("iframe");document.documentElement.append(f);f.remove()}</script>`),
+	} {
+		pages <- busy{name, address}
+	}
+	close(pages)
+	var wait sync.WaitGroup
+	for _, id := range ids {
+		wait.Go(func() {
+			for p := range pages {
+				openBusyPage(t, k, id, p.name, p.address, fine)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func openBusyPage(t *testing.T, k *kit, id, name, address, fine string) {
+	t.Helper()
+	_, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": address, "timeoutMs": 500})
+	var e *candor.Error
+	if !errors.As(err, &e) || e.Code() != candor.CodePuppeteerPtTimeout || fmt.Sprint(e.Details()) != `"navigate did not finish within 500 ms"` || !e.Retry().Retryable() {
+		t.Errorf("%s: %s", name, explain(err))
+	}
+	result, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": fine})
+	if err != nil {
+		t.Errorf("after %s: %s", name, explain(err))
+		return
+	}
+	if p, _ := result["page"].(map[string]any); p["title"] != "fine" {
+		t.Errorf("after %s: %v", name, result)
+	}
+}
+
+func killBrowser(t *testing.T, k *kit, id string) {
+	t.Helper()
+	profile := k.chromium(t, id).profile
+	begun := make(chan struct{}, 4)
+	never := k.site.handle("/never", func(_ http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		<-r.Context().Done()
+	})
+	go func() {
+		<-begun
+		for _, pid := range using(profile) {
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), "remote-debugging-pipe") && !strings.Contains(string(line), "guard") {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}()
+	_, details := k.fails(t, candor.CodePuppeteerPtLaunch, "pt/navigate", args{"session": id, "url": never})
+	if details != `"the browser ended during the call; the session is closed"` {
+		t.Error(details)
+	}
+	_, details = k.fails(t, candor.CodeCommonSessionNotFound, "pt/content", args{"session": id})
+	if details != `"the session is over: its browser ended unexpectedly"` {
+		t.Error(details)
+	}
+	gone(t, profile)
+	if _, err := os.Stat(profile); !os.IsNotExist(err) {
+		t.Errorf("the profile is left: %v", err)
+	}
+}
+
+func eatMemory(t *testing.T, k *kit, id string) {
+	t.Helper()
+	eat := k.site.page("/eat", `<script>const all=[];for(;;){const b=new Uint8Array(1<<24);b.fill(1);all.push(b)}</script>`)
+	result, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": eat})
+	var e *candor.Error
+	if !errors.As(err, &e) || e.Code() != candor.CodeCommonLimitExceeded && e.Code() != candor.CodePuppeteerPtNav {
+		t.Errorf("%v %v", result, err)
+	}
+	t.Log(explain(err))
+}
