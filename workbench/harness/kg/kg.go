@@ -95,8 +95,8 @@ func (g *graph) methods() []domain.Method {
 	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
 		`"cursor":{"type":"string","maxLength":20,"description":"nextCursor of the previous answer"}}`, maxResults, defaultResults)
-	failing := []candor.Code{candor.CodeCommonTimeout, candor.CodeUnavailable, candor.CodeDataCorrupt}
-	changing := append(failing, candor.CodeKgKgInvalidTriple, candor.CodeCommonInputTooLarge, candor.CodeDiskFull)
+	failing := []candor.Code{candor.CodeCommonTimeout, candor.CodeUnavailable, candor.CodeDataCorrupt, candor.CodeDiskFull} // the first call creates the database
+	changing := append(failing, candor.CodeKgKgInvalidTriple, candor.CodeCommonInputTooLarge)
 	return []domain.Method{
 		{
 			Name: "kg/add", About: "Add a triple of three texts. Adding one that is there changes nothing.",

@@ -149,6 +149,7 @@ func (d *database) methods() []domain.Method {
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most rows, %d by default"}}`, maxParams, maxRows, defaultRows)
 	codes := []candor.Code{
 		candor.CodeSqlSqlConn, candor.CodeSqlSqlQuery, candor.CodeCommonTimeout, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		candor.CodeDiskFull, // reading a database in a file needs a little space, too
 	}
 	return []domain.Method{
 		{
@@ -157,7 +158,7 @@ func (d *database) methods() []domain.Method {
 		},
 		{
 			Name: "sql/execute", About: "Run one statement that may change data, in a transaction of its own.",
-			Input: input, Required: []string{"sql"}, Codes: append(codes[:len(codes):len(codes)], candor.CodeCommonUnsupported, candor.CodeDiskFull),
+			Input: input, Required: []string{"sql"}, Codes: append(codes[:len(codes):len(codes)], candor.CodeCommonUnsupported),
 			Destructive: true, OpenWorld: true, Run: domain.Bind(d.execute),
 		},
 		{

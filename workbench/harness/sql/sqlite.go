@@ -57,7 +57,7 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 		return nil, notStarted("the database could not be opened in time", err)
 	}
 	if err != nil {
-		return nil, connFailed(err)
+		return nil, s.connFailed(err)
 	}
 	defer c.Close() //nolint:errcheck // a statement that was committed is durable
 	prepared, tail, err := c.Prepare(st.text)
@@ -212,12 +212,14 @@ func readRow(s *sqlite3.Stmt) (row []any, size int) {
 	return row, size
 }
 
-func connFailed(err error) error {
-	switch sqlitedb.KindOf(err) { //nolint:exhaustive // the rest is not worth a retry
+func (s *sqlite) connFailed(err error) error {
+	switch sqlitedb.KindAt(err, s.path) { //nolint:exhaustive // the rest is not worth a retry
 	case sqlitedb.Busy:
 		return domain.Fail(candor.CodeSqlSqlConn, "the database is in use", err)
 	case sqlitedb.Corrupt:
 		return domain.Fail(candor.CodeSqlSqlConn, "the file is damaged or not a database", err, candor.WithRetry(candor.NoRetry()))
+	case sqlitedb.Full:
+		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	}
 	return domain.Fail(candor.CodeSqlSqlConn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()))
 }
@@ -237,7 +239,7 @@ func (s *sqlite) explain(text string, err error) error {
 	case sqlitedb.Full:
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	case sqlitedb.Corrupt, sqlitedb.CantOpen:
-		return connFailed(err)
+		return s.connFailed(err)
 	case sqlitedb.ReadOnly, sqlitedb.Denied:
 		return rejected(rejection{Message: "the statement does something that is not allowed here", Hint: "sql/query only reads; ATTACH, PRAGMA and transactions are never allowed"}, err)
 	}
