@@ -30,8 +30,8 @@ func filterable() bool {
 
 // restrictCalls sets the filter for the calling thread. It stays in force in what the thread becomes and starts.
 func restrictCalls(program []unix.SockFilter) error {
-	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                          //nolint:gosec // some hundred instructions
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p))); errno != 0 { //nolint:gosec // the kernel takes its address
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                             //nolint:gosec // some hundred instructions
+	if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p))); errno != 0 { //nolint:gosec // the kernel takes its address
 		return errno
 	}
 	return nil

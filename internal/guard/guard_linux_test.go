@@ -158,7 +158,7 @@ func TestACommandIsAskedFirst(t *testing.T) {
 func TestACommandBeginsAsItWouldWithoutAGuard(t *testing.T) {
 	said := map[string]string{}
 	for kind, o := range kinds(t) {
-		l := start(t, o, "grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ls /proc/self/fd; pwd | tr -d 0-9; env | grep -v ^_= | sort | tr -d 0-9")
+		l := start(t, o, "grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ls /proc/self/fd; ulimit -Sn; ulimit -Hn; pwd | tr -d 0-9; env | grep -v ^_= | sort | tr -d 0-9")
 		if end := l.p.End(); end != (guard.End{}) {
 			t.Errorf("%s: %+v", kind, end)
 		}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,12 +46,13 @@ func become(args []string) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tying the command to its guard: %w", err)
 	}
+	program, err := newImage(flags.Args(), environment)
+	if err != nil {
+		return fmt.Errorf("reading the command: %w", err)
+	}
 	limitData := func() error {
 		if *data == 0 {
 			return nil
-		}
-		if err := reserve(flags.Args(), environment); err != nil {
-			return err
 		}
 		return limit(syscall.RLIMIT_DATA, *data)
 	}
@@ -63,30 +63,48 @@ func become(args []string) error {
 	} else if err := limitData(); err != nil {
 		return err
 	}
-	if err := syscall.Exec(flags.Arg(0), flags.Args(), environment); err != nil {
-		return fmt.Errorf("starting %q: %w", flags.Arg(0), err)
+	return fmt.Errorf("starting %q: %w", flags.Arg(0), program.exec())
+}
+
+// image is a command in the form that the kernel takes.
+//
+// [syscall.Exec] copies the command line to the heap. The limit on data counts what the Go runtime has mapped, which alone may be more than
+// the limit, so once it is set the heap cannot grow, and a process that needs it to dies. Therefore everything is allocated before.
+type image struct {
+	path              *byte
+	arguments, values []*byte
+}
+
+func newImage(command, environment []string) (i image, err error) {
+	if i.path, err = syscall.BytePtrFromString(command[0]); err != nil {
+		return image{}, err
 	}
-	return nil
+	if i.arguments, err = syscall.SlicePtrFromStrings(command); err != nil {
+		return image{}, err
+	}
+	if i.values, err = syscall.SlicePtrFromStrings(environment); err != nil {
+		return image{}, err
+	}
+	// The Go runtime has raised the soft limit on open files for itself, and Exec sets it back before it fails.
+	_ = syscall.Exec("", nil, nil)
+	return i, nil
+}
+
+// exec becomes the command. It returns only if that fails, and allocates nothing before.
+func (i *image) exec() error {
+	for range 100 {
+		_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(i.path)), //nolint:gosec // the kernel takes their addresses
+			uintptr(unsafe.Pointer(&i.arguments[0])), uintptr(unsafe.Pointer(&i.values[0]))) //nolint:gosec // the same
+		if errno != syscall.EAGAIN { // which it may be while another thread is being started
+			return errno
+		}
+	}
+	return syscall.EAGAIN
 }
 
 func limit(which int, most uint64) error {
 	if err := syscall.Setrlimit(which, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
 		return fmt.Errorf("setting a limit: %w", err)
 	}
-	return nil
-}
-
-// reserve makes space for the copies of a command line and an environment that [syscall.Exec] makes. The limit on data counts what the Go
-// runtime has mapped, which alone may be more than the limit: once it is set, the heap cannot grow, and a process that needs it to dies.
-func reserve(command, environment []string) error {
-	debug.SetGCPercent(-1) // a collection behind the limit would need memory, too
-	for range 2 {
-		for _, list := range [][]string{command[:1], command, environment} {
-			if _, err := syscall.SlicePtrFromStrings(list); err != nil {
-				return fmt.Errorf("reading the command: %w", err)
-			}
-		}
-	}
-	runtime.GC() // leaves the memory of the copies free and mapped
 	return nil
 }
