@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -54,7 +56,12 @@ func become(args []string) error {
 		if *data == 0 {
 			return nil
 		}
-		return limit(syscall.RLIMIT_DATA, *data)
+		most := syscall.Rlimit{Cur: *data, Max: *data}
+		// A raw call, because the runtime may start a thread during others.
+		if _, _, errno := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, syscall.RLIMIT_DATA, uintptr(unsafe.Pointer(&most)), 0, 0, 0); errno != 0 { //nolint:gosec // the kernel takes its address
+			return fmt.Errorf("setting a limit: %w", errno)
+		}
+		return nil
 	}
 	if *confined {
 		if err := confine(files, limitData); err != nil {
@@ -85,6 +92,8 @@ func newImage(command, environment []string) (i image, err error) {
 	if i.values, err = syscall.SlicePtrFromStrings(environment); err != nil {
 		return image{}, err
 	}
+	debug.SetGCPercent(-1)
+	runtime.GOMAXPROCS(1) // no other thread runs from here on
 	// The Go runtime has raised the soft limit on open files for itself, and Exec sets it back before it fails.
 	_ = syscall.Exec("", nil, nil)
 	return i, nil
