@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,7 +106,7 @@ var deaths = map[string]struct {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusTemporaryRedirect)
 	}, "UPSTREAM_BAD_RESPONSE"},
 	"packs a bomb": {func(w http.ResponseWriter, r *http.Request) {
-		says(200, "application/json", bomb, "Content-Encoding", "gzip").ServeHTTP(w, r)
+		says(200, "application/json", bomb(), "Content-Encoding", "gzip").ServeHTTP(w, r)
 	}, "UPSTREAM_MALFORMED"},
 }
 
@@ -133,17 +134,19 @@ func hijacked(said string, hang bool) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// bomb is packed beforehand: on a busy machine that takes longer than the deadline of a call.
-var bomb = func() string {
+// bomb must be packed before the call that gets it: on a busy machine that takes longer than the deadline. It is not packed at the start, since
+// this binary is also the server of many tests.
+var bomb = sync.OnceValue(func() string {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write(make([]byte, 1<<20))
 	_ = w.Close()
 	return packed.String()
-}()
+})
 
 func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
+	bomb()
 	for name, death := range deaths {
 		for _, call := range []string{toolCall, `{"jsonrpc":"2.0","id":7,"method":"resources/list"}`} {
 			t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (l *lavish) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.asked.Add(1)
-	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + letters[:l.size] + `"}]}}`
+	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + letters()[:l.size] + `"}]}}`
 	w.Header().Set("Content-Type", l.kind)
 	if l.kind == "application/json" {
 		if l.said {
@@ -55,7 +55,7 @@ func (l *lavish) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for range 64 {
-		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + letters[:l.event] + `"}}`
+		note := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + letters()[:l.event] + `"}}`
 		if _, err := io.WriteString(w, "data: "+note+"\n\n"); err != nil {
 			return
 		}
@@ -63,7 +63,8 @@ func (l *lavish) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "data: "+answer+"\n\n")
 }
 
-var letters = strings.Repeat("x", 8<<20)
+// letters is made on first use: the test binary is also every candor that a script starts.
+var letters = sync.OnceValue(func() string { return strings.Repeat("x", 8<<20) })
 
 // TestR10SlowReadersLeaveTheGatewaySmall measures the gateway alone: the upstream and the readers are in this process.
 func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
@@ -94,7 +95,7 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 			g := newGate(t, configText(web.URL, ""))
 			before := g.memory(t)
 			readers := 40 * *hostile
-			leave := readSlowly(t, g, readers, letters[:test.request])
+			leave := readSlowly(t, g, readers, letters()[:test.request])
 			if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
 				t.Errorf("another client was answered %s", got)
 			}

@@ -16,8 +16,9 @@ type Regexp struct {
 	re      *regexp.Regexp
 }
 
-// inTest reports a test binary. There a wrong pattern panics at once, whether or not a test uses it.
-var inTest = strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+// inTest reports a test binary that was started by go test, not by a test that uses it as a server. In it a wrong pattern panics at once,
+// whether or not a test uses it.
+var inTest = len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.")
 
 // New returns the expression. A wrong pattern panics on first use, and in a test binary immediately.
 func New(pattern string) *Regexp {
