@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -52,12 +54,21 @@ func Ledger(dir string, o ledger.Options, log *slog.Logger) (*ledger.Ledger, err
 		log.Warn("failures are not recorded: the server runs without a ledger")
 		return nil, nil
 	}
-	trail, err := ledger.Open(dir, o)
-	if err != nil {
-		return nil, cannotOpen(dir, err)
+	for begun := time.Now(); ; {
+		trail, err := ledger.Open(dir, o)
+		switch {
+		case err == nil:
+			return trail, nil
+		case candor.CodeOf(err) != candor.CodeKaizaAuditLockFailed || time.Since(begun) > startPatience:
+			return nil, cannotOpen(dir, err)
+		}
+		log.Warn("other processes are opening the ledger; waiting for them", slog.String("ledger", dir))
 	}
-	return trail, nil
 }
+
+// startPatience bounds the wait for processes that open the same ledger. Each of them holds the folder for a moment to begin a chain of
+// its own, and there may be many.
+const startPatience = 30 * time.Second
 
 // cannotOpen says to the operator what the ledger's own error, which may go to a peer, does not say.
 func cannotOpen(dir string, err error) error {
