@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/internal/strictjson"
 )
 
 // Proof shows that an entry is in a ledger, to somebody who has nothing but the proof and the public key. It holds the entry itself, so
@@ -164,14 +165,20 @@ func (w *proofWalk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return found, nil
 }
 
-// ReadProof reads a proof from its JSON.
+// ReadProof reads a proof from its JSON. A text that readers can understand differently is refused: one with a member twice, with a member
+// that a proof does not have, or with more than one value.
 func ReadProof(data []byte) (Proof, error) {
 	var p Proof
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := strictjson.Unmarshal(data, &p); err != nil {
 		return Proof{}, fmt.Errorf("reading the proof: %w", err)
 	}
+	return p, p.CheckVersion()
+}
+
+// CheckVersion returns an error if the proof has another version than those that [CheckProof] knows.
+func (p *Proof) CheckVersion() error {
 	if p.V != 1 {
-		return Proof{}, fmt.Errorf("reading the proof: version %d is not known", p.V)
+		return fmt.Errorf("reading the proof: version %d is not known", p.V)
 	}
-	return p, nil
+	return nil
 }

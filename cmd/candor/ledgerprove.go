@@ -174,15 +174,11 @@ func (c *checkProofCommand) read(name string) (ledger.Proof, *export.Thoughts, e
 	if err != nil {
 		return ledger.Proof{}, nil, noFile(err)
 	}
-	proof, err := ledger.ReadProof(data)
+	f, err := export.Read(data)
 	if err != nil {
-		return proof, nil, bad("candor ledger prove writes one", "%s", err)
+		return ledger.Proof{}, nil, bad("candor ledger prove and candor workbench dual export write one", "%s", err)
 	}
-	thoughts, err := export.Read(data)
-	if err != nil {
-		return proof, nil, bad("candor workbench dual export writes one", "%s", err)
-	}
-	return proof, thoughts, nil
+	return f.Proof, f.Thoughts, nil
 }
 
 func (c *checkProofCommand) write(p *ledger.Proven) {

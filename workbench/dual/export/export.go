@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/candor-mcp/candor/internal/strictjson"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench/dual/tasks"
 	"github.com/candor-mcp/candor/workbench/dual/trail"
@@ -54,15 +55,14 @@ type Thoughts struct {
 	Records []trail.Record `json:"records"`
 }
 
-// Read reads the thought records of a file; nil if it is a proof alone.
-func Read(data []byte) (*Thoughts, error) {
-	var f struct {
-		Thoughts *Thoughts `json:"thoughts"`
+// Read reads a file, or a proof alone. A text that readers can understand differently is refused: one with a member twice, with a member that
+// a file does not have, or with more than one value.
+func Read(data []byte) (*File, error) {
+	var f File
+	if err := strictjson.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("reading the proof: %w", err)
 	}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("reading the thought records: %w", err)
-	}
-	return f.Thoughts, nil
+	return &f, f.CheckVersion()
 }
 
 // Check returns nil if an entry that was proven attests the last of the records, and each record is chained to the one before it, back to
@@ -76,6 +76,9 @@ func (t *Thoughts) Check(proven json.RawMessage) error {
 		return errors.New("there are no thought records")
 	}
 	head := attested.Thought
+	if t.Task.ID != head.TaskID {
+		return errors.New("the records belong to another task")
+	}
 	var v trail.Verifier
 	for i := range t.Records {
 		r := &t.Records[i]

@@ -1,0 +1,138 @@
+// Package strictjson reads JSON that is evidence: a text has one meaning for every reader, or it is refused. encoding/json ignores the
+// case of names, lets the last of two equal names win and drops names that it does not know, so that a text can show one value to a
+// person and another one to a check.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// Unmarshal reads data into v, as [json.Unmarshal] does. It refuses data that names a member of an object twice, a member that v does not
+// have with exactly this name, a missing member that v always writes, and anything after the value. In other words, v would be written
+// as data again, but for blanks, escapes and the order of members.
+func Unmarshal(data []byte, v any) error {
+	if err := namesOnce(data); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return err
+	}
+	again, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	got, want := tree(data), tree(again)
+	if !reflect.DeepEqual(got, want) {
+		return differ(got, want)
+	}
+	return nil
+}
+
+// tree returns valid JSON as maps, slices and scalars; numbers keep their text.
+func tree(data []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	_ = d.Decode(&v) // it was decoded before
+	return v
+}
+
+// differ names a member that makes an object differ from the one that would be written.
+func differ(got, want any) error {
+	switch g := got.(type) {
+	case map[string]any:
+		w, _ := want.(map[string]any)
+		return differMember(g, w)
+	case []any:
+		w, _ := want.([]any)
+		for i := range g {
+			if i < len(w) && !reflect.DeepEqual(g[i], w[i]) {
+				return differ(g[i], w[i])
+			}
+		}
+	}
+	return errors.New("a value is not written as it should be")
+}
+
+func differMember(got, want map[string]any) error {
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			return fmt.Errorf("unknown member %.70q", name)
+		}
+	}
+	for name := range want {
+		if _, ok := got[name]; !ok {
+			return fmt.Errorf("member %.70q is missing", name)
+		}
+		if !reflect.DeepEqual(got[name], want[name]) {
+			return differ(got[name], want[name])
+		}
+	}
+	return errors.New("a value is not written as it should be")
+}
+
+// namesOnce returns an error if data is not one JSON value, or an object in it names a member twice.
+func namesOnce(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var open []*object
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && len(open) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				open = append(open, &object{names: map[string]bool{}})
+			case '[':
+				open = append(open, &object{})
+			default:
+				open = open[:len(open)-1]
+				valueEnds(open)
+			}
+		case string:
+			if err := nameOrValue(open, t); err != nil {
+				return err
+			}
+		default:
+			valueEnds(open)
+		}
+	}
+}
+
+// object is an object or an array that is being read; names is nil for an array.
+type object struct {
+	names map[string]bool
+	value bool // a name was read, and its value comes next
+}
+
+// nameOrValue takes a text, which is the name of a member or a value.
+func nameOrValue(open []*object, text string) error {
+	if len(open) > 0 {
+		if o := open[len(open)-1]; o.names != nil && !o.value {
+			if o.names[text] {
+				return fmt.Errorf("member %.70q is there twice", text)
+			}
+			o.names[text], o.value = true, true
+			return nil
+		}
+	}
+	valueEnds(open)
+	return nil
+}
+
+// valueEnds notes that the next text in an object is a name.
+func valueEnds(open []*object) {
+	if len(open) > 0 {
+		open[len(open)-1].value = false
+	}
+}
