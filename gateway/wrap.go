@@ -400,10 +400,11 @@ func (u *Upstream) gone(server *process) *candor.Error {
 	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
 }
 
-// tooLate is what calls are told that came after the end of the server. They were never forwarded, so that nobody has to look for what
-// they did; and with this connection nobody will serve them any more.
+// tooLate is the error for calls that came after the end of the server. They were not forwarded and had no effect, and no later call on
+// this connection will be served.
 func tooLate(e *candor.Error) *candor.Error {
 	return e.With(candor.WithMessage("The server had ended before the call came."),
+		candor.WithDetails(e.Details().With("effect", "none")),
 		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
 }
 

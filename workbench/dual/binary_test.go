@@ -26,6 +26,10 @@ func rounds(usual, many int) int {
 }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == upstreamArg {
+		serveAsUpstream(os.Args[2], os.Args[3])
+		return
+	}
 	flag.Parse()
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("D13|D11") // calls run beside each other there only; the rest runs without the detector

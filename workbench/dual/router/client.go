@@ -1,15 +1,19 @@
 package router
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // client is a connection over MCP.
@@ -17,13 +21,14 @@ type client struct {
 	caller boundary.Caller
 	dead   atomic.Bool
 	closed func() error
+	hints  hints
 }
 
 // Connect begins an MCP session with a server over HTTP. Close calls closed after the session has ended; it may be nil.
 func Connect(ctx context.Context, endpoint string, through *http.Client, closed func() error) (Conn, error) {
 	c := &client{closed: closed}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "candor-dual-router", Version: "1"},
-		&mcp.ClientOptions{ToolListChangedHandler: c.caller.ToolListChanged}).
+		&mcp.ClientOptions{ToolListChangedHandler: c.toolListChanged}).
 		Connect(ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: through, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		return nil, err
@@ -37,29 +42,100 @@ func Connect(ctx context.Context, endpoint string, through *http.Client, closed 
 	return c, nil
 }
 
-// CallTool implements [Conn].
-func (c *client) CallTool(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error) {
+func (c *client) toolListChanged(ctx context.Context, r *mcp.ToolListChangedRequest) {
+	c.caller.ToolListChanged(ctx, r)
+	c.hints.forget()
+}
+
+// CallTool implements [Conn]. The tools are listed first, because a server that fails in a call can no longer say what the tool declares.
+func (c *client) CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error) {
+	c.hints.load(ctx, c.caller.Session)
 	params := &mcp.CallToolParams{Name: tool}
 	if len(arguments) > 0 {
 		params.Arguments = arguments
 	}
 	result, failed := c.caller.CallTool(ctx, params)
-	if failed != nil {
-		if failed.Origin().By == candor.PartyTransport {
-			c.dead.Store(true) // the next call begins a new session
-		}
-		return nil, failed
+	switch {
+	case failed == nil:
+		return read(result)
+	case sessionEnded(failed):
+		c.dead.Store(true)
+		return Answer{}, ended(failed)
+	case failed.Origin().By == candor.PartyTransport:
+		c.dead.Store(true) // the next call begins a new session
 	}
-	return payload(result)
+	return Answer{}, failed
 }
 
-// payload returns what a tool has to say: its structured content, or the blocks of its content.
-func payload(result *mcp.CallToolResult) (json.RawMessage, error) {
-	if result.StructuredContent != nil {
-		return json.Marshal(result.StructuredContent)
+// sessionEnded reports that the gateway did not forward a call because the session, or the process behind it, had ended.
+func sessionEnded(e *candor.Error) bool {
+	if errors.Is(e, mcp.ErrSessionMissing) {
+		return true
 	}
-	return json.Marshal(map[string]any{"content": result.Content})
+	if e.Origin().By != candor.PartyGateway {
+		return false // the words of a server may be about sessions of its own
+	}
+	return e.Code() == candor.CodeCommonSessionNotFound || e.Code() == candor.CodeUpstreamGone && contract.ProvesNoEffect(e)
 }
+
+// ended is the failure of a call on a session that had ended. Nothing was done, and another server may be tried.
+func ended(e *candor.Error) *candor.Error {
+	return candor.New(candor.CodeUpstreamUnavailable, "The session with the server had ended.", candor.WithCause(errors.Join(ErrSessionEnded, e)),
+		candor.WithRetry(candor.RetryIn(time.Second)), candor.WithOrigin(candor.PartyTransport, false))
+}
+
+// certain is the confidence from which an answer that its server calls a success is taken as a failure: that of the dual envelope, whose
+// inner flag cannot be read in another way.
+const certain = 0.95
+
+// read returns the answer in a result, or the failure that is dressed as one.
+func read(result *mcp.CallToolResult) (Answer, error) {
+	e, confidence := boundary.DecodeSuspected(result, nil)
+	if e != nil && confidence >= certain {
+		return Answer{}, e
+	}
+	answer, err := payload(result)
+	if e != nil && err == nil {
+		answer.Suspected = &Suspicion{Code: e.Code().String(), Confidence: confidence, fault: isFault(e)}
+	}
+	return answer, err
+}
+
+// payload returns the content of a result.
+func payload(result *mcp.CallToolResult) (answer Answer, err error) {
+	content := result.Content
+	if content == nil {
+		content = []mcp.Content{} // null is not a list
+	}
+	if result.StructuredContent == nil {
+		answer.Result, err = json.Marshal(map[string]any{"content": content})
+		return answer, err
+	}
+	if answer.Result, err = json.Marshal(result.StructuredContent); err == nil && !isCopy(content, answer.Result) {
+		answer.Content, err = json.Marshal(content)
+	}
+	return answer, err
+}
+
+// isCopy reports that content is empty or one text with the same JSON value as structured content.
+func isCopy(content []mcp.Content, structured []byte) bool {
+	if len(content) == 0 {
+		return true
+	}
+	text, ok := content[0].(*mcp.TextContent)
+	if !ok || len(content) > 1 {
+		return false
+	}
+	var value any
+	if json.Unmarshal([]byte(text.Text), &value) != nil {
+		return false
+	}
+	again, err := json.Marshal(value)
+	return err == nil && bytes.Equal(again, structured)
+}
+
+// Repeatable implements [Conn].
+func (c *client) Repeatable(tool string) bool { return c.hints.repeatable(tool) }
 
 // Alive implements [Conn].
 func (c *client) Alive() bool { return !c.dead.Load() }

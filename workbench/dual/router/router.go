@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // Upstream is a server that calls can be sent to.
@@ -21,11 +22,33 @@ type Upstream struct {
 
 // Conn is a connection to an upstream. It is safe for concurrent use.
 type Conn interface {
-	// CallTool calls a tool and returns its result. A failure is a *candor.Error.
-	CallTool(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error)
+	// CallTool calls a tool and returns its answer. A failure is a *candor.Error; one that wraps [ErrSessionEnded] says that the
+	// connection had ended before the call, which was not made.
+	CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error)
+	// Repeatable reports whether the tool declares that a second call has no further effect.
+	Repeatable(tool string) bool
 	// Alive reports whether the connection can be used for another call.
 	Alive() bool
 	Close() error
+}
+
+// ErrSessionEnded says that a connection ended before a call could be made on it.
+var ErrSessionEnded = errors.New("the session with the server has ended")
+
+// Answer is what an upstream returned.
+type Answer struct {
+	Result json.RawMessage `json:"result"` // the structured content, or an object with the content
+	// Content is the content beside structured content, where it is more than the same as text.
+	Content json.RawMessage `json:"content,omitempty"`
+	// Suspected is the failure that the answer looks like, though the server calls it a success; nil for most.
+	Suspected *Suspicion `json:"suspected,omitempty"`
+}
+
+// Suspicion is a failure that was guessed from the words of an answer.
+type Suspicion struct {
+	Code       string  `json:"code"`
+	Confidence float64 `json:"confidence"` // below 1
+	fault      bool
 }
 
 // Attempt is one try of a chain.
@@ -83,9 +106,9 @@ func (r *Router) index(name string) int {
 
 // Result is how a chain ended well.
 type Result struct {
-	Upstream string          `json:"upstream"`
-	Result   json.RawMessage `json:"result"`
-	Attempts []Attempt       `json:"attempts"`
+	Upstream string `json:"upstream"`
+	Answer
+	Attempts []Attempt `json:"attempts"`
 }
 
 // ExhaustedError says that no upstream of a chain answered.
@@ -97,38 +120,54 @@ type ExhaustedError struct {
 // Error counts the attempts.
 func (e *ExhaustedError) Error() string { return fmt.Sprintf("%d upstreams failed", len(e.Attempts)) }
 
-// Call sends a call to the upstreams of a chain, one after the other, until one answers. It goes on only after a failure that allows it: one
-// that another server may not have, and after which the call can be made again without a second effect. Other failures are returned as
-// they are, with the attempts.
+// Call sends a call to the upstreams of a chain, one after the other, until one answers. It goes on only after a failure of an upstream,
+// which another one may not have, and only if the call can be made again without a second effect: the failure says so, or the tool declares
+// it. Other failures are returned as they are, with the attempts. A failure of the caller says nothing about the upstream and is not measured.
 func (r *Router) Call(ctx context.Context, chain []string, tool string, arguments json.RawMessage) (Result, []Attempt, error) {
 	var attempts []Attempt
 	var last *candor.Error
-	for _, name := range chain {
+	for n, name := range chain {
 		i := r.index(name)
 		if i < 0 {
 			continue
 		}
 		began := time.Now()
-		raw, err := r.call(ctx, i, tool, arguments)
+		answer, repeatable, err := r.call(ctx, i, tool, arguments)
 		a := Attempt{Upstream: name, Latency: time.Since(began)}
 		a.LatencyMs = milliseconds(a.Latency)
 		if err == nil {
-			r.measure(ctx, tool, a)
+			measured := a
+			if s := answer.Suspected; s != nil && s.fault {
+				measured.Code, measured.Fault = s.Code, true
+			}
+			r.measure(ctx, tool, measured)
 			attempts = append(attempts, a)
-			return Result{name, raw, attempts}, attempts, nil
+			return Result{name, answer, attempts}, attempts, nil
 		}
 		last = candor.From(err)
 		a.Code, a.Message, a.Fault = last.Code().String(), last.Message(), isFault(last)
 		attempts = append(attempts, a)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return Result{}, attempts, ctx.Err() // the caller left, which says nothing about the upstream
+		case !a.Fault:
+			return Result{}, attempts, last
 		}
 		r.measure(ctx, tool, a)
-		if !a.Fault || !last.Retry().Retryable() {
-			return Result{}, attempts, last
+		if !repeatable && !last.Retry().Retryable() && !contract.ProvesNoEffect(last) {
+			return Result{}, attempts, stopped(last, len(chain)-n-1)
 		}
 	}
 	return Result{}, attempts, &ExhaustedError{attempts, last}
+}
+
+// stopped is the failure after which the rest of a chain is not tried, because a second call could have a second effect.
+func stopped(e *candor.Error, left int) *candor.Error {
+	if left == 0 {
+		return e
+	}
+	return e.With(candor.WithDetails(e.Details().With("fallbackStopped", "effect")),
+		candor.WithSuggestion("Check whether the call took effect before you call another upstream: the tool does not declare that it can be repeated."))
 }
 
 // isFault reports a failure of the upstream: another server may not have it.
@@ -141,12 +180,19 @@ func isFault(e *candor.Error) bool {
 	}
 }
 
-func (r *Router) call(ctx context.Context, i int, tool string, arguments json.RawMessage) (json.RawMessage, error) {
-	conn, err := r.conn(ctx, i)
-	if err != nil {
-		return nil, err
+// call calls a tool of an upstream. If the connection turns out to have ended, it connects again, once.
+func (r *Router) call(ctx context.Context, i int, tool string, arguments json.RawMessage) (answer Answer, repeatable bool, err error) {
+	for range 2 {
+		var conn Conn
+		if conn, err = r.conn(ctx, i); err != nil {
+			return Answer{}, false, err
+		}
+		answer, err = conn.CallTool(ctx, tool, arguments)
+		if repeatable = err != nil && conn.Repeatable(tool); !errors.Is(err, ErrSessionEnded) {
+			break
+		}
 	}
-	return conn.CallTool(ctx, tool, arguments)
+	return answer, repeatable, err
 }
 
 // conn returns the connection to an upstream. It connects again if the connection has ended.

@@ -41,12 +41,13 @@ type fake struct {
 	calls int
 }
 
-func (f *fake) CallTool(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (f *fake) CallTool(context.Context, string, json.RawMessage) (Answer, error) {
 	f.calls++
-	return json.RawMessage(`{}`), f.err
+	return Answer{Result: json.RawMessage(`{}`)}, f.err
 }
-func (f *fake) Alive() bool  { return true }
-func (f *fake) Close() error { return nil }
+func (f *fake) Repeatable(string) bool { return false }
+func (f *fake) Alive() bool            { return true }
+func (f *fake) Close() error           { return nil }
 
 func TestCallFallsBackOnlyWhereThatIsAllowed(t *testing.T) {
 	busy := candor.New(candor.CodeUpstreamUnavailable, "", candor.WithRetry(candor.RetryIn(time.Second)))
@@ -71,8 +72,8 @@ func TestCallFallsBackOnlyWhereThatIsAllowed(t *testing.T) {
 		if row.fallback != (second.calls == 1) || row.fallback != (err == nil) || row.fallback && result.Upstream != "second" {
 			t.Errorf("%s: %+v, %v", row.name, result, err)
 		}
-		if len(attempts) != measured || attempts[0].Code == "" {
-			t.Errorf("%s: %d attempts, %d measured", row.name, len(attempts), measured)
+		if want := len(attempts); attempts[0].Code == "" || measured != want && attempts[0].Fault || !attempts[0].Fault && measured != want-1 {
+			t.Errorf("%s: %d attempts, %d measured", row.name, want, measured)
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)

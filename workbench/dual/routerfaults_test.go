@@ -1,0 +1,137 @@
+package dual_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// route calls a tool through the router on upstreams in an order.
+func (s *server) route(tool string, upstreams ...string) answer {
+	s.t.Helper()
+	return s.call("router_call", args{"tool": tool, "upstreams": upstreams})
+}
+
+// TestRouterReopensASessionThatEnded: an upstream whose process ended is started again by the next call.
+func TestRouterReopensASessionThatEnded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--upstreams", p.upstreams(p.fake("fine")))
+	s.route("read", "fine").fine()
+	for range 3 {
+		s.route("exit", "fine").is("UPSTREAM_GONE")
+		a := s.route("read", "fine").fine()
+		if a.value("attempts").Len() != 1 || a.data("result", "content", 0, "text") != "fine" {
+			t.Errorf("%s", a.value().Raw())
+		}
+	}
+	score := s.call("router_score", args{}).fine()
+	if score.number("ranking", 0, "failures") != 3 || score.number("ranking", 0, "calls") != 7 {
+		t.Errorf("three calls ended the server: %s", score.value().Raw())
+	}
+}
+
+// TestRouterReopensASessionThatWasIdle: the gateway ends sessions that are not used, and the next call begins a new one.
+func TestRouterReopensASessionThatWasIdle(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	file := p.upstreams(p.fake("fine"))
+	insert(t, file, "version: 1\n", "version: 1\nlimits: {idle: 1s}\n")
+	s := p.start("--upstreams", file)
+	s.route("read", "fine").fine()
+	p.awaitEnd("fine")
+	for range 2 {
+		s.route("write", "fine").fine()
+	}
+}
+
+// TestRouterCountsAServerThatCannotComeBack: a server that is gone for good loses its rank, and the chain goes on.
+func TestRouterCountsAServerThatCannotComeBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--upstreams", p.upstreams(p.fake("stays-away"), p.fake("fine")), "--cost", "fine=5")
+	s.route("read", "stays-away").fine()
+	s.route("exit", "stays-away").is("UPSTREAM_GONE")
+	noteCall(p.callLog()+".away", "") // from now on it ends at its start
+	for range 5 {
+		if a := s.route("write", "stays-away", "fine").fine(); a.data("upstream") != "fine" {
+			t.Errorf("%s", a.value().Raw())
+		}
+	}
+	score := s.call("router_score", args{}).fine()
+	if score.data("winner") != "fine" || score.number("ranking", 1, "failures") != 6 {
+		t.Errorf("%s", score.value().Raw())
+	}
+}
+
+// TestRouterFallsBackForRepeatableTools: after a death, a timeout or garbage the effect of a call is unknown, so the next server is called
+// only if the tool declares that a second call changes nothing more.
+func TestRouterFallsBackForRepeatableTools(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	file := p.upstreams(p.fake("dies"), p.fake("hangs", "timeout: 1s"), p.fake("garbage", "timeout: 2s"), p.fake("fine"))
+	s := p.start("--upstreams", file)
+	for mode, code := range map[string]string{"dies": "UPSTREAM_GONE", "hangs": "CALL_TIMEOUT", "garbage": "UPSTREAM_MALFORMED"} {
+		for _, tool := range []string{"read", "once"} {
+			p.calls()
+			a := s.route(tool, mode, "fine").fine()
+			if a.data("upstream") != "fine" || !strings.HasSuffix(a.data("attempts", 0, "code"), code) {
+				t.Errorf("%s %s: %s", mode, tool, a.value().Raw())
+			}
+			if got := strings.Join(p.calls(), ", "); got != mode+" "+tool+", fine "+tool {
+				t.Errorf("%s %s: the calls were %s", mode, tool, got)
+			}
+		}
+		a := s.route("write", mode, "fine").is(code)
+		if got := strings.Join(p.calls(), ", "); got != mode+" write" {
+			t.Errorf("%s: the calls were %s", mode, got)
+		}
+		if !a.detail("fallbackStopped").Is("effect") || a.detail("attempts").Len() != 1 {
+			t.Errorf("%s: it does not say why the chain ended: %s", mode, a.detail().Raw())
+		}
+		if a := s.route("write", mode).is(code); a.detail("fallbackStopped").Present() {
+			t.Errorf("%s: no server was left: %s", mode, a.detail().Raw())
+		}
+	}
+}
+
+// TestRouterSeesMaskedFailures: a failure dressed as a success is a failure, and does not count as a success.
+func TestRouterSeesMaskedFailures(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--upstreams", p.upstreams(p.fake("masked"), p.fake("suspect"), p.fake("fine")))
+	if a := s.route("read", "masked"); !a.marked() || a.code() == "" {
+		t.Errorf("a masked failure passes as a success: %s", a.m.Bytes())
+	}
+	if a := s.route("write", "masked", "fine"); !a.marked() || !a.detail("fallbackStopped").Is("effect") {
+		t.Errorf("%s", a.m.Bytes())
+	}
+	a := s.route("read", "suspect").fine() // which may be what the tool is for
+	if a.data("result", "content", 0, "text") != "Error: internal server error" || a.data("suspected", "code") == "" {
+		t.Errorf("%s", a.value().Raw())
+	}
+	if a := s.route("read", "fine").fine(); a.value("suspected").Present() {
+		t.Errorf("%s", a.value().Raw())
+	}
+	for u := range s.call("router_stats", args{}).fine().value("upstreams").Elements() {
+		name, _ := u.Path("upstream").Str()
+		calls, _ := u.Path("calls").Int64()
+		failures, _ := u.Path("failures").Int64()
+		if want := name != "fine"; want != (failures == calls) || calls == 0 {
+			t.Errorf("%s: %d of %d calls failed", name, failures, calls)
+		}
+	}
+}
+
+// TestRouterKeepsContentBesideData: a result with structured content and other content arrives whole.
+func TestRouterKeepsContentBesideData(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--upstreams", p.upstreams(p.fake("both"), p.works("good")))
+	a := s.route("read", "both").fine()
+	if a.number("result", "n") != 1 || a.data("content", 0, "text") != "a note beside the data" {
+		t.Errorf("%s", a.value().Raw())
+	}
+	if a := s.route("server_ping", "good").fine(); a.value("content").Present() {
+		t.Errorf("the text is that of the data and need not be repeated: %s", a.value().Raw())
+	}
+}
