@@ -161,7 +161,9 @@ func TestSessionSurvivesAKilledRenderer(t *testing.T) {
 		more := map[string]string{"select": `,"selector":"p"`, "click": `,"selector":"p"`, "type": `,"selector":"p","text":"x"`}[method]
 		killRenderers(t, h)
 		crashed(method, call(method, more))
-		call("content", "").result() // a blank page
+		if r := call("content", "").fails(2100, "playwright/E_PW_NAV"); r.details() != `"no page is open: the page before crashed"` {
+			t.Errorf("after %s: %s", method, r.m.Bytes())
+		}
 		fine(method)
 	}
 	killRenderers(t, h)

@@ -52,10 +52,16 @@ func (e *navError) Unwrap() error { return e.cause }
 
 // fail turns the error of a call with a session into one for the client.
 func (k kind) fail(ctx context.Context, s *session, step string, limit time.Duration, err error) error {
-	var nav *navError
+	var (
+		nav  *navError
+		lost *lostError
+	)
 	switch {
 	case errors.As(err, &nav):
 		return k.failNav(nav)
+	case errors.As(err, &lost):
+		return domain.Fail(k.nav, lost.Error(), err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
+			candor.WithSuggestion("Navigate to a page, then repeat the call."))
 	case errors.Is(err, errTraffic):
 		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
 	case errors.Is(err, errInvalidSelector):

@@ -3,9 +3,12 @@ package browser
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
@@ -79,8 +82,11 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 		t := s.current()
 		ctx, cancel := meter(ctx, s)
 		defer cancel()
-		t.update(func(s *tabState) { s.requested, s.status, s.failed = "", 0, "" })
+		t.update(func(s *tabState) { s.request, s.requested, s.failed = "", "", "" })
 		result, err := cdp.Call(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: address})
+		if isInvalidURL(err) {
+			return pageResult{}, domain.Fail(candor.CodeCommonInvalidParams, "url: the host is not valid", err)
+		}
 		if err != nil {
 			return pageResult{}, err
 		}
@@ -93,8 +99,14 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 		if err := settle(ctx, s, t, result.LoaderID, milestone); err != nil {
 			return pageResult{}, err
 		}
-		return describe(ctx, t, 0)
+		return describe(ctx, s, t, 0)
 	})
+}
+
+// isInvalidURL reports whether err is the refusal of an address that Chromium cannot parse. Chromium allows fewer hosts than [url.Parse].
+func isInvalidURL(err error) bool {
+	var e *cdproto.Error
+	return errors.As(err, &e) && strings.Contains(e.Message, "invalid URL")
 }
 
 // meter gives the session new traffic. The context ends with errTraffic when it is used up.
@@ -129,12 +141,15 @@ func settle(ctx context.Context, s *session, t *tab, loader cdp.LoaderID, milest
 }
 
 // describe returns what the tab shows.
-func describe(ctx context.Context, t *tab, maxText int) (pageResult, error) {
+func describe(ctx context.Context, s *session, t *tab, maxText int) (pageResult, error) {
 	found, err := evaluate[struct {
 		Title string `json:"title"`
 		Text  string `json:"text"`
 		Cut   bool   `json:"cut"`
 	}](ctx, t, contentScript, maxText)
+	if failure := t.check(ctx, s.proxy); failure != nil && !errors.Is(err, errGone) { // the page may have left meanwhile
+		return pageResult{}, failure
+	}
 	if err != nil {
 		return pageResult{}, err
 	}
@@ -159,7 +174,7 @@ func (d *driver) content(ctx context.Context, in contentInput) (pageResult, erro
 		most = min(in.MaxChars, maxContent)
 	}
 	return use(ctx, d, in.Session, "content", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
-		return describe(ctx, s.current(), most)
+		return describe(ctx, s, s.current(), most)
 	})
 }
 
@@ -215,6 +230,9 @@ func (d *driver) selectElements(ctx context.Context, in selectInput) (selection,
 		if found.Invalid {
 			return selection{}, errInvalidSelector
 		}
+		if err := s.current().check(ctx, s.proxy); err != nil {
+			return selection{}, err
+		}
 		result := selection{Count: found.Count, Notice: notice}
 		result.Page.Elements = bounded(found.Elements)
 		result.Truncated = len(result.Page.Elements) < found.Count
@@ -264,6 +282,9 @@ func (d *driver) screenshot(ctx context.Context, in imageInput) (image, error) {
 		return image{}, domain.Fail(candor.CodeCommonInvalidParams, "format: not png or jpeg", nil)
 	}
 	return use(ctx, d, in.Session, "screenshot", in.TimeoutMs, func(ctx context.Context, s *session) (image, error) {
+		if err := s.current().check(ctx, s.proxy); err != nil {
+			return image{}, err
+		}
 		taken, err := cdp.Call(ctx, s.current().endpoint, page.CaptureScreenshot, params)
 		if err != nil {
 			return image{}, err
@@ -284,7 +305,7 @@ type pointed struct {
 }
 
 // waitFor calls a script until it has found its element.
-func waitFor(ctx context.Context, t *tab, script string, args ...any) (pointed, error) {
+func waitFor(ctx context.Context, s *session, t *tab, script string, args ...any) (pointed, error) {
 	for {
 		p, err := evaluate[pointed](ctx, t, script, args...)
 		switch {
@@ -292,8 +313,9 @@ func waitFor(ctx context.Context, t *tab, script string, args ...any) (pointed, 
 			return p, err
 		case p.Invalid:
 			return p, errInvalidSelector
-		case p.Found:
-			return p, nil
+		}
+		if err := t.check(ctx, s.proxy); err != nil || p.Found {
+			return p, err
 		}
 		select {
 		case <-time.After(pollInterval):
@@ -316,7 +338,7 @@ func (d *driver) click(ctx context.Context, in clickInput) (pageResult, error) {
 	}
 	return use(ctx, d, in.Session, "click", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
-		p, err := waitFor(ctx, t, pointScript, in.Selector)
+		p, err := waitFor(ctx, s, t, pointScript, in.Selector)
 		if err != nil {
 			return pageResult{}, err
 		}
@@ -348,10 +370,7 @@ func afterAction(ctx context.Context, s *session, t *tab) (pageResult, error) {
 	} else if ctx.Err() != nil || moment.Err() == nil {
 		return pageResult{}, err
 	}
-	if state, _ := t.snapshot(); state.unreachable != "" {
-		return pageResult{}, navFailure(s.proxy, state.unreachable, state.failed)
-	}
-	return describe(ctx, t, 0)
+	return describe(ctx, s, t, 0)
 }
 
 // typeInput is the parameters of type.
@@ -372,12 +391,12 @@ func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error)
 	}
 	return use(ctx, d, in.Session, "type", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
-		if _, err := waitFor(ctx, t, focusScript, in.Selector, in.Replace); err != nil {
+		if _, err := waitFor(ctx, s, t, focusScript, in.Selector, in.Replace); err != nil {
 			return pageResult{}, err
 		}
 		if err := run(ctx, t.endpoint, input.InsertText, input.InsertTextParams{Text: in.Text}); err != nil {
 			return pageResult{}, err
 		}
-		return describe(ctx, t, 0)
+		return describe(ctx, s, t, 0)
 	})
 }

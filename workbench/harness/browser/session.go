@@ -223,9 +223,10 @@ func (s *session) sync(ctx context.Context) {
 func (s *session) restore() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	t := s.current()
+	t, lost := s.current(), "the page before did not stop in time"
 	if t.hasCrashed() {
-		t.update(func(s *tabState) { s.crashed = false })
+		lost = "the page before crashed"
+		t.update(func(s *tabState) { s.crashed, s.lost = false, lost })
 		if t.show(ctx, "about:blank") == nil { // it starts a new process for the page
 			return
 		}
@@ -239,10 +240,12 @@ func (s *session) restore() {
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if _, err := s.openTab(ctx); err != nil {
+	replacement, err := s.openTab(ctx)
+	if err != nil {
 		s.end("its page could not be replaced")
 		return
 	}
+	replacement.update(func(s *tabState) { s.lost = lost })
 	s.closeTarget(t.target)
 }
 

@@ -24,6 +24,14 @@ import (
 // errCrashed is the error of calls to a tab whose page has crashed.
 var errCrashed = errors.New("the page crashed")
 
+// failureDelay is how long the reason of a failure may come after the error page.
+const failureDelay = 200 * time.Millisecond
+
+// lostError is the error of calls to a tab whose page is gone.
+type lostError struct{ reason string }
+
+func (e *lostError) Error() string { return "no page is open: " + e.reason }
+
 // tab is a page of a Chromium, with what its events have said.
 type tab struct {
 	endpoint
@@ -40,13 +48,30 @@ type tabState struct {
 	reached     map[string]bool // milestones of the document
 	url         string
 	unreachable string // the address that could not be loaded, if an error page is shown
+	reason      string // why, a net::ERR text; it may become known later
 	loading     bool
 	stopped     bool // loading has ended since the document is shown
 
-	requested string // the last address that was asked for as the document
-	status    int64  // of its HTTP response
-	failed    string // why it failed, a net::ERR text
-	crashed   bool
+	status  int64  // of the HTTP response that the document came with
+	lost    string // why a blank page is shown instead of a document
+	crashed bool
+
+	request   network.RequestID // the last one for a document
+	requested string            // its address
+	failed    string            // why it failed, a net::ERR text
+	answered  cdp.LoaderID      // the document that its HTTP response is for, which may never be shown
+	answer    int64             // the status of that response
+}
+
+// show changes to another document.
+func (s *tabState) show(loader cdp.LoaderID) {
+	if s.loader == loader {
+		return
+	}
+	s.loader, s.reached, s.stopped, s.status, s.reason = loader, map[string]bool{}, false, 0, ""
+	if s.answered == loader {
+		s.status = s.answer
+	}
 }
 
 func newTab(c *client, id target.SessionID, t target.ID) *tab {
@@ -105,6 +130,22 @@ func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, er
 			return state, context.Cause(ctx)
 		}
 	}
+}
+
+// check returns why the tab shows nothing that the client has asked for, or nil: an error page of Chromium, or the blank page that a lost
+// page was replaced by. Showing those would be a success that is not one.
+func (t *tab) check(ctx context.Context, p *proxy) error {
+	state, _ := t.snapshot()
+	if state.lost != "" {
+		return &lostError{state.lost}
+	}
+	if state.unreachable == "" {
+		return nil
+	}
+	moment, cancel := context.WithTimeout(ctx, failureDelay)
+	defer cancel()
+	state, _ = t.wait(moment, func(s *tabState) bool { return s.reason != "" })
+	return navFailure(p, state.unreachable, state.reason)
 }
 
 // hasCrashed reports whether the page has no process any more.
@@ -185,13 +226,19 @@ func (t *tab) onFrameNavigated(e page.EventFrameNavigated) {
 		return
 	}
 	t.update(func(s *tabState) {
-		if s.loader != e.Frame.LoaderID {
-			s.loader, s.reached, s.stopped = e.Frame.LoaderID, map[string]bool{}, false
-		}
+		s.show(e.Frame.LoaderID)
 		s.url, s.unreachable = e.Frame.URL+e.Frame.URLFragment, e.Frame.UnreachableURL
+		if s.unreachable != "" && s.reason == "" {
+			s.reason = s.failed
+		}
+		if strings.HasPrefix(s.url, "http") || s.unreachable != "" {
+			s.lost = ""
+		}
 	})
 	if !mayShow(e.Frame.URL) {
-		t.update(func(s *tabState) { s.unreachable, s.failed = e.Frame.URL, errBlockedText })
+		t.update(func(s *tabState) {
+			s.unreachable, s.failed, s.lost = e.Frame.URL, errBlockedText, "the page before left for an address that is not opened"
+		})
 		t.soon(func(ctx context.Context) error {
 			return run(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: "about:blank"})
 		})
@@ -227,9 +274,7 @@ func (t *tab) onLifecycle(e page.EventLifecycleEvent) {
 		return
 	}
 	t.update(func(s *tabState) {
-		if s.loader != e.LoaderID { // it may come before the navigation is said to be over
-			s.loader, s.reached, s.stopped = e.LoaderID, map[string]bool{}, false
-		}
+		s.show(e.LoaderID) // it may come before the navigation is said to be over
 		if len(s.reached) < 32 {
 			reached := map[string]bool{e.Name: true} // not changed in place: snapshots share it
 			for name := range s.reached {
@@ -251,19 +296,30 @@ func (t *tab) onNetwork(m *cdproto.Message) {
 	case network.RequestWillBeSent.Method:
 		on(m, network.RequestWillBeSent, func(e network.EventRequestWillBeSent) {
 			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Request != nil {
-				t.update(func(s *tabState) { s.requested, s.status, s.failed = e.Request.URL, 0, "" })
+				t.update(func(s *tabState) { s.request, s.requested, s.failed = e.RequestID, e.Request.URL, "" })
 			}
 		})
 	case network.ResponseReceived.Method:
 		on(m, network.ResponseReceived, func(e network.EventResponseReceived) {
 			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Response != nil {
-				t.update(func(s *tabState) { s.status = e.Response.Status })
+				t.update(func(s *tabState) {
+					if s.answered, s.answer = e.LoaderID, e.Response.Status; s.loader == e.LoaderID {
+						s.status = s.answer
+					}
+				})
 			}
 		})
 	case network.LoadingFailed.Method:
 		on(m, network.LoadingFailed, func(e network.EventLoadingFailed) {
 			if e.Type == network.ResourceTypeDocument {
-				t.update(func(s *tabState) { s.failed = e.ErrorText })
+				t.update(func(s *tabState) {
+					if s.request == e.RequestID { // and not one of a frame
+						s.failed = e.ErrorText
+					}
+					if s.loader == cdp.LoaderID(e.RequestID) {
+						s.reason = e.ErrorText
+					}
+				})
 			}
 		})
 	}
