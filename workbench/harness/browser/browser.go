@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -217,10 +218,18 @@ func checkURL(text string) (string, error) {
 		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: only http and https are opened, not "+quote(u.Scheme), nil)
 	case u.Hostname() == "":
 		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: no host", nil)
+	case !validPort(u.Port()):
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: the port is not between 1 and 65535", nil)
 	case u.User != nil:
 		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: a user name or password is not allowed", nil)
 	}
 	return u.String(), nil
+}
+
+// validPort reports whether a URL may have a port. Without one it is empty.
+func validPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }
 
 // checkSelector checks what can be known about a selector without a page.
