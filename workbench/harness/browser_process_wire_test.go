@@ -75,7 +75,7 @@ func TestBrowserOfAnOrdinaryUserHasItsSandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = os.RemoveAll(state) }()
-		if err := errors.Join(os.Chown(state, unprivileged, unprivileged), os.Chmod(filepath.Dir(binary), 0o711)); err != nil { //nolint:gosec // it must run the program
+		if err := errors.Join(os.Chown(state, unprivileged, unprivileged), os.Chmod(filepath.Dir(binary), 0o711)); err != nil { // the user must be able to run it
 			t.Fatal(err)
 		}
 		s.state = filepath.Join(state, "state")
