@@ -76,7 +76,7 @@ func TestDamagedGraphIsNamed(t *testing.T) {
 // TestDatabasesAreForTheirOwnerOnly creates databases where the operator wants them, in a folder that others may read.
 func TestDatabasesAreForTheirOwnerOnly(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // that is the point
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	h := start(t, setup{
