@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,6 +45,10 @@ func TestConfinementIsEnforced(t *testing.T) {
 		"limits":     "ulimit -n 64",
 		"socket":     `exec python3 -I -S -c 'import socket; socket.socket()'`,
 		"socketUnix": `exec python3 -I -S -c 'import socket; socket.socket(socket.AF_UNIX)'`,
+		"affinity":   fmt.Sprintf(`exec python3 -I -S -c 'import os; os.sched_setaffinity(%[1]d, os.sched_getaffinity(%[1]d))'`, os.Getpid()),
+		"ioprio":     fmt.Sprintf("exec ionice -c 2 -n 4 -p %d", os.Getpid()),
+		"shared":     `exec python3 -I -S -c 'import mmap; mmap.mmap(-1, 4096)'`,
+		"memfd":      `exec python3 -I -S -c 'import os; os.memfd_create("x")'`,
 	} {
 		if strings.Contains(script, "python3") {
 			script = strings.Replace(script, "python3", "/usr/bin/python3", 1)
@@ -66,6 +71,24 @@ func TestConfinedCommandWorksInItsFolder(t *testing.T) {
 	inside := t.TempDir()
 	l := start(t, confined(t, inside), "cd "+inside+" && echo text > file && read x < file && echo got $x && kill -0 $$ && exec rm file")
 	if end := l.p.End(); end != (guard.End{}) || l.said() != "got text\n" {
+		t.Errorf("%+v %q", end, l.said())
+	}
+}
+
+// TestConfinedPythonWorks tries what the filter must not refuse.
+func TestConfinedPythonWorks(t *testing.T) {
+	if _, err := os.Stat("/usr/bin/python3"); err != nil {
+		t.Skip("no Python")
+	}
+	inside := t.TempDir()
+	l := start(t, confined(t, inside), "cd "+inside+` && exec /usr/bin/python3 -I -S -c '
+import mmap, threading
+m = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); m[0] = 1
+with open("f", "w+b") as f:
+    f.truncate(4096); s = mmap.mmap(f.fileno(), 4096); s[0] = 2
+b = bytearray(50 << 20)
+t = threading.Thread(target=print, args=("works",)); t.start(); t.join()'`)
+	if end := l.p.End(); end != (guard.End{}) || l.said() != "works\n" {
 		t.Errorf("%+v %q", end, l.said())
 	}
 }

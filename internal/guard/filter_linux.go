@@ -64,6 +64,9 @@ func filter(arch uint32, pid int) []unix.SockFilter {
 	// prlimit64 reads limits if its third argument is null, and sets them otherwise.
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 0, 6), load(atArgs+2*8), jump(unix.BPF_JEQ, 0, 0, 3),
 		load(atArgs+2*8+4), jump(unix.BPF_JEQ, 0, 0, 1), verdict(allow), verdict(denyPerm))
+	// Memory that is shared does not count for the limit on data (RLIMIT_DATA). Pages of shared files are bounded by the limits on files.
+	program = append(program, jump(unix.BPF_JEQ, unix.SYS_MMAP, 0, 5), load(atArgs+3*8), jump(unix.BPF_JSET, unix.MAP_ANONYMOUS, 0, 2),
+		jump(unix.BPF_JSET, unix.MAP_SHARED, 0, 1), verdict(denyPerm), verdict(allow))
 	for _, number := range append(refused, refusedHere...) {
 		program = append(program, jump(unix.BPF_JEQ, number, 0, 1), verdict(denyPerm))
 	}
@@ -88,7 +91,9 @@ var refused = []uint32{
 	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, // io_uring opens sockets without the call
 	unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
-	unix.SYS_SETRLIMIT, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR,
+	unix.SYS_SETRLIMIT, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETAFFINITY,
+	unix.SYS_IOPRIO_SET, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_PROCESS_MRELEASE,
+	unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, // memory that no limit counts
 	// Landlock does not cover the attributes of files.
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,

@@ -453,3 +453,19 @@ func TestConfigFromEnv(t *testing.T) {
 		t.Error("a timeout above its maximum was accepted")
 	}
 }
+
+// Shared memory does not count for the limit of the kernel. It is refused.
+func TestMemoryLimitCoversSharedMemory(t *testing.T) {
+	d := newDomain(t, python.Config{Allow: []string{"mmap"}})
+	for name, code := range map[string]string{
+		"default": "import mmap\nm = [mmap.mmap(-1, 10**8) for i in range(4)]\nfor x in m: x.write(b'x' * 10**7)\nprint('done')",
+		"private": "import mmap\nm = [mmap.mmap(-1, 10**8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for i in range(4)]\nprint('done')",
+	} {
+		if result, err := call(t, d, "py/run", map[string]any{"code": code}); err == nil || err.Code() != candor.CodePythonPyExecFail {
+			t.Errorf("%s: %s %v", name, result, err)
+		}
+	}
+	if result, err := call(t, d, "py/run", map[string]any{"code": "import mmap\nm = mmap.mmap(-1, 10**6, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\nprint(len(m))"}); err != nil || !strings.Contains(result, "1000000") {
+		t.Errorf("private memory: %s %v", result, err)
+	}
+}
