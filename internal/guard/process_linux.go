@@ -118,24 +118,41 @@ func alive(group int) bool {
 	return false
 }
 
-// Memory is how many bytes the command and all that it has started hold together, pages that they share counted each time. Without a
-// guard those count that are in its process group.
-func (p *Process) Memory() int64 {
+// Memory is how many bytes the command and all that it has started hold together. Pages of mapped files do not count: processes share them,
+// and the system can drop them. Without a guard the processes of its group count.
+func (p *Process) Memory() (bytes int64) {
 	all, root := snapshot(), p.cmd.Process.Pid
-	var pages int64
 	for pid, s := range all {
 		if s.group == root && p.line == nil || p.line != nil && pid != root && all.below(pid, root) {
-			pages += s.pages
+			bytes += held(pid)
 		}
 	}
-	return pages * int64(os.Getpagesize())
+	return bytes
+}
+
+// held is how many bytes of memory a process has that are not pages of a mapped file.
+func held(pid int) (bytes int64) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0 // it has just ended
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != "RssAnon" && name != "RssShmem" {
+			continue
+		}
+		if fields := strings.Fields(value); len(fields) > 0 {
+			kib, _ := strconv.ParseInt(fields[0], 10, 64) // the kernel writes a number
+			bytes += kib << 10
+		}
+	}
+	return bytes
 }
 
 // stat is what the kernel tells of a process.
 type stat struct {
 	state         string
 	parent, group int
-	pages         int64
 }
 
 type processes map[int]stat
@@ -173,13 +190,12 @@ func snapshot() processes {
 		}
 		text = text[bytes.LastIndexByte(text, ')')+1:] // the name before may hold anything
 		fields := strings.Fields(string(text))
-		if len(fields) <= 21 {
+		if len(fields) < 3 {
 			continue
 		}
 		s := stat{state: fields[0]}
 		s.parent, _ = strconv.Atoi(fields[1]) // what the kernel writes is a number
 		s.group, _ = strconv.Atoi(fields[2])
-		s.pages, _ = strconv.ParseInt(fields[21], 10, 64)
 		all[pid] = s
 	}
 	return all

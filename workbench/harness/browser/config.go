@@ -20,6 +20,9 @@ const (
 	EnvTraffic     = "MCP_BROWSER_MAX_TRAFFIC_MB"
 )
 
+// minMemory is the least MaxMemory that can be configured, in MiB. A Chromium with a small page holds about half of it.
+const minMemory = 512
+
 // The names of the domains.
 const (
 	Playwright = "playwright"
@@ -62,7 +65,7 @@ func ConfigFromEnv(getenv func(string) string) (Config, error) {
 		name        string
 		least, most int64
 	}{
-		{EnvMaxSessions, 1, 64}, {EnvTimeout, 100, 600_000}, {EnvIdle, 1000, 86_400_000}, {EnvMemory, 256, 65_536}, {EnvTraffic, 1, 65_536},
+		{EnvMaxSessions, 1, 64}, {EnvTimeout, 100, 600_000}, {EnvIdle, 1000, 86_400_000}, {EnvMemory, minMemory, 65_536}, {EnvTraffic, 1, 65_536},
 	} {
 		if number[i], err = parseNumber(v.name, getenv(v.name), v.least, v.most); err != nil {
 			return Config{}, err

@@ -121,6 +121,9 @@ func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("%d of %d browser sessions are open", c.MaxSessions, c.MaxSessions), err,
 			candor.WithRetry(candor.RetryIn(fullRetry)),
 			candor.WithSuggestion("Close a session that is no longer needed, or wait until one ends, then launch again."))
+	case errors.Is(err, errMemory):
+		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the browser used more than %d MiB of memory before it could be used", c.MaxMemory>>20), err,
+			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise "+EnvMemory+"."))
 	case errors.Is(err, errSandbox):
 		return domain.Fail(k.launch, "Chromium cannot use its sandbox: the system must allow unprivileged user namespaces", err,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to allow user namespaces."))

@@ -61,6 +61,9 @@ func open(ctx context.Context, id string, c Config, path string) (*session, erro
 	if err := s.prepare(ctx); err != nil {
 		output := s.browser.output
 		s.end("")
+		if s.browser.overMemory() {
+			err = errMemory
+		}
 		return nil, fmt.Errorf("%w; output: %s", startError(err, output), output)
 	}
 	return s, nil
@@ -68,6 +71,9 @@ func open(ctx context.Context, id string, c Config, path string) (*session, erro
 
 // errSandbox is the error of a Chromium that may not use its sandbox.
 var errSandbox = errors.New("the sandbox of Chromium cannot be used on this system")
+
+// errMemory is the error of a Chromium that was ended because of its memory before it could be used.
+var errMemory = errors.New("the browser used too much memory")
 
 // startError tells the causes of a failed start apart that an operator can do something about.
 func startError(err error, output *tailBuffer) error {
@@ -261,6 +267,18 @@ func (s *session) idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Since(s.used)
+}
+
+// usable reports whether the session is neither over nor about to be because its browser has ended.
+func (s *session) usable() bool {
+	select {
+	case <-s.browser.client.done:
+		return false
+	case <-s.browser.process.Done():
+		return false
+	default:
+		return s.over() == ""
+	}
 }
 
 // died is the reason of a session whose browser has ended by itself.

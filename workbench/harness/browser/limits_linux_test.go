@@ -1,0 +1,71 @@
+package browser
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+)
+
+// The least memory that can be configured is enough for a small page.
+func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
+	c, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "512"}[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "511"}[name] }); err == nil || !strings.Contains(err.Error(), "512") {
+		t.Errorf("511: %v", err)
+	}
+	k := newKit(t, c)
+	defer k.close()
+	session := k.launch(t, "pw")
+	k.call(t, "pw/navigate", args{"session": session, "url": k.site.page("/fine", "<title>fine</title><p>text")})
+	for range 3 { // its memory is looked at meanwhile
+		k.call(t, "pw/screenshot", args{"session": session})
+	}
+	if text := pageOf(t, k.call(t, "pw/content", args{"session": session}))["text"]; text != "text" {
+		t.Errorf("the text is %v", text)
+	}
+}
+
+// A browser that is ended because of its memory names the limit, also before it could be used.
+func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
+	k := newKit(t, Config{MaxMemory: 1 << 20})
+	defer k.close()
+	result, err := k.try(t.Context(), "pw/launch", args{})
+	for err == nil { // it may be fast
+		_, err = k.try(t.Context(), "pw/content", args{"session": result["session"]})
+	}
+	var e *candor.Error
+	if !errors.As(err, &e) || e.Code() != candor.CodeCommonLimitExceeded || !strings.Contains(fmt.Sprint(e.Details()), "more than 1 MiB of memory") {
+		t.Errorf("%s", explain(err))
+	}
+}
+
+// A session is not listed when its browser is gone.
+func TestDeadSessionIsNotListed(t *testing.T) {
+	needChromium(t)
+	p := newPool(Config{Guard: self(t)}.withDefaults(), "x-")
+	defer p.close()
+	s, err := p.launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.list()); n != 1 {
+		t.Fatalf("%d sessions", n)
+	}
+	for _, pid := range using(s.browser.profile) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.Contains(string(line), "remote-debugging-pipe") && !strings.Contains(string(line), "guard") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	<-s.browser.client.done
+	if n := len(p.list()); n != 0 {
+		t.Errorf("%d sessions", n)
+	}
+}
