@@ -132,7 +132,9 @@ func (p *pool) list() []*session {
 	defer p.mu.Unlock()
 	all := make([]*session, 0, len(p.sessions))
 	for _, s := range p.sessions {
-		all = append(all, s)
+		if s.usable() {
+			all = append(all, s)
+		}
 	}
 	slices.SortFunc(all, func(a, b *session) int { return a.launched.Compare(b.launched) })
 	return all
