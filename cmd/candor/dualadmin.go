@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/workbench"
 	"github.com/candor-mcp/candor/workbench/dual"
 	"github.com/candor-mcp/candor/workbench/dual/consensus"
+	"github.com/candor-mcp/candor/workbench/dual/store"
 	"github.com/candor-mcp/candor/workbench/dual/tasks"
 )
 
@@ -72,7 +73,8 @@ func newDualTasks(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tasks",
 		Short: "List the tasks and where they stand",
-		Long:  `List the tasks in the order in which they were created: status, number of thought records, agent and title. A server may be running.`,
+		Long: `List the tasks in the order in which they were created: status, number of thought records, agent and title. A server may be running.
+Exit code 1: a task cannot be read, because its row is damaged.`,
 		Example: `  candor workbench dual tasks
   candor workbench dual tasks --status VERIFY --json`,
 		Args: atMost(0, "candor workbench dual tasks"),
@@ -91,20 +93,35 @@ func newDualTasks(w *world) *cobra.Command {
 }
 
 func (c *dualAdmin) tasks(ctx context.Context, a *dual.Admin, status tasks.Status) error {
-	all, err := a.Tasks(ctx, status)
+	all, damaged, err := a.Tasks(ctx, status)
 	if err != nil {
 		return dualFault(err)
 	}
 	if c.json {
-		return writeLine(c.w.out, map[string]any{"tasks": all})
+		list := map[string]any{"tasks": all}
+		if len(damaged) > 0 {
+			list["damaged"] = damaged
+		}
+		err = writeLine(c.w.out, list)
+	} else {
+		c.writeTasks(all, damaged)
 	}
+	if err == nil && len(damaged) > 0 {
+		return found()
+	}
+	return err
+}
+
+func (c *dualAdmin) writeTasks(all []dual.TaskInfo, damaged []store.DamagedError) {
 	paint := c.w.paint()
 	for i := range all {
 		t := &all[i]
 		fmt.Fprintf(c.w.out, "%s  %-9s  %s  %s  %s\n", paint.name(t.ID), t.Status, recordCount(t.Records), orDash(plain(t.AgentID)), cut(plain(t.Title), 80))
 	}
+	for i := range damaged {
+		fmt.Fprintln(c.w.out, paint.bad("FAILED: "+plain(damaged[i].Error())))
+	}
 	fmt.Fprintln(c.w.out, count(uint64(len(all)), "task", "tasks"))
-	return nil
 }
 
 func recordCount(n int64) string { return count(uint64(n), "record", "records") } //nolint:gosec // a count

@@ -51,29 +51,30 @@ type TaskInfo struct {
 	Records int64 `json:"record_count"`
 }
 
-// Tasks returns the tasks in a status, in the order in which they were created; "" is all.
-func (a *Admin) Tasks(ctx context.Context, status tasks.Status) ([]TaskInfo, error) {
-	all := []TaskInfo{}
-	err := a.store.View(ctx, func(tx *store.Tx) error {
+// Tasks returns the tasks in a status, in the order in which they were created, and rows that are damaged; "" is all.
+func (a *Admin) Tasks(ctx context.Context, status tasks.Status) (all []TaskInfo, damaged []store.DamagedError, err error) {
+	all = []TaskInfo{}
+	err = a.store.View(ctx, func(tx *store.Tx) error {
 		for after := ""; ; {
-			some, more, err := tx.Tasks(store.TaskFilter{Status: status, After: after, Limit: pendingBatch})
+			page, err := tx.Tasks(store.TaskFilter{Status: status, After: after, Limit: pendingBatch})
 			if err != nil {
 				return err
 			}
-			for _, t := range some {
+			damaged = append(damaged, page.Damaged...)
+			for _, t := range page.Tasks {
 				records, err := tx.CountThoughts(t.ID)
 				if err != nil {
 					return err
 				}
 				all = append(all, TaskInfo{t, records})
 			}
-			if !more {
+			if !page.More {
 				return nil
 			}
-			after = some[len(some)-1].ID
+			after = page.Tasks[len(page.Tasks)-1].ID
 		}
 	})
-	return all, err
+	return all, damaged, err
 }
 
 // SessionInfo is an audit session, the number of records that are bound to it now, and where the ledger attests its root.

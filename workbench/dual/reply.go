@@ -33,13 +33,23 @@ func PatternOf(tool string) dialect.Pattern {
 
 // handle makes a Run of a function that returns the data of a success.
 func handle[In any](run func(ctx context.Context, c *workbench.Call, in In) (any, error)) func(context.Context, *workbench.Call) (workbench.Reply, error) {
-	return workbench.Handle(func(ctx context.Context, c *workbench.Call, in In) (workbench.Reply, error) {
+	decoded := workbench.Handle(func(ctx context.Context, c *workbench.Call, in In) (workbench.Reply, error) {
 		data, err := run(ctx, c, in)
 		if err != nil {
 			return workbench.Reply{}, storeFailure(err)
 		}
-		return success(data)
+		reply, err := success(data)
+		if err != nil {
+			return workbench.Reply{}, storeFailure(err)
+		}
+		return reply, nil
 	})
+	return func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
+		if err := checkText(c.Arguments); err != nil {
+			return workbench.Reply{}, err
+		}
+		return decoded(ctx, c)
+	}
 }
 
 // success is the envelope {"ok":true,"data":…}, as text and for programs.

@@ -34,13 +34,13 @@ func TestRouterReopensASessionThatEnded(t *testing.T) {
 func TestRouterReopensASessionThatWasIdle(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	file := p.upstreams(p.fake("fine"))
+	file := p.upstreams(p.fake("idle"))
 	insert(t, file, "version: 1\n", "version: 1\nlimits: {idle: 1s}\n")
 	s := p.start("--upstreams", file)
-	s.route("read", "fine").fine()
-	p.awaitEnd("fine")
+	s.route("read", "idle").fine()
+	p.awaitEnd("idle")
 	for range 2 {
-		s.route("write", "fine").fine()
+		s.route("write", "idle").fine()
 	}
 }
 

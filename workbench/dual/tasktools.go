@@ -20,7 +20,7 @@ const (
 	sessionSchema  = `{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9][A-Za-z0-9._:-]*$","description":%q}`
 	limitSchema    = `{"type":"integer","minimum":1,"maximum":200,"description":"How many to return; 50 if not given."}`
 	statusSchema   = `{"type":"string","enum":["INIT","GATHER","ANALYZE","PLAN","APPLY","VERIFY","DONE","CANCELLED"],"description":%q}`
-	contextSchema  = `{"type":"object","description":"Any JSON object that belongs to the task, at most 64 KiB."}`
+	contextSchema  = `{"type":"object","description":"Any JSON object that belongs to the task, at most 64 KiB and 64 levels deep."}`
 	defaultEntries = 50
 	pageBytes      = 1 << 20 // of the texts in one answer; what is left is on the next page
 )
@@ -98,7 +98,11 @@ func missingTasks(tx *store.Tx, t *tasks.Task) (wrong []tasks.FieldError, err er
 }
 
 func validationFailure(wrong []tasks.FieldError) *candor.Error {
-	return failure(candor.CodeDualErrValidation, "The task is not valid as given: "+wrong[0].Error()+".", map[string]any{"issues": wrong})
+	issues := make([]issue, len(wrong))
+	for i, w := range wrong {
+		issues[i] = issue{"/" + w.Field, w.Reason}
+	}
+	return failure(candor.CodeDualErrValidation, "The task is not valid as given: "+wrong[0].Error()+".", map[string]any{"issues": issues})
 }
 
 type taskArgs struct {
@@ -146,24 +150,31 @@ func (s *System) taskList() workbench.Tool {
 "limit":` + limitSchema + `}`,
 		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in listArgs) (any, error) {
-			var all []tasks.Task
-			var more bool
+			var page *store.TaskPage
 			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
 				if in.ParentID != "" {
 					if _, err := findTask(tx, in.ParentID); err != nil {
 						return err
 					}
 				}
-				all, more, err = tx.Tasks(store.TaskFilter{Status: in.Status, AgentID: in.AgentID, ParentID: in.ParentID, After: in.After, Limit: orDefault(in.Limit)})
+				page, err = tx.Tasks(store.TaskFilter{Status: in.Status, AgentID: in.AgentID, ParentID: in.ParentID, After: in.After, Limit: orDefault(in.Limit)})
 				if errors.Is(err, store.ErrNotFound) {
 					return failure(candor.CodeDualErrNotFound, "", nil)
 				}
 				return err
 			})
+			if err != nil {
+				return nil, err
+			}
+			all, more := page.Tasks, page.More
 			if fits := fitting(all); fits < len(all) {
 				all, more = all[:fits], true
 			}
-			return map[string]any{"tasks": all, "count": len(all), "more": more}, err
+			list := map[string]any{"tasks": all, "count": len(all), "more": more}
+			if len(page.Damaged) > 0 {
+				list["damaged"] = page.Damaged
+			}
+			return list, nil
 		}),
 	}
 }
@@ -188,6 +199,7 @@ type actions struct {
 	Next    []string       `json:"next"`    // what to do, in order
 	Records int64          `json:"record_count"`
 	Waiting []string       `json:"waiting_for,omitempty"` // dependencies that are not DONE
+	Never   []string       `json:"cancelled,omitempty"`   // those of them that are CANCELLED
 }
 
 func (s *System) taskNextActions() workbench.Tool {
@@ -217,10 +229,15 @@ func nextActions(tx *store.Tx, id string) (*actions, error) {
 	if a.Waiting, err = tx.Unfinished(id); err != nil {
 		return nil, err
 	}
+	if a.Never, err = tx.Cancelled(id); err != nil {
+		return nil, err
+	}
 	a.Allowed = allowed(t.Status, a.Records, a.Waiting)
 	for _, to := range t.Status.Allowed() {
 		switch {
 		case to == tasks.Cancelled:
+		case to == tasks.Apply && len(a.Never) > 0:
+			a.Next = append(a.Next, fmt.Sprintf("The tasks in cancelled never become %s: call task_update with status %s, and create a new task without them.", tasks.Done, tasks.Cancelled))
 		case to == tasks.Apply && len(a.Waiting) > 0:
 			a.Next = append(a.Next, fmt.Sprintf("Wait until the tasks in waiting_for are %s.", tasks.Done))
 		case to == tasks.Done && a.Records == 0:

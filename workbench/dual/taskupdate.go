@@ -111,8 +111,15 @@ func transition(tx *store.Tx, t *tasks.Task, to tasks.Status) (counts reputation
 			map[string]any{"from": t.Status, "to": to, "allowed": wrong.Allowed}), nil
 	}
 	if to == tasks.Apply && len(waiting) > 0 {
-		return "", failure(candor.CodeDualErrInvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, tasks.Done),
-			map[string]any{"from": t.Status, "to": to, "allowed": allowed(t.Status, records, waiting), "waiting_for": waiting}), nil
+		never, err := tx.Cancelled(t.ID)
+		if err != nil {
+			return "", nil, err
+		}
+		details := map[string]any{"from": t.Status, "to": to, "allowed": allowed(t.Status, records, waiting), "waiting_for": waiting}
+		if len(never) > 0 {
+			details["cancelled"] = never
+		}
+		return "", failure(candor.CodeDualErrInvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, tasks.Done), details), nil
 	}
 	if to == tasks.Done && records == 0 {
 		return reputation.WritebackMissing, failure(candor.CodeDualErrWritebackRequired, "Writeback required for task "+t.ID+": missing thought_record",

@@ -66,6 +66,9 @@ func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) 
 		if err != nil {
 			return err
 		}
+		if head != nil && (head.Seq < 1 || head.Sum() != head.Hash) {
+			return &store.DamagedError{Table: "thoughts", Row: head.ID, Reason: "the last record of the task does not have its hash; audit_verify_chain lists all faults"}
+		}
 		r.Timestamp = stampNow(s)
 		r.Link(head)
 		return tx.InsertThought(r)

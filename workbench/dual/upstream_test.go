@@ -25,7 +25,9 @@ func serveAsUpstream(mode, log string) {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			noteCall(log+".ended", mode)
+			if _, err := os.Stat(log + ".ended"); err != nil && mode == "idle" {
+				noteCall(log+".ended", mode)
+			}
 			return
 		}
 		var m struct {

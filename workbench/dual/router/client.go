@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // client is a connection over MCP.
@@ -95,6 +97,9 @@ func read(result *mcp.CallToolResult) (Answer, error) {
 		return Answer{}, e
 	}
 	answer, err := payload(result)
+	if err == nil {
+		err = checkDepth(answer)
+	}
 	if e != nil && err == nil {
 		answer.Suspected = &Suspicion{Code: e.Code().String(), Confidence: confidence, fault: isFault(e)}
 	}
@@ -115,6 +120,19 @@ func payload(result *mcp.CallToolResult) (answer Answer, err error) {
 		answer.Content, err = json.Marshal(content)
 	}
 	return answer, err
+}
+
+// maxDepth bounds the nesting of an answer, so that a reply which holds it stays below [wire.DefaultMaxDepth].
+const maxDepth = wire.DefaultMaxDepth - 16
+
+func checkDepth(a Answer) error {
+	for _, raw := range []json.RawMessage{a.Result, a.Content} {
+		if _, err := wire.ParseValue(raw, wire.Limits{MaxBytes: len(raw), MaxDepth: maxDepth}); errors.Is(err, wire.Malformation{Flaw: wire.FlawTooDeep}) {
+			return candor.New(candor.CodeUpstreamMalformed, fmt.Sprintf("The answer of the server is nested more than %d levels deep.", maxDepth),
+				candor.WithOrigin(candor.PartyServer, false))
+		}
+	}
+	return nil
 }
 
 // isCopy reports that content is empty or one text with the same JSON value as structured content.

@@ -60,6 +60,17 @@ func (t *Tx) Unfinished(id string) (ids []string, err error) {
 	return ids, err
 }
 
+// Cancelled returns the dependencies of a task that are CANCELLED and so never become DONE.
+func (t *Tx) Cancelled(id string) (ids []string, err error) {
+	err = t.rows(func(r *sql.Rows) error {
+		var on string
+		err := r.Scan(&on)
+		ids = append(ids, on)
+		return err
+	}, "SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status = ? ORDER BY d.depends_on", id, string(tasks.Cancelled))
+	return ids, err
+}
+
 // UpdateTask stores a changed task. The caller has read it in this transaction.
 func (t *Tx) UpdateTask(task *tasks.Task) error {
 	_, err := t.exec("UPDATE tasks SET title = ?, description = ?, status = ?, agent_id = ?, context = nullif(?, ''), result = ?, version = ?, updated_at = ? WHERE id = ?",
@@ -87,41 +98,65 @@ type TaskFilter struct {
 	Limit    int
 }
 
-// Tasks returns tasks in the order in which they were created. More reports that the limit cut some off. If After is not the id of a
-// task the error is [ErrNotFound].
-func (t *Tx) Tasks(f TaskFilter) (all []tasks.Task, more bool, err error) {
+// TaskPage is a part of a list of tasks.
+type TaskPage struct {
+	Tasks   []tasks.Task
+	Damaged []DamagedError // rows between the tasks that cannot be read, the first [maxDamaged]
+	More    bool           // the limit cut some tasks off
+}
+
+// maxDamaged bounds the damaged rows in a page.
+const maxDamaged = 20
+
+// errPageFull ends the query of a page.
+var errPageFull = errors.New("the page is full")
+
+// Tasks returns tasks in the order in which they were created. Damaged rows do not count for the limit, so that a list goes on behind them. If
+// After is not the id of a task the error is [ErrNotFound].
+func (t *Tx) Tasks(f TaskFilter) (*TaskPage, error) {
 	var c conditions
 	if f.After != "" {
 		var after int64
 		if err := t.row("SELECT rowid FROM tasks WHERE id = ?", f.After).Scan(&after); err != nil {
-			return nil, false, notFound(err)
+			return nil, notFound(err)
 		}
 		c.add("rowid > ?", after)
 	}
 	c.equal("status", string(f.Status))
 	c.equal("agent_id", f.AgentID)
 	c.equal("parent_id", f.ParentID)
-	all = []tasks.Task{}
-	err = t.rows(func(r *sql.Rows) error {
-		task, err := scanTask(r)
-		if err != nil {
-			return err
+	page := &TaskPage{Tasks: []tasks.Task{}}
+	err := t.rows(func(r *sql.Rows) error { return page.add(r, f.Limit) }, "SELECT "+taskColumns+" FROM tasks"+c.where()+"ORDER BY rowid", c.args...)
+	if err != nil && !errors.Is(err, errPageFull) {
+		return nil, err
+	}
+	for i := range page.Tasks {
+		if page.Tasks[i].DependsOn, err = t.dependencies(page.Tasks[i].ID); err != nil {
+			return nil, err
 		}
-		all = append(all, *task)
+	}
+	return page, nil
+}
+
+// add adds the task in a row, or returns errPageFull.
+func (p *TaskPage) add(r *sql.Rows, limit int) error {
+	if len(p.Tasks) == limit {
+		p.More = true
+		return errPageFull
+	}
+	task, err := scanTask(r)
+	var damaged *DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		if len(p.Damaged) < maxDamaged {
+			p.Damaged = append(p.Damaged, *damaged)
+		}
 		return nil
-	}, "SELECT "+taskColumns+" FROM tasks"+c.where()+"ORDER BY rowid LIMIT ?", append(c.args, f.Limit+1)...)
-	if err != nil {
-		return nil, false, err
+	case err != nil:
+		return err
 	}
-	if more = len(all) > f.Limit; more {
-		all = all[:f.Limit]
-	}
-	for i := range all {
-		if all[i].DependsOn, err = t.dependencies(all[i].ID); err != nil {
-			return nil, false, err
-		}
-	}
-	return all, more, nil
+	p.Tasks = append(p.Tasks, *task)
+	return nil
 }
 
 func scanTask(r interface{ Scan(dest ...any) error }) (*tasks.Task, error) {
@@ -129,16 +164,25 @@ func scanTask(r interface{ Scan(dest ...any) error }) (*tasks.Task, error) {
 	var created, updated, context string
 	if err := r.Scan(&task.ID, &task.Title, &task.Description, &task.Status, &task.AgentID, &task.ParentID, &context, &task.Result,
 		&task.Version, &created, &updated); err != nil {
-		return nil, notFound(err)
+		return nil, scanError(err, "tasks", task.ID)
 	}
+	damaged := func(reason string) (*tasks.Task, error) { return nil, &DamagedError{"tasks", task.ID, reason} }
 	if context != "" {
-		task.Context = json.RawMessage(context)
+		if task.Context = json.RawMessage(context); !json.Valid(task.Context) {
+			return damaged("context is not JSON")
+		}
+	}
+	if !task.Status.Valid() {
+		return damaged("status is not one of the state machine")
 	}
 	var err error
-	if task.CreatedAt, err = time.Parse(time.RFC3339Nano, created); err == nil {
-		task.UpdatedAt, err = time.Parse(time.RFC3339Nano, updated)
+	if task.CreatedAt, err = time.Parse(time.RFC3339Nano, created); err != nil {
+		return damaged("created_at is not a time")
 	}
-	return &task, err
+	if task.UpdatedAt, err = time.Parse(time.RFC3339Nano, updated); err != nil {
+		return damaged("updated_at is not a time")
+	}
+	return &task, nil
 }
 
 func notFound(err error) error {

@@ -2,9 +2,12 @@ package tasks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/wire"
 )
 
 // Task is a piece of work.
@@ -30,6 +33,8 @@ const (
 	MaxContext     = 64 << 10
 	MaxResult      = 16 << 10
 	MaxDependsOn   = 32
+	// MaxContextDepth bounds the nesting of a context. An answer may hold it at a depth of about 6, and readers accept 128.
+	MaxContextDepth = 64
 )
 
 // FieldError is a field that makes a task invalid although the schema accepts it.
@@ -62,6 +67,9 @@ func (t *Task) Check() []FieldError {
 	}
 	if len(t.Context) > MaxContext {
 		add("context", "has %d bytes, at most %d are accepted", len(t.Context), MaxContext)
+	}
+	if _, err := wire.ParseValue(t.Context, wire.Limits{MaxDepth: MaxContextDepth}); errors.Is(err, wire.Malformation{Flaw: wire.FlawTooDeep}) {
+		add("context", "is nested more than %d levels deep", MaxContextDepth)
 	}
 	return wrong
 }
