@@ -1,10 +1,12 @@
 package python
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/candor-mcp/candor/workbench/harness/internal/scratch"
 )
@@ -50,11 +52,15 @@ func (f folder) remove() {
 	f.dir.Release()
 }
 
-// size is how many bytes the files of the working folder have, with an allowance for each entry. It stops counting above most.
-func (f folder) size(most int64) (bytes int64) {
-	_ = filepath.WalkDir(f.work(), func(_ string, entry fs.DirEntry, _ error) error {
+// size is how many bytes the files of the working folder have, with an allowance for each entry. It stops counting above most, and when ctx
+// ends. Folders that are too deep for a path cannot be counted: they are more than most.
+func (f folder) size(ctx context.Context, most int64) (bytes int64) {
+	_ = filepath.WalkDir(f.work(), func(_ string, entry fs.DirEntry, err error) error {
 		bytes += 4 << 10
-		if bytes > most {
+		if errors.Is(err, syscall.ENAMETOOLONG) {
+			bytes += most
+		}
+		if bytes > most || ctx.Err() != nil {
 			return filepath.SkipAll
 		}
 		if entry == nil || entry.IsDir() {

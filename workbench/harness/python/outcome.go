@@ -43,7 +43,7 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	case done.stopped == stopOutput:
 		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code printed more than %d bytes", floodAfter), nil)
 	case done.stopped == stopFolder:
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files", maxFolder), nil)
+		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder), nil)
 	}
 	clean := python.cleaner(f)
 	if done.end != (guard.End{}) {

@@ -110,6 +110,6 @@ func (r *runner) process(python *interpreter, f folder, program string, args ...
 	}
 	return &process{
 		line: line, dir: f.work(), env: []string{"HOME=" + f.work(), "TMPDIR=" + f.work(), "PATH=", "LC_ALL=C.UTF-8"}, guard: o, keep: r.config.Output,
-		full: func() bool { return f.size(maxFolder) > maxFolder },
+		full: func(ctx context.Context) bool { return f.size(ctx, maxFolder) > maxFolder },
 	}
 }

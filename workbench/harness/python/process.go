@@ -28,8 +28,8 @@ type process struct {
 	dir   string
 	env   []string
 	guard guard.Options
-	keep  int                // bytes to keep of each output
-	full  func() (over bool) // is called now and then; the process is stopped when it returns true
+	keep  int                               // bytes to keep of each output
+	full  func(context.Context) (over bool) // is called now and then; the process is stopped when it returns true
 }
 
 // finished is a process that has ended, and all that it had started.
@@ -125,7 +125,7 @@ func (p *process) watch(ctx context.Context, running *guard.Process, flood <-cha
 		case <-flood:
 			why = stopOutput
 		case <-look.C:
-			if p.full != nil && p.full() {
+			if p.full != nil && p.full(ctx) {
 				why = stopFolder
 			}
 		}

@@ -44,6 +44,7 @@ type runner struct {
 	slots       chan struct{} // one for each call that runs
 	waiting     chan struct{} // one for each call that runs or waits
 	sweep       sync.Once     // of the folders that killed processes have left
+	removals    sync.WaitGroup
 }
 
 // New returns the domain. It starts nothing: the interpreter is looked for when it is first needed.
@@ -58,7 +59,10 @@ func New(c Config) (*domain.Domain, error) {
 		About:   "Run short Python programs and the scripts of the operator, confined and with limits.",
 		Methods: r.methods(),
 		Health:  r.health,
-		Close:   func() error { return nil },
+		Close: func() error {
+			r.removals.Wait()
+			return nil
+		},
 	}, nil
 }
 
@@ -138,21 +142,40 @@ func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	python, err := r.interpreter.find(ctx, r.config)
 	if err != nil {
+		release()
 		return nil, err
 	}
 	r.sweep.Do(func() { scratch.Sweep(os.TempDir(), folderPrefix) })
 	f, err := newFolder(s.text)
 	if err != nil {
+		release()
 		return nil, err
 	}
-	defer f.remove()
+	defer r.discard(f.remove, release)
 	if err := r.applyPolicy(ctx, python, f); err != nil {
 		return nil, err
 	}
 	return r.runSource(ctx, python, f, s.name, args, limit)
+}
+
+// removalGrace is how long an answer waits for the removal of the folder. Nearly all folders are removed in less.
+const removalGrace = 200 * time.Millisecond
+
+// discard removes the folder of a run and releases its slot. The code decides how long that takes, so it goes on after the answer; the slot
+// is held until then, and closing the domain waits for it.
+func (r *runner) discard(remove, release func()) {
+	done := make(chan struct{})
+	r.removals.Go(func() {
+		defer close(done)
+		defer release()
+		remove()
+	})
+	select {
+	case <-done:
+	case <-time.After(removalGrace):
+	}
 }
 
 func checkArgs(s source, args []string) error {

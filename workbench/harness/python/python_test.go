@@ -469,3 +469,12 @@ func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 		t.Errorf("private memory: %s %v", result, err)
 	}
 }
+
+// Folders that are too deep for a path hide files from the limit of the folder, and take long to remove.
+func TestDeepFoldersAreStopped(t *testing.T) {
+	d := newDomain(t, python.Config{Allow: []string{"os"}})
+	_, err := call(t, d, "py/run", map[string]any{"code": "import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')", "timeoutMs": 10_000})
+	if err == nil || err.Code() != candor.CodeCommonLimitExceeded || !strings.Contains(fmt.Sprint(err.Details()), "too deep") {
+		t.Errorf("%v", err)
+	}
+}
