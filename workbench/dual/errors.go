@@ -48,6 +48,8 @@ func storeFailure(err error) error {
 		return candor.New(candor.CodeDualDbBusy, "", candor.WithCause(err))
 	case errors.Is(err, store.ErrFull):
 		return candor.New(candor.CodeDualDbFull, "", candor.WithCause(err))
+	case errors.Is(err, store.ErrGone):
+		return failure(candor.CodeDualHandlerError, "The file of the database was removed or replaced while the server runs. Restore it and start the server again; nothing was changed.", nil)
 	case errors.Is(err, store.ErrUnique):
 		return candor.New(candor.CodeDualUniqueViolation, "", candor.WithCause(err))
 	}

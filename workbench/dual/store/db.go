@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,6 +27,7 @@ var (
 	ErrBusy   = errors.New("the database is busy")
 	ErrFull   = errors.New("the database is full")
 	ErrUnique = errors.New("a row with this identity exists")
+	ErrGone   = errors.New("the file of the database was removed or replaced while it was open")
 )
 
 // FileName is the name of the database in its folder.
@@ -38,6 +40,7 @@ type Store struct {
 	turn  chan struct{} // held by the one change of this process
 	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
+	file  os.FileInfo // the file that was opened
 }
 
 const (
@@ -64,6 +67,9 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s.write.SetMaxOpenConns(1)
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.write.Close())
+	}
+	if s.file, err = os.Stat(name); err != nil {
+		return nil, errors.Join(err, s.write.Close())
 	}
 	if s.read, err = connect(name, o, true); err != nil {
 		return nil, errors.Join(err, s.write.Close())
@@ -155,6 +161,9 @@ func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
 func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return s.in(ctx, s.read, read) }
 
 func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
+	if err := s.checkFile(); err != nil {
+		return err
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return s.classify(err)
@@ -163,7 +172,22 @@ func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	if err := do(&Tx{ctx, tx}); err != nil {
 		return s.classify(err)
 	}
+	if err := s.checkFile(); err != nil {
+		return err
+	}
 	return s.classify(tx.Commit())
+}
+
+// checkFile returns [ErrGone] if the file that was opened is not at its path any more. SQLite would go on with the file that has no name, and
+// its content would be lost with the process.
+func (s *Store) checkFile() error {
+	if s.file == nil {
+		return nil
+	}
+	if now, err := os.Stat(s.name); err != nil || !os.SameFile(now, s.file) {
+		return ErrGone
+	}
+	return nil
 }
 
 // classify gives an error of SQLite the one of this package that says what to do.
