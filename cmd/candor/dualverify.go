@@ -21,7 +21,8 @@ func newDualVerify(w *world) *cobra.Command {
 		Short: "Check that no thought record was changed or removed",
 		Long: `Check the thought records of all tasks, or of one: the hash of each, the chain of each task, and what the ledger attested when they
 were recorded, so that a record which was removed from the end is missed, too. The roots of finalised audit sessions are computed
-again. candor ledger verify checks the ledger itself. A server may be running.
+again. The ledger is verified, must hold all that the database calls attested, and must be about this database. With a task only
+its records and the sessions that have one of them are checked. A server may be running.
 
 Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it could not be checked.`,
 		Example: `  candor workbench dual verify
@@ -80,7 +81,10 @@ func (c *dualAdmin) writeVerification(v *dual.Verification) {
 	for _, s := range v.BrokenRoots {
 		fmt.Fprintf(c.w.out, "%s  session %s: %s\n", paint.bad("broken"), plain(s.ID), plain(s.Reason))
 	}
-	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots); hidden > 0 {
+	for _, fault := range v.Other {
+		fmt.Fprintf(c.w.out, "%s  %s\n", paint.bad("broken"), plain(fault))
+	}
+	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots) - len(v.Other); hidden > 0 {
 		fmt.Fprintf(c.w.out, "and %d more\n", hidden)
 	}
 	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", recordCount(int64(v.Records)), count(uint64(v.Tasks), "task", "tasks"), v.Attested, //nolint:gosec // counts
@@ -100,7 +104,7 @@ func newDualExport(w *world) *cobra.Command {
 		Short: "Write the thought records of a task with their proof",
 		Long: `Write the thought records of a task into one JSON file, with the proof of the ledger for the last of them. The records are chained, so
 that the proof holds for all: a third party checks the file with candor ledger check-proof and the public key, which
-candor ledger key export writes. A server may be running.
+candor ledger key export writes. Records that candor workbench dual verify calls broken are not exported. A server may be running.
 
 Exit code 0: it was written. Exit code 2: it could not be done.`,
 		Example: `  candor workbench dual export 3f2a9c1d --out thoughts.json
@@ -124,6 +128,8 @@ func (c *dualAdmin) export(ctx context.Context, a *dual.Admin, typed, out string
 	switch {
 	case errors.Is(err, dual.ErrNoRecords):
 		return bad("candor workbench dual tasks shows how many each task has", "%s", err)
+	case errors.Is(err, dual.ErrBroken):
+		return bad("candor workbench dual verify lists what is broken", "%s", plain(err.Error()))
 	case errors.Is(err, dual.ErrNotAttested):
 		return bad("start the server with a ledger: it attests what is missing", "%s", err)
 	case errors.Is(err, ledger.ErrNotCovered):

@@ -18,8 +18,8 @@ import (
 
 // Admin reads the state of a server for the person who runs it. The server may be running. It changes nothing.
 type Admin struct {
-	store  *store.Store
-	ledger string
+	store *store.Store
+	home  home
 }
 
 // Errors of an [Admin].
@@ -27,6 +27,7 @@ var (
 	ErrNoDatabase  = errors.New("the folder has no database: the server was never started with it")
 	ErrNoTask      = errors.New("no task has this id")
 	ErrNoRecords   = errors.New("the task has no thought records")
+	ErrBroken      = errors.New("the records do not verify")
 	ErrNotAttested = errors.New("the ledger does not attest the last record of the task")
 )
 
@@ -39,7 +40,7 @@ func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{db, trail}, nil
+	return &Admin{db, newHome(state, trail)}, nil
 }
 
 // Close closes the database.
@@ -142,7 +143,7 @@ func (a *Admin) Rounds(ctx context.Context) ([]RoundInfo, error) {
 
 // Verify checks the thought records of all tasks, or of one, against their hashes and the ledger, and the roots of sessions.
 func (a *Admin) Verify(ctx context.Context, task string) (*Verification, error) {
-	return verify(ctx, a.store, a.ledger, task)
+	return verify(ctx, a.store, a.home, task)
 }
 
 // FindTask returns the id of the task that begins with what a person typed.
@@ -164,7 +165,7 @@ func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 }
 
 // Export returns the thought records of a task with the proof of the ledger for the last of them. The error is [ledger.ErrNotCovered] until a
-// checkpoint covers it, about a second after it was recorded.
+// checkpoint covers it, about a second after it was recorded. Records that do not verify are not exported.
 func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	out := &export.File{Thoughts: &export.Thoughts{}}
 	var place store.Place
@@ -185,7 +186,7 @@ func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 			return ErrNoRecords
 		}
 		attested := false
-		if place, attested, err = tx.ThoughtPlace((*records)[len(*records)-1].ID); err == nil && (!attested || a.ledger == "") {
+		if place, attested, err = tx.ThoughtPlace((*records)[len(*records)-1].ID); err == nil && (!attested || a.home.ledger == "") {
 			err = ErrNotAttested
 		}
 		return err
@@ -193,8 +194,15 @@ func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Proof, err = ledger.Prove(a.ledger, place.Chain, place.Seq); err != nil {
+	if out.Proof, err = ledger.Prove(a.home.ledger, place.Chain, place.Seq); err != nil {
 		return nil, err
+	}
+	v, err := a.Verify(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	if !v.Valid {
+		return nil, fmt.Errorf("%w: %s", ErrBroken, v.firstFault())
 	}
 	return out, checkExport(out)
 }

@@ -2,6 +2,7 @@ package dual
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/candor-mcp/candor"
@@ -46,7 +47,8 @@ func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *sto
 func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Place, error) {
 	e.SessionID = session.ID
 	place, err := s.append(ctx, b, e, export.Attestation{Session: &export.SessionRoot{
-		ID: session.ID, Root: session.Root, Records: session.Records, FinalizedAt: session.FinalizedAt}})
+		ID: session.ID, Digest: store.Digest(session.ID), TaskID: session.TaskID, Sum: session.Sum(),
+		Root: session.Root, Records: session.Records, FinalizedAt: session.FinalizedAt}})
 	if err != nil || place.Chain == "" {
 		return place, err
 	}
@@ -62,25 +64,56 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 		a.Store, err = tx.ID()
 		return err
 	})
+	if err == nil {
+		err = s.attestOpened(ctx, b, a.Store)
+	}
 	if err != nil {
 		return store.Place{}, err
 	}
-	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{export.Key: a})
-	receipt, err := b.Attest(ctx, e)
+	receipt, err := b.Attest(ctx, attestationEntry(e, a))
 	if err != nil || receipt.Unrecorded {
 		return store.Place{}, err
 	}
 	return store.Place{Chain: receipt.Chain, Seq: receipt.Seq}, nil
 }
 
+// attestationEntry returns the entry that holds an attestation. The ledger redacts what looks like a secret: nothing that a caller chose may be
+// compared with it later, only digests.
+func attestationEntry(e ledger.Entry, a export.Attestation) ledger.Entry {
+	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{export.Key: a})
+	return e
+}
+
 // pendingBatch bounds how many records are read at a time.
 const pendingBatch = 200
 
 // attestPending attests what was committed and not attested. A record may be attested twice if a crash comes in between; both entries say
-// the same.
+// the same. Nothing is attested if the database does not verify: a record whose place was emptied could have been changed before, and a
+// second attestation would make the change look genuine.
 func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
 	if b.Ledger() == "" {
 		return nil
+	}
+	var id string
+	var waiting int64
+	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
+		if id, err = tx.ID(); err == nil {
+			waiting, err = tx.CountPending()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.attestOpened(ctx, b, id); err != nil || waiting == 0 {
+		return err
+	}
+	v, err := verify(ctx, s.store, s.home(b), "")
+	if err != nil {
+		return err
+	}
+	if !v.Valid {
+		return fmt.Errorf("%d records and sessions are not attested: the database does not verify: %s", waiting, v.firstFault())
 	}
 	e := ledger.Entry{Kind: ledger.KindSuccess, Tool: "attest"}
 	for {

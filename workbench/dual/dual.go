@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -50,6 +51,9 @@ type System struct {
 	folder *os.Root
 	begun  time.Time
 	now    func() time.Time
+
+	opening sync.Mutex
+	opened  bool // the ledger attests that the database is used with it
 }
 
 const defaultLockWait = 5 * time.Second
@@ -99,11 +103,11 @@ func (s *System) Close() error {
 
 // Start attests what an earlier process recorded and did not attest.
 func (s *System) Start(ctx context.Context, b *workbench.Bench) {
-	if s.o.Access != AccessFull {
+	if s.o.Access != AccessFull || len(b.Findings()) > 0 {
 		return // nothing is written
 	}
 	if err := s.attestPending(ctx, b); err != nil {
-		b.Logger().Warn("attesting earlier records", slog.Any("error", err))
+		b.Logger().Error("attesting earlier records", slog.Any("error", err))
 	}
 }
 
@@ -120,6 +124,7 @@ func (s *System) Describe() workbench.System {
 		Tools: s.tools(), Sessionless: true, StrictNull: true, Gate: s.admit, Refine: refine, Pattern: PatternOf, Close: s.Close,
 		Invariants: []workbench.Invariant{
 			{ID: "INV_STARTUP_TOOL_COUNT", About: fmt.Sprintf("The server has %d tools, each with a pattern.", ToolCount), Check: s.countTools},
+			{ID: "INV_STARTUP_DATABASE_ATTESTED", About: "The database is the one that the trail attests.", Check: s.databaseAttested},
 			{ID: "INV_STARTUP_DATABASE_READABLE", About: "The database can be read.", Check: s.databaseReadable},
 		},
 	}

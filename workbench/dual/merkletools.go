@@ -151,7 +151,11 @@ func rootOf(tx *store.Tx, in sessionArgs) (out rooted, err error) {
 		out.Ledger = &out.Place
 	}
 	if in.RecordID == "" {
-		return out, nil
+		reason, err := checkRoot(tx, out.Session)
+		if reason != "" {
+			err = alteredSession()
+		}
+		return out, err
 	}
 	if out.Proof, err = proofOf(tx, out.Session, in.RecordID); err != nil {
 		return out, err
@@ -169,17 +173,21 @@ func proofOf(tx *store.Tx, session *store.Session, record string) (*merkle.Proof
 	if err != nil {
 		return nil, err
 	}
-	altered := failure(candor.CodeDualHandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
 	prover, err := merkle.NewProver(index, session.Records)
 	if err != nil {
-		return nil, altered
+		return nil, alteredSession()
 	}
 	if err := eachHash(tx, session.ID, prover.Add); err != nil {
 		return nil, err
 	}
 	if root, err := prover.Root(); err != nil || root != session.Root {
-		return nil, altered
+		return nil, alteredSession()
 	}
 	proof, err := prover.Proof()
 	return &proof, err
+}
+
+// alteredSession is the failure of a session whose records do not have its root.
+func alteredSession() error {
+	return failure(candor.CodeDualHandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
 }

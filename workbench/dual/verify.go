@@ -1,15 +1,12 @@
 package dual
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/dual/export"
 	"github.com/candor-mcp/candor/workbench/dual/merkle"
 	"github.com/candor-mcp/candor/workbench/dual/store"
 	"github.com/candor-mcp/candor/workbench/dual/trail"
@@ -26,6 +23,7 @@ type Verification struct {
 	Broken        []trail.Broken  `json:"broken,omitempty"`          // the first 20
 	Sessions      int             `json:"session_count"`             // finalised sessions whose root was computed again
 	BrokenRoots   []BrokenSession `json:"broken_sessions,omitempty"` // the first 20
+	Other         []string        `json:"other_faults,omitempty"`    // of the database or the ledger as a whole, the first 20
 }
 
 // BrokenSession is a finalised session whose records do not have its root any more.
@@ -35,6 +33,20 @@ type BrokenSession struct {
 }
 
 const shownBroken = 20
+
+// firstFault describes a fault in one line; "" if there is none.
+func (v *Verification) firstFault() string {
+	switch {
+	case len(v.Other) > 0:
+		return v.Other[0]
+	case len(v.Broken) > 0:
+		return fmt.Sprintf("task %s, record %d: %s", v.Broken[0].TaskID, v.Broken[0].Seq, v.Broken[0].Fault)
+	case len(v.BrokenRoots) > 0:
+		return fmt.Sprintf("session %s: %s", v.BrokenRoots[0].ID, v.BrokenRoots[0].Reason)
+	default:
+		return ""
+	}
+}
 
 type verifyArgs struct {
 	TaskID string `json:"task_id"`
@@ -47,25 +59,37 @@ func (s *System) auditVerifyChain() workbench.Tool {
 		Input: `{"task_id":` + property(uuidSchema, "Only the records of this task.") + `}`, ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
 		Run: handle(func(ctx context.Context, c *workbench.Call, in verifyArgs) (any, error) {
-			return verify(ctx, s.store, c.Bench().Ledger(), in.TaskID)
+			return verify(ctx, s.store, s.home(c.Bench()), in.TaskID)
 		}),
 	}
 }
 
-// verification is one run of verify. What it keeps in memory does not grow with the database or the ledger.
+// verification is one run of verify. It keeps one bit for each record and session that has a place in the ledger, and the first faults;
+// nothing else grows with the database or the ledger.
 type verification struct {
 	db    *store.Store
+	home  home
 	task  string // "" for all
 	chain trail.Verifier
 	last  int64 // the number of the newest record that was checked
 	out   Verification
 
-	brokenRoots int
+	claimed         numbers         // records that have a place in the ledger
+	claimedSessions numbers         // finalised sessions that have one
+	named           map[string]bool // digests of the sessions that the records of task name
+	broken          map[string]bool // digests of broken sessions, so that each counts once
+	brokenRoots     int
+	others          int
+	pruned          map[string]uint64 // entries that retention removed from the start of a chain of the ledger
 }
 
-// verify checks all records of a database, or those of a task, and the roots of sessions.
-func verify(ctx context.Context, db *store.Store, dir, task string) (*Verification, error) {
-	v := &verification{db: db, task: task}
+// knownBroken bounds how many broken sessions are told apart.
+const knownBroken = 10000
+
+// verify checks all records of a database and the roots of sessions. With a task it checks the records of the task and the sessions that
+// are for it or have one of its records.
+func verify(ctx context.Context, db *store.Store, h home, task string) (*Verification, error) {
+	v := &verification{db: db, home: h, task: task, claimed: numbers{}, claimedSessions: numbers{}, named: map[string]bool{}, broken: map[string]bool{}}
 	missing, err := v.records(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +97,7 @@ func verify(ctx context.Context, db *store.Store, dir, task string) (*Verificati
 	if err := v.roots(ctx); err != nil {
 		return nil, err
 	}
-	attested, err := v.ledger(ctx, dir)
+	attested, err := v.ledger(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +106,7 @@ func verify(ctx context.Context, db *store.Store, dir, task string) (*Verificati
 	}
 	v.out.Records, v.out.Tasks = v.chain.Count(), v.chain.Tasks()
 	v.out.Broken = v.chain.Broken()
-	v.out.BrokenCount = v.chain.Faults() + v.brokenRoots
+	v.out.BrokenCount = v.chain.Faults() + v.brokenRoots + v.others
 	v.out.Valid = v.out.BrokenCount == 0
 	if len(v.out.Broken) > 0 {
 		v.out.FirstBrokenAt = &v.out.Broken[0]
@@ -99,13 +123,24 @@ func (v *verification) records(ctx context.Context) (missing, err error) {
 				return err
 			}
 		}
-		return tx.Chains(v.task, func(number int64, r *trail.Record) error {
+		return tx.Chains(v.task, func(number int64, r *trail.Record, attested bool) error {
 			v.last = max(v.last, number)
 			v.chain.Add(r)
+			if attested {
+				v.claimed.add(number)
+			}
+			if v.task != "" && r.SessionID != "" {
+				v.named[store.Digest(r.SessionID)] = true
+			}
 			return nil
 		})
 	})
 	return missing, err
+}
+
+// concerns reports whether a session is to be checked.
+func (v *verification) concerns(task, digest string) bool {
+	return v.task == "" || task == v.task || v.named[digest]
 }
 
 // asFailure returns an error that has a code; nil for others.
@@ -115,6 +150,14 @@ func asFailure(err error) error {
 		return e
 	}
 	return nil
+}
+
+// other counts a fault of the database or the ledger as a whole.
+func (v *verification) other(fault string) {
+	v.others++
+	if len(v.out.Other) < shownBroken {
+		v.out.Other = append(v.out.Other, fault)
+	}
 }
 
 // roots computes the roots of finalised sessions again, some at a time, so that no long transaction holds up the database.
@@ -139,21 +182,30 @@ func (v *verification) roots(ctx context.Context) error {
 }
 
 func (v *verification) root(tx *store.Tx, session *store.Session) error {
+	if !v.concerns(session.TaskID, store.Digest(session.ID)) {
+		return nil
+	}
+	if session.Place != (store.Place{}) {
+		v.claimedSessions.add(session.Number)
+	}
 	if !session.Finalized() {
 		return nil
 	}
 	v.out.Sessions++
 	reason, err := checkRoot(tx, session)
 	if reason != "" {
-		v.brokenRoot(session.ID, reason)
+		v.brokenRoot(session.ID, store.Digest(session.ID), reason)
 	}
 	return err
 }
 
-// brokenRoot counts a session, once if it is among those that are shown.
-func (v *verification) brokenRoot(id, reason string) {
-	if slices.ContainsFunc(v.out.BrokenRoots, func(b BrokenSession) bool { return b.ID == id }) {
+// brokenRoot counts a session, once as long as not more than knownBroken are broken.
+func (v *verification) brokenRoot(id, digest, reason string) {
+	if v.broken[digest] {
 		return
+	}
+	if len(v.broken) < knownBroken {
+		v.broken[digest] = true
 	}
 	v.brokenRoots++
 	if len(v.out.BrokenRoots) < shownBroken {
@@ -178,110 +230,4 @@ func checkRoot(tx *store.Tx, session *store.Session) (string, error) {
 		return "its records are not those that it was finalised with", nil
 	}
 	return "", nil
-}
-
-// attested is an attestation and where the ledger has it.
-type attested struct {
-	export.Attestation
-	at store.Place
-}
-
-// ledger compares the database with what the ledger attests, and returns how many attestations of records there are. They are read some at
-// a time. The records of each batch are looked up after it was read: a record is in the database before it is in the ledger.
-func (v *verification) ledger(ctx context.Context, dir string) (count int, err error) {
-	if dir == "" {
-		return 0, nil
-	}
-	batch := make([]attested, 0, pendingBatch)
-	compare := func() error {
-		err := v.db.View(ctx, func(tx *store.Tx) error { return v.compare(tx, batch) })
-		batch = batch[:0]
-		return err
-	}
-	err = attestations(ctx, v.db, dir, func(a attested) error {
-		switch {
-		case a.Thought != nil && v.task != "" && a.Thought.TaskID != v.task:
-			return nil
-		case a.Thought != nil:
-			count++
-		case a.Session == nil:
-			return nil
-		}
-		if batch = append(batch, a); len(batch) < pendingBatch {
-			return nil
-		}
-		return compare()
-	})
-	if err != nil {
-		return count, err
-	}
-	return count, compare()
-}
-
-func (v *verification) compare(tx *store.Tx, batch []attested) error {
-	for _, a := range batch {
-		if a.Session != nil {
-			if err := v.compareRoot(tx, a.Session); err != nil {
-				return err
-			}
-			continue
-		}
-		found, err := tx.At(a.Thought.TaskID, a.Thought.Seq)
-		if err != nil {
-			return err
-		}
-		v.chain.Attested(*a.Thought, found.Hash)
-		if found.Place == a.at && found.Number <= v.last { // a crash can leave two attestations of a record; the record has the place of one
-			v.out.Attested++
-		}
-	}
-	return nil
-}
-
-func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot) error {
-	session, err := tx.Session(a.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		v.brokenRoot(a.ID, "the ledger attests its root, and it is gone")
-		return nil
-	}
-	if err == nil && (session.Root != a.Root || session.Records != a.Records || session.FinalizedAt != a.FinalizedAt) {
-		v.brokenRoot(a.ID, "the ledger attests another root")
-	}
-	return err
-}
-
-// attestations calls with for everything that a ledger attests of a database.
-func attestations(ctx context.Context, db *store.Store, dir string, with func(attested) error) error {
-	var id string
-	err := db.View(ctx, func(tx *store.Tx) (err error) {
-		id, err = tx.ID()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	reader, err := ledger.OpenReader(dir)
-	if err != nil {
-		return err
-	}
-	defer reader.Close() //nolint:errcheck // it was only read
-	mark := []byte(`"` + export.Key + `":`)
-	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: func(l *ledger.Line) bool { return bytes.Contains(l.Raw(), mark) }}) {
-		if err != nil {
-			return err
-		}
-		record, err := line.Record()
-		if err != nil {
-			return err
-		}
-		if record.Kind != ledger.KindSuccess { // which attestations are
-			continue
-		}
-		if a, ok := export.ReadAttestation(record.Data); ok && a.Store == id {
-			if err := with(attested{a, store.Place{Chain: record.Chain, Seq: record.Seq}}); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
 }

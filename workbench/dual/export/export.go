@@ -17,13 +17,22 @@ import (
 // Attestation is what a ledger entry attests, in the member attests of its data.
 type Attestation struct {
 	Store   string        `json:"store"` // the database
+	Opened  *Opened       `json:"opened,omitempty"`
 	Thought *trail.Anchor `json:"thought,omitempty"`
 	Session *SessionRoot  `json:"session_root,omitempty"`
 }
 
+// Opened is attested when a database is used with a ledger for the first time, and again when it was moved.
+type Opened struct {
+	Home string `json:"home"` // stands for the state folder
+}
+
 // SessionRoot is what the ledger attests of an audit session.
 type SessionRoot struct {
-	ID          string `json:"id"`
+	ID          string `json:"id"`     // for the reader: the ledger redacts text that looks like a secret
+	Digest      string `json:"digest"` // of the id, by which the session is found
+	Sum         string `json:"sum"`    // over all fields of the session
+	TaskID      string `json:"task_id,omitempty"`
 	Root        string `json:"root"`
 	Records     int64  `json:"records"`
 	FinalizedAt string `json:"finalized_at"`

@@ -19,7 +19,7 @@ CREATE TABLE task_dependencies (
 	task_id TEXT NOT NULL REFERENCES tasks(id), depends_on TEXT NOT NULL REFERENCES tasks(id), PRIMARY KEY (task_id, depends_on)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE sessions (
-	id TEXT PRIMARY KEY, task_id TEXT REFERENCES tasks(id), agent_id TEXT NOT NULL, begun_at TEXT NOT NULL,
+	id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, task_id TEXT REFERENCES tasks(id), agent_id TEXT NOT NULL, begun_at TEXT NOT NULL,
 	finalized_at TEXT, root TEXT, records INTEGER NOT NULL, chain TEXT, seq INTEGER
 ) STRICT;
 CREATE TABLE thoughts (
@@ -95,10 +95,10 @@ func (t *Tx) checkVersion() error {
 	return err
 }
 
-// ID returns the identity of the database, by which the ledger knows whose records it attests.
+// ID returns the identity of the database, by which the ledger knows whose records it attests; [ErrNotFound] if it was removed.
 func (t *Tx) ID() (id string, err error) {
 	err = t.row("SELECT value FROM meta WHERE name = 'id'").Scan(&id)
-	return id, err
+	return id, notFound(err)
 }
 
 // Tables returns the number of rows of each table.

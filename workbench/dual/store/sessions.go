@@ -1,7 +1,13 @@
 package store
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+
+	"github.com/candor-mcp/candor/workbench/workrail/jsonvalue"
 )
 
 // Session is an audit session: the thought records between its start and its end belong together, and one root stands for all of them.
@@ -14,22 +20,46 @@ type Session struct {
 	Root        string `json:"root,omitempty"`
 	Records     int64  `json:"record_count,omitempty"` // of a finalised session
 	Place       Place  `json:"-"`                      // where the ledger attests the root
+	Number      int64  `json:"-"`                      // counts sessions in the order of their start
+}
+
+// Sum returns a hash over everything that is known of a session but its place in the ledger: SHA-256, in hex, of its canonical JSON.
+func (s *Session) Sum() string {
+	text, err := jsonvalue.Append(nil, map[string]any{
+		"session_id": s.ID, "task_id": s.TaskID, "agent_id": s.AgentID, "begun_at": s.BegunAt, "finalized_at": s.FinalizedAt, "root": s.Root,
+		"record_count": json.Number(strconv.FormatInt(s.Records, 10)),
+	})
+	if err != nil {
+		return "" // texts and a number can be encoded
+	}
+	return Digest(string(text))
+}
+
+// Digest returns the SHA-256 of a text in hex. The ledger knows a session by the digest of its id.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // Finalized reports whether the session has a root.
 func (s *Session) Finalized() bool { return s.FinalizedAt != "" }
 
-const sessionColumns = `id, coalesce(task_id, ''), agent_id, begun_at, coalesce(finalized_at, ''), coalesce(root, ''), records, coalesce(chain, ''), coalesce(seq, 0)`
+const sessionColumns = `rowid, id, coalesce(task_id, ''), agent_id, begun_at, coalesce(finalized_at, ''), coalesce(root, ''), records, coalesce(chain, ''), max(coalesce(seq, 0), 0)`
 
 // InsertSession stores a session that begins, or returns [ErrUnique] if its id is taken.
 func (t *Tx) InsertSession(s *Session) error {
-	_, err := t.exec("INSERT INTO sessions (id, task_id, agent_id, begun_at, records) VALUES (?, nullif(?, ''), ?, ?, 0)", s.ID, s.TaskID, s.AgentID, s.BegunAt)
+	_, err := t.exec("INSERT INTO sessions (id, digest, task_id, agent_id, begun_at, records) VALUES (?, ?, nullif(?, ''), ?, ?, 0)", s.ID, Digest(s.ID), s.TaskID, s.AgentID, s.BegunAt)
 	return err
 }
 
 // Session returns a session, or [ErrNotFound].
 func (t *Tx) Session(id string) (*Session, error) {
 	return scanSession(t.row("SELECT "+sessionColumns+" FROM sessions WHERE id = ?", id))
+}
+
+// SessionByDigest returns the session whose id has a digest, or [ErrNotFound].
+func (t *Tx) SessionByDigest(digest string) (*Session, error) {
+	return scanSession(t.row("SELECT "+sessionColumns+" FROM sessions WHERE digest = ?", digest))
 }
 
 // OpenSession returns the open session that a new record of a task belongs to if the caller names none: that of the task if there is one,
@@ -50,9 +80,9 @@ func (t *Tx) FinalizeSession(id, root string, records int64, at string) error {
 	return err
 }
 
-// AttestSession notes where the ledger attests a root.
+// AttestSession notes where the ledger attests a root, the first time.
 func (t *Tx) AttestSession(id string, at Place) error {
-	_, err := t.exec("UPDATE sessions SET chain = ?, seq = ? WHERE id = ?", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
+	_, err := t.exec("UPDATE sessions SET chain = ?, seq = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
 }
 
@@ -70,8 +100,7 @@ func (t *Tx) Sessions(before int64, limit int) (all []Session, number int64, err
 	if all, err = t.sessions("SELECT "+sessionColumns+" FROM sessions"+c.where()+"ORDER BY rowid DESC LIMIT ?", append(c.args, limit)...); err != nil || len(all) == 0 {
 		return all, 0, err
 	}
-	err = t.row("SELECT rowid FROM sessions WHERE id = ?", all[len(all)-1].ID).Scan(&number)
-	return all, number, err
+	return all, all[len(all)-1].Number, nil
 }
 
 func (t *Tx) sessions(query string, args ...any) (all []Session, err error) {
@@ -89,6 +118,6 @@ func (t *Tx) sessions(query string, args ...any) (all []Session, err error) {
 
 func scanSession(row interface{ Scan(dest ...any) error }) (*Session, error) {
 	var s Session
-	err := row.Scan(&s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Place.Chain, &s.Place.Seq)
+	err := row.Scan(&s.Number, &s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Place.Chain, &s.Place.Seq)
 	return &s, notFound(err)
 }

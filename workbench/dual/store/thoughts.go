@@ -74,10 +74,19 @@ func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) 
 }
 
 // Chains calls with for each record of all tasks, or of one, task by task; those of a task are in the order in which they were stored.
-func (t *Tx) Chains(task string, with func(number int64, r *trail.Record) error) error {
+// Attested says whether the database has a place in the ledger for it.
+func (t *Tx) Chains(task string, with func(number int64, r *trail.Record, attested bool) error) error {
 	var c conditions
 	c.equal("task_id", task)
-	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY task_id, number", c.args...)
+	return t.rows(func(rows *sql.Rows) error {
+		var number int64
+		var attested bool
+		var r trail.Record
+		if err := rows.Scan(&number, &attested, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
+			return err
+		}
+		return with(number, &r, attested)
+	}, "SELECT number, chain IS NOT NULL OR anchor IS NOT NULL, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY task_id, number", c.args...)
 }
 
 func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query string, args ...any) error {
@@ -94,14 +103,24 @@ func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query s
 // Found is a record as far as a verification needs it. The zero value is no record.
 type Found struct {
 	Number int64
+	ID     string
+	TaskID string
+	Seq    int64
 	Hash   string
 	Place  Place // where the ledger attests it
 }
 
 // At returns the record with a number in the chain of a task.
 func (t *Tx) At(task string, seq int64) (f Found, err error) {
-	err = t.row("SELECT number, hash, coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE task_id = ? AND seq = ? ORDER BY number LIMIT 1", task, seq).
-		Scan(&f.Number, &f.Hash, &f.Place.Chain, &f.Place.Seq)
+	return t.found("task_id = ? AND seq = ? ORDER BY number LIMIT 1", task, seq)
+}
+
+// Numbered returns the record with a number over all tasks.
+func (t *Tx) Numbered(number int64) (f Found, err error) { return t.found("number = ?", number) }
+
+func (t *Tx) found(where string, args ...any) (f Found, err error) {
+	err = t.row("SELECT number, id, task_id, seq, hash, coalesce(chain, ''), max(coalesce(anchor, 0), 0) FROM thoughts WHERE "+where, args...).
+		Scan(&f.Number, &f.ID, &f.TaskID, &f.Seq, &f.Hash, &f.Place.Chain, &f.Place.Seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Found{}, nil
 	}
@@ -137,9 +156,15 @@ func (t *Tx) CountUnattested() (n int64, err error) {
 	return n, err
 }
 
-// AttestThought notes where the ledger attests a record.
+// CountPending returns how many records and finalised sessions the ledger does not attest yet.
+func (t *Tx) CountPending() (n int64, err error) {
+	err = t.row("SELECT (SELECT count(*) FROM thoughts WHERE chain IS NULL) + (SELECT count(*) FROM sessions WHERE chain IS NULL AND finalized_at IS NOT NULL)").Scan(&n)
+	return n, err
+}
+
+// AttestThought notes where the ledger attests a record, the first time.
 func (t *Tx) AttestThought(id string, at Place) error {
-	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ?", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
+	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
 }
 

@@ -5,11 +5,12 @@ type Fault string
 
 // The faults.
 const (
-	FaultHash     Fault = "hash_mismatch"   // a field was changed
-	FaultLink     Fault = "link_broken"     // it does not follow the record before it
-	FaultSeq      Fault = "number_broken"   // a record before it is missing or was moved
-	FaultMissing  Fault = "record_missing"  // it was recorded, and is gone
-	FaultReplaced Fault = "record_replaced" // another record was recorded in its place
+	FaultHash     Fault = "hash_mismatch"       // a field was changed
+	FaultLink     Fault = "link_broken"         // it does not follow the record before it
+	FaultSeq      Fault = "number_broken"       // a record before it is missing or was moved
+	FaultMissing  Fault = "record_missing"      // it was recorded, and is gone
+	FaultReplaced Fault = "record_replaced"     // another record was recorded in its place
+	FaultUnproven Fault = "attestation_missing" // it was attested, and the ledger does not hold the entry
 )
 
 // Broken is a record that does not verify.
@@ -98,6 +99,11 @@ func (v *Verifier) Attested(a Anchor, hash string) {
 	default:
 		v.fault(Broken{a.TaskID, a.Seq, a.ID, FaultReplaced})
 	}
+}
+
+// Unproven counts a record whose attestation is not where the database says.
+func (v *Verifier) Unproven(task string, seq int64, id string) {
+	v.fault(Broken{task, seq, id, FaultUnproven})
 }
 
 // Count returns how many records were added.
