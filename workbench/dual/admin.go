@@ -34,13 +34,24 @@ var (
 // OpenAdmin opens the database in a state folder. The folder of the ledger may be "".
 func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
 	if _, err := os.Stat(filepath.Join(state, store.FileName)); err != nil {
-		return nil, ErrNoDatabase
+		return nil, noDatabase(ctx, newHome(state, trail))
 	}
 	db, err := store.OpenReadOnly(ctx, state)
 	if err != nil {
 		return nil, err
 	}
 	return &Admin{db, newHome(state, trail)}, nil
+}
+
+// noDatabase returns the error for a folder without a database, which the ledger may have attested.
+func noDatabase(ctx context.Context, h home) error {
+	if h.ledger != "" {
+		all, err := readStores(ctx, h.ledger)
+		if gone := all.missing("", h.digest); err == nil && gone != "" {
+			return errOtherStore(gone)
+		}
+	}
+	return ErrNoDatabase
 }
 
 // Close closes the database.
@@ -191,20 +202,30 @@ func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 		}
 		return err
 	})
+	if errors.Is(err, ErrNotAttested) {
+		if broken := a.refuseBroken(ctx, task); broken != nil {
+			err = broken // a server would not attest it either
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	if out.Proof, err = ledger.Prove(a.home.ledger, place.Chain, place.Seq); err != nil {
 		return nil, err
 	}
-	v, err := a.Verify(ctx, task)
-	if err != nil {
+	if err := a.refuseBroken(ctx, task); err != nil {
 		return nil, err
 	}
-	if !v.Valid {
-		return nil, fmt.Errorf("%w: %s", ErrBroken, v.firstFault())
-	}
 	return out, checkExport(out)
+}
+
+// refuseBroken returns [ErrBroken] if a task does not verify.
+func (a *Admin) refuseBroken(ctx context.Context, task string) error {
+	v, err := a.Verify(ctx, task)
+	if err == nil && !v.Valid {
+		err = fmt.Errorf("%w: %s", ErrBroken, v.firstFault())
+	}
+	return err
 }
 
 // checkExport refuses to export what a third party would reject.

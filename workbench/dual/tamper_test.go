@@ -101,6 +101,8 @@ func TestADatabaseThatWasReplacedIsFound(t *testing.T) {
 		change(p, tasks)
 		if _, err := os.Stat(filepath.Join(p.state, "dual.db")); err == nil {
 			p.broken(name, "database")
+		} else if _, said, code := p.person("verify"); code != 2 || !strings.Contains(said, "removed or replaced") {
+			t.Errorf("%s: %d, %s", name, code, said)
 		}
 		before := len(p.attests())
 		s := p.start()
@@ -247,7 +249,7 @@ func TestNothingBrokenIsExportedOrAttested(t *testing.T) {
 		t.Errorf("the start attested %d more", after-before)
 	}
 	p.broken("rewritten", "record_replaced")
-	if _, said, code := p.person("export", tasks[1]); code != 2 {
+	if _, said, code := p.person("export", tasks[1]); code != 2 || !strings.Contains(said, "record 1: record_replaced") {
 		t.Errorf("rewritten: %d, %s", code, said)
 	}
 }
@@ -340,4 +342,24 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	}
 	s.think(task, nil).fine()
 	s.valid(true, args{})
+}
+
+// TestALedgerThatComesLaterAttestsAll: records that were made without a ledger are attested at the first start with one.
+func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--ledger", "none")
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	tasks, _ := s.interleaved(3)
+	s.call("merkle_finalize", args{"session_id": "s"}).fine()
+	s.valid(true, args{})
+	s.end()
+	s = p.start()
+	if a := s.valid(true, args{}); a.number("attested_count") != 6 {
+		t.Errorf("%s", a.value().Raw())
+	}
+	s.end()
+	if _, said, code := p.person("export", tasks[0]); code != 0 {
+		t.Errorf("%d, %s", code, said)
+	}
 }
