@@ -40,24 +40,40 @@ func OpenState(dir string) (*State, error) {
 	return s, nil
 }
 
+// OpenStateReadOnly opens a state folder that exists. It writes nothing.
+func OpenStateReadOnly(dir string) (*State, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the state folder: %w", err)
+	}
+	s := &State{dir: dir, root: root}
+	if _, err := s.checkVersion(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return s, nil
+}
+
 type stateStamp struct {
 	Version int `json:"version"`
 }
 
 // stamp writes the version into a new folder, and refuses one that a later program has changed.
 func (s *State) stamp() error {
-	var found stateStamp
-	ok, err := s.Load("version.json", &found)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return s.Save("version.json", stateStamp{stateVersion})
-	case found.Version > stateVersion:
-		return fmt.Errorf("the state folder is of version %d and this program knows %d (hint: use the newer program, or another --state folder)",
-			found.Version, stateVersion)
+	ok, err := s.checkVersion()
+	if err == nil && !ok {
+		err = s.Save("version.json", stateStamp{stateVersion})
 	}
-	return nil
+	return err
+}
+
+// checkVersion reports whether the folder has a version, and refuses one that a later program has changed.
+func (s *State) checkVersion() (found bool, err error) {
+	var stamp stateStamp
+	if found, err = s.Load("version.json", &stamp); err == nil && stamp.Version > stateVersion {
+		err = fmt.Errorf("the state folder is of version %d and this program knows %d (hint: use the newer program, or another --state folder)",
+			stamp.Version, stateVersion)
+	}
+	return found, err
 }
 
 // Root returns the folder itself.

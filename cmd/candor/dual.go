@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,10 +89,22 @@ func (c *dualCommand) run(cmd *cobra.Command) (err error) {
 		}
 		s, err := dual.New(orBackground(cmd.Context()), o)
 		if err != nil {
-			return nil, bad("name another folder with --state", "%s", withoutHint(err))
+			return nil, dualStartFault(err)
 		}
 		return s, nil
 	})
+}
+
+// dualStartFault says why the system cannot be opened, and what to do.
+func dualStartFault(err error) *fault {
+	if errors.Is(err, store.ErrBusy) {
+		return bad("try again, or wait longer with --db-wait", "another process holds the database: %s", withoutHint(err))
+	}
+	text, hint, ok := strings.Cut(err.Error(), " (hint: ")
+	if hint = strings.TrimSuffix(hint, ")"); !ok {
+		hint = "name another folder with --state"
+	}
+	return bad(hint, "%s", text)
 }
 
 // dualOptions turns the flags into those of the system.
@@ -99,7 +112,7 @@ func (c *dualCommand) dualOptions() (o dual.Options, err error) {
 	if !contains(spelt(dual.Accesses()), c.access) {
 		return o, unknown("--access", c.access, spelt(dual.Accesses()))
 	}
-	o = dual.Options{Access: dual.Access(c.access), LockWait: c.lockWait, Drill: c.drill, Version: builtFrom(debug.ReadBuildInfo()).Version, Database: store.Options{Wait: c.dbWait}}
+	o = dual.Options{Access: dual.Access(strings.ToLower(c.access)), LockWait: c.lockWait, Drill: c.drill, Version: builtFrom(debug.ReadBuildInfo()).Version, Database: store.Options{Wait: c.dbWait}}
 	if c.lockWait <= 0 || c.dbWait <= 0 {
 		return o, bad("a duration such as 500ms or 5s", "--lock-wait and --db-wait must be longer than 0")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,9 +45,13 @@ func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error
 			return bad("name the folder that the server was started with", "--state: %s is not a folder", c.place.state)
 		}
 	}
-	var state *workbench.State
-	if state, err = c.place.openState(c.w, "dual"); err != nil {
+	dir, err := c.place.stateDir(c.w, "dual")
+	if err != nil {
 		return err
+	}
+	state, err := workbench.OpenStateReadOnly(dir)
+	if err != nil {
+		return bad("name the folder that the server was started with by --state", "%s", withoutHint(err))
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
 	ctx, stop := untilStopped(c.cmd)
@@ -63,6 +68,9 @@ func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error
 }
 
 func dualFault(err error) *fault {
+	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
+		return bad("restore the database from a backup", "%s", damaged)
+	}
 	return bad("try again; candor workbench dual verify checks the state", "%s", err)
 }
 
@@ -82,7 +90,8 @@ Exit code 1: a task cannot be read, because its row is damaged.`,
 			if status != "" && !contains(names, status) {
 				return unknown("--status", status, names)
 			}
-			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.tasks(ctx, a, tasks.Status(status)) })
+			only := tasks.Status(strings.ToUpper(status))
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.tasks(ctx, a, only) })
 		},
 	}
 	c.register(cmd)

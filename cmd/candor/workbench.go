@@ -109,15 +109,11 @@ func (f *benchFlags) rootDir() (string, error) {
 
 // openState opens the state folder of a system.
 func (f *benchFlags) openState(w *world, system string) (*workbench.State, error) {
-	dir := f.state
-	if dir == "" {
-		home, err := plug.StateFolder(w.getenv)
-		if err != nil {
-			return nil, bad("name a folder with --state", "%s", withoutHint(err))
-		}
-		dir = filepath.Join(home, "workbench", system)
+	dir, err := f.stateDir(w, system)
+	if err != nil {
+		return nil, err
 	}
-	state, err := workbench.OpenState(absolute(dir))
+	state, err := workbench.OpenState(dir)
 	if err != nil {
 		text, hint, better := strings.Cut(err.Error(), " (hint: ")
 		if hint = strings.TrimSuffix(hint, ")"); !better {
@@ -126,6 +122,18 @@ func (f *benchFlags) openState(w *world, system string) (*workbench.State, error
 		return nil, bad(hint, "%s", text)
 	}
 	return state, nil
+}
+
+// stateDir returns the path of the state folder of a system.
+func (f *benchFlags) stateDir(w *world, system string) (string, error) {
+	if f.state != "" {
+		return absolute(f.state), nil
+	}
+	home, err := plug.StateFolder(w.getenv)
+	if err != nil {
+		return "", bad("name a folder with --state", "%s", withoutHint(err))
+	}
+	return absolute(filepath.Join(home, "workbench", system)), nil
 }
 
 // trailDir returns the folder of the trail, "" for none.

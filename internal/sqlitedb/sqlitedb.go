@@ -23,6 +23,7 @@ const DefaultBusyTimeout = 5 * time.Second
 // Options configures a database. The zero value reads and writes and creates the file.
 type Options struct {
 	ReadOnly    bool          // the file must exist and is never changed, not even by a statement that asks for it
+	Immutable   bool          // with ReadOnly: the file does not change while it is open, so that no lock and no file beside it is needed
 	BusyTimeout time.Duration // how long a statement waits for another connection; 0 is DefaultBusyTimeout
 	MaxMemory   int64         // bytes of memory of a connection made by Connect; 0 is the default of the library, 256 MiB
 
@@ -89,6 +90,9 @@ func fileURL(path string, o Options) (string, error) {
 	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}, "modeof": {absolute}}
 	if o.ReadOnly {
 		query = url.Values{"mode": {"ro"}}
+		if o.Immutable {
+			query.Set("immutable", "1")
+		}
 	}
 	slashed := filepath.ToSlash(absolute)
 	if runtime.GOOS == "windows" {

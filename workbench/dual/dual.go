@@ -172,7 +172,8 @@ func (s *System) tools() []workbench.Tool {
 	}
 	for i := range tools {
 		t := &tools[i]
-		t.Codes = append(t.Codes, candor.CodeDualInvalidParams, candor.CodeDualHandlerError, candor.CodeDualToolNotAdmitted, candor.CodeDualToolLockTimeout)
+		t.Codes = append(t.Codes, candor.CodeDualInvalidParams, candor.CodeDualHandlerError, candor.CodeDualToolNotAdmitted, candor.CodeDualToolLockTimeout,
+			candor.CodeKaizaSelfAuditFailure, candor.CodeKaizaAuditLogFailed)
 		if t.Name == routerCallName {
 			s.locks.of(t.Name) // it takes its lock itself
 			continue

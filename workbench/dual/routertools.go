@@ -95,8 +95,9 @@ func (s *System) routerCall() workbench.Tool {
 "arguments":{"type":"object","description":"The arguments of that tool."},
 "upstreams":{"type":"array","minItems":1,"maxItems":16,"uniqueItems":true,"items":` + property(upstreamSchema, "The name of an upstream.") + `,"description":"The servers to try, in this order; all, the best first, if not given."}}`,
 		Required: []string{"tool"},
-		Codes:    []candor.Code{candor.CodeDualFallbackChainExhausted, candor.CodeDualDbBusy},
-		Run:      handle(s.route),
+		Codes: []candor.Code{candor.CodeDualFallbackChainExhausted, candor.CodeDualDbBusy,
+			candor.CodeUpstreamGone, candor.CodeCallTimeout, candor.CodeUpstreamMalformed},
+		Run: handle(s.route),
 	}
 }
 

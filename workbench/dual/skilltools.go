@@ -29,7 +29,8 @@ func (s *System) skillList() workbench.Tool {
 			}
 			total := len(all)
 			all = slices.DeleteFunc(all, func(skill skills.Skill) bool { return !in.matches(&skill) })
-			return map[string]any{"skills": all, "count": len(all), "total": total, "unusable": unusable}, nil
+			return map[string]any{"skills": all, "count": len(all), "total": total,
+				"unusable": unusable[:min(len(unusable), skills.MaxUnusable)], "unusable_count": len(unusable)}, nil
 		}),
 	}
 }

@@ -37,8 +37,9 @@ type Unusable struct {
 
 // Bounds of a folder.
 const (
-	MaxFiles = 500
-	MaxBytes = 64 << 10 // of one manifest
+	MaxUnusable = 20 // files that are listed; all are counted
+	MaxFiles    = 500
+	MaxBytes    = 64 << 10 // of one manifest
 )
 
 //go:embed builtin
@@ -77,13 +78,13 @@ func readFolder(folder fs.FS, own bool, found map[string]Skill) ([]Unusable, err
 	unusable := []Unusable{}
 	files := 0
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(e.Name()))) {
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(path.Ext(e.Name()))) {
 			continue
 		}
 		if files++; files > MaxFiles {
 			return nil, fmt.Errorf("the folder of skills has more than %d files", MaxFiles)
 		}
-		s, err := readFile(folder, e.Name())
+		s, err := readFile(folder, e)
 		if err == nil && !own && found[s.Name].Source != "" && found[s.Name].Source != sourceBuiltin {
 			err = fmt.Errorf("the name %s is taken by %s", s.Name, found[s.Name].Source)
 		}
@@ -107,7 +108,11 @@ func oneLine(err error) string {
 	return text
 }
 
-func readFile(folder fs.FS, name string) (Skill, error) {
+func readFile(folder fs.FS, e fs.DirEntry) (Skill, error) {
+	name := e.Name()
+	if !e.Type().IsRegular() { // opening a pipe waits, and a link may lead out of the folder
+		return Skill{}, errors.New("is not a regular file")
+	}
 	file, err := folder.Open(name)
 	if err != nil {
 		return Skill{}, errors.New("cannot be opened")

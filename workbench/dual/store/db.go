@@ -41,6 +41,8 @@ type Store struct {
 	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
 	file  os.FileInfo // the file that was opened
+
+	copied string // the folder of a copy that is removed with the store; "" if it is not one
 }
 
 const (
@@ -65,7 +67,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.write.SetMaxOpenConns(1)
-	if err := s.migrate(ctx); err != nil {
+	if err := s.setUp(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.write.Close())
 	}
 	if s.file, err = os.Stat(name); err != nil {
@@ -78,26 +80,25 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenReadOnly opens a database for reading. It never waits for a change of another process, and [Store.Update] must not be called.
-func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
-	o := Options{Wait: defaultWait, MaxBytes: defaultMaxBytes}
-	name := filepath.Join(dir, FileName)
-	read, err := connect(name, o, true)
-	if err != nil {
-		return nil, err
+// setUp brings the database to the version of this program. It takes the write lock only if there is something to do.
+func (s *Store) setUp(ctx context.Context) error {
+	var version int
+	if err := s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err == nil && version == len(schema) {
+		return nil
 	}
-	read.SetMaxOpenConns(readers)
-	s := &Store{o: o, name: name, read: read}
-	if err := s.View(ctx, (*Tx).checkVersion); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), read.Close())
-	}
-	return s, nil
+	return s.migrate(ctx)
 }
 
 func connect(name string, o Options, readOnly bool) (*sql.DB, error) {
-	return sqlitedb.Open(name, sqlitedb.Options{ReadOnly: readOnly, BusyTimeout: o.Wait, Connected: func(c *sqlite3.Conn) error {
+	return open(name, o, sqlitedb.Options{ReadOnly: readOnly})
+}
+
+func open(name string, o Options, how sqlitedb.Options) (*sql.DB, error) {
+	how.BusyTimeout = o.Wait
+	how.Connected = func(c *sqlite3.Conn) error {
 		return c.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(o.MaxBytes/pageSize, 1)))
-	}})
+	}
+	return sqlitedb.Open(name, how)
 }
 
 // Close closes the database.
@@ -105,6 +106,9 @@ func (s *Store) Close() error {
 	err := s.read.Close()
 	if s.write != nil {
 		err = errors.Join(err, s.write.Close())
+	}
+	if s.copied != "" {
+		err = errors.Join(err, os.RemoveAll(s.copied))
 	}
 	return err
 }
