@@ -181,13 +181,9 @@ func (g *graph) close() error {
 	return g.db.Close()
 }
 
-// health creates the folder, as the first call would: nothing else shows that it can be created.
+// health checks the file and creates nothing: a folder that cannot be created shows at the first call.
 func (g *graph) health(context.Context) domain.Health {
-	err := sqlitedb.CheckFile(g.file)
-	if err == nil && os.MkdirAll(filepath.Dir(g.file), 0o700) != nil {
-		err = sqlitedb.ErrNoAccess
-	}
-	if err != nil {
+	if err := sqlitedb.CheckFile(g.file); err != nil {
 		return domain.Health{Details: fmt.Sprintf("the database of the knowledge graph: %s; set MCP_KG_FILE to another path", err)}
 	}
 	return domain.Health{OK: true}
