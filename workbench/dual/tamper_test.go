@@ -363,3 +363,52 @@ func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
 		t.Errorf("%d, %s", code, said)
 	}
 }
+
+// TestVerifyRunsBesideWriters: records, sessions and their attestations that are just being made are not taken for faults.
+func TestVerifyRunsBesideWriters(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "--db-wait", "30s")
+	writers := []*server{p.start(), p.start()}
+	task := writers[0].task(nil)
+	stop, done := make(chan struct{}), make(chan struct{}, len(writers))
+	for w, s := range writers {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := fmt.Sprintf("s%d-%d", w, i)
+				for _, wait := range []func() answer{
+					s.later("audit_session_start", args{"session_id": id}),
+					s.later("thought_record", args{"task_id": task, "type": "plan", "agent_id": "a", "content": "c", "session_id": id}),
+				} {
+					wait()
+				}
+				s.later("merkle_finalize", args{"session_id": id})()
+			}
+		}()
+	}
+	reader := p.start()
+	for i := range rounds(12, 40) {
+		in := args{}
+		if i%3 == 0 {
+			in = args{"task_id": task}
+		}
+		reader.valid(true, in)
+		if i%4 == 0 {
+			if out, said, code := p.person("verify"); code != 0 {
+				t.Errorf("%d, %s%s", code, out, said)
+			}
+		}
+	}
+	close(stop)
+	for range writers {
+		<-done
+	}
+	if a := reader.valid(true, args{}); a.number("record_count") == 0 || a.number("record_count") != a.number("attested_count") || a.number("session_count") == 0 {
+		t.Errorf("%s", a.value().Raw())
+	}
+}
