@@ -10,42 +10,67 @@ import (
 
 // hints remembers which tools of a session declare readOnlyHint or idempotentHint. The zero value knows none.
 type hints struct {
-	mu     sync.Mutex
-	known  bool
-	listed map[string]bool
+	listing sync.Mutex // held while the tools are listed
+
+	mu      sync.Mutex // guards what follows; never held while waiting for the server
+	known   bool
+	changes int // how often the server said that its tools have changed
+	listed  map[string]bool
 }
 
 const (
-	maxListed = 10_000 // bounds what is remembered of a server that lists without end
-	listWait  = 10 * time.Second
+	maxListed  = 10_000 // bounds what is remembered of a server that lists without end
+	maxChanges = 100    // and how often it makes the router list its tools again
+	listWait   = 10 * time.Second
 )
 
 // load lists the tools of a session unless they are known. If that fails, no tool is repeatable, and it is not tried again.
 func (h *hints) load(ctx context.Context, session *mcp.ClientSession) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.known {
+	if known, _ := h.state(); known {
 		return
 	}
-	h.known, h.listed = true, map[string]bool{}
+	h.listing.Lock()
+	defer h.listing.Unlock()
+	known, changes := h.state()
+	if known { // another call has listed them
+		return
+	}
+	listed := list(ctx, session)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changes == changes {
+		h.listed, h.known = listed, true
+	}
+}
+
+func (h *hints) state() (known bool, changes int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.known, h.changes
+}
+
+func list(ctx context.Context, session *mcp.ClientSession) map[string]bool {
 	ctx, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
-	seen := 0
+	repeatable, seen := map[string]bool{}, 0
 	for tool, err := range session.Tools(ctx, nil) {
 		if seen++; err != nil || seen > maxListed {
 			break
 		}
 		if a := tool.Annotations; a != nil && (a.ReadOnlyHint || a.IdempotentHint) {
-			h.listed[tool.Name] = true
+			repeatable[tool.Name] = true
 		}
 	}
+	return repeatable
 }
 
-// forget makes the next call list the tools again.
+// forget makes the next call list the tools again. After many changes no tool is repeatable for the rest of the session.
 func (h *hints) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.known = false
+	h.changes++
+	h.known = h.changes > maxChanges
+	h.listed = nil
 }
 
 func (h *hints) repeatable(tool string) bool {
