@@ -92,12 +92,13 @@ func (o *output) end(err error) {
 
 var errStuck = errors.New("the client does not read its responses")
 
-// abort releases everyone who waits for a client that does not read.
-func (o *output) abort() {
+// abort ends an output whose client does not read, so that no add or close waits any longer. It returns the error that ended the output.
+func (o *output) abort() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end(errStuck)
 	o.written.Broadcast()
+	return o.err
 }
 
 // close writes what is left and returns the error that ended the stream, if any.

@@ -30,12 +30,30 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	c.stop()
 	if !c.drain(ctx, cancel) {
-		c.out.abort()
+		_ = c.out.abort() // close returns it again
 	}
-	if closing := c.out.close(); !isClosedPipe(closing) {
+	if closing := c.closeOutput(ctx); !isClosedPipe(closing) {
 		err = errors.Join(err, closing)
 	}
 	return err
+}
+
+// closeOutput writes what is left and returns the error that ended the output, if any. When ctx has ended, a client that does not read is
+// given as long as a call. A write that is stuck then keeps its goroutine until the output is closed.
+func (c *conn) closeOutput(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { closed <- c.out.close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(c.s.o.Drain + 5*lateness):
+		return c.out.abort()
+	}
 }
 
 func isClosedPipe(err error) bool {

@@ -201,6 +201,49 @@ func TestStuckClientDoesNotKeepServeAfterItsContext(t *testing.T) {
 	}
 }
 
+// blockedWriter takes the ready line and blocks in the write after it.
+type blockedWriter struct {
+	writes  int
+	release chan struct{}
+}
+
+func (w *blockedWriter) Write(p []byte) (int, error) {
+	if w.writes++; w.writes > 1 {
+		<-w.release
+	}
+	return len(p), nil
+}
+
+// TestStuckOutputDoesNotKeepServeWithoutCalls ends the context during a call, whose response then cannot be written though no call runs.
+func TestStuckOutputDoesNotKeepServeWithoutCalls(t *testing.T) {
+	s, err := New([]domain.Domain{testDomain()}, Options{Logger: slog.New(slog.DiscardHandler), Drain: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in, client := io.Pipe()
+	w := &blockedWriter{release: make(chan struct{})}
+	defer close(w.release)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, in, w) }()
+	if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"t/wait"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	for s.methods["t/wait"].calls.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	select {
+	case err := <-served:
+		if !errors.Is(err, errStuck) {
+			t.Errorf("got %v, want %v", err, errStuck)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("Serve does not return")
+	}
+	_ = client.Close()
+}
+
 func TestOverlongLineCostsBoundedMemory(t *testing.T) {
 	c := start(t, nil)
 	before := heap()
