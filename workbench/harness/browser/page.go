@@ -125,11 +125,13 @@ func meter(ctx context.Context, s *session) (context.Context, context.CancelFunc
 
 // settle waits until the document of a navigation, or one that it was replaced by, has reached a milestone.
 func settle(ctx context.Context, s *session, t *tab, loader cdp.LoaderID, milestone string) error {
-	begun := loader == "" // within the same document
 	state, err := t.wait(ctx, func(state *tabState) bool {
-		begun = begun || state.loader == loader
-		done := state.reached[milestone] || state.stopped // a page that is kept from leaving stops without the milestone
-		return begun && (done || state.unreachable != "" && state.failed != "")
+		first := loader
+		if first == "" { // within the same document
+			first = state.loader
+		}
+		done := state.reached(first, milestone) || state.stopped // a page that is kept from leaving stops without the milestone
+		return state.knows(first) && (done || state.unreachable != "" && state.failed != "")
 	})
 	if err != nil {
 		return err

@@ -54,6 +54,12 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 		address := k.site.page("/stopped-"+name, html)
 		k.call(t, "pw/navigate", args{"session": session, "url": fine})
 		_, _ = k.fails(t, candor.CodePlaywrightPwTimeout, "pw/navigate", args{"session": session, "url": address, "timeoutMs": 700})
+		if result, err := k.try(t.Context(), "pw/content", args{"session": session}); err == nil && name == "huge" {
+			if shown := pageOf(t, result)["url"]; shown != address { // it may have stopped in time, and is shown as far as it was read
+				t.Errorf("%s: %v", name, result)
+			}
+			continue
+		}
 		for _, method := range []string{"content", "select", "screenshot", "click", "type"} {
 			a := args{"session": session, "selector": "title", "text": "x"}
 			e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/"+method, a)

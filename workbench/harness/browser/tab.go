@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ type tab struct {
 // tabState is what is known about the document of a tab.
 type tabState struct {
 	loader      cdp.LoaderID
-	reached     map[string]bool // milestones of the document
+	documents   []shownDocument // the last ones, the shown one included
 	url         string
 	unreachable string // the address that could not be loaded, if an error page is shown
 	reason      string // why, a net::ERR text; it may become known later
@@ -63,12 +64,49 @@ type tabState struct {
 	answer    int64             // the status of that response
 }
 
+// shownDocument is what is known about a document that a tab shows or has shown. Events of a document that is being replaced mix with those of
+// the next one, so each has its own milestones.
+type shownDocument struct {
+	loader     cdp.LoaderID
+	milestones []string
+}
+
+// Bounds of what a tab remembers.
+const (
+	maxDocuments  = 8
+	maxMilestones = 32
+)
+
+// knows reports whether a document is or was shown, also if another one replaced it at once.
+func (s *tabState) knows(loader cdp.LoaderID) bool {
+	return slices.ContainsFunc(s.documents, func(d shownDocument) bool { return d.loader == loader })
+}
+
+// reached reports whether a document, or one that came after it, has reached a milestone.
+func (s *tabState) reached(loader cdp.LoaderID, milestone string) bool {
+	first := slices.IndexFunc(s.documents, func(d shownDocument) bool { return d.loader == loader })
+	return first >= 0 && slices.ContainsFunc(s.documents[first:], func(d shownDocument) bool { return slices.Contains(d.milestones, milestone) })
+}
+
+// reach takes note of a milestone. Slices are not changed in place, because snapshots share them.
+func (s *tabState) reach(loader cdp.LoaderID, milestone string) {
+	s.documents = slices.Clone(s.documents)
+	for i := range s.documents {
+		if d := &s.documents[i]; d.loader == loader && len(d.milestones) < maxMilestones {
+			d.milestones = append(slices.Clone(d.milestones), milestone)
+		}
+	}
+}
+
 // show changes to another document.
 func (s *tabState) show(loader cdp.LoaderID) {
 	if s.loader == loader {
 		return
 	}
-	s.loader, s.reached, s.stopped, s.status, s.reason = loader, map[string]bool{}, false, 0, ""
+	s.loader, s.stopped, s.status, s.reason = loader, false, 0, ""
+	if !s.knows(loader) {
+		s.documents = append(slices.Clone(s.documents[max(0, len(s.documents)-maxDocuments+1):]), shownDocument{loader: loader})
+	}
 	if s.answered == loader {
 		s.status = s.answer
 	}
@@ -274,14 +312,10 @@ func (t *tab) onLifecycle(e page.EventLifecycleEvent) {
 		return
 	}
 	t.update(func(s *tabState) {
-		s.show(e.LoaderID) // it may come before the navigation is said to be over
-		if len(s.reached) < 32 {
-			reached := map[string]bool{e.Name: true} // not changed in place: snapshots share it
-			for name := range s.reached {
-				reached[name] = true
-			}
-			s.reached = reached
+		if !s.knows(e.LoaderID) {
+			s.show(e.LoaderID) // it may come before the navigation is said to be over
 		}
+		s.reach(e.LoaderID, e.Name)
 	})
 }
 
@@ -377,6 +411,6 @@ func (t *tab) show(ctx context.Context, address string) error {
 	if result.ErrorText != "" {
 		return errors.New(result.ErrorText)
 	}
-	_, err = t.wait(ctx, func(s *tabState) bool { return s.loader == result.LoaderID && s.reached["load"] })
+	_, err = t.wait(ctx, func(s *tabState) bool { return s.reached(result.LoaderID, "load") })
 	return err
 }
