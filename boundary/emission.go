@@ -58,7 +58,7 @@ func (m *emission) write(e *candor.Error) {
 		m.writeDialect(e)
 	}
 	m.keepContent()
-	m.result.SetError(sealed{e}) // marks the result as settled; content is filled only where there is none
+	m.result.SetError(sealed{e}) // marks the result as recorded; SetError keeps content that is there
 	m.result.IsError = !m.unmarked
 }
 

@@ -60,7 +60,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 		delete(costs, u.Name)
 	}
 	for name := range costs {
-		return nil, nil, errors.Join(bad("name one that the file has", "--cost: there is no upstream %q", name), all.close())
+		return nil, nil, errors.Join(bad("name one that the file has", "--cost: upstream %q not found", name), all.close())
 	}
 	return all, upstreams, nil
 }

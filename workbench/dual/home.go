@@ -25,7 +25,7 @@ type home struct {
 // inside stands for the state folder that the ledger is in. It stays true when the folder is moved or copied.
 const inside = "inside"
 
-// newHome returns the home of a state folder. Several state folders can share a ledger that is elsewhere; they are told apart by their path.
+// newHome returns the home of a state folder. Several state folders can share a ledger that is elsewhere; their paths distinguish them.
 func newHome(state, ledger string) home {
 	h := home{ledger: ledger, digest: store.Digest(realPath(state))}
 	if rel, err := filepath.Rel(realPath(state), realPath(ledger)); ledger != "" && err == nil && filepath.IsLocal(rel) {
@@ -68,7 +68,7 @@ func (s stores) add(a export.Attestation) {
 	}
 }
 
-// missing returns a database that the ledger attests for a home and that is not the one with this id; "" if there is none.
+// missing returns a database that the ledger attests for a home other than the one with this id, or "".
 func (s stores) missing(id, home string) string {
 	found := ""
 	for other, at := range s {

@@ -34,7 +34,7 @@ type BrokenSession struct {
 
 const shownBroken = 20
 
-// firstFault describes a fault in one line; "" if there is none.
+// firstFault describes the first fault in one line, or returns "".
 func (v *Verification) firstFault() string {
 	switch {
 	case len(v.Other) > 0:
@@ -83,7 +83,7 @@ type verification struct {
 	pruned          map[string]uint64 // entries that retention removed from the start of a chain of the ledger
 }
 
-// knownBroken bounds how many broken sessions are told apart.
+// knownBroken bounds how many broken sessions are remembered.
 const knownBroken = 10000
 
 // verify checks all records of a database and the roots of sessions. With a task it checks the records of the task and the sessions that

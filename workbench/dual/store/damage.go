@@ -17,7 +17,7 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("row %q of %s is damaged: %s", e.Row, e.Table, e.Reason)
 }
 
-// scanError returns the error of reading a row: [ErrNotFound] if there is none, or a [DamagedError] if a value has the wrong type.
+// scanError returns the error of reading a row: [ErrNotFound] without a row, or a [DamagedError] if a value has the wrong type.
 func scanError(err error, table, row string) error {
 	if err != nil && strings.HasPrefix(err.Error(), "sql: Scan error") {
 		return &DamagedError{table, row, "a value has the wrong type"}
