@@ -41,9 +41,9 @@ full: ## the long forms: a million executions per fuzz target, race without -sho
 crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-6]|Untouched|EveryFault|Service|K16Random|K17Torn|ProofVerifies)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
-	go test -count=1 -timeout 0 -v -run '^TestR10' ./gateway ./cmd/candor -hostile 25
-	go test -count=1 -timeout 0 -v -run '^TestR21' ./workbench/kaiza -sweep 1
-	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./workbench/workrail -long
+	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway ./cmd/candor -hostile 25
+	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1
+	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
 
 soak: ## append to a ledger for long, and see that nothing grows
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
@@ -65,27 +65,27 @@ conform: ## the official conformance suite, bare, with the boundary and through 
 	@.ci/run conform
 
 conform-all: ## the same, and its alphas for both protocol eras
-	go run ./internal/conformance/run -install
-	go run ./internal/conformance/run -alpha
+	go run ./cmd/internal/testing/conformance/run -install
+	go run ./cmd/internal/testing/conformance/run -alpha
 
 real: ## three published servers, directly and through the gateway, and put through probe
 	@.ci/run real
 
-real-all: ## the same with all that internal/realservers lists
-	go run ./internal/conformance/run -install
-	go run ./internal/realservers/run -all -install
-	go run ./internal/realservers/run -all
-	go run ./internal/realservers/run -all -probe
+real-all: ## the same with all that cmd/internal/testing/realservers lists
+	go run ./cmd/internal/testing/conformance/run -install
+	go run ./cmd/internal/testing/realservers/run -all -install
+	go run ./cmd/internal/testing/realservers/run -all
+	go run ./cmd/internal/testing/realservers/run -all -probe
 
 realservers: ## the same, and write what was seen to docs/realservers.md
-	go run ./internal/conformance/run -install
-	go run ./internal/realservers/run -all -install
-	go run ./internal/realservers/run -all -markdown docs/realservers.md
+	go run ./cmd/internal/testing/conformance/run -install
+	go run ./cmd/internal/testing/realservers/run -all -install
+	go run ./cmd/internal/testing/realservers/run -all -markdown docs/realservers.md
 
 probeservers: ## put them all through probe, and write what was seen to docs/probe-servers.md
-	go run ./internal/conformance/run -install
-	go run ./internal/realservers/run -all -install
-	go run ./internal/realservers/run -all -probe -markdown docs/probe-servers.md
+	go run ./cmd/internal/testing/conformance/run -install
+	go run ./cmd/internal/testing/realservers/run -all -install
+	go run ./cmd/internal/testing/realservers/run -all -probe -markdown docs/probe-servers.md
 
 cover: ## which lines the tests reach
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./...

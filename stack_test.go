@@ -103,10 +103,10 @@ func TestHarnessIsToldByPackage(t *testing.T) {
 	for function, want := range map[string]bool{
 		"runtime.gopanic": true, "runtime/debug.Stack": true, "testing.tRunner": true, "net/http.HandlerFunc.ServeHTTP": true, "reflect.Value.call": true,
 		"github.com/candor-mcp/candor.New": true, "github.com/candor-mcp/candor.(*Error).With": true, "github.com/candor-mcp/candor/boundary.wrap.func1": true,
-		"github.com/candor-mcp/candor/boundary/mcpgo.wrap": true, "github.com/candor-mcp/candor/contract.Classify": true, "github.com/candor-mcp/candor/gateway.run": true,
+		"github.com/candor-mcp/candor/boundary/mcpgo.wrap": true, "github.com/candor-mcp/candor/contract.Classify": true, "github.com/candor-mcp/candor/cmd/internal/gateway.run": true,
 		"github.com/candor-mcp/candor/internal/redact.Text": true, "github.com/modelcontextprotocol/go-sdk/mcp.(*Server).callTool": true, "github.com/mark3labs/mcp-go/server.x": true,
-		"main.main": false, "runtimes.f": false, "example.com/runtime.f": false, "github.com/candor-mcp/candor_test.F": false, "github.com/candor-mcp/candor/workbench.tool": false,
-		"net/httpx.f": false, "github.com/candor-mcp/candor/workbench/kaiza.readFile": false,
+		"main.main": false, "runtimes.f": false, "example.com/runtime.f": false, "github.com/candor-mcp/candor_test.F": false, "github.com/candor-mcp/candor/cmd/internal/workbench.tool": false,
+		"net/httpx.f": false, "github.com/candor-mcp/candor/cmd/internal/workbench/kaiza.readFile": false,
 	} {
 		if got := candor.IsHarness(function); got != want {
 			t.Errorf("%s: harness %v, want %v", function, got, want)

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/emits"
+	"github.com/candor-mcp/candor/internal/testing/emits"
 	"github.com/candor-mcp/candor/wire"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/planted"
+	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/meter/prom"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/corpus"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
 func load(t *testing.T, name string) []corpus.Record {

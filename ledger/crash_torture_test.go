@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 var cuts = flag.Int("cuts", 2_000, "how often TestR2PowerCutsLoseNothingAcknowledged cuts the power, at least")

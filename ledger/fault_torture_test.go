@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 // strike is one fault at one operation of one workload.

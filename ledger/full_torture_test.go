@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 // TestR4DiskFullAndBack fills a small file system of its own, in a process of its own, takes the filling away again, and expects service to go on

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/systrace"
+	"github.com/candor-mcp/candor/internal/testing/systrace"
 )
 
 var refText = regexp.MustCompile(`\b\d+-\d+-\d+\b`)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 var randomLives = flag.Int("lives", 300, "how many random lives TestUntouchedLedgersAlwaysVerify lives")

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 // stage is where a workload plays: a disk, a second one for checkpoints, and what callers were told. It runs in a bubble of

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/candor-mcp/candor/internal/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
 // crashStorage lets a ledger live on a file system that crashes, fills up or lies.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/systrace"
+	"github.com/candor-mcp/candor/internal/testing/systrace"
 )
 
 var kills = flag.Int("kills", 10, "how many servers TestR1SigkillLosesNothingThatWasSent kills")

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // candor builds the command that is shipped, and returns its path.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // Each iteration is one round in which all contestants are measured in turns. Run them with -benchtime 5x: only then targets are checked.

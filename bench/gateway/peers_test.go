@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/conformance"
-	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // The proxies of npm, as they come: they serve a server over stdio to HTTP clients.

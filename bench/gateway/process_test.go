@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // process is a started program with pipes to it. The end of the benchmark ends it.

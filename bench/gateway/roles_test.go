@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/load"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // roleEnv makes this binary one of the roles, so that each has a process of its own, as it would have in life.

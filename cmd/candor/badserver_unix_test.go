@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/badserver"
+	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 )
 
 func serveBadly() { os.Exit(badserver.Main()) }

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
 )
 
 // benchServer holds the flags of every command that serves a system of the workbench.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/kaiza"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 )
 
 // changesCommand holds the flags of `candor workbench changes`.

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
 func newConfig(w *world) *cobra.Command {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/gateway"
-	"github.com/candor-mcp/candor/internal/plug/trail"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/wire"

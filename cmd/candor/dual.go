@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/dual"
-	"github.com/candor-mcp/candor/workbench/dual/store"
 )
 
 // dualCommand holds the flags of `candor workbench dual`.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/candor-mcp/candor/internal/sqlitedb"
+	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 )
 
 // makeTasks leads a server through two tasks, an audit session and a round of votes, and names them in the environment: DONE is a task with

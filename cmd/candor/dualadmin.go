@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/dual"
-	"github.com/candor-mcp/candor/workbench/dual/consensus"
-	"github.com/candor-mcp/candor/workbench/dual/store"
-	"github.com/candor-mcp/candor/workbench/dual/tasks"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/consensus"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 )
 
 // dualAdmin holds what the commands below `candor workbench dual` share. They change nothing, and may be used while the server runs.

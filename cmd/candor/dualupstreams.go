@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/router"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/dual/router"
 )
 
 // dualUpstreams are the servers of the router. Each stands behind a gateway, which applies the policies of its file and records failures.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/workbench/dual"
-	"github.com/candor-mcp/candor/workbench/dual/export"
 )
 
 func newDualVerify(w *world) *cobra.Command {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/gateway"
-	"github.com/candor-mcp/candor/gateway/config"
 	"github.com/candor-mcp/candor/internal/ref"
 )
 

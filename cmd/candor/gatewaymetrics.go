@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway"
-	"github.com/candor-mcp/candor/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
 // gatewayStatus is the state of a running gateway; the names are part of what --json and the page /status promise.

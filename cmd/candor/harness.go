@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/harness"
 )
 
 // harnessCommand holds the flags of `candor workbench harness`.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 )
 
 // harnessDomains holds the flags of `candor workbench harness domains`.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 )
 
 // healthTimeout bounds the time that a client of the health endpoint may take to send its request.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/candor-mcp/candor/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 )
 
 const (
@@ -137,7 +137,7 @@ func sourceVariables(t *testing.T) map[string]string {
 	t.Helper()
 	variable := regexp.MustCompile(`"(MCP_[A-Z_]+[A-Z])["=]`)
 	files := map[string]string{}
-	for _, dir := range []string{"../../workbench/harness", "../../meter"} {
+	for _, dir := range []string{"../internal/workbench/harness", "../../meter"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

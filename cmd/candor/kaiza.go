@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/policy"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/kaiza"
-	"github.com/candor-mcp/candor/workbench/policy"
-	"github.com/candor-mcp/candor/workbench/preflight"
 )
 
 // kaizaCommand holds the flags of `candor workbench kaiza`.

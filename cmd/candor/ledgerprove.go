@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/workbench/dual/export"
 )
 
 // proveCommand holds the flags of `candor ledger prove`.

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/testbinary"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts")

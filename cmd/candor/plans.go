@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/workbench/kaiza"
-	"github.com/candor-mcp/candor/workbench/plan"
 )
 
 // planCommand holds the flags of the commands for the person who approves.

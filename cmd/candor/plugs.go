@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/internal/plug"
-	"github.com/candor-mcp/candor/internal/plug/trail"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/gateway/config"
-	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/probe/cases"
-	"github.com/candor-mcp/candor/probe/drive"
-	"github.com/candor-mcp/candor/probe/fake"
-	"github.com/candor-mcp/candor/probe/judge"
-	"github.com/candor-mcp/candor/probe/report"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
+	"github.com/candor-mcp/candor/cmd/internal/probe/drive"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
 // probeCommand holds the flags of `candor probe`.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/candor-mcp/candor/gateway/config"
-	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/probe/fake"
-	"github.com/candor-mcp/candor/probe/zoo"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
 )
 
 // probing runs candor probe and returns its report. The flags come before the target.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
 // TestProbeRefusesAReportAsARun: a report has no observations, and a run without any would be judged as fine.

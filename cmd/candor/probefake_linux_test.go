@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
 // TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason runs where no further namespace may be made. Real calls were meant for the fake, so

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 	"github.com/candor-mcp/candor/internal/near"
-	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/probe/report"
 )
 
 // files looks at the files that the flags name, before minutes are spent on a run that nobody could keep. It returns the baseline, if

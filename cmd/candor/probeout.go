@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/probe"
-	"github.com/candor-mcp/candor/probe/fake"
-	"github.com/candor-mcp/candor/probe/judge"
-	"github.com/candor-mcp/candor/probe/profile"
-	"github.com/candor-mcp/candor/probe/report"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
 // writeReport writes the report where it is wanted.

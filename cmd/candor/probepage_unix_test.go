@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
 // TestThePageAboutProbeTellsTheTruth compares docs/probe.md with what the program prints and with the rules that it has.

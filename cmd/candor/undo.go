@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/workbench/kaiza"
-	"github.com/candor-mcp/candor/workbench/workspace"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
 )
 
 // undoCommand holds the flags of `candor workbench undo`.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/candor-mcp/candor/workbench/kaiza"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 )
 
 // recoverFirst puts back what a crash has interrupted before anything else is undone, and says so. It reports done if that, or a change that

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/internal/plug"
-	"github.com/candor-mcp/candor/workbench"
 )
 
 func newWorkbench(w *world) *cobra.Command {

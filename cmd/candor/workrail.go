@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/workrail"
 )
 
 // workrailCommand holds the flags of `candor workbench workrail`.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench"
-	"github.com/candor-mcp/candor/workbench/workrail"
-	railsession "github.com/candor-mcp/candor/workbench/workrail/session"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
+	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
 // railCommand holds what the commands below `candor workbench workrail` share.

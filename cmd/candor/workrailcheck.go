@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
 // railCheckCommand holds the flags of `candor workbench workrail check`.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/workrail"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
 
 // doctorCommand holds the flags of `candor workbench workrail doctor`.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/workrail"
-	railsession "github.com/candor-mcp/candor/workbench/workrail/session"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
+	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
 // gcCommand holds the flags of `candor workbench workrail gc`.

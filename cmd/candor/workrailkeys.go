@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/workrail"
-	"github.com/candor-mcp/candor/workbench/workrail/token"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 )
 
 // railKeysCommand holds the flags of `candor workbench workrail rotate-keys`.

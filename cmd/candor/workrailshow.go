@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/workbench/workrail"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
 
 func newRailShow(w *world) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/asyncwriter"
+	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 )
 
 // world is everything outside the program that a command may touch.

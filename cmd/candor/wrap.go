@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/candor/early"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/gateway"
-	"github.com/candor-mcp/candor/gateway/config"
-	"github.com/candor-mcp/candor/internal/guard"
 )
 
 // wrapCommand holds the flags of `candor wrap`.

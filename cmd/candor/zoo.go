@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/probe/zoo"
+	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
 )
 
 // zooCommand holds the flags of `candor zoo`.

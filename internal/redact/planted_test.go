@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/planted"
+	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
 func TestNoPlantedSecretSurvives(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/internal/planted"
+	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
 // rulesAlone is what Policy.Text promises, without the prefilter: every word and every trigger byte is shown to the rules.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/candor-mcp/candor/internal/corpus"
 	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
 // serverTool is a tool of one recorded server.

@@ -70,7 +70,7 @@ func (c *importCheck) checkImport(f *File, spec *ast.ImportSpec, chain []string)
 	through := strings.Join(append(slices.Clip(chain), imported), " → ")
 	at := c.tree.at(spec.Pos())
 	switch own, isOwn := c.own(imported); {
-	case isOwn && (below(own, "internal") || below(own, "spec")):
+	case isOwn && c.isShared(own):
 		c.visit(own, chain)
 	case isOwn && below(own, c.room.Dir):
 	case isOwn:
@@ -145,6 +145,12 @@ func (c *importCheck) own(imported string) (dir string, ok bool) {
 	return strings.CutPrefix(imported, c.tree.Module+"/")
 }
 
+// isShared reports whether a package counts as a part of every package that imports it.
+func (c *importCheck) isShared(own string) bool {
+	row, _ := roomOf(c.rooms, own)
+	return row.Dir == "internal" || row.Dir == "spec" || row.Dir == "cmd/internal"
+}
+
 func (c *importCheck) name(dir string) string {
 	if dir == "." {
 		return path.Base(c.tree.Module)
@@ -165,7 +171,7 @@ func roomOf(rooms []Room, dir string) (Room, bool) {
 func below(dir, room string) bool { return dir == room || strings.HasPrefix(dir, room+"/") }
 
 func allows(r Room, target string) bool {
-	return target != "" && (slices.Contains(r.Own, "*") && target != "cmd" || slices.Contains(r.Own, target))
+	return target != "" && (slices.Contains(r.Own, "*") && !below(target, "cmd/candor") && !below(target, "cmd/internal/cli") || slices.Contains(r.Own, target))
 }
 
 func isSDK(imported string) bool {
@@ -227,17 +233,16 @@ func localNames(f *ast.File) map[string]string {
 const guardFile = "guard.go"
 
 // lineFolder is the engine of the harness's line protocol, which stands around the methods of domains as boundary does around tools.
-const lineFolder = "workbench/harness/line/"
+const lineFolder = "cmd/internal/workbench/harness/line/"
 
 // sqliteFolder opens SQLite, whose library panics when a connection gets no more memory. It recovers from that panic alone.
-const sqliteFolder = "internal/sqlitedb/"
+const sqliteFolder = "cmd/internal/sqlitedb/"
 
 // Recovers checks that recover is called only in the packages that stand around foreign code, and in the root's guard.
 func (t *Tree) Recovers() []Violation {
 	var found []Violation
 	for _, f := range t.Files {
-		room, _, _ := strings.Cut(f.Path, "/")
-		if f.Test || room == "boundary" || room == "gateway" || strings.HasPrefix(f.Path, lineFolder) || strings.HasPrefix(f.Path, sqliteFolder) || f.Path == guardFile {
+		if f.Test || below(f.Dir, "boundary") || below(f.Dir, "cmd/internal/gateway") || strings.HasPrefix(f.Path, lineFolder) || strings.HasPrefix(f.Path, sqliteFolder) || f.Path == guardFile {
 			continue
 		}
 		ast.Inspect(f.Syntax, func(n ast.Node) bool {

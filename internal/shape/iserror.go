@@ -23,14 +23,14 @@ var Writers = []Writer{
 
 // watched are the rooms that answer calls, besides all below workbench. Dialect and contract are left out: writing results is what they
 // are for.
-var watched = []string{"boundary", "boundary/mcpgo", "gateway", "probe", "workbench", "console"}
+var watched = []string{"boundary", "boundary/mcpgo", "cmd/internal/gateway", "cmd/internal/probe", "cmd/internal/workbench", "cmd/internal/console"}
 
 // IsErrorWriters finds what says isError outside the functions of the table, and rows that nothing needs.
 func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {
 	var found []Violation
 	used := make([]bool, len(allowed))
 	for _, f := range t.Files {
-		if f.Test || !slices.Contains(watched, f.Dir) && !strings.HasPrefix(f.Dir, "workbench/") {
+		if f.Test || !slices.Contains(watched, f.Dir) && !strings.HasPrefix(f.Dir, "cmd/internal/workbench/") {
 			continue
 		}
 		for _, fn := range functions(f) {

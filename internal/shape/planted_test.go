@@ -107,17 +107,17 @@ func TestPlantedImport(t *testing.T) {
 			map[string]string{"contract/a.go": goFile("contract", `func f() { go f() }`)},
 			"starts a goroutine"},
 		"gateway imports ledger": {
-			map[string]string{"gateway/a.go": goFile("gateway", "", own("ledger")), "ledger/a.go": goFile("ledger", "")},
-			"forbidden import gateway → " + own("ledger")},
+			map[string]string{"cmd/internal/gateway/a.go": goFile("gateway", "", own("ledger")), "ledger/a.go": goFile("ledger", "")},
+			"forbidden import cmd/internal/gateway → " + own("ledger")},
 		"gateway reaches meter through internal": {
 			map[string]string{
-				"gateway/a.go":    goFile("gateway", "", own("internal/x")),
-				"internal/x/a.go": goFile("x", "", own("meter")),
-				"meter/a.go":      goFile("meter", "")},
-			"gateway → internal/x → " + own("meter")},
+				"cmd/internal/gateway/a.go": goFile("gateway", "", own("internal/x")),
+				"internal/x/a.go":           goFile("x", "", own("meter")),
+				"meter/a.go":                goFile("meter", "")},
+			"cmd/internal/gateway → internal/x → " + own("meter")},
 		"gateway imports an SDK": {
-			map[string]string{"gateway/a.go": goFile("gateway", "", sdk)},
-			"an MCP SDK is imported: gateway → " + sdk},
+			map[string]string{"cmd/internal/gateway/a.go": goFile("gateway", "", sdk)},
+			"an MCP SDK is imported: cmd/internal/gateway → " + sdk},
 		"cmd imports an SDK": {
 			map[string]string{"cmd/candor/main.go": goFile("main", "", sdk)},
 			"an MCP SDK is imported: cmd/candor → " + sdk},
@@ -129,19 +129,19 @@ func TestPlantedImport(t *testing.T) {
 			"no row in the table of rooms"},
 		"what is allowed": {
 			map[string]string{
-				"a.go":                goFile("candor", "var _ net.Error; var _ time.Duration", "net", "time", "io/fs", "encoding/json", own("internal/x"), own("spec")),
-				"a_test.go":           goFile("candor", "", "os", "pgregory.net/rapid"),
-				"gen.go":              "//go:build ignore\n\n" + goFile("main", "", "os"),
-				"internal/x/a.go":     goFile("x", "", "net/url", "regexp"),
-				"spec/a.go":           goFile("spec", "", "embed"),
-				"wire/a.go":           goFile("wire", "", "io", own("internal/x")),
-				"wire/a_test.go":      goFile("wire_test", "", sdk),
-				"dialect/a.go":        goFile("dialect", "", module, own("wire")),
-				"contract/a.go":       goFile("contract", "", module, own("dialect")),
-				"boundary/a.go":       goFile("boundary", "", sdk, own("contract")),
-				"boundary/mcpgo/a.go": goFile("mcpgo", "", "github.com/mark3labs/mcp-go/server", own("boundary")),
-				"gateway/a.go":        goFile("gateway", "func f() { go f(); _ = time.Now() }", "time", "net/http", own("contract")),
-				"cmd/candor/main.go":  goFile("main", "", own("gateway"), own("ledger"), "github.com/spf13/cobra"),
+				"a.go":                      goFile("candor", "var _ net.Error; var _ time.Duration", "net", "time", "io/fs", "encoding/json", own("internal/x"), own("spec")),
+				"a_test.go":                 goFile("candor", "", "os", "pgregory.net/rapid"),
+				"gen.go":                    "//go:build ignore\n\n" + goFile("main", "", "os"),
+				"internal/x/a.go":           goFile("x", "", "net/url", "regexp"),
+				"spec/a.go":                 goFile("spec", "", "embed"),
+				"wire/a.go":                 goFile("wire", "", "io", own("internal/x")),
+				"wire/a_test.go":            goFile("wire_test", "", sdk),
+				"dialect/a.go":              goFile("dialect", "", module, own("wire")),
+				"contract/a.go":             goFile("contract", "", module, own("dialect")),
+				"boundary/a.go":             goFile("boundary", "", sdk, own("contract")),
+				"boundary/mcpgo/a.go":       goFile("mcpgo", "", "github.com/mark3labs/mcp-go/server", own("boundary")),
+				"cmd/internal/gateway/a.go": goFile("gateway", "func f() { go f(); _ = time.Now() }", "time", "net/http", own("contract")),
+				"cmd/candor/main.go":        goFile("main", "", own("cmd/internal/gateway"), own("ledger"), "github.com/spf13/cobra"),
 			}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +157,8 @@ func TestPlantedImport(t *testing.T) {
 func TestPlantedRecover(t *testing.T) {
 	body := "func f() { defer func() { _ = recover() }() }"
 	for file, want := range map[string]string{
-		"wire/a.go": "calls recover", "boundary/a.go": "", "gateway/a.go": "", "guard.go": "",
-		"workbench/harness/line/a.go": "", "internal/sqlitedb/a.go": "", "workbench/harness/kg/a.go": "calls recover", "a.go": "calls recover", "wire/guard.go": "calls recover",
+		"wire/a.go": "calls recover", "boundary/a.go": "", "cmd/internal/gateway/a.go": "", "guard.go": "",
+		"cmd/internal/workbench/harness/line/a.go": "", "cmd/internal/sqlitedb/a.go": "", "cmd/internal/workbench/harness/kg/a.go": "calls recover", "a.go": "calls recover", "wire/guard.go": "calls recover",
 	} {
 		got, err := shape.Load(tree(map[string]string{file: goFile("p", body)}), module)
 		if err != nil {

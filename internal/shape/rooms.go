@@ -12,7 +12,7 @@ type Room struct {
 
 // Rooms is the import direction of the whole repository:
 //
-//	cmd → gateway, probe, console, workbench → contract → dialect → wire, candor
+//	cli → gateway, probe, console, workbench → contract → dialect → wire, candor
 //
 // A room that does not exist yet has its row already, so that it is born with its rules.
 var Rooms = []Room{
@@ -32,13 +32,13 @@ var Rooms = []Room{
 		Why: "labels come from the closed sets of the root; anything else could grow without bound"},
 	{Dir: "serve", Own: []string{".", "dialect", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
 		Why: "serve plugs boundary, ledger and meter together for somebody's server, as cmd does for ours; it adds nothing of its own"},
-	{Dir: "gateway", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
+	{Dir: "cmd/internal/gateway", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "the gateway declares the two small interfaces it needs and cmd plugs ledger and meter in; it moves bytes, so it needs no SDK"},
-	{Dir: "probe", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
+	{Dir: "cmd/internal/probe", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "probe judges by the same rules the gateway applies, and must not share the gateway's mistakes"},
-	{Dir: "console", Own: []string{".", "wire", "dialect", "contract", "ledger", "meter"}, Outside: true,
+	{Dir: "cmd/internal/console", Own: []string{".", "wire", "dialect", "contract", "ledger", "meter"}, Outside: true,
 		Why: "the console reads what was recorded and counted; it never touches a live call"},
-	{Dir: "workbench", Own: []string{".", "wire", "dialect", "contract", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
+	{Dir: "cmd/internal/workbench", Own: []string{".", "wire", "dialect", "contract", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
 		Why: "the reference servers are users of the toolkit, and of nothing above it"},
 	{Dir: "candortest", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "other people's servers run this kit: it must not force an SDK on them"},
@@ -47,8 +47,16 @@ var Rooms = []Room{
 	{Dir: "spec", Pure: true, Why: "the contract is data for every language; it does nothing"},
 	{Dir: "examples", Own: []string{"*"}, Outside: true, SDK: true,
 		Why: "examples show the pieces together"},
-	{Dir: "cmd", Own: []string{"*"}, Outside: true,
-		Why: "cmd plugs the pieces together; it reaches an SDK only through boundary or workbench"},
+	{Dir: "cmd/internal/testing", Own: []string{"*"}, Outside: true, SDK: true,
+		Why: "servers and clients that only tests start"},
+	{Dir: "cmd/internal/cli", Own: []string{"*"}, Outside: true,
+		Why: "the commands connect the pieces; they reach an SDK only through boundary or workbench"},
+	{Dir: "cmd/candor", Own: []string{"*", "cmd/internal/cli"}, Outside: true,
+		Why: "main starts the commands, and does nothing else"},
+	{Dir: "cmd/internal", Own: []string{"*"}, Outside: true,
+		Why: "a package shared by parts of the program obeys the rules of every package that imports it"},
+	{Dir: "internal/testing", Own: []string{"*"}, Outside: true, SDK: true,
+		Why: "helpers that only tests import"},
 	{Dir: "internal", Own: []string{"*"}, Outside: true,
 		Why: "an internal package obeys the rules of every room that imports it; by itself it only may not bring an SDK"},
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/shape"
-	"github.com/candor-mcp/candor/internal/testbinary"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
 // This file holds the repository to the rules; planted_test.go shows that each rule can go red.

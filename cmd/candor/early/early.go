@@ -8,7 +8,7 @@ package early
 import (
 	"os"
 
-	"github.com/candor-mcp/candor/internal/guard"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
 // Word is the hidden command. See [guard.Main].

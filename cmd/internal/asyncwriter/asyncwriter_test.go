@@ -1,0 +1,126 @@
+package asyncwriter_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
+)
+
+func notice(writes, size int) []byte {
+	return fmt.Appendf(nil, "dropped %d writes, %d bytes\n", writes, size)
+}
+
+func TestWritesPassInOrder(t *testing.T) {
+	var out bytes.Buffer
+	a := asyncwriter.New(&out, 1<<20, notice)
+	var want strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(a, "line %d\n", i)
+		fmt.Fprintf(&want, "line %d\n", i)
+	}
+	if !a.Close(time.Minute) {
+		t.Fatal("not everything was written")
+	}
+	if out.String() != want.String() {
+		t.Errorf("wrote %d bytes, want %d", out.Len(), want.Len())
+	}
+	if _, err := a.Write([]byte("late")); err == nil {
+		t.Error("a closed writer takes more")
+	}
+}
+
+// TestWriteDoesNotBlock: the reader of a pipe stalls, then reads on and finds a notice in place of what was dropped.
+func TestWriteDoesNotBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		a := asyncwriter.New(w, 100, notice)
+		for range 50 {
+			if n, err := a.Write([]byte("0123456789")); n != 10 || err != nil {
+				t.Fatal(n, err)
+			}
+			synctest.Wait()
+		}
+		var text bytes.Buffer
+		var all sync.WaitGroup
+		all.Go(func() { _, _ = io.Copy(&text, r) })
+		synctest.Wait()
+		fmt.Fprint(a, "and after it")
+		if !a.Close(time.Second) {
+			t.Error("not everything was written")
+		}
+		_ = w.Close()
+		all.Wait()
+		if want := strings.Repeat("0123456789", 11) + "dropped 39 writes, 390 bytes\nand after it"; text.String() != want {
+			t.Errorf("wrote %q, want %q", text.String(), want)
+		}
+	})
+}
+
+// TestQueuedBytesAreNotOverwritten: what is written while an earlier write hangs must not land in the buffer that is being written.
+func TestQueuedBytesAreNotOverwritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		a := asyncwriter.New(w, 100, notice)
+		var text []byte
+		for _, line := range []string{"first.", "second", "third.", "fourth"} {
+			fmt.Fprint(a, line)
+			synctest.Wait() // the goroutine hangs in the write, or waits for more
+			if line == "third." {
+				continue
+			}
+			b := make([]byte, 6)
+			if _, err := io.ReadFull(r, b); err != nil {
+				t.Fatal(err)
+			}
+			text = append(text, b...)
+			synctest.Wait()
+		}
+		all := make(chan []byte)
+		go func() {
+			rest, _ := io.ReadAll(r)
+			all <- rest
+		}()
+		a.Close(time.Second)
+		_ = w.Close()
+		if text = append(text, <-all...); string(text) != "first.secondthird.fourth" {
+			t.Errorf("wrote %q", text)
+		}
+	})
+}
+
+func TestCloseIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		a := asyncwriter.New(w, 100, notice)
+		fmt.Fprint(a, "text")
+		if a.Close(time.Second) {
+			t.Error("all was written, though nothing reads")
+		}
+		_ = r.Close() // lets go of the goroutine
+	})
+}
+
+func TestFirstErrorIsReturned(t *testing.T) {
+	broken := errors.New("broken")
+	r, w := io.Pipe()
+	_ = r.CloseWithError(broken)
+	a := asyncwriter.New(w, 100, notice)
+	fmt.Fprint(a, "text")
+	for {
+		if _, err := a.Write([]byte("more")); errors.Is(err, broken) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if !a.Close(time.Minute) {
+		t.Error("the goroutine has not ended")
+	}
+}

@@ -1,0 +1,259 @@
+// Package config reads candor.yaml, the file that says what a gateway fronts and how, and profiles, the rules for one server.
+//
+// It is strict, because a key that is silently ignored is a setting somebody believes in. An unknown key is refused and told its
+// neighbour; so are keys that stand there twice, values without a unit, and secrets written into the file. Every [Problem] says
+// where it stands, shows the line and says what would do.
+//
+// The reader, the [Schema] and the reference in docs/gateway.md are made from one table of keys, so that they cannot disagree.
+package config
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// Defaults of a file that does not say otherwise.
+const (
+	DefaultListen = "127.0.0.1:8765"
+	DefaultDrain  = 10 * time.Second
+)
+
+// None is the word for doing without: no ledger, no deadline, no token.
+const None = "none"
+
+// File is what a gateway fronts, and how. It is complete: what a file leaves out has its default, and what it says once for
+// all upstreams stands in each.
+type File struct {
+	Listen    string        // where clients connect
+	Admin     string        // where an operator looks at health and counters; "" is nowhere
+	Hosts     []string      // names it is known by beside those of this machine
+	Token     string        // what every client must bear; "" is none
+	TokenEnv  string        // the environment variable that holds it; no server that is started may see it
+	NoToken   bool          // that was chosen, with the word none
+	Ledger    string        // a folder, [None], or "" for the usual one
+	Drain     time.Duration // how long open calls may take to finish at the end
+	Upstreams []Upstream    // in the order of the file
+}
+
+// Upstream is one server behind the gateway. Either URL or Command is set.
+type Upstream struct {
+	Name    string
+	URL     *url.URL
+	Command []string
+	Env     []string // what Command gets beside the environment of the gateway, as NAME=VALUE
+	Shared  bool     // all sessions share one server that Command starts
+	Restart int      // how often in a minute such a server is started again
+	// Secrets are the environment variables with a secret that the settings refer to. They are not for the other upstreams.
+	Secrets []string
+	Profile string // the file whose rules are among those in Options; "" is none
+
+	Options gateway.Options     // without ledger, meter and logger, which are plugged in later
+	HTTP    gateway.HTTPOptions // who may ask, and what the door may hold
+}
+
+// Source is where a file gets what it names from.
+type Source struct {
+	Getenv   func(string) string               // nil is [os.Getenv]
+	ReadFile func(name string) ([]byte, error) // nil is [os.ReadFile]
+}
+
+func (s Source) filled() Source {
+	if s.Getenv == nil {
+		s.Getenv = os.Getenv
+	}
+	if s.ReadFile == nil {
+		s.ReadFile = readFile
+	}
+	return s
+}
+
+// readFile reads no more of a file than can be used.
+func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return nil, fmt.Errorf("%s is no file of at most %d KiB", name, maxBytes>>10)
+	}
+	return os.ReadFile(name)
+}
+
+// Read reads a file. Names of other files in it are relative to its folder. The error is an [*Error] if the file is there and
+// cannot be used.
+func Read(name string, s Source) (*File, error) {
+	s = s.filled()
+	data, err := s.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, data, s)
+}
+
+// Parse reads the text of a file that has that name.
+func Parse(name string, data []byte, s Source) (*File, error) {
+	r := newReader(name, data, s.filled())
+	d := &draft{dir: filepath.Dir(name), profiles: map[*Upstream]*gateway.Rules{}}
+	r.document(data, "the file", d.keys())
+	if len(d.upstreams)+r.Count() == 0 {
+		r.Whole(mistake("add one below upstreams:, such as github: {url: http://127.0.0.1:3000/mcp}", "there is no upstream"))
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return d.file(), nil
+}
+
+// draft is a file while it is read.
+type draft struct {
+	dir       string // of the file
+	f         File
+	version   int
+	origins   []string
+	mode      gateway.Mode
+	dialect   dialect.Dialect
+	timeout   time.Duration
+	start     time.Duration
+	limits    gateway.Limits
+	door      gateway.HTTPOptions
+	upstreams []*Upstream
+	profiles  map[*Upstream]*gateway.Rules
+}
+
+func (d *draft) keys() []key {
+	return []key{
+		{name: "version", needed: true, value: version(&d.version), about: "the version of this format"},
+		{name: "listen", value: parsed(&d.f.Listen, "an address such as "+DefaultListen, ParseListen),
+			about: "where clients connect; default " + DefaultListen + ". An address that other machines reach needs a token"},
+		{name: "admin", value: parsed(&d.f.Admin, "an address of this machine such as 127.0.0.1:8766", ParseAdmin),
+			about: "where `/healthz`, `/metrics` and `/status` are served; default nowhere"},
+		{name: "token", value: d.token(), about: "what clients must send as `Authorization: Bearer …`; default none"},
+		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
+			about: "names this gateway is known by, beside those of this machine; `*` is any"},
+		{name: "origins", value: words(&d.origins, "a list of origins such as https://app.example"),
+			about: "web pages that may call from a browser and read the answers (CORS); `*` is any"},
+		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, or none", d.path),
+			about: "where failures are recorded; default `CANDOR_LEDGER`, else the state folder of the user"},
+		{name: "drain", value: parsed(&d.f.Drain, "a duration such as 10s", ParseDuration),
+			about: "how long open calls may take to finish when the gateway is stopped; default 10s"},
+		{name: "mode", value: choice(&d.mode, "mode", gateway.Modes()), about: "what may be done to failing answers, unless an upstream says otherwise; default annotate"},
+		{name: "dialect", value: dialectValue(&d.dialect), about: "the shape of answers that the gateway makes itself, unless an upstream says otherwise; default candor"},
+		{name: "timeout", value: deadline(&d.timeout), about: "how long a call may take without a sign of progress, unless an upstream says otherwise; default 5m"},
+		{name: "startTimeout", value: deadline(&d.start), about: "how long a server may take to answer `initialize`, unless an upstream says otherwise; default 2m"},
+		{name: "limits", value: mapping("limits", d.limitKeys), about: "what peers may make the gateway hold"},
+		{name: "upstreams", needed: true, value: named("upstream", "upstreams by name", d.upstream),
+			about: "the servers behind the gateway, by a name that becomes the path: `/NAME/`"},
+	}
+}
+
+func (d *draft) limitKeys() []key {
+	return []key{
+		{name: "message", value: parsed(&d.limits.Message.MaxBytes, "a size such as 16MiB", ParseSize), about: "bytes of one message; default 16MiB"},
+		{name: "depth", value: integer(&d.limits.Message.MaxDepth, 8, 10_000), about: "nesting of one message; default 128"},
+		{name: "calls", value: integer(&d.limits.Calls, 1, 1_000_000), about: "calls of one upstream open at a time; default 4096, of a server that is started 1024"},
+		{name: "late", value: integer(&d.limits.Late, 1, 1_000_000), about: "calls given up whose answers may still come; default 4096"},
+		{name: "sessions", value: integer(&d.door.Sessions, 1, 10_000_000), about: "sessions of one upstream known at a time; default 10000, of a server that is started 32: each may be a process"},
+		{name: "streams", value: integer(&d.door.Streams, 1, 1_000_000), about: "event streams of one upstream open at a time; default 4096"},
+		{name: "idle", value: parsed(&d.door.Rest, "a duration such as 1h", ParseDuration), about: "after which a session that nobody uses is forgotten, and its server ended; default 1h, of a server that is started 30m"},
+		{name: "patience", value: parsed(&d.door.Patience, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
+	}
+}
+
+// version refuses a file that was written for another reader.
+func version(into *int) value {
+	return scalar("1", map[string]any{"const": 1}, func(text string) error {
+		if text != "1" {
+			return mistake("this program reads version 1", "version %s of the format is unknown", quote(text))
+		}
+		*into = 1
+		return nil
+	})
+}
+
+// path is a folder or file relative to this file.
+func (d *draft) path(text string) (string, error) {
+	switch {
+	case text == "":
+		return "", mistake("leave the key out for the default", "the name is empty")
+	case text == None || filepath.IsAbs(text):
+		return text, nil
+	default:
+		return filepath.Join(d.dir, text), nil
+	}
+}
+
+// file is the draft with what was said for all upstreams put into each.
+func (d *draft) file() *File {
+	f := d.f
+	for _, u := range d.upstreams {
+		u.Options.Mode = orElse(u.Options.Mode, d.mode)
+		u.Options.Timeout = orElse(u.Options.Timeout, d.timeout)
+		u.Options.StartTimeout = orElse(u.Options.StartTimeout, d.start)
+		if u.Options.Dialect == nil {
+			u.Options.Dialect = d.dialect
+		}
+		if more := d.profiles[u]; more != nil {
+			own := rules(&u.Options)
+			own.Masks, own.Codes = append(own.Masks, more.Masks...), append(own.Codes, more.Codes...)
+			own.Results = append(own.Results, more.Results...)
+		}
+		u.Options.Limits = d.limits
+		u.HTTP = gateway.HTTPOptions{
+			Header: u.HTTP.Header, Hosts: f.Hosts, Origins: d.origins, Token: f.Token,
+			Sessions: d.door.Sessions, Streams: d.door.Streams, Rest: d.door.Rest, Patience: d.door.Patience, Calls: d.limits.Calls,
+		}
+		f.Upstreams = append(f.Upstreams, *u)
+	}
+	f.fill()
+	return &f
+}
+
+func (f *File) fill() {
+	f.Listen = orElse(f.Listen, DefaultListen)
+	f.Drain = orElse(f.Drain, DefaultDrain)
+}
+
+func orElse[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// Of returns the file that fronts upstreams with everything else as it is by default: what a command line says.
+func Of(token string, hosts []string, upstreams ...Upstream) *File {
+	f := &File{Token: token, Hosts: hosts, Upstreams: upstreams}
+	for i := range f.Upstreams {
+		f.Upstreams[i].HTTP.Token, f.Upstreams[i].HTTP.Hosts = token, hosts
+	}
+	f.fill()
+	return f
+}
+
+// At returns the upstream of a name at an address, with everything else as it is by default.
+func At(name string, target *url.URL) Upstream {
+	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+}
+
+// CheckReach refuses a gateway that other machines can reach and that would let anybody in, or nobody. The error is a [*Mistake].
+func (f *File) CheckReach() error {
+	switch {
+	case IsLocal(f.Listen):
+		return nil
+	case f.Token == "" && !f.NoToken:
+		return mistake("ask for a token from the environment, or say that none is wanted: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
+			"%s can be reached from other machines, and there is no token", f.Listen)
+	case len(f.Hosts) == 0:
+		return mistake("say by which names it is known: hosts: [gate.example] in the file, or --host; * is any",
+			"%s can be reached from other machines, and every request from there would be refused", f.Listen)
+	}
+	return nil
+}

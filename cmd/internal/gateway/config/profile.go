@@ -1,0 +1,89 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+)
+
+// Profile is what is known about one server beforehand: a file that probe has written and a person has read.
+type Profile struct {
+	Server string // its name, for people; "" if the file has none
+	Rules  *gateway.Rules
+}
+
+// ReadProfile reads the file of a profile. The error is an [*Error] if the file is there and cannot be used.
+func ReadProfile(name string, s Source) (*Profile, error) {
+	s = s.filled()
+	data, err := s.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProfile(name, data)
+}
+
+// ParseProfile reads the text of a profile that has that name.
+func ParseProfile(name string, data []byte) (*Profile, error) {
+	r := newReader(name, data, Source{}.filled())
+	p, o := newProfile()
+	r.document(data, "the profile", profileKeys(p, o))
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	p.Rules = o.Rules
+	return p, nil
+}
+
+func newProfile() (*Profile, *gateway.Options) {
+	return &Profile{}, &gateway.Options{Rules: &gateway.Rules{}}
+}
+
+func profileKeys(p *Profile, o *gateway.Options) []key {
+	return []key{
+		{name: "version", needed: true, value: version(new(int)), about: "the version of this format"},
+		{name: "server", value: text(&p.Server, "a name"), about: "the server that the rules are made for"},
+		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
+		{name: "codes", value: codes(o), about: "what the server's errors mean"},
+		{name: "results", value: results(o), about: "tools whose failures come as JSON-RPC errors and are told as results, so that a model sees them"},
+		note(),
+	}
+}
+
+// profile reads the file that an upstream names. Its rules come after those in the configuration, which are the more particular.
+func (d *draft) profile(u *Upstream) value {
+	return value{words: "a file", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
+		text, ok := word(n)
+		if !ok {
+			r.fail(n, mistake("give a file", "this is %s", describe(n)))
+			return
+		}
+		name, err := d.path(text)
+		if err != nil {
+			r.fail(n, err)
+			return
+		}
+		p, err := ReadProfile(name, Source{Getenv: r.getenv, ReadFile: r.open})
+		if inside, ok := errors.AsType[*Error](err); ok {
+			for _, problem := range inside.Problems {
+				r.Add(problem)
+			}
+			return
+		}
+		if err != nil {
+			r.fail(n, mistake("the name is relative to the folder of this file", "the profile cannot be read: %s", behind(err)))
+			return
+		}
+		u.Profile, d.profiles[u] = name, p.Rules
+	}}
+}
+
+// behind is an error of the file system without the name, which the line shows already.
+func behind(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

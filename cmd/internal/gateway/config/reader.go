@@ -1,0 +1,122 @@
+package config
+
+import (
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+)
+
+// The bounds of a file. Its author is an operator, but a slip of an operator's script must not take the gateway down.
+const (
+	maxBytes = 1 << 20
+	maxNodes = 100_000 // values, those behind an alias counted each time
+)
+
+var form = yamlfile.Form{
+	MaxBytes: maxBytes, Large: "split it into several gateways, or move rules into profiles", Quoted: "texts with : # [ or {",
+}
+
+// reader walks the tree of one file and collects what is wrong with it.
+type reader struct {
+	*yamlfile.Report
+	getenv  func(string) string
+	open    func(name string) ([]byte, error) // for files that this one names
+	anchors map[string]ast.Node
+	nodes   int
+}
+
+func newReader(file string, data []byte, s Source) *reader {
+	return &reader{Report: yamlfile.NewReport(file, data), getenv: s.Getenv, open: s.ReadFile, anchors: map[string]ast.Node{}}
+}
+
+// document reads the one mapping that a file consists of.
+func (r *reader) document(data []byte, of string, keys []key) {
+	root, ok := r.parse(data)
+	if !ok {
+		return
+	}
+	if root == nil {
+		r.Whole(mistake("it begins with version: 1", "the file is empty"))
+		return
+	}
+	mapping(of, func() []key { return keys }).read(r, root)
+}
+
+// parse returns the root of the tree, nil of an empty file. ok is false if it is no YAML, and that was told.
+func (r *reader) parse(data []byte) (root ast.Node, ok bool) {
+	defer func() {
+		if v := recover(); v != nil { // a file that the parser chokes on is a bad file, not the end of a running gateway
+			r.Whole(mistake("simplify it, or write it as JSON", "the file cannot be read as YAML"))
+			root, ok = nil, false
+		}
+	}()
+	return r.Parse(data, form)
+}
+
+// fail tells a problem of a value.
+func (r *reader) fail(n ast.Node, err error) { r.At(n.GetToken(), err) }
+
+// hide tells a problem of a value that may be a secret: the line is not shown.
+func (r *reader) hide(n ast.Node, err error) { r.Hide(n.GetToken(), err) }
+
+// resolve follows anchors and aliases to the value itself. It returns nil if there is none to be had, and that was told.
+func (r *reader) resolve(n ast.Node) ast.Node {
+	for range yamlfile.MaxFlow {
+		if r.nodes++; r.nodes > maxNodes {
+			if r.nodes == maxNodes+1 {
+				r.fail(n, mistake("use fewer aliases", "the file says too much: more than %d values, those behind an alias counted each time", maxNodes))
+			}
+			return nil
+		}
+		switch v := n.(type) {
+		case *ast.AnchorNode:
+			r.anchors[v.Name.String()] = v.Value
+			n = v.Value
+		case *ast.AliasNode:
+			target, ok := r.anchors[v.Value.String()]
+			if !ok {
+				r.fail(n, mistake("an anchor stands before its aliases", "there is no anchor %s", quote(v.Value.String())))
+				return nil
+			}
+			n = target
+		case *ast.TagNode:
+			r.fail(n, mistake("leave it out", "a tag means nothing here"))
+			return nil
+		default:
+			return n
+		}
+	}
+	r.fail(n, mistake("an anchor cannot hold itself", "the alias runs in a circle"))
+	return nil
+}
+
+// name returns the text of a key; ok is false if it is no plain word, and that was told.
+func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
+	switch k.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode, *ast.NullNode:
+		return k.GetToken().Value, true
+	case *ast.MergeKeyNode:
+		r.fail(k, mistake("write the keys out, or use an alias for a whole value", "a merge (<<) is not read"))
+	default:
+		r.fail(k, mistake("a key is a plain word", "this cannot be a key"))
+	}
+	return "", false
+}
+
+// describe names the kind of a value as a person would.
+func describe(n ast.Node) string {
+	switch n.(type) {
+	case *ast.NullNode:
+		return "nothing"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.BoolNode:
+		return "true or false"
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "a number"
+	default:
+		return "a text"
+	}
+}

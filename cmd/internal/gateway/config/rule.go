@@ -1,0 +1,198 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+	"github.com/candor-mcp/candor/internal/near"
+)
+
+// masks reads rules that call successes failures into the options.
+func masks(o *gateway.Options) value {
+	return sequence("a list of rules", func() value { return mask(func(m gateway.Mask) { rules(o).Masks = append(rules(o).Masks, m) }) })
+}
+
+// codes reads rules that say what errors mean into the options.
+func codes(o *gateway.Options) value {
+	return sequence("a list of rules", func() value { return codeRule(func(c gateway.CodeRule) { rules(o).Codes = append(rules(o).Codes, c) }) })
+}
+
+// results reads which tools' errors are told as results into the options.
+func results(o *gateway.Options) value {
+	return sequence("a list of rules", func() value {
+		return resultRule(func(t gateway.ResultRule) { rules(o).Results = append(rules(o).Results, t) })
+	})
+}
+
+func rules(o *gateway.Options) *gateway.Rules {
+	if o.Rules == nil {
+		o.Rules = &gateway.Rules{}
+	}
+	return o.Rules
+}
+
+func mask(add func(gateway.Mask)) value {
+	m := new(gateway.Mask)
+	return checked(mapping("a mask", func() []key {
+		return []key{
+			{name: "tool", needed: true, value: text(&m.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
+			{name: "path", value: text(&m.Path, "a JSON Pointer such as /success"), about: "where to look, in structuredContent or in the JSON that the first text holds"},
+			{name: "equals", value: jsonValue(&m.Equals), about: "what stands there; without it, anything that is there and is not null"},
+			{name: "text", value: text(&m.Text, "a regular expression"), about: "what the first text holds"},
+			{name: "except", value: text(&m.Except, "a regular expression"), about: "what lifts the rule if the first text holds it"},
+			{name: "code", value: code(&m.Code), about: "what to call the failure; default what its text says"},
+			{name: "retry", value: retryAdvice(&m.Retry), about: "the advice to give; default that of the code"},
+			note(),
+		}
+	}), func() error {
+		one := gateway.Rules{Masks: []gateway.Mask{*m}}
+		if err := one.Compile(); err != nil {
+			return err
+		}
+		add(one.Masks[0])
+		return nil
+	})
+}
+
+func codeRule(add func(gateway.CodeRule)) value {
+	c := new(gateway.CodeRule)
+	return checked(mapping("a code rule", func() []key {
+		return []key{
+			{name: "tool", value: text(&c.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several; default any"},
+			{name: "said", value: text(&c.Said, "a code as the server says it"), about: "the code, symbol or number that the server uses"},
+			{name: "text", value: text(&c.Text, "a regular expression"), about: "what the server's message holds"},
+			{name: "code", needed: true, value: code(&c.Code), about: "what it means"},
+			note(),
+		}
+	}), func() error {
+		one := gateway.Rules{Codes: []gateway.CodeRule{*c}}
+		if err := one.Compile(); err != nil {
+			return err
+		}
+		add(one.Codes[0])
+		return nil
+	})
+}
+
+func resultRule(add func(gateway.ResultRule)) value {
+	t := new(gateway.ResultRule)
+	return checked(mapping("a result rule", func() []key {
+		return []key{
+			{name: "tool", needed: true, value: text(&t.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
+			note(),
+		}
+	}), func() error {
+		one := gateway.Rules{Results: []gateway.ResultRule{*t}}
+		if err := one.Compile(); err != nil {
+			return err
+		}
+		add(one.Results[0])
+		return nil
+	})
+}
+
+// checked reads a rule and then has it checked as a whole, unless a part of it is wrong already.
+func checked(v value, check func() error) value {
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		before := r.Count()
+		if read(r, n); r.Count() > before {
+			return
+		}
+		if err := check(); err != nil {
+			if inner := errors.Unwrap(err); inner != nil {
+				err = inner // without the number of the rule: the place is told
+			}
+			all, _ := yamlfile.Pairs(n)
+			r.fail(first(all, n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
+		}
+	}
+	return v
+}
+
+// note is what a rule says to whoever reads the file.
+func note() key {
+	return key{name: "note", value: text(new(string), "a text"), about: "why the rule is there, for whoever reads the file"}
+}
+
+// code is a code of the catalogue.
+func code(into *candor.Code) value {
+	return scalar("a code such as RATE_LIMITED", map[string]any{"type": "string"}, func(text string) error {
+		c, err := candor.ParseCode(text)
+		if err != nil {
+			hint := near.Hint(text, symbols(), "")
+			return mistake(strings.TrimSpace(hint+" candor codes lists them"), "unknown code %s", quote(text))
+		}
+		*into = c
+		return nil
+	})
+}
+
+func symbols() []string {
+	var all []string
+	for c := range candor.Codes() {
+		all = append(all, c.Symbol())
+	}
+	return all
+}
+
+// retryAdvice is one of the three kinds of advice; a duration stands for waiting that long.
+func retryAdvice(into **candor.Retry) value {
+	const words = "not_retryable, retryable_immediate, or a duration such as 30s"
+	return scalar(words, map[string]any{"type": "string"}, func(text string) error {
+		var advice candor.Retry
+		switch text {
+		case string(candor.RetryNever):
+			advice = candor.NoRetry()
+		case string(candor.RetryImmediate):
+			advice = candor.RetryNow()
+		default:
+			d, err := ParseDuration(text)
+			if err != nil || d > candor.MaxRetryAfter {
+				return mistake("give "+words, "%s is no advice", quote(text))
+			}
+			advice = candor.RetryIn(d)
+		}
+		*into = &advice
+		return nil
+	})
+}
+
+// jsonValue is a scalar, kept as the JSON text that it stands for.
+func jsonValue(into *string) value {
+	const words = "a text, a number, true, false or null"
+	return value{words: words, schema: map[string]any{"type": []any{"string", "number", "boolean", "null"}}, read: func(r *reader, n ast.Node) {
+		got, ok := word(n)
+		switch n.(type) {
+		case *ast.NullNode:
+			*into = "null"
+		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+			if !json.Valid([]byte(got)) {
+				r.fail(n, mistake("write it as in JSON", "%s is no number of JSON", quote(got)))
+				return
+			}
+			*into = got
+		default:
+			if !ok {
+				r.fail(n, mistake("give "+words, "this is %s", describe(n)))
+				return
+			}
+			*into = jsonText(got)
+		}
+	}}
+}
+
+// jsonText is a text as JSON.
+func jsonText(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a text can always be written
+	return strings.TrimSuffix(b.String(), "\n")
+}

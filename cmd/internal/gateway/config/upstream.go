@@ -1,0 +1,197 @@
+package config
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// upstream begins an upstream of that name and returns how it is read.
+func (d *draft) upstream(name string) (value, error) {
+	if err := CheckName(name); err != nil {
+		return value{}, err
+	}
+	u := &Upstream{Name: name, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+	whole := mapping("an upstream", func() []key { return d.upstreamKeys(u) })
+	read := whole.read
+	whole.read = func(r *reader, n ast.Node) {
+		before := r.Count()
+		read(r, n)
+		if r.Count() > before {
+			return
+		}
+		if m := u.check(); m != nil {
+			all, _ := yamlfile.Pairs(n)
+			r.fail(first(all, n), m)
+			return
+		}
+		d.upstreams = append(d.upstreams, u)
+	}
+	return whole, nil
+}
+
+// check refuses what does not go together.
+func (u *Upstream) check() *Mistake {
+	switch {
+	case (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == ""):
+		return mistake("give url: http://… for a server that runs, or command: [npx, …] for one to be started",
+			"the upstream %s needs one of url and command", u.Name)
+	case u.URL != nil && (len(u.Env) > 0 || u.Shared || u.Restart > 0):
+		return mistake("leave them out", "env, shared and restart are for a command, and the upstream %s has a url", u.Name)
+	case u.URL == nil && len(u.HTTP.Header) > 0:
+		return mistake("leave them out", "headers are for a url, and the upstream %s has a command", u.Name)
+	}
+	return nil
+}
+
+func (d *draft) upstreamKeys(u *Upstream) []key {
+	o := &u.Options
+	return []key{
+		{name: "url", value: parsed(&u.URL, "an address such as http://127.0.0.1:3000/mcp", ParseURL), about: "the server's streamable HTTP or legacy SSE end"},
+		{name: "command", value: words(&u.Command, "a list of words such as [npx, -y, some-mcp-server]"),
+			about: "a server on standard input and output, started by the gateway"},
+		{name: "env", value: environment(&u.Env, &u.Secrets), about: "what the command gets beside the environment of the gateway, which it gets without the secrets of other upstreams; a value may hold `${NAME}`"},
+		{name: "shared", value: boolean(func(on bool) { u.Shared = on }), about: "whether all sessions share one server; default false: each has its own"},
+		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "how often in a minute a server that dies is started again; default 0"},
+		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "what may be done to failing answers"},
+		{name: "dialect", value: dialectValue(&o.Dialect), about: "the shape of answers that the gateway makes itself"},
+		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
+		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
+		{name: "startTimeout", value: deadline(&o.StartTimeout), about: "how long the server may take to answer `initialize`, its installation included"},
+		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
+		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
+		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "when calls of a failing server are refused for a while; off turns it off"},
+		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is stopped; off turns it off"},
+		{name: "validate", value: choice(&o.Validate, "validation", gateway.Validations()), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
+		{name: "validation", value: boolean(func(on bool) { validateIf(o, on) }), about: "false is the same as validate: off; for older files"},
+		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "set on every request to the server; a value may hold `${NAME}`"},
+		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
+		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
+		{name: "codes", value: codes(o), about: "what the server's errors mean"},
+		{name: "results", value: results(o), about: "tools whose failures come as JSON-RPC errors and are told as results, so that a model sees them"},
+	}
+}
+
+func tool(o *gateway.Options, name string) value {
+	return mapping("a tool", func() []key {
+		return []key{
+			{name: "timeout", about: "how long a call of this tool may take", value: toolDeadline(o, name)},
+			{name: "validate", about: "which calls of this tool are refused because of their arguments", value: toolValidation(o, name)},
+		}
+	})
+}
+
+// validateIf sets what the older key says.
+func validateIf(o *gateway.Options, on bool) {
+	if !on {
+		o.Validate = gateway.ValidationOff
+	}
+}
+
+func toolValidation(o *gateway.Options, name string) value {
+	var strength gateway.Validation
+	v := choice(&strength, "validation", gateway.Validations())
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		if read(r, n); strength == "" {
+			return
+		}
+		if o.ValidateTools == nil {
+			o.ValidateTools = map[string]gateway.Validation{}
+		}
+		o.ValidateTools[name] = strength
+	}
+	return v
+}
+
+func toolDeadline(o *gateway.Options, name string) value {
+	return scalar(deadlineWords, durationSchema, func(text string) error {
+		d, err := ParseDeadline(text)
+		if o.Timeouts == nil {
+			o.Timeouts = map[string]time.Duration{}
+		}
+		o.Timeouts[name] = d
+		return err
+	})
+}
+
+const deadlineWords = "a duration such as 30s, or none"
+
+var durationSchema = map[string]any{"type": "string"}
+
+func deadline(into *time.Duration) value { return parsed(into, deadlineWords, ParseDeadline) }
+
+func dialectValue(into *dialect.Dialect) value {
+	var name string
+	v := choice(&name, "dialect", dialect.Names())
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		if read(r, n); name != "" {
+			*into, _ = dialect.Lookup(name) // it is one of Names
+		}
+	}
+	return v
+}
+
+func retryPolicy(p *gateway.RetryPolicy) value {
+	return either(again(p), mapping("retry", func() []key {
+		return []key{
+			{name: "times", value: again(p), about: "how often a call is made again"},
+			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest pause that is waited for; default 10s"},
+			{name: "budget", value: share(&p.Budget, 1), about: "retries for each call, over time; default 0.2"},
+		}
+	}))
+}
+
+// MaxRestarts is how often in a minute a server may be started again at most.
+const MaxRestarts = 60
+
+// MaxRetries is how often a call may be made again at most.
+const MaxRetries = 9
+
+// again is a number of retries, which is one less than that of attempts.
+func again(p *gateway.RetryPolicy) value {
+	v := integer(&p.Attempts, 0, MaxRetries)
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		before := r.Count()
+		if read(r, n); r.Count() == before {
+			p.Attempts++
+		}
+	}
+	return v
+}
+
+func breakerPolicy(p *gateway.BreakerPolicy) value {
+	return either(off(&p.Off), mapping("breaker", func() []key {
+		return []key{
+			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "failures of the server in a row; default 10"},
+			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "the time before a trial, and between two; default 10s"},
+		}
+	}))
+}
+
+func repeatPolicy(p *gateway.RepeatPolicy) value {
+	return either(off(&p.Off), mapping("repeats", func() []key {
+		return []key{
+			{name: "after", value: integer(&p.After, 2, 100_000), about: "failures with the same arguments before such calls are refused; default 5"},
+			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the time in which they count, and the longest between two trials; default 1m"},
+		}
+	}))
+}
+
+// off is the word that turns something off.
+func off(into *bool) value {
+	return scalar("off", map[string]any{"enum": []any{"off", false}}, func(text string) error {
+		if text != "off" && text != "false" {
+			return mistake("give off, or a mapping", "%s is not off", quote(text))
+		}
+		*into = true
+		return nil
+	})
+}

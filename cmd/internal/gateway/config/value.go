@@ -1,0 +1,249 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+)
+
+// key is one key of a mapping. The reader, the schema and the reference in the documentation are all made from it.
+type key struct {
+	name   string
+	about  string // what it means, in one sentence without a full stop
+	value  value
+	needed bool
+}
+
+// value is how a value is read, and what the schema says of it.
+type value struct {
+	words  string // what would do: "a duration such as 30s"
+	schema map[string]any
+	read   func(r *reader, n ast.Node)
+	inner  func() []key // of a mapping with known keys, for the reference
+	of     string       // what such a mapping describes
+}
+
+// scalar is a value of one word that parse understands; the error is told where the value stands.
+func scalar(words string, schema map[string]any, parse func(text string) error) value {
+	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
+		text, ok := word(n)
+		if !ok {
+			r.fail(n, mistake("give "+words, "this is %s", describe(n)))
+			return
+		}
+		if err := parse(text); err != nil {
+			r.fail(n, err)
+		}
+	}}
+}
+
+// word is the text of a scalar as it was written, without its quotes.
+func word(n ast.Node) (string, bool) {
+	switch v := n.(type) {
+	case *ast.StringNode:
+		return v.Value, true
+	case *ast.LiteralNode:
+		return v.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return n.GetToken().Value, true
+	default:
+		return "", false
+	}
+}
+
+// text is any text.
+func text(into *string, words string) value {
+	return scalar(words, map[string]any{"type": "string"}, func(text string) error { *into = text; return nil })
+}
+
+// parsed is a text that a function understands.
+func parsed[T any](into *T, words string, parse func(string) (T, error)) value {
+	return scalar(words, map[string]any{"type": "string"}, func(text string) (err error) {
+		*into, err = parse(text)
+		return err
+	})
+}
+
+// choice is one of a list of words.
+func choice[T ~string](into *T, kind string, list []T) value {
+	names := make([]string, 0, len(list))
+	for _, name := range list {
+		names = append(names, string(name))
+	}
+	return scalar(strings.Join(names, ", "), map[string]any{"enum": names}, func(text string) error {
+		if !slices.Contains(names, text) {
+			return unknown(kind, text, names)
+		}
+		*into = T(text)
+		return nil
+	})
+}
+
+// integer is a whole number within bounds.
+func integer(into *int, least, most int) value {
+	words := "a number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most)
+	return scalar(words, map[string]any{"type": "integer", "minimum": least, "maximum": most}, func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return mistake("give "+words, "%s is out of bounds, or no number", quote(text))
+		}
+		*into = n
+		return nil
+	})
+}
+
+// share is a number above 0, up to most.
+func share(into *float64, most float64) value {
+	words := "a number above 0, up to " + strconv.FormatFloat(most, 'g', -1, 64)
+	return scalar(words, map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most}, func(text string) error {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= most) {
+			return mistake("give "+words, "%s is out of bounds, or no number", quote(text))
+		}
+		*into = x
+		return nil
+	})
+}
+
+// boolean is true or false. YAML 1.2 has no other words for them, and one who writes "yes" is told so.
+func boolean(set func(bool)) value {
+	return scalar("true or false", map[string]any{"type": "boolean"}, func(text string) error {
+		if text != "true" && text != "false" {
+			return mistake("give true or false", "%s is neither true nor false", quote(text))
+		}
+		set(text == "true")
+		return nil
+	})
+}
+
+// sequence is a list whose elements are read one by one; element returns how the next one is read.
+func sequence(words string, element func() value) value {
+	return value{
+		words: words, schema: map[string]any{"type": "array", "items": element().schema}, inner: element().inner, of: element().of,
+		read: func(r *reader, n ast.Node) {
+			list, ok := n.(*ast.SequenceNode)
+			if !ok {
+				r.fail(n, mistake("give "+words, "this is %s", describe(n)))
+				return
+			}
+			for _, v := range list.Values {
+				if v = r.resolve(v); v != nil {
+					element().read(r, v)
+				}
+			}
+		},
+	}
+}
+
+// words is a list of texts.
+func words(into *[]string, what string) value {
+	return sequence(what, func() value {
+		return parsed(new(string), "a text", func(text string) (string, error) { *into = append(*into, text); return text, nil })
+	})
+}
+
+// named is a mapping from names that the file chooses; entry returns how the value of one is read, or what is wrong with the name.
+func named(what, about string, entry func(name string) (value, error)) value {
+	sample, _ := entry("name")
+	return value{
+		words: about, schema: map[string]any{"type": "object", "additionalProperties": sample.schema}, inner: sample.inner, of: sample.of,
+		read: func(r *reader, n ast.Node) {
+			all, ok := yamlfile.Pairs(n)
+			if !ok {
+				r.fail(n, mistake("give "+about, "this is %s", describe(n)))
+				return
+			}
+			r.each(all, func(name string, k, v ast.Node) {
+				how, err := entry(name)
+				if err != nil {
+					r.fail(k, err)
+					return
+				}
+				how.read(r, v)
+			}, what)
+		},
+	}
+}
+
+// mapping is a mapping of known keys. An unknown one is told its neighbour.
+func mapping(of string, keys func() []key) value {
+	return value{
+		words: "a mapping", schema: objectSchema(keys()), inner: keys, of: of,
+		read: func(r *reader, n ast.Node) {
+			known := keys()
+			all, ok := yamlfile.Pairs(n)
+			if !ok {
+				r.fail(n, mistake("give a mapping with keys such as "+known[0].name+": …", "%s is a mapping, and this is %s", of, describe(n)))
+				return
+			}
+			seen := map[string]bool{}
+			r.each(all, func(name string, k, v ast.Node) {
+				at := slices.IndexFunc(known, func(k key) bool { return k.name == name })
+				if at < 0 {
+					r.fail(k, mistake(nearby(name, names(known)), "%s has no key %s", of, quote(name)))
+					return
+				}
+				seen[name] = true
+				known[at].value.read(r, v)
+			}, "key")
+			for _, k := range known {
+				if k.needed && !seen[k.name] {
+					r.fail(first(all, n), mistake("add "+k.name+": "+k.value.words, "%s has no %s", of, k.name))
+				}
+			}
+		},
+	}
+}
+
+// first is the place to tell of what is missing in a mapping: its first key.
+func first(all []*ast.MappingValueNode, n ast.Node) ast.Node {
+	if len(all) > 0 {
+		return all[0].Key
+	}
+	return n
+}
+
+func names(keys []key) []string {
+	out := make([]string, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, k.name)
+	}
+	return out
+}
+
+// each calls do for every key of a mapping whose name and value can be had.
+func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast.Node), what string) {
+	seen := map[string]bool{}
+	for _, pair := range all {
+		name, ok := r.name(pair.Key)
+		if !ok {
+			continue
+		}
+		if seen[name] {
+			r.fail(pair.Key, mistake("keep one of them", "the %s %s stands there twice", what, quote(name)))
+			continue
+		}
+		seen[name] = true
+		if v := r.resolve(pair.Value); v != nil {
+			do(name, pair.Key, v)
+		}
+	}
+}
+
+// either is a value that may have one of two forms: a mapping, or a word.
+func either(short, long value) value {
+	return value{
+		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.schema, long.schema}}, inner: long.inner, of: long.of,
+		read: func(r *reader, n ast.Node) {
+			if _, ok := yamlfile.Pairs(n); ok {
+				long.read(r, n)
+				return
+			}
+			short.read(r, n)
+		},
+	}
+}

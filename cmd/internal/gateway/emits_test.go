@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/testing/emits"
+	"github.com/candor-mcp/candor/wire"
+)
+
+//go:embed testdata/emits.txt
+var emitsText string
+
+// emitter is a door to a server that answers every request with the same line.
+type emitter struct {
+	t    *testing.T
+	up   *Upstream
+	door *httptest.Server
+
+	session string // that calls belong to; "" is none
+}
+
+// newEmitter starts a server that gives every answer; %s stands for the id of the request.
+func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		m := wire.Parse(body, wire.Limits{})
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Mcp-Session-Id", string(m.ID()))
+		fmt.Fprintf(w, answer, m.ID())
+	}))
+	t.Cleanup(server.Close)
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := New(o)
+	door := httptest.NewServer(up.Door(target, h))
+	t.Cleanup(door.Close)
+	return &emitter{t: t, up: up, door: door}
+}
+
+// call posts a tool call and returns the code of the failure that comes back, "" if none does.
+func (e *emitter) call(id int, method string) string {
+	e.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"act","arguments":{}}}`, id, method)
+	req, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, e.door.URL, strings.NewReader(body))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if method != "initialize" {
+		req.Header.Set("Mcp-Session-Id", "1")
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return emittedCode(raw)
+}
+
+func emittedCode(raw []byte) string {
+	m := wire.Parse(raw, wire.Limits{})
+	own, ok := dialect.Embedded(m.Value())
+	if !ok {
+		return ""
+	}
+	failure, err := dialect.ReadCandor(own)
+	if err != nil {
+		return err.Error()
+	}
+	return failure.Code().String()
+}
+
+const (
+	emitsMissing = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"File not found"}],"isError":true}}`
+	emitsBoth    = `{"jsonrpc":"2.0","id":%s,"result":{},"error":{"code":1,"message":"both"}}`
+	emitsFine    = `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`
+)
+
+// TestEveryCodeOfTheGatewayIsEmitted makes a gateway emit each code of testdata/emits.txt to a client over HTTP.
+func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
+	emit := map[string]func(t *testing.T) string{
+		"candor/UPSTREAM_MALFORMED": func(t *testing.T) string {
+			return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call")
+		},
+		"candor/CIRCUIT_OPEN": func(t *testing.T) string {
+			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 2}}, HTTPOptions{})
+			e.call(1, "tools/call")
+			e.call(2, "tools/list")
+			return e.call(3, "tools/call")
+		},
+		"candor/REPEATED_FAILURE": func(t *testing.T) string {
+			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})
+			e.session = "s1"
+			e.call(1, "tools/call")
+			return e.call(2, "tools/call")
+		},
+		"candor/TOO_MANY_SESSIONS": func(t *testing.T) string {
+			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{Sessions: 1})
+			e.call(1, "initialize")
+			return e.call(2, "initialize")
+		},
+		"candor/GATEWAY_DRAINING": func(t *testing.T) string {
+			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{})
+			e.up.Drain()
+			return e.call(1, "tools/call")
+		},
+		"candor/TOKEN_REQUIRED": func(t *testing.T) string {
+			return newEmitter(t, emitsFine, Options{}, HTTPOptions{Token: "t"}).call(1, "tools/call")
+		},
+	}
+	emits.Check(t, emitsText, emit)
+}

@@ -1,0 +1,178 @@
+package gateway_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// askAndLeaveUnread makes a call and reads nothing of the answer.
+func askAndLeaveUnread(t *testing.T, g *gate) {
+	t.Helper()
+	conn := dialGate(t, g)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4096) // or the system would read it all
+	}
+	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		len(toolCall), toolCall)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoFindsNoRoomForItsAnswerIsToldSo while somebody else does not read: in one piece or on a stream, announced or not.
+func TestWhoFindsNoRoomForItsAnswerIsToldSo(t *testing.T) {
+	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 6<<20) + `"}]}}`
+	for name, upstream := range map[string]http.Handler{
+		"announced": says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))),
+		"in chunks": says(200, "application/json", answer),
+		"an event":  says(200, "text/event-stream", "data: "+answer+"\n\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
+			g := newGate(t, upstream, gateway.Options{}, gateway.HTTPOptions{Hold: 8 << 20, Patience: time.Second})
+			waitFor(t, func() bool {
+				for range 3 { // one of them holds its answer when the others have waited long enough
+					askAndLeaveUnread(t, g)
+				}
+				m := g.post(t, toolCall).terminal(t, "7")
+				code := codeOf(m)
+				if code != "" && code != "TOO_LARGE" {
+					t.Fatal(code)
+				}
+				if code != "" && (strings.Contains(string(m.Bytes()), "afterMs") || !strings.Contains(string(m.Bytes()), "took effect")) {
+					t.Errorf("the call has run, but its error advises to repeat it: %s", m.Bytes())
+				}
+				return code != ""
+			})
+			if codes := g.codes(); !slices.Contains(codes, "candor/TOO_LARGE") {
+				t.Errorf("recorded %v", codes)
+			}
+			waitFor(t, func() bool { return codeOf(g.post(t, toolCall).terminal(t, "7")) == "" })
+		})
+	}
+}
+
+// TestAUsualCallIsAnsweredWhileLargeOnesWait for readers that do not read.
+func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
+	large := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}}`
+	usual := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 40<<10) + `"}]}}`
+	g := newGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := large
+		if r.Header.Get("Usual") != "" {
+			answer = usual
+		}
+		says(200, "application/json", answer).ServeHTTP(w, r)
+	}), gateway.Options{}, gateway.HTTPOptions{})
+	for range 20 {
+		askAndLeaveUnread(t, g)
+	}
+	for range 20 {
+		if got := g.post(t, toolCall, "Usual", "1"); string(got.body) != usual {
+			t.Fatalf("%.300s", got.body)
+		}
+	}
+}
+
+// TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget though the request that brought it is over.
+func TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
+		gateway.HTTPOptions{Hold: 8 << 20, Patience: time.Second})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	large := func(id int) reply {
+		return send(t, http.MethodPost, address, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"x":%q}}}`,
+			id, strings.Repeat("x", 2<<20)))
+	}
+	if got := large(1); got.status != http.StatusAccepted {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := large(2); got.status != http.StatusServiceUnavailable || !slices.Contains(g.codes(), "candor/TOO_MANY_CALLS") {
+		t.Errorf("%d %s, recorded %v", got.status, got.body, g.codes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	if e := s.next(t); !strings.Contains(string(e.Data), `"id":1,`) {
+		t.Errorf("%s", e.Raw)
+	}
+	if got := large(3); got.status != http.StatusAccepted {
+		t.Errorf("the room of an answered call is not free: %d %s", got.status, got.body)
+	}
+}
+
+func TestCallsThatALegacyServerHasNotAnsweredAreCounted(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := newGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour}, gateway.HTTPOptions{Calls: 1})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	ask := func(id string) {
+		t.Helper()
+		if got := send(t, http.MethodPost, address, strings.Replace(toolCall, "7", id, 1)); got.status != http.StatusAccepted {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+	ask("1")
+	ask("2")
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); codeOf(m) != "TOO_MANY_CALLS" || string(m.ID()) != "2" {
+		t.Errorf("%s", m.Bytes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	s.next(t)
+	ask("3")
+	say <- `{"jsonrpc":"2.0","id":3,"result":{"content":[]}}`
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); codeOf(m) != "" || string(m.ID()) != "3" {
+		t.Errorf("%s", m.Bytes())
+	}
+}
+
+// leaveUnfinished begins to post a message of a size that is announced, and stops after some of it.
+func leaveUnfinished(t *testing.T, g *gate, announced, sent int) {
+	t.Helper()
+	conn := dialGate(t, g)
+	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		announced, strings.Repeat(" ", sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One client that does not finish its message, or does not read its answer, leaves the others their share of the memory.
+func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
+	text := func(size int) string {
+		return `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}}`
+	}
+	large, larger := text(900<<10), text(15<<20)
+	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := larger
+		if r.Header.Get("Less") != "" {
+			answer = large
+		}
+		says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))).ServeHTTP(w, r)
+	})
+	ask := strings.Replace(toolCall, `"arguments":{`, `"arguments":{"x":"`+strings.Repeat("x", 900<<10)+`",`, 1)
+	ask = strings.Replace(ask, `",}`, `"}`, 1)
+	for name, stall := range map[string]func(*testing.T, *gate){
+		"upload that stops early": func(t *testing.T, g *gate) { leaveUnfinished(t, g, 15<<20, 100<<10) },
+		"upload that stops late":  func(t *testing.T, g *gate) { leaveUnfinished(t, g, 15<<20, 14<<20) },
+		"answer that is not read": askAndLeaveUnread,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(t, upstream, gateway.Options{}, gateway.HTTPOptions{Patience: 30 * time.Second})
+			stall(t, g)
+			time.Sleep(300 * time.Millisecond) // so that it holds what it can; less of it only makes the test milder
+			for range 3 {
+				began := time.Now()
+				if got := g.post(t, ask, "Less", "1"); string(got.body) != large || time.Since(began) > 15*time.Second {
+					t.Fatalf("after %v: %d %.300s", time.Since(began), got.status, got.body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package gateway
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/mask"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Rules are what is known about one upstream beforehand: a profile that probe has written and a person has read, or configuration.
+// They are complete when [Rules.Compile] has returned nil; after that they are only read.
+type Rules struct {
+	Masks   []Mask
+	Codes   []CodeRule
+	Results []ResultRule
+}
+
+// Mask says which successes of a tool are failures. All conditions that are set must hold; one at least must be set.
+type Mask struct {
+	Tool   string        // a name, or a pattern as in path.Match
+	Path   string        // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
+	Equals string        // the JSON text of the value at Path; "" is any value that is there and not null
+	Text   string        // a regular expression for the first text block
+	Except string        // a regular expression for the first text block that lifts the rule
+	Code   candor.Code   // the zero Code leaves it to what the text says
+	Retry  *candor.Retry // nil is the code's own advice
+
+	test mask.Test
+}
+
+// CodeRule says what an error of this upstream means. All conditions that are set must hold; Said or Text must be set.
+type CodeRule struct {
+	Tool string // a name, or a pattern as in path.Match; "" is any
+	Said string // a code, number or symbol, as the upstream says it
+	Text string // a regular expression for the message
+	Code candor.Code
+
+	text *regexp.Regexp
+}
+
+// ResultRule names tools whose failures the upstream tells as JSON-RPC errors, which many clients never show to their model. They are
+// told as results that say isError, with the upstream's words as the message. What the protocol itself gives a number stays an error.
+type ResultRule struct {
+	Tool string // a name, or a pattern as in path.Match
+}
+
+// Compile checks the rules. The error names the rule by its place, from 1, and says what would do.
+func (r *Rules) Compile() error {
+	for i := range r.Masks {
+		if err := r.Masks[i].compile(); err != nil {
+			return fmt.Errorf("mask %d: %w", i+1, err)
+		}
+	}
+	for i := range r.Codes {
+		if err := r.Codes[i].compile(); err != nil {
+			return fmt.Errorf("code rule %d: %w", i+1, err)
+		}
+	}
+	for i := range r.Results {
+		if err := r.Results[i].compile(); err != nil {
+			return fmt.Errorf("result rule %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func (m *Mask) compile() (err error) {
+	if m.Tool == "" || m.Path == "" && m.Text == "" {
+		return fmt.Errorf("a rule needs a tool, and a path or a text")
+	}
+	if err := checkPattern(m.Tool); err != nil {
+		return err
+	}
+	m.test, err = mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
+	return err
+}
+
+func (c *CodeRule) compile() (err error) {
+	if c.Said == "" && c.Text == "" || !c.Code.Valid() {
+		return fmt.Errorf("a rule needs what is said or a text, and a code")
+	}
+	if err := checkPattern(c.Tool); err != nil {
+		return err
+	}
+	if c.Text != "" {
+		c.text, err = regexp.Compile(c.Text)
+	}
+	return err
+}
+
+func (r *ResultRule) compile() error {
+	if r.Tool == "" {
+		return fmt.Errorf("a rule needs a tool")
+	}
+	return checkPattern(r.Tool)
+}
+
+func checkPattern(pattern string) error {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return fmt.Errorf("the pattern %q for tools: %w", pattern, err)
+	}
+	return nil
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// unmasked is the rule that an answer falls under.
+type unmasked struct{ mask *Mask }
+
+// unmask returns the rule that calls a successful answer a failure, nil if there is none.
+func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
+	if r == nil || !c.isTool() || x.Response.Shape() != wire.KindResult {
+		return nil
+	}
+	for i := range r.Masks {
+		if m := &r.Masks[i]; matches(m.Tool, c.tool) && m.test.Holds(x.Response.Result()) {
+			return &unmasked{m}
+		}
+	}
+	return nil
+}
+
+// error is what the rule says of a failure that was read as e; e may be nil, if nothing but the rule knows of it.
+func (u *unmasked) error(e *candor.Error) *candor.Error {
+	code, message := candor.CodeMaskedFailure, ""
+	if e != nil {
+		message = e.Message()
+		if e.Code() != candor.CodeUnknownToolFailure {
+			code = e.Code()
+		}
+	}
+	options := []candor.Option{candor.WithOrigin(candor.PartyTool, false)}
+	if u.mask.Code.Valid() {
+		code = u.mask.Code
+	} else if e != nil {
+		options = append(options, candor.WithRetry(e.Retry()))
+	}
+	if u.mask.Retry != nil {
+		options = append(options, candor.WithRetry(*u.mask.Retry))
+	}
+	if e != nil {
+		options = append(options, candor.WithDetails(e.Details()), candor.WithRef(e.Ref()), candor.WithTime(e.Time()))
+	}
+	return candor.New(code, message, options...)
+}
+
+// translate gives an error the code that the rules have for it.
+func (r *Rules) translate(c *Call, e *candor.Error) *candor.Error {
+	if r == nil || e == nil {
+		return e
+	}
+	for i := range r.Codes {
+		if rule := &r.Codes[i]; rule.applies(c, e) {
+			return candor.New(rule.Code, e.Message(), candor.WithOrigin(e.Origin().By, false), candor.WithDetails(e.Details()),
+				candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithCauseText(e.Cause()))
+		}
+	}
+	return e
+}
+
+func (c *CodeRule) applies(call *Call, e *candor.Error) bool {
+	if c.Tool != "" && !matches(c.Tool, call.tool) || c.text != nil && !c.text.MatchString(e.Message()) {
+		return false
+	}
+	return c.Said == "" || said(e, c.Said)
+}
+
+// asResult reports a JSON-RPC error that is a failure of the tool's own, and is to be told as its result.
+func (r *Rules) asResult(c *Call, m *wire.Message) bool {
+	if r == nil || !c.isTool() || m.Kind() != wire.KindError {
+		return false
+	}
+	switch n, _ := m.Error().Path("code").Int64(); {
+	case n == -32700, n == -32600, n == -32601, n >= -32099 && n <= -32020:
+		return false // the protocol says what it means, and a client may know what to do about it by the number alone
+	}
+	for i := range r.Results {
+		if matches(r.Results[i].Tool, c.tool) {
+			return true
+		}
+	}
+	return false
+}
+
+// said reports whether the upstream called the error so, by code, symbol or number.
+func said(e *candor.Error, name string) bool {
+	if e.Code().Symbol() == name || strconv.Itoa(e.Code().Number()) == name {
+		return true
+	}
+	v, err := wire.ParseValue([]byte(e.Details().Get("said").String()), wire.Limits{})
+	if err != nil {
+		return false
+	}
+	for _, value := range v.Members() {
+		if text, ok := value.Str(); ok && text == name || string(value.Raw()) == name {
+			return true
+		}
+	}
+	return false
+}

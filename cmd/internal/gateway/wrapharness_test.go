@@ -1,0 +1,345 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "guard":
+		os.Exit(Guard(os.Args[2:]))
+	case os.Getenv(gatewayEnv) != "":
+		os.Exit(gatewayMain())
+	case os.Getenv(listEnv) != "":
+		os.Exit(listMain())
+	case os.Getenv(sdkEnv) != "":
+		os.Exit(sdkMain())
+	case badserver.Wanted():
+		os.Exit(badserver.Main())
+	case os.Getenv(WrapEnv) != "":
+		os.Exit(wrapMain())
+	case load.Wanted():
+		os.Exit(load.Main())
+	}
+	os.Exit(m.Run())
+}
+
+// gatewayEnv makes the test binary a gateway in front of the bad server, to be killed.
+const gatewayEnv = "CANDOR_TEST_GATEWAY"
+
+func gatewayMain() int {
+	_ = os.Unsetenv(gatewayEnv)
+	exit, err := New(Options{}).Wrap(context.Background(), Streams{In: os.Stdin, Out: os.Stdout}, badChild())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return exit.Code
+}
+
+// badChild is the bad server behind a guard.
+func badChild() Child {
+	return Child{
+		Command: os.Args[0], Env: append(os.Environ(), badserver.Env+"=server", "GORACE=atexit_sleep_ms=0"), Guard: []string{os.Args[0], "guard"},
+		Grace: 500 * time.Millisecond,
+	}
+}
+
+// books are a ledger and a meter that count.
+type books struct {
+	slow       time.Duration // what a record takes
+	mu         sync.Mutex
+	entries    int
+	attempts   int
+	counts     int
+	suppressed int
+	codes      map[string]int
+	strays     []string // what was kept of answers to nothing
+	said       string   // what the last entry keeps of the upstream's words
+}
+
+func (b *books) Record(_ context.Context, e Entry) error {
+	time.Sleep(b.slow)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e.Retried {
+		b.attempts++
+		return nil
+	}
+	b.entries++
+	b.said = string(e.Said)
+	if b.codes == nil {
+		b.codes = map[string]int{}
+	}
+	b.codes[e.Error.Code().Symbol()]++
+	if e.Error.Code() == candor.CodeStrayAnswer {
+		b.strays = append(b.strays, string(e.Said))
+	}
+	return nil
+}
+
+func (b *books) Count(*candor.Error, string) { b.mu.Lock(); b.counts++; b.mu.Unlock() }
+func (b *books) CountSuppressed()            { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
+func (b *books) CountUnrecorded(*candor.Error) {
+	panic("nothing goes unrecorded")
+}
+
+func (b *books) read() (entries, counts, suppressed int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.entries, b.counts, b.suppressed
+}
+
+func (b *books) of(code string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.codes[code]
+}
+
+// session is a client in front of a wrapped server.
+type session struct {
+	t     *testing.T
+	books *books
+	log   *lockedBuffer
+	stdin *os.File
+	lines chan string // what the client is sent
+	ended chan struct{}
+	exit  Exit
+	err   error
+	stop  context.CancelFunc
+
+	released func()            // closes all of it
+	held     map[string]string // answers that came while another was waited for, by id
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// wrapped starts a session in which every call is forwarded, whatever failed before.
+func wrapped(t *testing.T, o Options, child Child) *session {
+	t.Helper()
+	o.Repeats.Off, o.Breaker.Off = true, true
+	return wrappedAs(t, o, child)
+}
+
+// wrappedAs starts a session. The end of the test ends it, and sees that nothing is left.
+func wrappedAs(t *testing.T, o Options, child Child) *session {
+	t.Helper()
+	s := &session{
+		t: t, books: &books{}, log: &lockedBuffer{}, lines: make(chan string, 1<<14), ended: make(chan struct{}), held: map[string]string{},
+	}
+	o.Ledger, o.Meter, o.Logger = s.books, s.books, slog.New(slog.NewTextHandler(s.log, nil))
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stdin = inW
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop = stop
+	go func() {
+		defer close(s.ended)
+		s.exit, s.err = New(o).Wrap(ctx, Streams{In: inR, Out: outW}, child)
+		_ = outW.Close()
+	}()
+	go s.collect(outR)
+	s.released = func() {
+		_ = inW.Close()
+		stop()
+		<-s.ended
+		_, _ = inR.Close(), outR.Close()
+	}
+	t.Cleanup(s.released)
+	return s
+}
+
+func (s *session) collect(r io.Reader) {
+	defer close(s.lines)
+	lines := bufio.NewReaderSize(r, 1<<20)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			s.lines <- strings.TrimSuffix(line, "\n")
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *session) send(lines ...string) {
+	s.t.Helper()
+	for _, line := range lines {
+		if _, err := io.WriteString(s.stdin, line+"\n"); err != nil {
+			s.t.Fatalf("the gateway does not read: %v", err)
+		}
+	}
+}
+
+func (s *session) call(id int, tool, arguments string) {
+	s.t.Helper()
+	s.send(toolCall(id, tool, arguments))
+}
+
+func toolCall(id int, tool, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+}
+
+// replyTo calls echo and returns the answer.
+func (s *session) replyTo(id int) string {
+	s.t.Helper()
+	s.call(id, "echo", `{}`)
+	return s.answer(strconv.Itoa(id))
+}
+
+// greet does what a client does first.
+func (s *session) greet() {
+	s.t.Helper()
+	s.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.answer(`"hello"`)
+	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// tooLong only ends a test that hangs; nothing is measured by it.
+const tooLong = 30 * time.Second
+
+// next returns the next line to the client.
+func (s *session) next() string {
+	s.t.Helper()
+	select {
+	case line, ok := <-s.lines:
+		if !ok {
+			s.t.Fatalf("the gateway has ended (%+v, %v)\n%s", s.exit, s.err, s.log)
+		}
+		return line
+	case <-time.After(tooLong):
+		s.t.Fatalf("nothing comes\n%s", s.log)
+		return ""
+	}
+}
+
+// answer returns the answer to the call of that id.
+func (s *session) answer(id string) string {
+	s.t.Helper()
+	if line, ok := s.held[id]; ok {
+		delete(s.held, id)
+		return line
+	}
+	for {
+		line := s.next()
+		got, isAnswer := idOf(line)
+		if got == id {
+			return line
+		}
+		if isAnswer {
+			if _, twice := s.held[got]; twice {
+				s.t.Fatalf("%s was answered twice", got)
+			}
+			s.held[got] = line
+		}
+	}
+}
+
+func idOf(line string) (id string, answer bool) {
+	var m struct {
+		ID     json.RawMessage
+		Method *string
+	}
+	if err := json.Unmarshal([]byte(line), &m); err != nil {
+		panic(fmt.Sprintf("the client was sent %q: %v", line[:min(len(line), 200)], err))
+	}
+	return string(m.ID), m.Method == nil && m.ID != nil
+}
+
+// codeOf returns the code of a failing answer, "" of a clean one.
+func codeOf(line string) string {
+	var m struct {
+		Result struct {
+			Meta struct {
+				E struct{ Code string } `json:"dev.candor/error"`
+			} `json:"_meta"`
+		}
+		Error struct {
+			Data struct {
+				E struct{ Code string } `json:"dev.candor/error"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &m); err != nil {
+		panic(err)
+	}
+	return m.Result.Meta.E.Code + m.Error.Data.E.Code
+}
+
+// rest returns what the client is sent until the gateway ends.
+func (s *session) rest() []string {
+	s.t.Helper()
+	var all []string
+	for _, line := range s.held {
+		all = append(all, line)
+	}
+	for line := range s.lines {
+		all = append(all, line)
+	}
+	return all
+}
+
+// hangUp ends the client's side and waits for the gateway.
+func (s *session) hangUp() Exit {
+	s.t.Helper()
+	_ = s.stdin.Close()
+	return s.wait()
+}
+
+func (s *session) wait() Exit {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(tooLong):
+		s.t.Fatalf("the gateway does not end\n%s", s.log)
+	}
+	if s.err != nil {
+		s.t.Fatal(s.err)
+	}
+	return s.exit
+}
+
+// balanced checks that every failure was told or suppressed, recorded and counted.
+func (s *session) balanced(told int) {
+	s.t.Helper()
+	if entries, counts, suppressed := s.books.read(); entries != counts || told+suppressed != entries {
+		s.t.Errorf("told %d + suppressed %d, entries %d, counts %d: %v", told, suppressed, entries, counts, s.books.codes)
+	}
+}

@@ -1,0 +1,93 @@
+package cases_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
+)
+
+const closedSchema = `{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`
+
+// TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay has tools that a lax server would run for null, for a list and for a text, because it
+// takes each of them for no arguments at all.
+func TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []probe.Tool{
+		tool("reset_database", `{"type":"object"}`, false), tool("anything", `true`, false), {Name: "without_schema"},
+		tool("wipe", `{"type":"object","properties":{"force":{"type":"boolean"}}}`, false),
+		tool("unusable", `{"type":"object","properties":{"a":{"type":"nonsense"}},"required":["a"]}`, false),
+	} {
+		all, skipped := cases.Plan([]probe.Tool{tool}, cases.Options{NoProtocol: true})
+		for i := range all {
+			t.Errorf("%s is called with %s", tool.Name, all[i].Params)
+		}
+		if len(skipped) != 1 {
+			t.Errorf("%s: %v", tool.Name, skipped)
+		}
+		if all, _ := cases.Plan([]probe.Tool{tool}, cases.Options{NoProtocol: true, Yes: true}); named(all, probe.CaseArgsNull) == nil {
+			t.Errorf("%s is not called where it may be", tool.Name)
+		}
+	}
+}
+
+// TestAnUnknownArgumentIsNotGivenToAToolThatMayChangeThings has the call that most validators strip and carry out.
+func TestAnUnknownArgumentIsNotGivenToAToolThatMayChangeThings(t *testing.T) {
+	t.Parallel()
+	all, _ := cases.Plan([]probe.Tool{tool("file_issue", closedSchema, false)}, cases.Options{NoProtocol: true})
+	if c := named(all, probe.CaseExtraProperty); c != nil {
+		t.Errorf("it is called with %s", c.Params)
+	}
+	if named(all, probe.CaseMissingRequired) == nil || named(all, probe.CaseArgsNull) == nil {
+		t.Error("what must be refused is left out, too")
+	}
+	all, _ = cases.Plan([]probe.Tool{tool("find_issue", closedSchema, true)}, cases.Options{NoProtocol: true})
+	if named(all, probe.CaseExtraProperty) == nil {
+		t.Error("a tool that reads is not asked")
+	}
+}
+
+func TestAToolThatSaysThatItOnlyReadsIsBelievedUnlessItContradictsItself(t *testing.T) {
+	t.Parallel()
+	for name, believed := range map[string]bool{
+		"delete_file": false, "dropTable": false, "mail-send": false, "HTTPWrite": false, "fs_write_file": false,
+		"remove_all_from_list": false, "delete_list": false, "purge_read_messages": false, "clear_cache": false, "cancel_all_orders": false,
+		"updateRecord": false, "slack_post_message": false, "set_list_title": false, "logout": false,
+		"get_set_members": true, "list_post_updates": true, "search_archive": true, "dataset_info": true, "settings": true,
+		"get_delete_marker": true, "listCreateEvents": true, "search": true, "get_commit": true, "undeleted": true,
+	} {
+		all, skipped := cases.Plan([]probe.Tool{tool(name, closedSchema, true)}, cases.Options{NoProtocol: true})
+		if real := named(all, probe.CaseNonexistent) != nil; real != believed || (len(skipped) == 0) != believed {
+			t.Errorf("%s is called for real: %v, skipped: %v", name, real, skipped)
+		}
+	}
+	yes := true
+	both := probe.Tool{Name: "tidy", InputSchema: json.RawMessage(closedSchema), Annotations: probe.Annotations{ReadOnly: &yes, Destructive: &yes}}
+	all, _ := cases.Plan([]probe.Tool{both}, cases.Options{NoProtocol: true})
+	if named(all, probe.CaseNonexistent) != nil {
+		t.Error("a tool that may destroy something is called for real, because it says that it only reads")
+	}
+}
+
+// TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing has a wrong type that a lax server drops, and then carries out the rest.
+func TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing(t *testing.T) {
+	t.Parallel()
+	yes := true
+	for name, hint := range map[string]*bool{"tidy": &yes, "clear_cache": nil, "cancel_all_orders": nil} {
+		one := tool(name, `{"type":"object","properties":{"force":{"type":"boolean"}}}`, false)
+		one.Annotations.Destructive = hint
+		all, _ := cases.Plan([]probe.Tool{one}, cases.Options{NoProtocol: true})
+		for i := range all {
+			t.Errorf("%s is called with %s", name, all[i].Params)
+		}
+	}
+}
+
+func TestAnArgumentOfAnyTypeHasNoWrongOne(t *testing.T) {
+	t.Parallel()
+	all, _ := cases.Plan([]probe.Tool{tool("get", `{"type":"object","properties":{"any":{}},"required":["any"]}`, true)}, cases.Options{NoProtocol: true})
+	if c := named(all, probe.CaseWrongType); c != nil {
+		t.Errorf("it is asked %s", c.Params)
+	}
+}

@@ -1,0 +1,209 @@
+package drive
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// How a server is ended: it is asked, asked again, and then not asked.
+const (
+	endByItself = 500 * time.Millisecond // after its input was closed
+	endBySignal = 300 * time.Millisecond // after SIGTERM
+	endByForce  = 5 * time.Second        // after SIGKILL: longer takes only one that the kernel holds
+	lastWords   = 300 * time.Millisecond // for what a dead process has written, if somebody else still holds its pipes
+	sweepTries  = 200
+	sweepApart  = 5 * time.Millisecond
+)
+
+// child is a server that was started, in folders of its own.
+type child struct {
+	runs    *guard.Process
+	scratch string // everything that belongs to this server knows its name, see [sweep]
+	in      *os.File
+	out     *os.File
+	ended   chan struct{} // closed when the process has ended
+	heard   chan struct{} // closed when its standard error is over
+	said    tail
+}
+
+// Guard is what the program does whose command line is [Options.Guard], with the arguments that follow it there. It returns the exit code
+// for the process.
+func Guard(args []string) int { return guard.Main(args) }
+
+// start runs the command, with an environment that holds nothing of ours.
+func start(t Target, o *Options) (*child, error) {
+	line := t.Command
+	path, err := exec.LookPath(line[0])
+	if err != nil {
+		return nil, fmt.Errorf("starting the server: %w (hint: install it, or give the path to it)", err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("starting %q: %w", line[0], err)
+	}
+	line = append([]string{path}, line[1:]...)
+	c := &child{ended: make(chan struct{}), heard: make(chan struct{})}
+	if c.scratch, err = os.MkdirTemp("", scratchPrefix); err != nil {
+		return nil, fmt.Errorf("making a folder for the server: %w (hint: free some space, or set TMPDIR)", err)
+	}
+	environment, err := c.environment()
+	if err == nil {
+		if up := o.Upstream; up != nil {
+			line, environment = up.Wrap(line), append(environment, up.Environ()...)
+		}
+		cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended by close, with all that it has started
+		cmd.Env, cmd.Dir = append(environment, t.Env...), t.Dir
+		if t.Dir == "" {
+			cmd.Dir = filepath.Join(c.scratch, "work")
+		}
+		err = c.launch(cmd, o.Guard)
+	}
+	if err != nil {
+		_ = os.RemoveAll(c.scratch)
+		return nil, fmt.Errorf("starting %q: %w (hint: run the command by hand and see)", t.Command[0], err)
+	}
+	return c, nil
+}
+
+// scratchPrefix begins the names of scratch folders; the rest is random.
+const scratchPrefix = "candor-probe-"
+
+// environment makes the folders and returns the variables that name them.
+func (c *child) environment() ([]string, error) {
+	vars := []string{"PATH=" + os.Getenv("PATH"), "LANG=" + os.Getenv("LANG")}
+	for _, place := range [][2]string{
+		{"HOME", "home"}, {"TMPDIR", "tmp"}, {"PWD", "work"}, {"XDG_CONFIG_HOME", "config"}, {"XDG_CACHE_HOME", "cache"},
+		{"XDG_DATA_HOME", "data"}, {"XDG_STATE_HOME", "state"}, {"XDG_RUNTIME_DIR", "run"},
+	} {
+		dir := filepath.Join(c.scratch, place[1])
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, err
+		}
+		vars = append(vars, place[0]+"="+dir)
+	}
+	return vars, nil
+}
+
+// launch starts the process. The pipes are files of our own, so that waiting for the process does not wait for whoever inherited them.
+func (c *child) launch(cmd *exec.Cmd, line []string) error {
+	var files [6]*os.File
+	var err error
+	for i := 0; i < len(files) && err == nil; i += 2 {
+		files[i], files[i+1], err = os.Pipe()
+	}
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
+		c.runs, err = guard.Start(cmd, guard.Options{Self: line})
+	}
+	for _, theirs := range []int{0, 3, 5} {
+		_ = files[theirs].Close()
+	}
+	if err != nil {
+		for _, ours := range []int{1, 2, 4} {
+			_ = files[ours].Close()
+		}
+		return err
+	}
+	c.in, c.out = files[1], files[2]
+	go c.hear(files[4])
+	go c.wait(files[4])
+	return nil
+}
+
+// hear keeps the end of standard error.
+func (c *child) hear(stderr *os.File) {
+	defer close(c.heard)
+	defer func() { _ = stderr.Close() }()
+	piece := make([]byte, 4096)
+	for {
+		n, err := stderr.Read(piece)
+		c.said.add(piece[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wait waits for the end, and gives the readers a little time for what the process has left in its pipes.
+func (c *child) wait(stderr *os.File) {
+	<-c.runs.Done()
+	soon := time.Now().Add(lastWords)
+	_, _ = c.out.SetReadDeadline(soon), stderr.SetReadDeadline(soon) // closed already is fine, too
+	close(c.ended)
+}
+
+// epitaph returns how the process ended, and waits a little for it to do so.
+func (c *child) epitaph() string {
+	if !within(c.ended, time.Second) {
+		return "it closed its standard output and went on"
+	}
+	_ = within(c.heard, time.Second)
+	return c.runs.End().String()
+}
+
+// close ends the process and everything that it has started, and removes its folders. A patient end lets it tidy up first.
+func (c *child) close(patient bool) {
+	_ = c.in.Close()
+	if patient && !within(c.ended, endByItself) {
+		c.runs.Ask()
+		_ = within(c.ended, endBySignal)
+	}
+	c.runs.Kill()
+	_ = within(c.ended, endByForce)
+	c.sweep()
+	_ = c.out.Close()
+	_ = within(c.heard, endByForce) // wait has set it a deadline
+	_ = os.RemoveAll(c.scratch)
+}
+
+func within(done <-chan struct{}, d time.Duration) bool {
+	clock := time.NewTimer(d)
+	defer clock.Stop()
+	select {
+	case <-done:
+		return true
+	case <-clock.C:
+		return false
+	}
+}
+
+// tail holds the end of a stream.
+type tail struct {
+	mu   sync.Mutex
+	held []byte // guarded by mu
+	cut  bool   // guarded by mu
+}
+
+func (t *tail) add(piece []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held = append(t.held, piece...)
+	if over := len(t.held) - 4*keptStderr; over > 0 { // more than is kept, so that a secret at the cut is still seen whole
+		t.held, t.cut = append(t.held[:0], t.held[over:]...), true
+	}
+}
+
+// take returns the end of what was added since the last call, without secrets. Of a secret that has only come in part that part waits for
+// the rest.
+func (t *tail) take(m *mask) string {
+	t.mu.Lock()
+	held, cut := string(t.held), t.cut
+	held = held[:len(held)-m.begun(held)]
+	t.held, t.cut = append(t.held[:0], t.held[len(held):]...), false
+	t.mu.Unlock()
+	text := m.over(redact.Policy{KeepPaths: true}.Text(held))
+	if over := len(text) - keptStderr; over > 0 {
+		text, cut = text[over:], true
+	}
+	if cut {
+		text = "…" + strings.ToValidUTF8(text, "")
+	}
+	return text
+}

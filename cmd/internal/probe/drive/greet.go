@@ -1,0 +1,345 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// transportStdio is how a server is called that was started.
+const transportStdio Transport = "stdio"
+
+const (
+	initialized      = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	initializeParams = `{"protocolVersion":"` + versionSession + `","capabilities":{},"clientInfo":` + clientInfo + `}`
+	errorsExtension  = "dev.candor/errors"
+)
+
+// begin connects for the first time and learns who the server is.
+func (d *driver) begin(ctx context.Context) error {
+	began := time.Now()
+	hello, err := d.connect(ctx)
+	if err != nil {
+		d.leave(false)
+		return err
+	}
+	d.learn(hello)
+	d.greeted(hello, time.Since(began))
+	if old := d.o.Resume; old != nil {
+		if old.Server.Name != d.run.Server.Name || old.Server.Version != d.run.Server.Version {
+			return fmt.Errorf("the run to go on with is about %s %s, and this is %s %s (hint: begin anew)",
+				old.Server.Name, old.Server.Version, d.run.Server.Name, d.run.Server.Version)
+		}
+		d.run.Begun, d.run.Restarts = old.Begun, old.Restarts
+	}
+	d.findPing(ctx)
+	d.list(ctx)
+	d.mirror()
+	return nil
+}
+
+// again connects as it was done the first time. Over the network a server may need a moment to come back.
+func (d *driver) again(ctx context.Context) error {
+	var err error
+	for try := range maxTries {
+		if try > 0 {
+			pause(ctx, triesApart)
+		}
+		if _, err = d.connect(ctx); err == nil {
+			return nil
+		}
+		d.leave(false)
+		if d.transport == transportStdio || ctx.Err() != nil {
+			break
+		}
+	}
+	return fmt.Errorf("the server does not come back: %w", err)
+}
+
+// hello is what a server said when it was greeted.
+type hello struct {
+	request []byte
+	answer  wire.Message
+	seen    *seen
+}
+
+// connect opens a connection and greets the server, within the time for a start.
+func (d *driver) connect(ctx context.Context) (*hello, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.o.Startup)
+	defer cancel()
+	switch {
+	case len(d.t.Command) > 0:
+		return d.connectChild(ctx)
+	case d.transport == "":
+		return d.negotiate(ctx)
+	case d.transport == TransportSSE:
+		return d.connectSSE(ctx)
+	default:
+		return d.connectWeb(ctx, d.stateless)
+	}
+}
+
+func (d *driver) use(l link, transport Transport, stateless bool, scratch string) {
+	d.link, d.transport, d.stateless, d.obliged, d.mask = l, transport, stateless, 0, newMask(d.t, scratch)
+	d.mirror()
+}
+
+// mirror tells a connection over HTTP which arguments the tools want in headers.
+func (d *driver) mirror() {
+	if w, ok := d.link.(*web); ok && d.stateless {
+		w.mirror(d.run.Tools)
+	}
+}
+
+func (d *driver) connectChild(ctx context.Context) (*hello, error) {
+	l, err := openStdio(d.t, &d.o)
+	if err != nil {
+		return nil, err
+	}
+	d.use(l, transportStdio, d.stateless, l.scratch)
+	return d.greet(ctx)
+}
+
+func (d *driver) connectSSE(ctx context.Context) (*hello, error) {
+	l, err := openSSE(ctx, d.t)
+	if err != nil {
+		return nil, d.unreached(err)
+	}
+	d.use(l, TransportSSE, false, "")
+	return d.greet(ctx)
+}
+
+func (d *driver) connectWeb(ctx context.Context, stateless bool) (*hello, error) {
+	version := ""
+	if stateless {
+		version = versionStateless
+	}
+	l, err := openWeb(d.t, version)
+	if err != nil {
+		return nil, err
+	}
+	d.use(l, TransportHTTP, stateless, "")
+	return d.greet(ctx)
+}
+
+// negotiate finds out what a server at an address speaks, the newest first.
+func (d *driver) negotiate(ctx context.Context) (h *hello, err error) {
+	if d.t.Transport == TransportSSE {
+		return d.connectSSE(ctx)
+	}
+	for _, stateless := range []bool{true, false} {
+		if h, err = d.connectWeb(ctx, stateless); err == nil {
+			return h, nil
+		}
+		d.leave(false)
+	}
+	var silence silenceError
+	if d.t.Transport == TransportHTTP || errors.As(err, &silence) && silence.broken != "" {
+		return nil, err
+	}
+	if h, other := d.connectSSE(ctx); other == nil {
+		return h, nil
+	}
+	d.leave(false)
+	d.transport = ""
+	return nil, err
+}
+
+// greet makes the first request of the era. A server over standard input that knows no initialize may be one without sessions.
+func (d *driver) greet(ctx context.Context) (*hello, error) {
+	if d.stateless {
+		return d.discover(ctx)
+	}
+	h, err := d.hail(ctx, "initialize", initializeParams)
+	if err != nil {
+		return nil, err
+	}
+	if h.answer.Shape() != wire.KindResult {
+		if d.transport == transportStdio && h.answer.Shape() == wire.KindError {
+			d.stateless = true
+			if h, err := d.discover(ctx); err == nil {
+				return h, nil
+			}
+			d.stateless = false
+		}
+		return nil, refusedError(h)
+	}
+	version, _ := h.answer.Result().Path("protocolVersion").Str()
+	d.link.agreed(short(version))
+	d.notify(ctx, initialized)
+	return h, nil
+}
+
+func (d *driver) discover(ctx context.Context) (*hello, error) {
+	h, err := d.hail(ctx, "server/discover", `{}`)
+	if err != nil {
+		return nil, err
+	}
+	for version := range h.answer.Result().Path("supportedVersions").Elements() {
+		if version.Is(versionStateless) {
+			return h, nil
+		}
+	}
+	return nil, refusedError(h)
+}
+
+// hail asks the first question.
+func (d *driver) hail(ctx context.Context, method, params string) (*hello, error) {
+	patience := d.o.Startup
+	if d.link.exchanges() && method == "server/discover" {
+		patience = min(patience, d.o.Deadline) // it is only a question which era it is
+	}
+	h := &hello{}
+	h.request, h.seen = d.ask(ctx, method, []byte(params), patience, nil)
+	switch h.seen.end {
+	case endAnswered:
+		h.answer = wire.Parse(h.seen.raw, wire.Limits{MaxBytes: maxMessage})
+		return h, nil
+	case endGone:
+		hint := "is it an MCP server?"
+		if d.transport == transportStdio { // by hand it may well start
+			hint = "it gets almost no environment, and a folder of its own: --env NAME and --dir give it what it needs"
+		}
+		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: %s)", method, d.farewell(h.seen), hint)}
+	case endBroken:
+		return nil, d.unreached(errors.New(h.seen.broken))
+	default:
+		return nil, silenceError{text: fmt.Sprintf("the server did not answer %s in time%s (hint: is it an MCP server? One that starts slowly needs a longer --startup than %v)",
+			method, printed(d.link.stderr(d.mask)), patience)}
+	}
+}
+
+// silenceError says that a server has not answered the first question.
+type silenceError struct {
+	text   string
+	broken string // the connection failed
+}
+
+func (e silenceError) Error() string { return e.text }
+
+func (d *driver) unreached(err error) error {
+	how := err.Error()
+	var address *url.Error // holds the address and the port, which we have said or must not say
+	if errors.As(err, &address) {
+		how = brief(err)
+	}
+	return silenceError{broken: how, text: fmt.Sprintf("calling %s: %s (hint: is the server running, and is the address right?)", target(d.t), how)}
+}
+
+func refusedError(h *hello) error {
+	said := strings.TrimSpace(redact.Text(strings.Join(h.seen.answers, " ")))
+	status := ""
+	if h.seen.status != 0 {
+		status = fmt.Sprintf("HTTP %d ", h.seen.status)
+	}
+	return fmt.Errorf("the server refused the greeting: %s%s (hint: %s)", status, shorten([]byte(said), int64(len(said)), 300), nextStep(h.seen.status))
+}
+
+// nextStep is what to try after a greeting was refused.
+func nextStep(status int) string {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "it wants credentials: give them with --header 'Authorization: Bearer …'"
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return "it redirects to another host, where your headers are not sent: give the address that it redirects to"
+	default:
+		return "is this the address or command of an MCP server?"
+	}
+}
+
+func in(how string) string {
+	if how == "" {
+		return ""
+	}
+	return " (" + how + ")"
+}
+
+// printed quotes the end of what a server printed, on one line.
+func printed(stderr string) string {
+	const enough = 300
+	text := strings.Join(strings.Fields(stderr), " ")
+	if text == "" {
+		return ""
+	}
+	if over := len(text) - enough; over > 0 {
+		text = "…" + strings.ToValidUTF8(text[over:], "")
+	}
+	return "; it printed: " + text
+}
+
+// learn notes who the server is.
+func (d *driver) learn(h *hello) {
+	result := h.answer.Result()
+	info := result.Path("serverInfo")
+	if !info.Present() {
+		info = result.Path("_meta", "io.modelcontextprotocol/serverInfo")
+	}
+	text := func(v wire.Value) string { s, _ := v.Str(); return short(s) }
+	s := probe.Server{Name: text(info.Path("name")), Version: text(info.Path("version")), Protocol: text(result.Path("protocolVersion")), Transport: string(d.transport), Target: target(d.t)}
+	if d.stateless {
+		s.Protocol = versionStateless
+	}
+	capabilities := result.Path("capabilities")
+	for name := range capabilities.Members() {
+		if word, ok := name.Str(); ok && len(s.Capabilities) < 50 {
+			s.Capabilities = append(s.Capabilities, short(word))
+		}
+	}
+	slices.Sort(s.Capabilities)
+	s.Extension = capabilities.Path("extensions", errorsExtension).Present() || capabilities.Path("experimental", errorsExtension).Present()
+	d.run.Server = s
+}
+
+// greeted keeps the greeting.
+func (d *driver) greeted(h *hello, took time.Duration) {
+	method := "initialize"
+	if d.stateless {
+		method = "server/discover"
+	}
+	o := probe.Observation{Case: probe.Case{Group: probe.GroupProtocol, Name: method, Method: method, Expect: probe.ExpectAnswer},
+		Request: d.literal(string(h.request)), Outcome: probe.OutcomeAnswered, Millis: took.Milliseconds()}
+	d.fill(&o, h.seen)
+	d.run.Greeting = o
+}
+
+// short bounds a word that a server says of itself.
+func short(text string) string {
+	const enough = 200
+	return strings.ToValidUTF8(redact.Chars(text[:min(len(text), enough)]), "")
+}
+
+// target names a server without its secrets.
+func target(t Target) string {
+	text := strings.Join(t.Command, " ")
+	if t.URL != "" {
+		text = t.URL
+		if at, err := parseAddress(t.URL); err == nil {
+			text = at.Redacted()
+		}
+	}
+	return redact.Policy{KeepPaths: true}.Text(text)
+}
+
+// findPing finds a question that shows that the server is alive. Any answer will do, a refusal too: only silence does not.
+func (d *driver) findPing(ctx context.Context) {
+	d.ping = "ping"
+	if d.stateless {
+		d.ping = "server/discover"
+		return
+	}
+	if _, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil); s.end != endAnswered {
+		d.ping = "tools/list"
+		if s.end == endGone || s.end == endBroken {
+			d.leave(false)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package drive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+const codesMember = "dev.candor/codes"
+
+// list asks for the tools, page by page. A server that does not list them is driven without: that is noted as left out, and the run is
+// incomplete unless the server has said that it has none.
+func (d *driver) list(ctx context.Context) {
+	if err := d.ready(ctx); err != nil {
+		d.unlisted(0, err.Error())
+		return
+	}
+	params := []byte(`{}`)
+	known, cursors := map[string]bool{}, map[string]bool{}
+	for page := range maxPages {
+		_, s := d.ask(ctx, "tools/list", params, d.o.Deadline, nil)
+		if s.end != endAnswered {
+			d.unlisted(page, "tools/list was not answered"+d.farewell(s))
+			d.leave(false) // what it does next would be blamed on the next case
+			return
+		}
+		m := wire.Parse(s.raw, wire.Limits{MaxBytes: maxMessage})
+		if m.Shape() != wire.KindResult || m.Result().Path("tools").Type() != wire.TypeArray {
+			d.unlisted(page, "tools/list was not answered with a list of tools")
+			return
+		}
+		for v := range m.Result().Path("tools").Elements() {
+			if len(d.run.Tools) >= maxTools {
+				d.unlisted(page, fmt.Sprintf("there are more than %d tools", maxTools))
+				return
+			}
+			if t, ok := tool(v); ok && !known[t.Name] {
+				known[t.Name] = true
+				d.run.Tools = append(d.run.Tools, t)
+			}
+		}
+		cursor, ok := m.Result().Path("nextCursor").Str()
+		if !ok || cursor == "" {
+			return
+		}
+		if cursors[cursor] {
+			d.unlisted(page, "tools/list gives the same cursor twice")
+			return
+		}
+		cursors[cursor] = true
+		params = append(wire.AppendString([]byte(`{"cursor":`), cursor), '}')
+	}
+	d.unlisted(maxPages, fmt.Sprintf("tools/list has more than %d pages", maxPages))
+}
+
+func (d *driver) unlisted(page int, reason string) {
+	what := "tools"
+	if page > 0 {
+		what = "further tools"
+	} else if slices.Contains(d.run.Server.Capabilities, "tools") {
+		d.unseen = reason
+	}
+	d.run.Skipped = append(d.run.Skipped, probe.Skip{What: what, Reason: reason})
+}
+
+// farewell is how a server ended that has, and what it printed.
+func (d *driver) farewell(s *seen) string {
+	if s.end != endGone {
+		return ""
+	}
+	how := d.link.epitaph()
+	return in(how) + printed(d.link.stderr(d.mask))
+}
+
+// tool reads a tool from a list. What is of the wrong type is left out, not the tool: how it fails is what we are here for.
+func tool(v wire.Value) (probe.Tool, bool) {
+	text := func(name string) string { s, _ := v.Path(name).Str(); return s }
+	flag := func(name string) *bool {
+		if b, ok := v.Path("annotations", name).Bool(); ok {
+			return &b
+		}
+		return nil
+	}
+	schema := func(name string) []byte {
+		s := v.Path(name)
+		if (s.Type() == wire.TypeObject || s.Type() == wire.TypeBool) && json.Valid(s.Raw()) { // a run must be writable
+			return bytes.Clone(s.Raw())
+		}
+		return nil
+	}
+	t := probe.Tool{
+		Name: text("name"), Title: text("title"), Description: text("description"),
+		InputSchema: schema("inputSchema"), OutputSchema: schema("outputSchema"),
+		Annotations: probe.Annotations{
+			ReadOnly: flag("readOnlyHint"), Destructive: flag("destructiveHint"), Idempotent: flag("idempotentHint"), OpenWorld: flag("openWorldHint"),
+		},
+	}
+	for code := range v.Path("_meta", codesMember).Elements() {
+		if name, ok := code.Str(); ok {
+			t.Codes = append(t.Codes, name)
+		}
+	}
+	return t, t.Name != ""
+}
+
+// plan asks for the cases.
+func (d *driver) plan() ([]probe.Case, []probe.Skip) {
+	if d.o.Cases == nil {
+		return nil, nil
+	}
+	return d.o.Cases(d.run.Server, d.run.Tools)
+}

@@ -1,0 +1,125 @@
+package drive
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// mask replaces what a run must not hold: the secrets that the server was given, and the random part of the name of the scratch folder,
+// without which the same server would not say the same twice.
+type mask struct {
+	secrets    []hidden // for everywhere, the longest first: or of one that another begins with the rest would be told
+	everywhere *strings.Replacer
+	beside     []placed
+}
+
+// hidden is what is hidden, and what stands in its place.
+type hidden struct{ what, by string }
+
+// placed is a value that is hidden only where its name stands before it: it is an ordinary word, or a number.
+type placed struct {
+	value string
+	where *regexp.Regexp
+}
+
+// concealed stands for a given value that is hidden, and that is too ordinary for its presence to say anything.
+const concealed = "[hidden]"
+
+// What a value must have to be a secret: what is shorter than the least stands in many an answer by chance. One that is long, or mixes
+// letters and digits, stands in no answer by chance.
+const (
+	leastSecret = 6
+	leastMixed  = 8
+	leastLong   = 16
+)
+
+// newMask knows what has to be replaced for this target and this child.
+func newMask(t Target, scratch string) *mask {
+	m := new(mask)
+	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
+		value, scheme := t.Headers[name], name
+		if first, bare, ok := strings.Cut(value, " "); ok { // as in Bearer …
+			value, scheme = bare, first
+		}
+		m.hide(name, scheme, value)
+	}
+	for _, variable := range t.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		m.hide(name, name, value)
+	}
+	if name := filepath.Base(scratch); strings.HasPrefix(name, scratchPrefix) {
+		m.secrets = append(m.secrets, hidden{name, scratchPrefix + "0"})
+	}
+	slices.SortStableFunc(m.secrets, func(a, b hidden) int { return len(b.what) - len(a.what) })
+	var pairs []string
+	for _, h := range m.secrets {
+		pairs = append(pairs, h.what, h.by)
+	}
+	m.everywhere = strings.NewReplacer(pairs...)
+	return m
+}
+
+// hide adds a value whose name says that it is a secret, in each of its spellings. A password such as postgres must not take that
+// word out of every answer.
+func (m *mask) hide(name, scheme, value string) {
+	if !redact.Key(name) || len(value) < leastSecret {
+		return
+	}
+	letters, digits, others := ingredients(value)
+	by := concealed
+	switch {
+	case len(value) >= leastLong, len(value) >= leastMixed && letters && digits:
+		by = probe.GivenSecret
+	case !others && letters != digits:
+		m.beside = append(m.beside, placed{value: value,
+			where: regexp.MustCompile(`((?i:` + regexp.QuoteMeta(name) + `|` + regexp.QuoteMeta(scheme) + `)[\s"'\\=:]{1,8})` + regexp.QuoteMeta(value))})
+		return
+	}
+	for _, form := range redact.Spellings(value) {
+		m.secrets = append(m.secrets, hidden{form, by})
+	}
+}
+
+func ingredients(value string) (letters, digits, others bool) {
+	for _, r := range value {
+		letter, digit := unicode.IsLetter(r), unicode.IsDigit(r)
+		letters, digits, others = letters || letter, digits || digit, others || !letter && !digit
+	}
+	return letters, digits, others
+}
+
+// over returns the text without what must be hidden.
+func (m *mask) over(text string) string {
+	text = m.everywhere.Replace(text)
+	for _, p := range m.beside {
+		if strings.Contains(text, p.value) {
+			text = p.where.ReplaceAllString(text, "${1}"+concealed)
+		}
+	}
+	return text
+}
+
+// overCut is over for a text that was cut before we saw it: the beginning of a secret at its end goes, too.
+func (m *mask) overCut(text string) string { return m.over(text[:len(text)-m.begun(text)]) }
+
+// begun is the length of the beginning of a secret with which a text ends.
+func (m *mask) begun(text string) (length int) {
+	for _, h := range m.secrets {
+		if strings.HasSuffix(text, h.what) {
+			continue // it is there as a whole
+		}
+		for n := len(h.what) - 1; n > length; n-- {
+			if strings.HasSuffix(text, h.what[:n]) {
+				length = n
+			}
+		}
+	}
+	return length
+}

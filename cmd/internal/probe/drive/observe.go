@@ -1,0 +1,225 @@
+package drive
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// thenPing ends the name of what is seen right after a case, as in the corpus of real servers.
+const thenPing = "_then_ping"
+
+// observe makes a case. It returns what was seen, and whether the server can be called again as it is. If it cannot, the second
+// observation is that of the question whether it is alive.
+func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observation, alive bool) {
+	if d.o.Upstream != nil {
+		d.o.Upstream.Begin(faultOf(c))
+	}
+	began := time.Now()
+	t := d.turn(c)
+	s, kept := d.perform(ctx, c, t)
+	o := probe.Observation{Case: light(*c), Request: d.joined(t.messages), Millis: time.Since(began).Milliseconds(), Kept: kept}
+	if d.o.Upstream != nil {
+		o.Hits = d.o.Upstream.End()
+	}
+	if ctx.Err() != nil {
+		return nil, false
+	}
+	alive = true
+	switch {
+	case s.end == endGone, s.end == endBroken:
+		o.Outcome, alive = d.lost(ctx, s, &o)
+	case s.end == endSilent && c.Expect != probe.ExpectSilence:
+		o.Outcome = probe.OutcomeHang
+		d.callOff(ctx, c)
+	case s.end == endAnswered:
+		o.Outcome = probe.OutcomeAnswered
+	default:
+		o.Outcome = probe.OutcomeNoAnswer
+	}
+	var after *probe.Observation
+	if alive && d.mayBeHurt(c, s) {
+		before := s
+		if o.Outcome == probe.OutcomeHang { // what comes now is too late
+			before = nil
+		}
+		after = d.stillAlive(ctx, c, before)
+		if o.Outcome == probe.OutcomeNoAnswer && s.count > 0 { // it was late
+			o.Outcome = probe.OutcomeAnswered
+		}
+	}
+	d.fill(&o, s)
+	if after == nil {
+		return []probe.Observation{o}, alive
+	}
+	return []probe.Observation{o, *after}, false
+}
+
+// notFound is the fault of an upstream that has not what it is asked for.
+const notFound = "404"
+
+// faultOf is what the fake upstream does during a case. Asked for what does not exist it says so, as any service would: one that finds
+// everything would have the tool succeed.
+func faultOf(c *probe.Case) string {
+	if c.Fault == "" && c.Name == probe.CaseNonexistent && c.Expect == probe.ExpectFailure {
+		return notFound
+	}
+	return c.Fault
+}
+
+// perform makes the turn of a case. Where it is a call that is called off, it reports whether the server has kept on with it.
+func (d *driver) perform(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
+	if c.Name == probe.CaseCancel && c.Tool != "" && len(t.messages) == 2 && !d.link.exchanges() {
+		return d.callThenOff(ctx, c, t)
+	}
+	return d.converse(ctx, t), false
+}
+
+// turn is what a case sends.
+func (d *driver) turn(c *probe.Case) *turn {
+	t := &turn{wanted: ids{}, need: 1, patience: d.o.Deadline}
+	if c.Expect == probe.ExpectSilence && !d.link.exchanges() {
+		t.patience = d.o.Quiet
+	}
+	if c.Raw != nil {
+		t.messages = [][]byte{c.Raw}
+		for _, id := range asked(c.Raw) {
+			t.wanted[id], d.used[id] = true, true
+		}
+		t.need = max(1, len(t.wanted))
+		return t
+	}
+	params := []byte(c.Params)
+	if c.Name != probe.CaseToolsCallNoParams {
+		params = d.sign(params)
+	}
+	id, message := d.request(c.Method, params)
+	t.wanted[id], t.messages = true, [][]byte{message}
+	switch {
+	case c.Name == probe.CaseDuplicateID:
+		d.id--
+		_, second := d.request("tools/list", d.sign([]byte(`{}`)))
+		t.messages, t.need = append(t.messages, second), 2
+	case c.Name == probe.CaseCancel && !d.stateless: // without a session whoever leaves has called off
+		t.messages, t.apart = append(t.messages, cancelled(id)), cancelAfter
+	}
+	return t
+}
+
+// asked returns the ids of the requests in a raw message.
+func asked(raw []byte) []string {
+	m := wire.Parse(raw, wire.Limits{MaxBytes: maxMessage})
+	units := [][]byte{raw}
+	if batch, ok := m.SplitBatch(); ok {
+		units = batch
+	}
+	var found []string
+	for _, unit := range units {
+		u := wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+		if key := idKey(u.ID()); key != "" {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+func cancelled(id string) []byte {
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"nobody waits for it any more"}}`)
+}
+
+func (d *driver) joined(messages [][]byte) string {
+	text := ""
+	for i, m := range messages {
+		if i > 0 {
+			text += "\n"
+		}
+		shown := d.literal(string(m))
+		text += shorten([]byte(shown), int64(len(shown)), keptRequest)
+	}
+	return text
+}
+
+// lost returns the outcome of a case after which the connection is gone. A process has ended. Over the network the server may still be there,
+// or may have ended and been started again.
+func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outcome probe.Outcome, alive bool) {
+	if d.transport == transportStdio {
+		o.Exit = d.link.epitaph()
+		return probe.OutcomeCrash, false
+	}
+	if s.broken == "" {
+		s.broken = "connection closed"
+	}
+	ended := d.ended(ctx)
+	d.leave(false)
+	if d.gone = d.again(ctx); d.gone != nil {
+		return probe.OutcomeCrash, false
+	}
+	if ended {
+		d.run.Restarts++
+		return probe.OutcomeCrash, true
+	}
+	return probe.OutcomeNoAnswer, true
+}
+
+// ended reports a server over streamable HTTP that is not the one that was called before: nothing listens where it was, or it does not know
+// the session any more. Of one without sessions that was back at once nothing is known.
+func (d *driver) ended(ctx context.Context) bool {
+	w, ok := d.link.(*web)
+	if !ok {
+		return false
+	}
+	before := w.sessionID()
+	_, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil)
+	unknown := s.status >= http.StatusBadRequest && s.status < http.StatusInternalServerError && before != "" && !answers(s.raw)
+	return s.end == endBroken || unknown || w.sessionID() != before
+}
+
+// callOff tells the server that nobody waits any more, as a client would.
+func (d *driver) callOff(ctx context.Context, c *probe.Case) {
+	if c.Raw == nil && !d.stateless {
+		d.notify(ctx, string(cancelled(strconv.Itoa(d.id))))
+	}
+}
+
+// mayBeHurt reports a case after which the server is asked whether it is alive. Over a pipe that costs nothing and ties a death to the
+// case that it came of; over HTTP it is asked where there is a reason.
+func (d *driver) mayBeHurt(c *probe.Case, s *seen) bool {
+	return d.transport != TransportHTTP || s.end != endAnswered || c.Name == probe.CaseValid || c.Name == probe.CaseNoArgsValid || c.Group == probe.GroupProtocol || c.Group == probe.GroupLiveness
+}
+
+// stillAlive asks the server, and returns what was seen if it is not. What comes late for the case goes to the case.
+func (d *driver) stillAlive(ctx context.Context, c *probe.Case, before *seen) *probe.Observation {
+	began := time.Now()
+	message, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), before)
+	if ctx.Err() != nil || s.end == endAnswered && (s.status < http.StatusInternalServerError || answers(s.raw)) {
+		return nil
+	}
+	after := *c
+	after.Name, after.Method, after.Params, after.Raw, after.Expect = c.Name+thenPing, d.ping, nil, nil, probe.ExpectAnswer
+	o := &probe.Observation{Case: after, Request: string(message), Millis: time.Since(began).Milliseconds(), Outcome: probe.OutcomeHang}
+	if s.end == endGone || s.end == endBroken || s.end == endAnswered {
+		o.Outcome = probe.OutcomeCrash
+		if d.transport == transportStdio {
+			o.Exit = d.link.epitaph()
+		}
+	}
+	d.fill(o, s)
+	return o
+}
+
+// fill notes what came.
+func (d *driver) fill(o *probe.Observation, s *seen) {
+	o.Response, o.Size = s.response()
+	o.Status, o.RetryAfter, o.Broken, o.Extra, o.Notices = s.status, s.retry, s.broken, s.extra, s.notices
+	if d.transport == transportStdio {
+		o.Broken = ""
+	}
+	o.Noise = s.noise
+	if d.link != nil {
+		o.Stderr = d.link.stderr(d.mask)
+	}
+}

@@ -1,0 +1,120 @@
+package drive
+
+import (
+	"slices"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// refuse returns why a case may not be made, "" if it may. The plan has been made with the same rules; this is a second check.
+func (d *driver) refuse(c *probe.Case) string {
+	if c.Fault != "" && d.o.Upstream == nil {
+		return "there is no fake upstream"
+	}
+	if d.hangs[c.Tool] >= maxHangs {
+		return "the tool did not answer in time too often"
+	}
+	for _, name := range append(named(c), c.Tool) {
+		if d.careful(name, c) && !c.Refusable() {
+			return "the tool does not say that it is read-only, and the call might do something"
+		}
+	}
+	if !d.careful(c.Tool, c) {
+		return ""
+	}
+	if sign := d.ran[c.Tool]; sign != "" {
+		return "the tool " + sign + ", so it may have run; --allow " + c.Tool + " includes the other cases"
+	}
+	if c.Care == probe.CareFirst && d.lax {
+		return "it may destroy something, and the server does not refuse calls without required arguments; --allow " + c.Tool + " includes it"
+	}
+	return ""
+}
+
+// careful reports a tool that may not be called for real.
+func (d *driver) careful(name string, c *probe.Case) bool {
+	if d.o.Yes || name == "" || slices.Contains(d.o.Allow, name) {
+		return false
+	}
+	tool := d.run.Tool(name)
+	return tool != nil && !tool.IsReadOnly() || c.Care != "" && name == c.Tool
+}
+
+// watch notes the first sign that a tool ran although it had to refuse the call.
+func (d *driver) watch(o *probe.Observation) {
+	c := &o.Case
+	if c.Tool == "" || !c.Refusable() || d.ran[c.Tool] != "" {
+		return
+	}
+	sign := signOfRunning(o)
+	if sign == "" {
+		return
+	}
+	d.lax = true
+	if d.careful(c.Tool, c) {
+		d.ran[c.Tool] = sign
+	}
+}
+
+// signOfRunning returns what shows that a tool did something with a call that it had to refuse, "" if it refused the call. Only an answer that
+// says that the call is wrong, or that something has to be set up first, counts as a refusal.
+func signOfRunning(o *probe.Observation) string {
+	switch {
+	case o.Hits > 0:
+		return "turned to its upstream"
+	case o.Outcome == probe.OutcomeCrash:
+		return "ended the server"
+	case o.Outcome != probe.OutcomeAnswered:
+		return "did not answer"
+	}
+	request, response := wire.Parse([]byte(o.Request), wire.Limits{}), wire.Parse([]byte(o.Response), wire.Limits{})
+	reading := contract.Read(&contract.Exchange{Request: &request, Response: response})
+	if number, ok := response.Error().Path("code").Int64(); ok && slices.Contains(refusals, number) {
+		return ""
+	}
+	if reading.Error == nil {
+		return "answered with a success"
+	}
+	switch reading.Error.Class() {
+	case candor.ClassBadRequest, candor.ClassPrecondition, candor.ClassUnsupported:
+		return ""
+	case candor.ClassUnavailable, candor.ClassTimeout, candor.ClassRateLimited:
+		return "reported a failure of its upstream"
+	default:
+		return "failed with something other than a refusal"
+	}
+}
+
+// refusals are the numbers of JSON-RPC with which a call is refused before a tool is called.
+var refusals = []int64{-32700, -32600, -32601, -32602}
+
+// named returns the tools that the messages of a case call.
+func named(c *probe.Case) []string {
+	message := c.Raw
+	if message == nil {
+		message = []byte(`{"jsonrpc":"2.0","id":1,"method":` + string(wire.AppendString(nil, c.Method)) + `,"params":` + orNull(c.Params) + `}`)
+	}
+	m := wire.Parse(message, wire.Limits{MaxBytes: maxMessage})
+	units := [][]byte{message}
+	if batch, ok := m.SplitBatch(); ok {
+		units = batch
+	}
+	var names []string
+	for _, unit := range units {
+		u := wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+		if name, ok := u.Params().Path("name").Str(); ok && u.MethodIs("tools/call") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func orNull(params []byte) string {
+	if params == nil {
+		return "null"
+	}
+	return string(params)
+}

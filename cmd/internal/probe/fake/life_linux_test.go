@@ -1,0 +1,147 @@
+package fake_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+)
+
+// alive returns the processes of this machine whose command line holds the mark.
+func alive(t *testing.T, mark string) (pids []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if line, _ := os.ReadFile(file); bytes.Contains(line, []byte(mark)) {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
+}
+
+// gone waits until nobody holds the mark, as the kernel takes a moment to end a namespace.
+func gone(t *testing.T, mark string) {
+	t.Helper()
+	var left []string
+	for range 500 {
+		if left = alive(t, mark); left == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the processes %v are left behind", left)
+}
+
+func TestNothingOutlivesTheServerOrTheProbe(t *testing.T) {
+	ends := map[string]func(up *fake.Upstream, s *server, cancel func()){
+		"the server ends":           func(_ *fake.Upstream, s *server, _ func()) { _ = s.in.Close() },
+		"the outer process is shot": func(_ *fake.Upstream, s *server, _ func()) { _ = s.cmd.Process.Kill() },
+		"the group is shot":         func(_ *fake.Upstream, s *server, _ func()) { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) },
+		"the upstream is closed":    func(up *fake.Upstream, _ *server, _ func()) { _ = up.Close() },
+		"the context ends":          func(_ *fake.Upstream, _ *server, cancel func()) { cancel() },
+	}
+	if err := fake.Available(); err != nil {
+		return // see start
+	}
+	number := 0
+	for name, end := range ends {
+		number++
+		mark := fmt.Sprintf("mark-%d-%d-of-an-orphan", os.Getpid(), number)
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			up, err := fake.Start(ctx, fake.Options{Inside: []string{os.Args[0], "probe-inside"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = up.Close() }()
+			s := run(t, up, os.Args[0], "server", mark)
+			wants(t, s.ask("daemon "+mark), "<nil>")
+			if n := len(alive(t, mark)); n != 4 { // outer, inner, server, daemon
+				t.Fatalf("%d processes, want 4", n)
+			}
+			end(up, s, cancel)
+			gone(t, mark)
+		})
+	}
+}
+
+func TestClosingLeavesNoFiles(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	up := start(t)
+	if up == nil {
+		return
+	}
+	if made, _ := os.ReadDir(os.Getenv("TMPDIR")); len(made) != 1 {
+		t.Fatalf("%d folders, want 1", len(made))
+	}
+	if err := up.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) != 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func TestAServerEndsWithItsOwnStatus(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	for what, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill": 128 + 9} {
+		s := run(t, up)
+		if _, err := fmt.Fprintln(s.in, what); err != nil {
+			t.Fatal(err)
+		}
+		for s.lines.Scan() {
+			t.Errorf("%s: it says %q", what, s.lines.Text())
+		}
+		_ = s.cmd.Wait()
+		if got := s.cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("%s: status %d, want %d", what, got, want)
+		}
+	}
+}
+
+func TestASignalReachesTheServerOnce(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	s := run(t, up)
+	for _, pid := range []int{s.cmd.Process.Pid, -s.cmd.Process.Pid} {
+		wants(t, s.ask("env HOME"), os.Getenv("HOME")) // it has started
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+		if !s.lines.Scan() || s.lines.Text() != "asked" {
+			t.Errorf("it says %q, want that it was asked", s.lines.Text())
+		}
+		wants(t, s.ask("env HOME"), os.Getenv("HOME")) // and not that it was asked again
+	}
+}
+
+func TestACommandThatIsNotThereIsToldOf(t *testing.T) {
+	up := start(t)
+	if up == nil {
+		return
+	}
+	line := up.Wrap([]string{"no-such-command-anywhere"})
+	said, err := exec.Command(line[0], line[1:]...).CombinedOutput()
+	if err == nil {
+		t.Error("a command that does not exist ends well")
+	}
+	wants(t, string(said), "no-such-command-anywhere", "not found")
+	if err := fake.InsideMain(nil); err == nil || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("without arguments it says %v, want a next step", err)
+	}
+}

@@ -1,0 +1,72 @@
+package judge_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+// TestAnHTTPErrorThatIsNoMessageIsNoSuccess: a page, a plain text or the JSON of a proxy is neither a call that ran nor an answer with a wrong id.
+func TestAnHTTPErrorThatIsNoMessageIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"<html>Internal Server Error</html>", "bad arguments: query is required", `{"error":"slow down"}`, `{"error":{"code":429,"message":"slow down"}}`} {
+		o := missing("")
+		o.Response, o.Status = body, 500
+		var rules []string
+		r := report(t, one(o))
+		for _, f := range r.Findings {
+			rules = append(rules, f.Rule)
+		}
+		if !slices.Contains(rules, "EC027") || slices.ContainsFunc(rules, func(id string) bool { return id != "EC027" && id != "EC039" }) {
+			t.Errorf("%s: %v", body, rules)
+		}
+	}
+}
+
+// TestAnAnswerThatIsTooLongToBeReadIsNoSuccess: of what was cut nobody knows how it ends.
+func TestAnAnswerThatIsTooLongToBeReadIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	o := missing("")
+	o.Response, o.Size = `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"yyyy…[41943040 bytes]`, 40<<20
+	for _, f := range report(t, one(o)).Findings {
+		t.Errorf("%s %s", f.Rule, f.Message)
+	}
+}
+
+// TestTheEvidenceOfADeathHoldsItsReason has what the server printed last, and how a connection broke.
+func TestTheEvidenceOfADeathHoldsItsReason(t *testing.T) {
+	t.Parallel()
+	died := missing("")
+	died.Response, died.Outcome, died.Exit, died.Stderr = "", probe.OutcomeCrash, "exit status 7", "ready\nTraceback\n  File x\nKeyError: 'query'\n"
+	broke := missing("")
+	broke.Response, broke.Outcome, broke.Broken = "", probe.OutcomeNoAnswer, "connection closed"
+	for want, o := range map[string]probe.Observation{"crash: exit status 7; it printed: Traceback\n  File x\nKeyError: 'query'": died, "no_answer: connection closed": broke} {
+		found := report(t, one(o)).Findings
+		if len(found) != 1 || !strings.Contains(found[0].Evidence[0].Response, want) {
+			t.Errorf("want %q in %+v", want, found)
+		}
+	}
+}
+
+// TestASecretThatTheServerWasGivenIsALeak: it is hidden in the run, and found by what hides it.
+func TestASecretThatTheServerWasGivenIsALeak(t *testing.T) {
+	t.Parallel()
+	o := missing(`"result":{"content":[{"type":"text","text":"BAD_KEY: query is refused for the key ` + probe.GivenSecret + `"}],"isError":true}`)
+	r := report(t, one(o))
+	if !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC016" }) {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// TestArgumentsThatAreNoObjectAreCalledSo: a tool need not have a schema to refuse them.
+func TestArgumentsThatAreNoObjectAreCalledSo(t *testing.T) {
+	t.Parallel()
+	const done = `"result":{"content":[{"type":"text","text":"done"}]}`
+	for name, want := range map[string]string{probe.CaseArgsNull: "are no object", probe.CaseMissingOne: "its own schema refuses"} {
+		if found := report(t, one(invalid(name, "", done))).Findings; len(found) != 1 || found[0].Rule != "EC023" || !strings.Contains(found[0].Message, want) {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package judge_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
+)
+
+// TestEveryRecordedServerIsJudged makes a run of each recorded server: every one gets a grade or the reason for none, and no server that masks a failure
+// gets an A.
+func TestEveryRecordedServerIsJudged(t *testing.T) {
+	records, err := recordings()
+	if errors.Is(err, corpus.ErrAbsent) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]*probe.Run{}
+	tools := recordedTools(t)
+	for i := range records {
+		r := &records[i]
+		run := runs[r.Server]
+		if run == nil {
+			run = &probe.Run{Server: probe.Server{Name: r.Server, Protocol: "2025-11-25"}}
+			for _, name := range slices.Sorted(maps.Keys(tools[r.Server])) {
+				run.Tools = append(run.Tools, *tools[r.Server][name])
+			}
+			runs[r.Server] = run
+		}
+		run.Observations = append(run.Observations, observation(r))
+	}
+	grades, rules := map[probe.Grade]int{}, map[string]int{}
+	for i, name := range slices.Sorted(maps.Keys(runs)) {
+		if testing.Short() && i%8 != 0 {
+			continue // the race detector makes this slow, and finds no more in all than in some
+		}
+		report, err := judge.Judge(runs[name], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Grade == "" && report.Incomplete == "" || report.Grade == probe.GradeA && report.Masked > 0 {
+			t.Errorf("%s: grade %q", name, report.Grade)
+		}
+		grades[report.Grade]++
+		for _, f := range report.Findings {
+			rules[f.Rule]++
+			if f.Rule == os.Getenv("SHOW") {
+				t.Logf("%s: %s\n  %s\n  %.600s", name, f.Message, f.Evidence[0].Request, f.Evidence[0].Response)
+			}
+		}
+	}
+	t.Logf("grades: %v; findings by rule: %v", grades, rules)
+}

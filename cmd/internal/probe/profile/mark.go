@@ -1,0 +1,148 @@
+package profile
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/mask"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+var unknownFailure = candor.CodeUnknownToolFailure
+
+// flags are the members by which servers say inside a success that they failed, the clearest first.
+var flags = []Mask{
+	{Path: "/ok", Equals: "false"}, {Path: "/success", Equals: "false"}, {Path: "/succeeded", Equals: "false"},
+	{Path: "/data/ok", Equals: "false"}, {Path: "/data/success", Equals: "false"}, {Path: "/result/success", Equals: "false"}, {Path: "/result/ok", Equals: "false"},
+	{Path: "/isError", Equals: "true"}, {Path: "/is_error", Equals: "true"}, {Path: "/error", Equals: "true"},
+	{Path: "/status", Equals: `"error"`}, {Path: "/status", Equals: `"failed"`}, {Path: "/status", Equals: `"failure"`}, {Path: "/type", Equals: `"error"`},
+	{Path: "/result/type", Equals: `"error"`},
+	// Of several things that were asked for at once, as long as none of them went well.
+	{Path: "/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
+	{Path: "/results/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/results/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
+	{Path: "/0/status", Equals: `"error"`, Except: otherStatus}, {Path: "/0/status", Equals: `"failed"`, Except: otherStatus},
+	{Path: "/0/error", Except: severalThings}, {Path: "/results/0/error", Except: severalThings},
+	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
+}
+
+const (
+	// severalThings tells a list of objects that has more than one: the others may have gone well.
+	severalThings = `\}\s*,\s*\{`
+	// otherStatus tells a status that is neither error nor failed nor failure.
+	otherStatus = `"status"\s*:\s*"([^ef]|e[^r]|f[^a])`
+	// inText tells a text that is JSON. What lifts a rule is looked for in the first text only, and not in structuredContent.
+	inText = `^\s*[\[{]`
+)
+
+// marks are the rules that one masked answer suggests, the most telling first.
+func marks(s *sight) (out []Mask) {
+	for _, name := range []string{"/status_code", "/statusCode", "/status", "/code"} {
+		for v := range mask.At(s.result, name) {
+			if n, ok := v.Int64(); ok && n >= 400 && n < 600 {
+				out = append(out, Mask{Path: name, Equals: strconv.FormatInt(n, 10)})
+			}
+		}
+	}
+	for _, f := range flags {
+		if f.Except != "" {
+			f.Text = inText
+		}
+		if f.holds(s) {
+			out = append(out, f)
+		}
+	}
+	words := wordsOf(firstLine(s.text), s.values)
+	for _, text := range beginnings(words) {
+		out = append(out, Mask{Text: text})
+	}
+	if text := complaintAbout(s.text); text != "" {
+		out = append(out, Mask{Text: text})
+	}
+	if text := sentence(s.text, s.values); text != "" {
+		out = append(out, Mask{Text: text})
+	}
+	return out
+}
+
+// holds reports whether the gateway would apply the rule to an answer.
+func (m *Mask) holds(s *sight) bool {
+	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
+	return err == nil && test.Holds(s.result)
+}
+
+// complaintAbout is an expression for a text that begins with what it is about, as in "/some/file: Error - access denied". It holds only for a text of
+// a single line: what goes on may be the content of the thing, or another one that went well.
+func complaintAbout(text string) string {
+	about, rest, _ := strings.Cut(strings.TrimSpace(text), ": ")
+	words := strings.Fields(rest)
+	if strings.ContainsAny(text, "\r\n") || strings.ContainsAny(about, " \t") || !varies(about) || len(words) == 0 || !complaint.MatchString(words[0]) {
+		return ""
+	}
+	expression := `^\S+:`
+	for _, word := range words[:min(len(words), 2)] { // more would say which error it is
+		if varies(word) {
+			break
+		}
+		expression += " " + regexp.QuoteMeta(word)
+	}
+	return expression + `( [^\r\n]*)?$`
+}
+
+// meanings are what the faults of the fake upstream mean.
+var meanings = map[string]candor.Code{
+	"401": candor.CodeUpstreamUnauthenticated, "403": candor.CodeUpstreamForbidden, "404": candor.CodeUpstreamNotFound, "409": candor.CodeUpstreamConflict,
+	"422": candor.CodeUpstreamRejected, "429": candor.CodeUpstreamRateLimited, "500": candor.CodeUpstreamError, "503": candor.CodeUpstreamUnavailable,
+	"down": candor.CodeUpstreamUnreachable, "slow": candor.CodeUpstreamTimeout,
+}
+
+// codeFor is what a case means, where the server does not say; the zero Code if that is not certain either.
+func codeFor(c *probe.Case) candor.Code {
+	switch {
+	case c.Group == probe.GroupValidation:
+		return candor.CodeInvalidArguments
+	case c.Name == probe.CaseNonexistent:
+		return candor.CodeNotFound
+	}
+	return meanings[c.Fault]
+}
+
+// codes returns rules for errors that say so and from which nothing else can be told.
+func (l *lessons) codes() (out []CodeRule) {
+	for i := range l.failed {
+		s := &l.failed[i]
+		code := codeFor(&s.at.Case)
+		if s.reading.Error == nil || s.reading.Error.Code() != unknownFailure || !code.Valid() {
+			continue
+		}
+		rule, ok := l.codeRule(s, code)
+		if ok && !slices.ContainsFunc(out, func(have CodeRule) bool { return have.Text == rule.Text && have.Tool == rule.Tool }) {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// codeRule makes a rule by the first words of an error. It must not hold for an error of the same tool that means something else.
+func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
+	message := s.reading.Error.Message()
+	for _, text := range openings(wordsOf(message, s.values)) {
+		e, err := regexp.Compile(text)
+		if err != nil || !e.MatchString(message) {
+			continue
+		}
+		clash := false
+		for j := range l.failed {
+			other := &l.failed[j]
+			if other.reading.Error != nil && e.MatchString(other.reading.Error.Message()) && codeFor(&other.at.Case) != code {
+				clash = true
+			}
+		}
+		if !clash {
+			return CodeRule{Tool: l.tool, Text: text, Code: code, Note: "seen for " + s.at.Case.Name}, true
+		}
+	}
+	return CodeRule{}, false
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+// bar is one bar of a chart, a thousand units wide.
+type bar struct {
+	Label  string
+	Class  string
+	Total  int
+	Spoken string // for whoever cannot see it
+	Pieces []piece
+}
+
+// piece is a part of a bar.
+type piece struct {
+	Class, Title string
+	X, Width     int
+}
+
+const barWidth = 1000
+
+// add appends a piece of a bar whose full width stands for scale. What is there is seen, however small.
+func (b *bar) add(class, title string, n, scale int) {
+	if n <= 0 {
+		return
+	}
+	x := 0
+	if len(b.Pieces) > 0 {
+		last := b.Pieces[len(b.Pieces)-1]
+		x = last.X + last.Width
+	}
+	width := max(int(int64(n)*barWidth/int64(max(scale, 1))), 4)
+	b.Pieces = append(b.Pieces, piece{Class: class, Title: title, X: x, Width: max(min(width, barWidth-x), 0)})
+	b.Total += n
+}
+
+// maxBars is how many tools the chart shows; the table shows all.
+const maxBars = 40
+
+// toolBars draws how each tool told of its failures, and says how many tools did not fit.
+func toolBars(rows []row) (bars []bar, more int) {
+	scale := 1
+	for _, r := range rows {
+		sum := 0
+		for _, n := range r.Counts {
+			sum += n
+		}
+		scale = max(scale, sum)
+	}
+	for _, r := range rows[:min(len(rows), maxBars)] {
+		b := bar{Label: shorten(r.Label, 60)}
+		var spoken []string
+		for i, n := range r.Counts {
+			if n > 0 {
+				title := fmt.Sprintf("%d × %s: %s", n, patterns[i].Short, patterns[i].About)
+				spoken = append(spoken, title)
+				b.add("p-"+patterns[i].Short, title, n, scale)
+			}
+		}
+		b.Spoken = r.Label + ": " + orDash(strings.Join(spoken, ", "))
+		bars = append(bars, b)
+	}
+	return bars, len(rows) - len(bars)
+}
+
+// severityBars draws how many findings there are of each severity.
+func severityBars(findings []probe.Finding) []bar {
+	counts := tally(findings)
+	scale := 1
+	for _, n := range counts {
+		scale = max(scale, n)
+	}
+	bars := make([]bar, 0, len(counts))
+	for i, n := range counts {
+		word := string(severities[i])
+		b := bar{Label: word, Class: word, Spoken: fmt.Sprintf("%s: %s", word, plural(n, "finding"))}
+		b.add("f-"+word, b.Spoken, n, scale)
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+// arc is how much of the ring around a grade is drawn, in hundredths.
+func arc(g probe.Grade) int {
+	for i, known := range grades {
+		if g == known {
+			return 100 - i*20
+		}
+	}
+	return 0
+}

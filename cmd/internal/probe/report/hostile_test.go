@@ -1,0 +1,228 @@
+package report_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+)
+
+// hostile is all that a server could try, in one text.
+const hostile = "\x1b[31m\x1b]0;t\x07\u202eR\u2066L\u200b\u00ad\ufeff\u2028\r\n# h\n| a | b |\n```\n~~~\n</td></details><script>x</script><!-- --> ]]> " +
+	"`` ` [l](javascript:x) ![i](http://evil.example/i) <http://evil.example> www.evil.example @all #1 \\` $x$ &amp; {{.}} \x00\x7f\u009b2J\xff\xfe e\u0301\u0301\u0301\u0301\u0301 漢字"
+
+// evilReport says it everywhere.
+func evilReport() *probe.Report {
+	evil := hostile
+	return &probe.Report{
+		Version: probe.ReportVersion, Rules: evil, Grade: probe.Grade(evil), Dialect: evil, Incomplete: evil, Cases: -1,
+		Server:   probe.Server{Name: evil, Version: evil, Protocol: evil, Transport: evil, Target: evil, Capabilities: []string{evil}},
+		Raise:    []string{evil},
+		Skipped:  []probe.Skip{{Tool: evil, What: evil, Reason: evil}},
+		Protocol: probe.ToolReport{Cases: 1, Grade: probe.Grade(evil), Skipped: evil},
+		Tools: []probe.ToolReport{{
+			Tool: evil, Grade: probe.Grade(evil), Patterns: map[probe.Pattern]int{probe.Pattern(evil): 1, probe.PatternA: -7, probe.PatternB: 2}, Kinds: []string{evil},
+			Codes: []string{evil}, Retry: evil, Field: evil, Raise: []string{evil}, Skipped: evil,
+		}},
+		Applied: []probe.Rule{{ID: evil, Title: evil, Reason: evil, Clause: evil, Fix: evil, Severity: probe.Severity(evil), Sets: []string{evil, evil}}},
+		Findings: []probe.Finding{
+			{Rule: evil, Severity: probe.Severity(evil), Tool: evil, Field: evil, Message: evil, Fix: evil, Evidence: []probe.Evidence{{Case: evil, Request: evil, Response: evil}}},
+			{Rule: "EC999", Severity: probe.SeverityMajor, Tool: "a tool that is not listed", Message: evil},
+		},
+	}
+}
+
+// reports are those that every format must stand.
+func reports(t *testing.T) map[string]*probe.Report {
+	t.Helper()
+	return map[string]*probe.Report{
+		"sample": sample(t),
+		"evil":   evilReport(),
+		"empty":  {Version: probe.ReportVersion},
+		"large":  largeReport(),
+	}
+}
+
+// largeReport is that of a server with many tools, names and long answers.
+func largeReport() *probe.Report {
+	r := &probe.Report{Version: probe.ReportVersion, Begun: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("x", 3600)), Grade: probe.GradeF}
+	for i := range 60 {
+		name := strings.Repeat("long_name_", 20) + strconv.Itoa(i/2) // each tool is listed twice
+		r.Tools = append(r.Tools, probe.ToolReport{Tool: name, Grade: probe.GradeF, Patterns: map[probe.Pattern]int{probe.PatternText: 1 << 40}})
+		r.Findings = append(r.Findings, probe.Finding{
+			Rule: "EC001", Severity: probe.SeverityCritical, Tool: name, Message: strings.Repeat("m", 1000), Count: 1 << 40,
+			Evidence: []probe.Evidence{{Response: strings.Repeat("x", 30_000/(i+1))}},
+		})
+	}
+	return r
+}
+
+// Nothing that a terminal obeys, and nothing that cannot be seen, leaves in any format.
+func TestNoFormatLetsControlAndBidiThrough(t *testing.T) {
+	for _, format := range report.Formats() {
+		out := write(t, format, evilReport(), report.Options{})
+		if !utf8.ValidString(out) {
+			t.Errorf("%s is not UTF-8", format)
+		}
+		for i, r := range out {
+			if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+				t.Errorf("%s: %U at %d: %q", format, r, i, out[max(0, i-20):i+8])
+				break
+			}
+		}
+	}
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func TestColourIsOursAndChangesNoLetter(t *testing.T) {
+	for name, r := range reports(t) {
+		coloured := write(t, report.FormatText, r, report.Options{Colour: true})
+		if got := sgr.ReplaceAllString(coloured, ""); got != write(t, report.FormatText, r, report.Options{}) {
+			t.Errorf("%s: colour changes the text", name)
+		}
+	}
+}
+
+func TestTextKeepsToItsWidth(t *testing.T) {
+	for name, r := range reports(t) {
+		for _, width := range []int{1, 80, 100, 120} {
+			for line := range strings.Lines(write(t, report.FormatText, r, report.Options{Width: width})) {
+				columns := 0
+				for _, r := range strings.TrimRight(line, "\n") {
+					switch {
+					case unicode.Is(unicode.Han, r):
+						columns += 2
+					case !unicode.Is(unicode.M, r):
+						columns++
+					}
+				}
+				if columns > max(width, 80) {
+					t.Errorf("%s at %d: %d columns: %q", name, width, columns, cut(line))
+				}
+			}
+		}
+	}
+}
+
+// A line of Markdown holds one thing: hostile text opens no block and no cell, and leaves no fence.
+func TestMarkdownCannotBeLeft(t *testing.T) {
+	out := write(t, report.FormatMarkdown, evilReport(), report.Options{})
+	fence, columns := "", 0
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		switch ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; {
+		case fence != "":
+			if line == fence {
+				fence = ""
+			}
+			continue
+		case len(ticks) >= 3 && strings.HasSuffix(line, "text") && len(line) == len(ticks)+4:
+			fence = ticks
+			continue
+		}
+		bare := withoutCode(line)
+		if strings.HasPrefix(line, "| ") {
+			bars := len(regexp.MustCompile(`(^|[^\\])\|`).FindAllString(bare, -1))
+			if columns == 0 {
+				columns = bars
+			}
+			if bars != columns {
+				t.Errorf("a row of %d bars, the first has %d: %s", bars, columns, cut(line))
+			}
+		}
+		for _, bad := range []string{"<script", "</td", "](", "<http", " http://", " www.", "@all", "#1 "} {
+			if strings.Contains(bare, bad) {
+				t.Errorf("%q is bare in %s", bad, cut(line))
+			}
+		}
+	}
+	if fence != "" {
+		t.Error("a fence stays open")
+	}
+	if opened, closed := strings.Count(out, "\n<details>"), strings.Count(out, "\n</details>\n"); opened != 1 || closed != 1 {
+		t.Errorf("%d details opened, %d closed", opened, closed)
+	}
+}
+
+func TestMarkdownFitsIntoAComment(t *testing.T) {
+	out := write(t, report.FormatMarkdown, largeReport(), report.Options{})
+	if len(out) > 65_536 {
+		t.Errorf("%d bytes", len(out))
+	}
+	if !strings.Contains(out, "findings more:") {
+		t.Error("what was left out is not counted")
+	}
+}
+
+// withoutCode takes spans of code out of a line, as a reader of Markdown does: a run of ticks, up to the next of the same length.
+func withoutCode(line string) string {
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		switch {
+		case line[i] == '\\' && i+1 < len(line):
+			i += 2 // it is a letter
+		case line[i] == '`':
+			run := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+			end := closing(line[i+run:], run)
+			if end < 0 {
+				b.WriteString(line[i : i+run])
+				i += run
+				continue
+			}
+			// In a table a bar counts even inside of code.
+			b.WriteString(strings.Repeat("|", strings.Count(strings.ReplaceAll(line[i+run:i+run+end], `\|`, ""), "|")))
+			i += run + end + run
+		default:
+			b.WriteByte(line[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+// cut keeps a failing test readable.
+func cut(s string) string { return s[:min(len(s), 200)] }
+
+// closing finds a run of exactly so many ticks, or returns -1.
+func closing(s string, run int) int {
+	for i := 0; i < len(s); {
+		if s[i] != '`' {
+			i++
+			continue
+		}
+		n := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if n == run {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+func TestTheSameReportGivesTheSameBytes(t *testing.T) {
+	for name, r := range reports(t) {
+		before, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range report.Formats() {
+			first := write(t, format, r, report.Options{})
+			for range 2 {
+				if write(t, format, r, report.Options{}) != first {
+					t.Errorf("%s as %s differs from time to time", name, format)
+				}
+			}
+		}
+		if after, err := json.Marshal(r); err != nil || string(before) != string(after) {
+			t.Errorf("%s was changed by writing it", name)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+// The page is one file: it loads nothing, and a policy in its head forbids it to, whatever a server managed to put into it. Only this
+// style and this script run, by their hashes.
+var (
+	//go:embed page/page.html
+	pageHTML string
+	//go:embed page/page.css
+	pageCSS string
+	//go:embed page/page.js
+	pageJS string
+
+	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
+	pagePolicy   = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
+		sourceHash(pageCSS), sourceHash(pageJS))
+)
+
+// The bounds of evidence on a page: a browser must stay quick.
+const (
+	pageEvidence     = 5
+	pageEvidenceSize = 20_000 // bytes
+)
+
+// page is what the template shows. Its texts are plain; the template escapes them for HTML.
+type page struct {
+	Policy string
+	CSS    template.CSS
+	JS     template.JS
+
+	Name, Version, Target, Transport, Protocol, Dialect, Rules, Begun, Day, Incomplete, Coverage string
+
+	Grade                          probe.Grade
+	Arc                            int
+	Seed                           uint64
+	Tools, Cases, Failures, Masked int
+	Severities, Bars               []bar
+	MoreBars                       int
+	Patterns                       []patternView // that are in the table
+	Honest, Dishonest              legend
+	Grades                         []probe.Grade
+	Rows                           []pageRow
+	FindingTools                   []choice
+	Findings                       []pageFinding
+	Raise, Skipped                 []string
+	Next                           [][2]string
+	Applied                        []pageRule
+}
+
+// legend explains the patterns of one kind.
+type legend struct {
+	Title    string
+	Patterns []patternView
+}
+
+type choice struct {
+	Index int
+	Label string
+}
+
+type pageRow struct {
+	row
+	Classes string // the patterns that it shows, for the filter
+	Cells   []int  // the counts of those that are in the table
+}
+
+type pageFinding struct {
+	Class, Severity, Rule, Place, Message, Reason, Fix string
+
+	ToolIndex    int
+	Often        string // see [howOften]
+	Outside      bool
+	Evidence     []probe.Evidence
+	MoreEvidence int
+}
+
+type pageRule struct{ ID, Title, Reason, Clause, Class, Severity string }
+
+func sourceHash(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
+	rows := inventory(r)
+	p := page{
+		Policy: pagePolicy,
+		CSS:    template.CSS(pageCSS), //nolint:gosec // a file of ours
+		JS:     template.JS(pageJS),   //nolint:gosec // a file of ours
+		Name:   orDash(r.Server.Name), Version: plain(r.Server.Version), Target: orDash(r.Server.Target), Transport: orDash(r.Server.Transport),
+		Protocol: orDash(r.Server.Protocol), Dialect: plain(r.Dialect), Rules: orDash(r.Rules), Seed: r.Seed,
+		Begun: r.Begun.UTC().Format("2006-01-02T15:04:05Z"), Day: r.Begun.UTC().Format("2 January 2006, 15:04 UTC"), Incomplete: plain(r.Incomplete), Coverage: coverageText(r),
+		Grade: gradeOf(r.Grade), Arc: arc(r.Grade), Tools: len(r.Tools), Cases: r.Cases, Failures: r.Failures, Masked: r.Masked,
+		Severities: severityBars(r.Findings), Grades: grades, Next: nextCommands(r),
+	}
+	if p.Dialect == "" {
+		p.Dialect = "unknown"
+	}
+	p.Bars, p.MoreBars = toolBars(rows)
+	p.table(rows)
+	p.findings(r)
+	for _, step := range r.Raise {
+		p.Raise = append(p.Raise, plain(step))
+	}
+	p.Skipped = skipLines(r.Skipped)
+	for _, rule := range r.Applied {
+		p.Applied = append(p.Applied, pageRule{
+			ID: plain(rule.ID), Title: plain(rule.Title), Reason: plain(rule.Reason), Clause: plain(rule.Clause),
+			Class: severityClass(rule.Severity), Severity: plain(string(rule.Severity)),
+		})
+	}
+	return pageTemplate().Execute(w, p)
+}
+
+func (p *page) table(rows []row) {
+	columns := used(rows)
+	p.Honest.Title, p.Dishonest.Title = "Told as a failure", "Told as a success, or not at all"
+	for _, i := range columns {
+		p.Patterns = append(p.Patterns, patterns[i])
+		kind := &p.Dishonest
+		if patterns[i].Honest {
+			kind = &p.Honest
+		}
+		kind.Patterns = append(kind.Patterns, patterns[i])
+	}
+	for _, r := range rows {
+		out := pageRow{row: r}
+		var classes []string
+		for _, i := range columns {
+			out.Cells = append(out.Cells, r.Counts[i])
+			if r.Counts[i] > 0 {
+				classes = append(classes, patterns[i].Short)
+			}
+		}
+		out.Classes = strings.Join(classes, " ")
+		p.Rows = append(p.Rows, out)
+	}
+}
+
+// findings numbers the tools, so that the filter need not compare what a server called them.
+func (p *page) findings(r *probe.Report) {
+	numbers := map[string]int{}
+	known := rulesByID(r)
+	for _, f := range inOrder(r.Findings) {
+		label := plain(f.Tool)
+		switch {
+		case len(f.Tools) > 0:
+			label = "several tools"
+		case f.Tool == "":
+			label = "the server"
+		}
+		number, found := numbers[label]
+		if !found {
+			number = len(numbers)
+			numbers[label] = number
+			p.FindingTools = append(p.FindingTools, choice{number, shorten(label, 60)})
+		}
+		out := pageFinding{
+			Class: severityClass(f.Severity), Severity: plain(string(f.Severity)), Rule: plain(f.Rule), Place: place(&f), Message: plain(f.Message),
+			Fix: plain(f.Fix), ToolIndex: number, Often: howOften(&f), Outside: f.Outside,
+		}
+		if rule := known[f.Rule]; rule != nil {
+			out.Reason = plain(rule.Reason)
+		}
+		for _, e := range f.Evidence[:min(len(f.Evidence), pageEvidence)] {
+			out.Evidence = append(out.Evidence, probe.Evidence{Case: plain(e.Case), Request: bounded(e.Request, pageEvidenceSize), Response: bounded(e.Response, pageEvidenceSize)})
+		}
+		out.MoreEvidence = len(f.Evidence) - len(out.Evidence)
+		p.Findings = append(p.Findings, out)
+	}
+}
+
+// severityClass is a severity as the name of a style; what is none is worth knowing at most.
+func severityClass(s probe.Severity) string {
+	if rank(s) < len(severities) {
+		return string(s)
+	}
+	return string(probe.SeverityInfo)
+}

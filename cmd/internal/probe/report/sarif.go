@@ -1,0 +1,204 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+const (
+	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+	sarifVersion = "2.1.0"
+	// sarifPrint names the way in which a fingerprint is made; whoever changes the way changes the number.
+	sarifPrint = "candorFindingKey/v1"
+)
+
+// object is written by hand rather than as forty types: the schema, which a test holds this against, knows more than types could say.
+type object = map[string]any
+
+// writeSARIF writes one run. A server has no files, so that a result is at a logical location, a tool; its fingerprint is that of
+// [probe.Finding.Key], the same in every run.
+func writeSARIF(w io.Writer, r *probe.Report, _ Options) error {
+	rules, index := sarifRules(r)
+	results := []object{}
+	for _, f := range inOrder(r.Findings) {
+		results = append(results, sarifResult(r, &f, index[f.Rule]))
+	}
+	run := object{
+		"tool": object{"driver": object{
+			"name": "candor probe", "informationUri": "https://github.com/candor-mcp/candor", "rules": rules,
+		}},
+		"columnKind": "unicodeCodePoints",
+		"results":    results,
+		"invocations": []object{{
+			"executionSuccessful": r.Incomplete == "", "startTimeUtc": r.Begun.UTC().Format("2006-01-02T15:04:05Z"),
+			"toolExecutionNotifications": sarifNotes(r),
+		}},
+		"automationDetails": object{"id": "candor-probe/" + plain(r.Server.Name) + "/"},
+		"properties": object{
+			"grade": gradeOf(r.Grade), "server": plain(r.Server.Name), "serverVersion": plain(r.Server.Version), "transport": plain(r.Server.Transport),
+			"protocol": plain(r.Server.Protocol), "rules": plain(r.Rules), "seed": r.Seed, "cases": r.Cases, "failures": r.Failures, "masked": r.Masked,
+		},
+	}
+	return encode(w, object{"$schema": sarifSchema, "version": sarifVersion, "runs": []object{run}})
+}
+
+// sarifRules are the rules that were applied, and those that only a finding names.
+func sarifRules(r *probe.Report) (rules []object, index map[string]int) {
+	rules, index = []object{}, map[string]int{}
+	add := func(rule *probe.Rule) {
+		if _, found := index[rule.ID]; !found {
+			index[rule.ID] = len(rules)
+			rules = append(rules, sarifRule(rule))
+		}
+	}
+	for i := range r.Applied {
+		add(&r.Applied[i])
+	}
+	for _, f := range inOrder(r.Findings) {
+		add(&probe.Rule{ID: f.Rule, Title: f.Rule, Reason: f.Message, Fix: f.Fix, Severity: f.Severity})
+	}
+	return rules, index
+}
+
+func sarifRule(rule *probe.Rule) object {
+	help := fmt.Sprintf("%s Fix: %s", plain(rule.Reason), plain(rule.Fix))
+	markdown := fmt.Sprintf("%s\n\n**Fix:** %s", mdText(rule.Reason), mdText(rule.Fix))
+	if rule.Clause != "" {
+		help += " See: " + plain(rule.Clause) + "."
+		markdown += "\n\nSee: " + mdText(rule.Clause)
+	}
+	tags := []string{"mcp", "errors"}
+	for _, set := range rule.Sets {
+		if tag := plain(set); !slices.Contains(tags, tag) { // the schema wants them to differ
+			tags = append(tags, tag)
+		}
+	}
+	return object{
+		"id": plain(rule.ID), "name": sarifName(rule.Title), "shortDescription": message(rule.Title), "fullDescription": message(rule.Reason),
+		"help": object{"text": unlinked(help), "markdown": markdown}, "defaultConfiguration": object{"level": level(rule.Severity)},
+		"properties": object{"tags": tags, "severity": plain(string(rule.Severity)), "outside": rule.Outside, "problem.severity": problem(rule.Severity)},
+	}
+}
+
+func sarifResult(r *probe.Report, f *probe.Finding, rule int) object {
+	evidence := []object{}
+	for _, e := range f.Evidence {
+		evidence = append(evidence, object{"case": plain(e.Case), "request": block(e.Request), "response": block(e.Response)})
+	}
+	properties := object{
+		"severity": plain(string(f.Severity)), "tool": plain(f.Tool), "field": plain(f.Field), "fix": plain(f.Fix), "outside": f.Outside, "evidence": evidence,
+	}
+	if len(f.Tools) > 0 {
+		properties["tools"] = plainAll(f.Tools)
+	}
+	return object{
+		"ruleId": plain(f.Rule), "ruleIndex": rule, "level": level(f.Severity), "kind": "fail",
+		"message":             message(f.Message + " Fix: " + f.Fix),
+		"locations":           []object{{"logicalLocations": sarifPlaces(r, f)}},
+		"partialFingerprints": object{sarifPrint: fingerprint(f)},
+		"occurrenceCount":     max(f.Count, 1),
+		"properties":          properties,
+	}
+}
+
+// sarifPlaces is the tool or the server, and the argument where there is one.
+func sarifPlaces(r *probe.Report, f *probe.Finding) []object {
+	server := plain(r.Server.Name)
+	if len(f.Tools) > 0 {
+		var out []object
+		for _, name := range plainAll(f.Tools) {
+			out = append(out, object{"name": name, "fullyQualifiedName": server + "/" + name, "kind": "function"})
+		}
+		return out
+	}
+	if f.Tool == "" {
+		return []object{{"name": server, "fullyQualifiedName": server, "kind": "module"}}
+	}
+	name := plain(f.Tool)
+	out := []object{{"name": name, "fullyQualifiedName": server + "/" + name, "kind": "function"}}
+	if f.Field != "" {
+		out = append(out, object{"name": plain(f.Field), "fullyQualifiedName": server + "/" + name + plain(f.Field), "kind": "parameter"})
+	}
+	return out
+}
+
+func plainAll(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = plain(name)
+	}
+	return out
+}
+
+func sarifNotes(r *probe.Report) []object {
+	out := []object{}
+	if r.Incomplete != "" {
+		out = append(out, object{"level": "error", "message": message("The run is not complete: " + r.Incomplete)})
+	}
+	if said := coverageText(r); said != "" {
+		out = append(out, object{"level": "note", "message": message(said)})
+	}
+	for _, s := range r.Skipped {
+		out = append(out, object{"level": "note", "message": message("Not done: " + skipText(s))})
+	}
+	return out
+}
+
+// fingerprint is the key of a finding in characters that every service takes.
+func fingerprint(f *probe.Finding) string {
+	sum := sha256.Sum256([]byte(f.Key()))
+	return hex.EncodeToString(sum[:16])
+}
+
+func message(s string) object { return object{"text": unlinked(plain(orDash(s)))} }
+
+// unlinked keeps brackets from being a link, which the standard reads even in plain text (3.11.6).
+func unlinked(s string) string {
+	if !strings.Contains(s, "](") {
+		return s
+	}
+	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`).Replace(s)
+}
+
+func level(s probe.Severity) string {
+	switch s {
+	case probe.SeverityCritical:
+		return "error"
+	case probe.SeverityMajor:
+		return "warning"
+	case probe.SeverityMinor, probe.SeverityInfo:
+		return "note"
+	}
+	return "none"
+}
+
+// problem is the word that GitHub shows.
+func problem(s probe.Severity) string {
+	switch level(s) {
+	case "error":
+		return "error"
+	case "warning":
+		return "warning"
+	}
+	return "recommendation"
+}
+
+// sarifName is a title as one word, as the standard likes a rule's name.
+func sarifName(title string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		runes := []rune(word)
+		b.WriteString(string(unicode.ToUpper(runes[0])) + string(runes[1:]))
+	}
+	if b.Len() == 0 {
+		return "Unnamed"
+	}
+	return b.String()
+}

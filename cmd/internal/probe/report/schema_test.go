@@ -1,0 +1,214 @@
+package report_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+)
+
+func TestJUnitIsWhatBothItsSchemasTake(t *testing.T) {
+	schema := readXSD(t, "testdata/junit.xsd")
+	for name, r := range reports(t) {
+		if err := schema.validate(write(t, report.FormatJUnit, r, report.Options{}), "testsuites"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The checker of ours must be able to say no.
+func TestTheSchemaOfJUnitRefuses(t *testing.T) {
+	schema := readXSD(t, "testdata/junit.xsd")
+	good := write(t, report.FormatJUnit, sample(t), report.Options{})
+	for old, with := range map[string]string{
+		`<testsuites>`:              `<testsuites name="x">`,
+		` hostname="localhost"`:     ``,
+		`tests="12"`:                `tests="twelve"`,
+		`09:30:00"`:                 `09:30:00Z"`,
+		`<system-err></system-err>`: ``,
+		`<failure type=`:            `<failure kind="x" type=`,
+		`</testsuites>`:             `</testsuites><testsuites/>`,
+		`</failure>`:                `</failure><skipped/>`,
+	} {
+		if !strings.Contains(good, old) {
+			t.Errorf("%s is not in the report", old)
+		}
+		if schema.validate(strings.Replace(good, old, with, 1), "testsuites") == nil {
+			t.Errorf("%s for %s was taken", with, old)
+		}
+	}
+}
+
+func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
+	r := sample(t)
+	root, err := parse(write(t, report.FormatJUnit, r, report.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(root.children) != len(r.Tools)+1 {
+		t.Fatalf("%d suites", len(root.children))
+	}
+	failed := map[string]bool{} // one case may hold several findings of a rule
+	for _, f := range r.Findings {
+		if f.Severity != probe.SeverityInfo {
+			failed[f.Rule+" "+f.Tool] = true
+		}
+	}
+	failures := 0
+	for _, suite := range root.children {
+		cases, inSuite := 0, 0
+		for _, c := range suite.children {
+			if c.name != "testcase" {
+				continue
+			}
+			cases++
+			if len(c.children) == 1 {
+				inSuite++
+				if text := c.children[0].text; !strings.Contains(text, "sent: ") || !strings.Contains(text, "fix: ") {
+					t.Errorf("a failure without evidence or fix: %q", text)
+				}
+			}
+		}
+		failures += inSuite
+		if cases != len(r.Applied) || suite.attrs["tests"] != fmt.Sprint(cases) || suite.attrs["failures"] != fmt.Sprint(inSuite) {
+			t.Errorf("%s has %d cases and %d failures, and says %v", suite.attrs["name"], cases, inSuite, suite.attrs)
+		}
+	}
+	if failures != len(failed) {
+		t.Errorf("%d cases failed, %d findings ask for it", failures, len(failed))
+	}
+}
+
+// The schema of the standard, Errata 01, as OASIS published it. It is not ours, so it is not in this repository: it comes with the tests of
+// another tool, at a version that does not change.
+const (
+	sarifModule = "github.com/securego/gosec/v2@v2.30.0"
+	sarifFile   = "report/sarif/testdata/sarif-schema-2.1.0.json"
+	sarifSum    = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
+)
+
+func officialSARIF(t *testing.T) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", sarifModule)
+	cmd.Dir = t.TempDir() // outside this module, whose requirements stay as they are
+	out, err := cmd.Output()
+	var module struct{ Dir string }
+	if err != nil || json.Unmarshal(out, &module) != nil {
+		t.Skipf("the SARIF schema of OASIS could not be fetched with %s: %v %s", sarifModule, err, out)
+	}
+	data, err := os.ReadFile(filepath.Join(module.Dir, filepath.FromSlash(sarifFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != sarifSum {
+		t.Fatalf("the schema is another one: %x", sum)
+	}
+	return data
+}
+
+func sarifSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(officialSARIF(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+func TestSARIFIsWhatTheStandardsSchemaTakes(t *testing.T) {
+	schema := sarifSchema(t)
+	for name, r := range reports(t) {
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(write(t, report.FormatSARIF, r, report.Options{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(document); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		run := member(member(document, "runs"), 0)
+		rules := member(member(member(run, "tool"), "driver"), "rules")
+		for _, result := range items(member(run, "results")) {
+			index, err := strconv.Atoi(fmt.Sprint(member(result, "ruleIndex")))
+			if got := member(member(rules, index), "id"); err != nil || got != member(result, "ruleId") {
+				t.Errorf("%s: rule %d is %v, and the result's is %v", name, index, got, member(result, "ruleId"))
+			}
+		}
+	}
+	broken := strings.Replace(write(t, report.FormatSARIF, sample(t), report.Options{}), `"level": "error"`, `"level": "fatal"`, 1)
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(broken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema.Validate(document) == nil {
+		t.Error("the schema takes a level that there is not")
+	}
+}
+
+func TestAFingerprintIsThatOfTheKeyAndOfNothingElse(t *testing.T) {
+	prints := func(change func(*probe.Finding)) []string {
+		r := sample(t)
+		for i := range r.Findings {
+			change(&r.Findings[i])
+		}
+		var document any
+		if err := json.Unmarshal([]byte(write(t, report.FormatSARIF, r, report.Options{})), &document); err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, result := range items(member(member(member(document, "runs"), 0), "results")) {
+			out = append(out, fmt.Sprint(member(member(result, "partialFingerprints"), "candorFindingKey/v1")))
+		}
+		return out
+	}
+	before := prints(func(*probe.Finding) {})
+	same := prints(func(f *probe.Finding) { f.Message, f.Evidence, f.Count = "otherwise", nil, 99 })
+	other := prints(func(f *probe.Finding) { f.Field += "/x" })
+	seen := map[string]bool{}
+	for i := range before {
+		if before[i] != same[i] || before[i] == other[i] || seen[before[i]] {
+			t.Errorf("finding %d: %s, %s, %s", i, before[i], same[i], other[i])
+		}
+		seen[before[i]] = true
+	}
+}
+
+// member is what is under a name or a number, and nil where there is nothing.
+func member(v any, key any) any {
+	switch k := key.(type) {
+	case string:
+		if o, is := v.(map[string]any); is {
+			return o[k]
+		}
+	case int:
+		if list := items(v); k < len(list) {
+			return list[k]
+		}
+	}
+	return nil
+}
+
+func items(v any) []any {
+	list, _ := v.([]any)
+	return list
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+// skipGroup is what was left out for the same reason.
+type skipGroup struct {
+	what, reason string
+	first        probe.Skip
+	tools        []string
+	count        int
+}
+
+// shownTools is how many tools of a group are named.
+const shownTools = 8
+
+// skipLines tell what was not done, and what was left out of many tools for one reason in one line: a server without annotations would
+// fill the page with it otherwise.
+func skipLines(skipped []probe.Skip) []string {
+	var groups []*skipGroup
+	for _, s := range skipped {
+		what, reason := s.What, s.Reason
+		if s.Tool != "" {
+			reason = strings.ReplaceAll(reason, "--allow "+s.Tool, "--allow NAME")
+		}
+		if s.Tool != "" && strings.Contains(what, "/"+s.Tool) { // the key of a case
+			what = "case"
+		}
+		i := slices.IndexFunc(groups, func(g *skipGroup) bool { return g.what == what && g.reason == reason && g.first.Tool != "" })
+		if i < 0 || s.Tool == "" {
+			groups = append(groups, &skipGroup{what: what, reason: reason, first: s})
+			i = len(groups) - 1
+		}
+		g := groups[i]
+		if g.count++; !slices.Contains(g.tools, s.Tool) {
+			g.tools = append(g.tools, s.Tool)
+		}
+	}
+	lines := make([]string, len(groups))
+	for i, g := range groups {
+		lines[i] = g.text()
+	}
+	return lines
+}
+
+func (g *skipGroup) text() string {
+	if g.count == 1 {
+		return skipText(g.first)
+	}
+	names := make([]string, min(len(g.tools), shownTools))
+	for i := range names {
+		names[i] = plain(g.tools[i])
+	}
+	who := strings.Join(names, ", ")
+	if more := len(g.tools) - len(names); more > 0 {
+		who += fmt.Sprintf(" and %d more", more)
+	}
+	what := plain(g.what)
+	if g.what == "case" {
+		what = plural(g.count, "case")
+	}
+	return fmt.Sprintf("%s, %s: %s", who, what, plain(g.reason))
+}
+
+func skipText(s probe.Skip) string {
+	where := ""
+	if s.Tool != "" {
+		where = plain(s.Tool) + ", "
+	}
+	return fmt.Sprintf("%s%s: %s", where, plain(s.What), plain(s.Reason))
+}
+
+// howOften is in how many cases a finding was seen, "" if its message says so.
+func howOften(f *probe.Finding) string {
+	if cases := plural(f.Count, "case"); f.Count > 1 && !strings.Contains(f.Message, cases) {
+		return cases + " show it"
+	}
+	return ""
+}
+
+// coverageText says which tools were called and how, "" for a report that does not know.
+func coverageText(r *probe.Report) string {
+	c := r.Coverage
+	if c.Tools == 0 {
+		return incompleteText(r)
+	}
+	said := fmt.Sprintf("Called: %d of %s with arguments that they accept", c.Called, plural(c.Tools, "tool"))
+	if c.Refusing > 0 {
+		said += fmt.Sprintf(", %d only with arguments that they must refuse", c.Refusing)
+	}
+	if c.LeftOut > 0 {
+		said += fmt.Sprintf(", %d not at all", c.LeftOut)
+	}
+	return strings.TrimSpace(said + ". " + incompleteText(r))
+}
+
+func incompleteText(r *probe.Report) string {
+	if r.GradeIncomplete == "" {
+		return ""
+	}
+	return "The grade is incomplete: " + plain(r.GradeIncomplete) + "."
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+)
+
+// textPage is a report being written for a terminal.
+type textPage struct {
+	strings.Builder
+	sgr
+	width int
+}
+
+// writeText writes for a terminal: who it is, the table, the findings with their evidence, and what to do.
+func writeText(w io.Writer, r *probe.Report, o Options) error {
+	p := &textPage{sgr: sgr(o.Colour), width: o.width()}
+	p.header(r)
+	p.table(inventory(r))
+	p.findings(r)
+	p.raise(r.Raise)
+	p.skips(r.Skipped)
+	p.section("Next")
+	for _, next := range nextCommands(r) {
+		fmt.Fprintf(p, "  %s\n      %s\n", next[0], p.dim(next[1]))
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *textPage) header(r *probe.Report) {
+	grade := gradeOf(r.Grade)
+	name := strings.TrimSpace(plain(r.Server.Name) + " " + plain(r.Server.Version))
+	mark := "grade " + string(grade)
+	if r.GradeIncomplete != "" {
+		mark += " (incomplete)"
+	}
+	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, p.width-len(mark)-5)), p.grade(grade, mark))
+	p.para(0, fmt.Sprintf("%s, protocol %s: %s", orDash(r.Server.Transport), orDash(r.Server.Protocol), orDash(r.Server.Target)))
+	dialect := plain(r.Dialect)
+	if dialect == "" {
+		dialect = "none that we know"
+	}
+	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural(len(r.Tools), "tool"),
+		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, dialect, orDash(r.Rules), r.Seed))
+	if said := coverageText(r); said != "" {
+		p.para(0, said)
+	}
+	p.para(0, "Findings: "+tallyText(r.Findings)+".")
+	if r.Incomplete != "" {
+		p.para(0, "INCOMPLETE: "+plain(r.Incomplete))
+	}
+}
+
+func (p *textPage) section(title string) { fmt.Fprintf(p, "\n%s\n", p.bold(title)) }
+
+// para writes text that is plain, wrapped and indented.
+func (p *textPage) para(indent int, s string) {
+	for _, line := range wrap(s, p.width-indent) {
+		fmt.Fprintf(p, "%s%s\n", strings.Repeat(" ", indent), line)
+	}
+}
+
+// hang is para with a word before the first line.
+func (p *textPage) hang(indent int, head, s string) {
+	room := columnsOf(head) + 1
+	for i, line := range wrap(s, p.width-indent-room) {
+		before := p.dim(head) + " "
+		if i > 0 {
+			before = strings.Repeat(" ", room)
+		}
+		fmt.Fprintf(p, "%s%s%s\n", strings.Repeat(" ", indent), before, line)
+	}
+}
+
+func (p *textPage) findings(r *probe.Report) {
+	p.section("Findings")
+	if len(r.Findings) == 0 {
+		p.para(2, "None: nothing that the rules ask for was missing.")
+		return
+	}
+	for _, f := range inOrder(r.Findings) {
+		p.WriteString("\n")
+		p.title(&f)
+		p.para(4, plain(f.Message))
+		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
+			p.hang(4, "case:", plain(e.Case))
+			p.hang(4, "sent:", shorten(plain(ends(e.Request)), 2*p.width))
+			p.hang(4, "got: ", shorten(plain(ends(orNothing(e.Response))), 3*p.width))
+		}
+		if cases := howOften(&f); cases != "" {
+			p.para(4, "("+cases+")")
+		}
+		fix := plain(f.Fix)
+		if f.Outside {
+			fix += " (candor wrap can mend this without touching the server)"
+		}
+		p.hang(4, "fix: ", fix)
+	}
+}
+
+// title is the first line of a finding.
+func (p *textPage) title(f *probe.Finding) {
+	severity := p.severity(f.Severity, strings.ToUpper(shorten(plain(string(f.Severity)), 8)))
+	fmt.Fprintf(p, "  %s %s %s\n", severity, p.bold(shorten(plain(f.Rule), 20)), shorten(place(f), p.width-34))
+}
+
+func (p *textPage) raise(steps []string) {
+	if len(steps) == 0 {
+		return
+	}
+	p.section("What would raise the grade")
+	for i, step := range steps {
+		p.hang(2, fmt.Sprintf("%d.", i+1), plain(step))
+	}
+}
+
+func (p *textPage) skips(skipped []probe.Skip) {
+	if len(skipped) == 0 {
+		return
+	}
+	p.section("Not done")
+	for _, line := range skipLines(skipped) {
+		p.hang(2, "-", line)
+	}
+}

@@ -1,0 +1,196 @@
+package zoo_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
+	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/wire"
+)
+
+const (
+	era2025 = "2025-11-25"
+	era2026 = "2026-07-28"
+)
+
+// client speaks to a zoo over lines. It needs no clock: the zoo answers in order, so that whatever comes before the answer to a question
+// that is asked behind a case belongs to the case.
+type client struct {
+	t     *testing.T
+	era   string
+	in    io.Writer
+	out   chan string // lines; closed at the end
+	ended chan error
+	asked int
+}
+
+func open(t *testing.T, era string, o zoo.Options) *client {
+	t.Helper()
+	toServer, in := io.Pipe()
+	fromServer, out := io.Pipe()
+	c := &client{t: t, era: era, in: in, out: make(chan string, 4096), ended: make(chan error, 1)}
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		err := zoo.Serve(ctx, toServer, out, o)
+		_ = out.Close()
+		_ = toServer.Close()
+		c.ended <- err
+	}()
+	go func() { // always, as the buffers of a real pipe would: a server may speak before it listens
+		defer close(c.out)
+		lines := bufio.NewReader(fromServer)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			c.out <- strings.TrimSuffix(line, "\n")
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		_ = fromServer.Close()
+		_ = in.Close()
+	})
+	return c
+}
+
+// seen is what came of a case.
+type seen struct {
+	request  string
+	response string   // the answer under its id, "" for none
+	other    []string // all else that came
+	died     bool
+}
+
+// ask sends a line and returns what came of it. id is that of the line, "" for none.
+func (c *client) ask(line, id string) seen {
+	c.t.Helper()
+	c.asked++
+	sentinel := fmt.Sprintf("sentinel-%d", c.asked)
+	method := "ping"
+	if c.era == era2026 {
+		method = "server/discover"
+	}
+	s := seen{request: line}
+	if !c.send(line) || !c.send(request(c.era, `"`+sentinel+`"`, method, "{}")) {
+		s.died = true
+	}
+	for {
+		got, more := <-c.out
+		if !more {
+			s.died = true
+			return s
+		}
+		m := wire.Parse([]byte(got), wire.Limits{})
+		switch {
+		case m.ID().Value().Is(sentinel):
+			return s
+		case id != "" && s.response == "" && string(m.ID()) == id && m.Method() == nil:
+			s.response = got
+		default:
+			s.other = append(s.other, got)
+		}
+	}
+}
+
+func (c *client) send(line string) bool {
+	_, err := io.WriteString(c.in, line+"\n")
+	return err == nil
+}
+
+// died returns what the server ended with.
+func (c *client) died() error {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		return err
+	case <-time.After(10 * time.Second):
+		c.t.Fatal("the server has not ended")
+		return nil
+	}
+}
+
+// request writes a request of an era.
+func request(era, id, method, params string) string {
+	if era == era2026 {
+		if with, err := wire.SetMember(nil, []byte(params), []string{"_meta"},
+			[]byte(`{"io.modelcontextprotocol/protocolVersion":"`+era2026+`","io.modelcontextprotocol/clientCapabilities":{}}`)); err == nil {
+			params = string(with)
+		}
+	}
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":` + string(wire.AppendString(nil, method)) + `,"params":` + params + `}`
+}
+
+// put puts the server through a case.
+func (c *client) put(k *probe.Case) seen {
+	c.t.Helper()
+	if k.Raw != nil {
+		m := wire.Parse(k.Raw, wire.Limits{})
+		return c.ask(string(k.Raw), string(m.ID()))
+	}
+	id := fmt.Sprint(1000 + c.asked)
+	if k.Params == nil {
+		return c.ask(`{"jsonrpc":"2.0","id":`+id+`,"method":`+string(wire.AppendString(nil, k.Method))+`}`, id)
+	}
+	return c.ask(request(c.era, id, k.Method, string(k.Params)), id)
+}
+
+// tools lists what the server has.
+func (c *client) tools() []probe.Tool {
+	c.t.Helper()
+	s := c.ask(request(c.era, "1", "tools/list", "{}"), "1")
+	var listed struct {
+		Result struct {
+			Tools []struct {
+				probe.Tool
+				Meta map[string]json.RawMessage `json:"_meta"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(s.response), &listed); err != nil {
+		c.t.Fatalf("reading the list of tools: %v in %q", err, s.response)
+	}
+	out := make([]probe.Tool, len(listed.Result.Tools))
+	for i, tool := range listed.Result.Tools {
+		out[i] = tool.Tool
+		if codes, ok := tool.Meta["dev.candor/codes"]; ok {
+			if err := json.Unmarshal(codes, &out[i].Codes); err != nil {
+				c.t.Fatalf("reading the codes of %s: %v", tool.Name, err)
+			}
+		}
+	}
+	return out
+}
+
+// planned returns the cases of probe for these tools, those of one tool only unless it is "".
+func planned(tools []probe.Tool, only string, faults ...string) []probe.Case {
+	mine := slices.DeleteFunc(slices.Clone(tools), func(t probe.Tool) bool { return t.Name != only })
+	all, _ := cases.Plan(mine, cases.Options{Yes: true, MaxCalls: 1 << 20, Faults: faults, NoProtocol: only != ""})
+	var out []probe.Case
+	for _, k := range all {
+		// Megabytes, and calls that are called off, are for the tests that are about them.
+		if k.Tool == only && len(k.Raw) < 1<<20 && (k.Name != probe.CaseCancel || only == "") {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// mustCrash fails the test if the server has died of something else than a defect.
+func mustCrash(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, zoo.ErrCrash) {
+		t.Errorf("the server ended with %v, not with a crash", err)
+	}
+}

@@ -1,0 +1,100 @@
+package zoo
+
+import (
+	"encoding/json"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+// plain is a failure as a careful server without Candor writes it, with the members given here and a correlation id.
+func (c *call) plain(members string) answer {
+	return one(c.failure(`{"error":{` + members + `,"requestId":"` + c.ref() + `"}}`))
+}
+
+// tells answers with such a failure.
+func tells(members string) func(*call) answer {
+	return func(c *call) answer { return c.plain(members) }
+}
+
+const wrongArguments = `"code":"INVALID_ARGUMENTS","message":"The arguments do not fit the schema of the tool.","retryable":false`
+
+// facts are failures that are told as failures, and leave out what an agent needs. It is one table.
+func facts() []cage {
+	defect := func(id, title, about, rule string, cases []string) Defect {
+		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
+	}
+	return []cage{
+		{Defect: defect("codeless", "no code", "A failure is told in prose alone, in which no program finds a code.", "EC010", failingCases),
+			on: whenFailing, show: (*call).prose},
+		{Defect: defect("shifting-codes", "a code that changes", "The same call fails with one code first and with another the next time.", "EC011", []string{probe.CaseMissingRequired}),
+			on: whenFailing, show: (*call).shifting},
+		{Defect: defect("retry-header", "a rate limit with the delay in a header", "A call is refused because of a rate limit; the delay is in the header Retry-After, which no model sees.", "EC013", missingCases),
+			on: whenAsked, show: func(c *call) answer {
+				a := c.plain(`"code":"RATE_LIMITED","message":"The record was read too often in this minute.","retryable":true`)
+				a.retryAfter = "30"
+				return a
+			}},
+		{Defect: defect("generic", "a message that says nothing", "A missing record is told as: Something went wrong.", "EC014", missingCases),
+			on: whenMissing, show: worded(block("Something went wrong"))},
+		{Defect: defect("wordless", "an empty message", "A missing record is told with a code and an empty message.", "EC014", missingCases),
+			on: whenMissing, show: worded(block(""))},
+		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014", missingCases),
+			on: whenMissing, show: worded("")},
+		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without a word on which one is wrong.", "EC015", inputCases),
+			on: whenInput, show: tells(wrongArguments)},
+		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
+			on: whenInput, show: (*call).firstIssue},
+		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, and a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
+			input: optionalSchema, on: whenMissing, show: func(c *call) answer {
+				return c.plain(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)
+			}},
+		{Defect: defect("broken-envelope", "an error of Candor's that cannot be read", "A missing record is told honestly, but the retry advice of the error in _meta is none that exists.", "EC044", missingCases),
+			on: whenMissing, show: func(c *call) answer {
+				return one(edited(c.candid(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
+			}},
+		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code, and fails with another.", "EC038", missingCases),
+			on: 0, codes: []string{"INVALID_ARGUMENTS"}},
+	}
+}
+
+// worded is a failure whose code is in structuredContent, with these content blocks.
+func worded(blocks string) func(*call) answer {
+	return func(c *call) answer {
+		return one(c.result(`{"content":[` + blocks + `],"structuredContent":{"code":"NOT_FOUND","retryable":false,"requestId":"` + c.ref() + `"},"isError":true}`))
+	}
+}
+
+// prose tells everything in one sentence, and no code.
+func (c *call) prose() answer {
+	if c.state == whenMissing {
+		return one(c.failure("There is no record with the name in the argument name. Do not send the same call again; the tool records lists the names. (ref " + c.ref() + ")"))
+	}
+	return one(c.failure("The arguments do not fit: " + c.wrongNames() + ". Do not send the same call again. (ref " + c.ref() + ")"))
+}
+
+// shifting has another code each second time the same arguments come.
+func (c *call) shifting() answer {
+	if c.session.next("shifting "+candor.Public(string(c.arguments.Raw()), 256))%2 == 1 {
+		return c.honest()
+	}
+	code := candor.CodePreconditionFailed
+	return one(c.candid(candor.New(code, c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(c.issues()...), candor.WithRetry(c.err.Retry()))))
+}
+
+// firstIssue drops all issues but one.
+func (c *call) firstIssue() answer {
+	issues := c.issues()
+	if len(issues) < 2 {
+		return c.honest()
+	}
+	return one(c.candid(candor.New(c.err.Code(), c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(issues[0]))))
+}
+
+// issues are those of the honest error.
+func (c *call) issues() []candor.Issue {
+	var details struct{ Issues []candor.Issue }
+	_ = json.Unmarshal([]byte(c.err.Details().String()), &details) // of our own making
+	return details.Issues
+}

@@ -1,0 +1,77 @@
+package zoo
+
+import "github.com/candor-mcp/candor/cmd/internal/probe"
+
+// The cases that bring a defect out.
+var (
+	missingCases = []string{probe.CaseNonexistent}
+	inputCases   = []string{probe.CaseMissingRequired, probe.CaseMissingOne, probe.CaseWrongType, probe.CaseBadEnum, probe.CaseOutOfRange, probe.CaseExtraProperty,
+		probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent, probe.CaseEmptyText, probe.CaseTooLong}
+	failingCases = append([]string{probe.CaseNonexistent}, inputCases...)
+)
+
+// says answers with a success that has this text.
+func says(text string) func(*call) answer {
+	return func(c *call) answer { return one(c.success(text)) }
+}
+
+// masked are failures that look like successes. It is one table, and long because the ways are many.
+func masked() []cage {
+	defect := func(id, title, about, rule string) Defect {
+		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
+	}
+	input := defect("masked-input", "wrong arguments told in a success", "Wrong arguments are answered with a success whose text begins with Error.", "EC001")
+	input.Cases = inputCases
+	silent := defect("silent-success", "the tool works in spite of wrong arguments", "Wrong arguments are taken as if they were sound, and a record is returned.", "EC023")
+	silent.Cases = inputCases
+	swallowed := defect("swallowed", "a failure that says nothing", "Wrong arguments are answered with a success without any content.", "EC023")
+	swallowed.Cases = inputCases
+	page := defect("html-page", "an error page as a result", "A missing record is a success whose text is the HTML page of a proxy.", "EC001")
+	page.Also = []string{"EC010"}
+	old := defect("legacy-result", "a failure where no client looks", "A missing record is a result with toolResult.isError, which was a draft.", "EC002")
+	old.Also = []string{"EC010", "EC039"}
+	flag := defect("flag-as-text", "isError that is no boolean", `A missing record is told honestly but for isError, which is the text "true".`, "EC039")
+	both := defect("two-patterns", "two ways to fail in one tool",
+		"Wrong arguments are told with isError, what is missing with ok:false inside a success.", "EC003")
+	both.Cases, both.Also = failingCases, []string{"EC002"}
+
+	return []cage{
+		{Defect: defect("masked-text", "a failure as the text of a success", "A missing record is a success whose text begins with Error.", "EC001"),
+			on: whenMissing, show: says("Error: NOT_FOUND: there is no record with this name")},
+		{Defect: defect("masked-sentence", "a failure as a sentence in a success", "A missing record is a success whose text says that it failed.", "EC001"),
+			on: whenMissing, show: says("NOT_FOUND: failed to read the record")},
+		{Defect: input, on: whenInput, show: func(c *call) answer {
+			return one(c.success("Error: INVALID_ARGUMENTS: the arguments do not fit: " + c.wrongNames()))
+		}},
+		{Defect: defect("masked-flag", "ok:false in a success", "A missing record is a success whose JSON says ok:false.", "EC002"),
+			on: whenMissing, show: says(`{"ok":false,"error":{"code":"NOT_FOUND","message":"there is no record with this name"}}`)},
+		{Defect: defect("masked-nested", "ok:false inside ok:true", "A missing record is a success that says ok:true, with ok:false in its data.", "EC002"),
+			on: whenMissing, show: says(`{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"there is no record with this name"}}}`)},
+		{Defect: defect("masked-status", "an HTTP status in a success", "A missing record is a success whose JSON has status_code 503.", "EC002"),
+			on: whenMissing, show: says(`{"status_code":503,"message":"Service Unavailable"}`)},
+		{Defect: defect("masked-word", "a status word in a success", "A missing record is a success whose JSON says that its status is error.", "EC002"),
+			on: whenMissing, show: says(`{"status":"error","code":"NOT_FOUND","message":"there is no record with this name"}`)},
+		{Defect: defect("masked-type", "a result of the type error in a success", "A missing record is a success whose JSON has a result of the type error.", "EC002"),
+			on: whenMissing, show: says(`{"result":{"type":"error","code":"NOT_FOUND","message":"there is no record with this name"}}`)},
+		{Defect: defect("masked-list", "a list of errors in a success", "A missing record is a success whose JSON has errors and no data.", "EC002"),
+			on: whenMissing, show: says(`{"data":null,"errors":[{"code":"NOT_FOUND","message":"there is no record with this name"}]}`)},
+		{Defect: defect("masked-items", "every item failed in a success", "A missing record is a success whose JSON lists nothing but failed items.", "EC002"),
+			on: whenMissing, show: says(`[{"success":false,"error":{"code":"NOT_FOUND","message":"there is no record with this name"}}]`)},
+		{Defect: both, on: whenFailing, show: func(c *call) answer {
+			if c.state == whenInput {
+				return one(c.failure(dualError("INVALID_PARAMS", c.wrongNames(), c.dualDetails())))
+			}
+			return one(c.success(dualError("ERR_NOT_FOUND", "there is no record with this name", "")))
+		}},
+		{Defect: silent, on: whenInput, show: says(`{"name":"alpha","lines":3}`)},
+		{Defect: swallowed, on: whenInput, show: func(c *call) answer { return one(c.result(`{"content":[]}`)) }},
+		{Defect: page,
+			on: whenMissing, show: says("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx</body></html>")},
+		{Defect: old,
+			on: whenMissing, show: func(c *call) answer {
+				return one(c.result(`{"toolResult":{"content":[` + block("NOT_FOUND: there is no record with this name") + `],"isError":true},"content":[]}`))
+			}},
+		{Defect: flag,
+			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"true"`, "result", "isError")) }},
+	}
+}

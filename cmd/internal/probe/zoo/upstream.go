@@ -1,0 +1,182 @@
+package zoo
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// maxUpstream bounds what is read of an upstream's answer.
+const maxUpstream = 1 << 20
+
+// upstreamTries is how often a tool asks that retries unseen.
+const upstreamTries = 3
+
+// upstreamReply is what the upstream said, if it said anything.
+type upstreamReply struct {
+	status int // 0 without an answer
+	wait   time.Duration
+	body   []byte
+}
+
+var upstreamCases = []string{probe.CaseUpstreamDown, probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404, probe.CaseUpstream409,
+	probe.CaseUpstream422, probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503}
+
+// upstreams are the defects of tools with a service behind them.
+func upstreams() []cage {
+	defect := func(id, title, about, rule string, cases ...string) Defect {
+		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
+	}
+	ask := func(c *call) { c.ask(1) }
+	return []cage{
+		{Defect: defect("up-masked", "a failing service looks like a success", "However the service fails, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return one(c.success("Error: " + c.err.Code().Symbol() + ": " + c.err.Message() + c.advice()))
+			}},
+		{Defect: defect("up-swallowed", "a failing service is not noticed", "Whatever bad status the service answers with, the tool returns an empty list.", "EC034", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				if c.reply.status == http.StatusOK {
+					return c.honest()
+				}
+				return one(c.success(`{"records":[]}`))
+			}},
+		{Defect: defect("up-garbage", "anything is passed on", "What the service answers with status 200 is returned as a result, whatever it is.", "EC035", probe.CaseUpstreamHTML, probe.CaseUpstreamNoise),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				if c.reply.status == http.StatusOK {
+					return one(c.success(string(c.reply.body)))
+				}
+				return c.honest()
+			}},
+		{Defect: defect("up-stripped", "the status is lost", "However the service fails, the tool says the same; only the delay is kept.", "EC032", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return c.plain(`"code":"UPSTREAM_ERROR","message":"The service behind the tool failed."` + c.retryMembers())
+			}},
+		{Defect: defect("up-no-retry", "no word on trying again", "A failing service is told with a code, and without a word on whether or when to try again.", "EC012", probe.CaseUpstream429, probe.CaseUpstream503),
+			up: ask, on: whenMissing, show: func(c *call) answer { return c.plain(c.codeMembers()) }},
+		{Defect: defect("up-delay-lost", "the delay is lost", "A service that says when to come back is told as retryable, without the delay.", "EC013", probe.CaseUpstream429),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return c.plain(c.codeMembers() + `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable()))
+			}},
+		{Defect: defect("up-unsafe", "a tool that writes and says: try again", "A tool that changes things and is not idempotent calls a failure of the service retryable, which may have come too late.", "EC025", probe.CaseUpstream500),
+			up: ask, on: whenMissing, writes: true, show: func(c *call) answer {
+				return one(c.candid(c.err.With(candor.WithRetry(candor.RetryIn(time.Second)))))
+			}},
+		{Defect: defect("up-no-ref", "no correlation id", "A failing service is told with all but an id under which its log entry could be found.", "EC026", upstreamCases...),
+			up: ask, on: whenMissing, show: func(c *call) answer {
+				return one(c.failure(`{"error":{` + c.codeMembers() + c.retryMembers() + `}}`))
+			}},
+		{Defect: defect("up-retries", "retries that nobody sees", "The tool asks a service that fails for now three times before it tells of it, and does not say so.", "EC037", probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503),
+			up: func(c *call) { c.ask(upstreamTries) }},
+	}
+}
+
+// codeMembers and retryMembers are the honest error as members of a plain one.
+func (c *call) codeMembers() string {
+	return `"code":` + quote(c.err.Code().Symbol()) + `,"message":` + quote(c.err.Message())
+}
+
+func (c *call) retryMembers() string {
+	if ms := c.err.Retry().AfterMs(); ms > 0 {
+		return `,"retryable":true,"retryAfterMs":` + strconv.FormatInt(ms, 10)
+	}
+	return `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable())
+}
+
+// advice is the honest error's retry and ref in prose.
+func (c *call) advice() string {
+	said := " Do not retry."
+	if ms := c.err.Retry().AfterMs(); ms > 0 {
+		said = " Retry after " + strconv.FormatInt((ms+999)/1000, 10) + " seconds."
+	} else if c.err.Retry().Retryable() {
+		said = " You may retry now."
+	}
+	return said + " Request id: " + c.ref()
+}
+
+// upstreamHonest is the tool that tells of every failure of the service behind it.
+func upstreamHonest() *tool {
+	t := honestTool("up-honest")
+	t.about = "Reads a record from the service behind the zoo."
+	t.find = func(c *call) { c.ask(1) }
+	return t
+}
+
+// ask gets a record from the upstream, and tries again up to so many times in all.
+func (c *call) ask(tries int) {
+	name, _ := c.arguments.Path("name").Str()
+	for range tries {
+		if c.err = c.get("/records/" + url.PathEscape(name)); c.err == nil {
+			c.found = string(c.reply.body)
+			return
+		}
+		if status := c.reply.status; status != http.StatusTooManyRequests && status < http.StatusInternalServerError {
+			break // another try would change nothing
+		}
+	}
+	c.state = whenMissing
+	c.err = c.err.With(candor.WithTool(c.tool.name))
+}
+
+// get makes one request and says what became of it.
+func (c *call) get(path string) *candor.Error {
+	c.reply = upstreamReply{}
+	req, err := http.NewRequestWithContext(c.ctx, http.MethodGet, c.zoo.upstream+path, nil)
+	if err != nil {
+		return candor.New(candor.CodeUpstreamUnreachable, "")
+	}
+	res, err := c.zoo.client.Do(req)
+	if err != nil {
+		return candor.New(reachCode(err), "")
+	}
+	defer func() { _ = res.Body.Close() }() // all that matters of it has been read
+	c.reply.status = res.StatusCode
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		c.reply.wait = time.Duration(seconds) * time.Second
+	}
+	if c.reply.body, err = io.ReadAll(io.LimitReader(res.Body, maxUpstream)); err != nil {
+		return candor.New(reachCode(err), "")
+	}
+	return c.reply.failure()
+}
+
+func reachCode(err error) candor.Code {
+	var n net.Error
+	if errors.As(err, &n) && n.Timeout() {
+		return candor.CodeUpstreamTimeout
+	}
+	return candor.CodeUpstreamUnreachable
+}
+
+var statusCodes = map[int]candor.Code{
+	http.StatusUnauthorized: candor.CodeUpstreamUnauthenticated, http.StatusForbidden: candor.CodeUpstreamForbidden,
+	http.StatusNotFound: candor.CodeUpstreamNotFound, http.StatusConflict: candor.CodeUpstreamConflict,
+	http.StatusUnprocessableEntity: candor.CodeUpstreamRejected, http.StatusTooManyRequests: candor.CodeUpstreamRateLimited,
+	http.StatusServiceUnavailable: candor.CodeUpstreamUnavailable,
+}
+
+// failure is what an honest tool makes of the reply, nil if it is a good one.
+func (r *upstreamReply) failure() *candor.Error {
+	details := candor.WithDetails(map[string]any{"status": r.status})
+	code, known := statusCodes[r.status]
+	switch {
+	case known && r.wait > 0:
+		return candor.RetryableAfter(code, r.wait, "", details)
+	case known:
+		return candor.New(code, "", details)
+	case r.status >= http.StatusInternalServerError:
+		return candor.New(candor.CodeUpstreamError, "", details)
+	case r.status >= http.StatusBadRequest:
+		return candor.New(candor.CodeUpstreamRejected, "", details)
+	case r.status != http.StatusOK || !wire.Valid(r.body, wire.Limits{}):
+		return candor.New(candor.CodeUpstreamBadResponse, "", details)
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package realservers
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Audit is what became of one server in probe, and which promises were broken.
+type Audit struct {
+	Name    string `json:"server"`
+	Version string `json:"version"`
+	Tools   int    `json:"tools"`
+	Cases   int    `json:"cases"`
+	Sealed  bool   `json:"sealed"` // it could write nowhere but in its own folder
+
+	Before    Standing   `json:"before"`
+	After     Standing   `json:"after"`
+	Held      bool       `json:"held"`      // the grade stays though the score rises: what is left cannot be mended outside
+	Profile   int        `json:"profile"`   // rules that were learnt
+	Successes int        `json:"successes"` // answers that arrived through the gateway as the server wrote them
+	Spared    int        `json:"spared"`    // recorded successes that pass a gateway with the profile unchanged
+	Seconds   [3]float64 `json:"seconds"`   // directly, wrapped, directly again
+
+	Compared  bool      `json:"compared"` // there were recordings to compare with
+	Agreement Agreement `json:"agreement"`
+
+	Problems []string `json:"problems,omitempty"`
+	Absent   string   `json:"absent,omitempty"` // why it could not be probed
+}
+
+// Standing is how a server stands in one report.
+type Standing struct {
+	Grade    probe.Grade    `json:"grade"`
+	Score    int            `json:"score"`
+	Findings int            `json:"findings"`
+	Outside  int            `json:"outside"` // of these, what can be mended outside the server
+	Rules    map[string]int `json:"rules"`   // in how many places each rule is broken
+}
+
+func standing(r *probe.Report) Standing {
+	s := Standing{Grade: r.Grade, Score: r.Score, Findings: len(r.Findings), Rules: map[string]int{}}
+	for i := range r.Findings {
+		s.Rules[r.Findings[i].Rule]++
+		if r.Findings[i].Outside {
+			s.Outside++
+		}
+	}
+	return s
+}
+
+// OK reports whether the server was probed and every promise held.
+func (a *Audit) OK() bool { return a.Absent == "" && len(a.Problems) == 0 }
+
+func (a *Audit) problem(format string, args ...any) {
+	a.Problems = append(a.Problems, fmt.Sprintf(format, args...))
+}
+
+func (a *Audit) describe(direct, wrapped look) {
+	a.Tools, a.Cases = len(direct.run.Tools), direct.report.Cases
+	a.Before, a.After = standing(direct.report), standing(wrapped.report)
+}
+
+// holdRun wants a run to be whole, quick and tidy.
+func (a *Audit) holdRun(how string, l look, leftovers []string) {
+	if l.run.Incomplete != "" {
+		a.problem("%s: the run is not complete: %s", how, shown(l.run.Incomplete))
+	}
+	if l.took > probeLimit {
+		a.problem("%s: it took %.0f s", how, l.took.Seconds())
+	}
+	for _, left := range leftovers {
+		a.problem("%s: left behind %s", how, left)
+	}
+}
+
+// holdLife wants the gateway to stay alive: what ends or hangs behind it must do so without it as well.
+func (a *Audit) holdLife(direct, wrapped *probe.Run) {
+	was := map[string]probe.Outcome{}
+	for i := range direct.Observations {
+		was[direct.Observations[i].Case.Key()] = direct.Observations[i].Outcome
+	}
+	for i := range wrapped.Observations {
+		o := &wrapped.Observations[i]
+		if bad := o.Outcome == probe.OutcomeCrash || o.Outcome == probe.OutcomeHang; bad && was[o.Case.Key()] != o.Outcome {
+			a.problem("wrapped, %s ends in a %s, and directly it does not", o.Case.Key(), o.Outcome)
+		}
+	}
+}
+
+// holdGrades wants no grade to fall behind the gateway, and that of a server which can be helped from outside to rise. Where what is left
+// keeps the grade down and cannot be mended outside, the score must rise and nothing that weighs and can be mended may be left.
+func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
+	delta := report.Diff(direct, wrapped)
+	for _, step := range delta.Fell {
+		a.problem("wrapped, the grade of %s falls from %s to %s", named(step.Tool), step.Before, step.After)
+	}
+	for _, tool := range delta.Lost {
+		a.problem("wrapped, tool %s is gone", tool)
+	}
+	rose := slices.ContainsFunc(delta.Rose, func(s report.Step) bool { return s.Tool == "" })
+	if direct.Grade == probe.GradeA || rose || mendable(direct) == 0 {
+		return
+	}
+	a.Held = wrapped.Score > direct.Score && mendable(wrapped) == 0
+	if !a.Held {
+		a.problem("wrapped, the grade stays %s although %d findings can be mended outside the server, and %d of these are left", direct.Grade, mendable(direct), mendable(wrapped))
+	}
+}
+
+// mendable counts the findings that weigh and can be mended outside the server.
+func mendable(r *probe.Report) (n int) {
+	for i := range r.Findings {
+		if r.Findings[i].Outside && r.Findings[i].Severity != probe.SeverityInfo {
+			n++
+		}
+	}
+	return n
+}
+
+func named(tool string) string {
+	if tool == "" {
+		return "the server"
+	}
+	return tool
+}
+
+// holdSuccesses wants every true success to be one behind the gateway as well, in the bytes that the server wrote.
+func (a *Audit) holdSuccesses(direct, wrapped *probe.Run, written map[string]Answer) {
+	through := map[string]*probe.Observation{}
+	for i := range wrapped.Observations {
+		o := &wrapped.Observations[i]
+		through[o.Case.Key()] = o
+	}
+	for i := range direct.Observations {
+		o := &direct.Observations[i]
+		// Whether one stays alive is no matter of success: two requests under one id are refused by the gateway, and rightly.
+		if o.Case.Group == probe.GroupLiveness || o.Outcome != probe.OutcomeAnswered || !strings.HasPrefix(judge.Label(o, direct.Tool(o.Case.Tool)), "ok_") {
+			continue
+		}
+		t := through[o.Case.Key()]
+		if t == nil || t.Outcome != probe.OutcomeAnswered {
+			a.problem("wrapped, %s has no answer any more", o.Case.Key())
+			continue
+		}
+		request := wire.Parse([]byte(t.Request), wire.Limits{})
+		heard, own := []byte(t.Response), written[string(request.ID())]
+		own.raw = scratchName.ReplaceAll(own.raw, []byte("${1}0"))
+		switch {
+		case own.raw == nil:
+			a.problem("wrapped, %s, which succeeds, did not reach the server: %s", o.Case.Key(), shown(t.Response))
+		case t.Size > 0 && bytes.HasPrefix(own.raw, heard) || bytes.Equal(own.raw, heard):
+			a.Successes++
+		default:
+			a.problem("wrapped, a success changes in %s: %s", o.Case.Key(), difference(own.raw, heard))
+		}
+	}
+}
+
+// scratchName is a folder of probe's, whose random part is left out of what it records.
+var scratchName = regexp.MustCompile(`(candor-probe-)[0-9]+`)
+
+// holdFindings wants the second run with the same seed to find the same.
+func (a *Audit) holdFindings(first, second *probe.Report) {
+	was, is := counts(first), counts(second)
+	for _, key := range slices.Sorted(maps.Keys(was)) {
+		if is[key] != was[key] {
+			a.problem("finding %s is seen %d times, and %d times in a second run with the same seed", key, was[key], is[key])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(is)) {
+		if was[key] == 0 {
+			a.problem("finding %s is seen only in a second run with the same seed", key)
+		}
+	}
+	if first.Grade != second.Grade || first.Score != second.Score {
+		a.problem("the grade is %s (%d), and %s (%d) in a second run with the same seed", first.Grade, first.Score, second.Grade, second.Score)
+	}
+}
+
+func counts(r *probe.Report) map[string]int {
+	out := map[string]int{}
+	for i := range r.Findings {
+		out[r.Findings[i].Key()+" "+string(r.Findings[i].Severity)] += r.Findings[i].Count
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package realservers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// leastAgreement is the share of calls in common whose label must be that of the corpus, in percent.
+const leastAgreement = 97
+
+// Audits is all that was seen in one run of probe over the servers.
+type Audits struct {
+	Date    string  `json:"date"`
+	Candor  string  `json:"candor"`
+	Node    string  `json:"node"`
+	Servers []Audit `json:"servers"`
+}
+
+// Agreement is that of all servers together; ok is false if nothing was compared.
+func (r Audits) Agreement() (sum Agreement, ok bool) {
+	for _, a := range r.Servers {
+		sum.add(a.Agreement)
+		ok = ok || a.Compared
+	}
+	return sum, ok
+}
+
+// Broken names the promises that were broken, each in one line.
+func (r Audits) Broken() []string {
+	var all []string
+	for _, a := range r.Servers {
+		if a.Absent != "" {
+			all = append(all, a.Name+": not probed: "+a.Absent)
+		}
+		for _, p := range a.Problems {
+			all = append(all, a.Name+": "+p)
+		}
+	}
+	if sum, ok := r.Agreement(); ok && sum.Percent() < leastAgreement {
+		all = append(all, fmt.Sprintf("%d of %d labels agree with the corpus: %.1f %%, and %d %% are promised", sum.Agreed, sum.Common, sum.Percent(), leastAgreement))
+	}
+	return all
+}
+
+// WriteJSON writes the audits for programs.
+func (r Audits) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
+
+// probeIntro says what was done and what the columns mean; ¬ stands for a back quote.
+const probeIntro = `# Real servers, probed
+
+Published MCP servers, put through ¬candor probe¬ directly, behind ¬candor wrap¬ with the profile that the first run had learnt, and directly
+again. Written by ¬make probeservers¬; do not edit.
+
+Run of %s with candor %s and Node %s, seed %s, %s for a call. No server had a network or could write outside a folder made for the purpose, unless it
+says so here; inside it every tool was called for real (¬--yes¬).
+
+| column | what it says |
+|---|---|
+| grade, findings | of the server, directly → wrapped; the grades of all tools are compared as well, and none may fall |
+| outside | of the findings, those that can be mended outside the server; a server below A that has one must rise. “held” says that all of them were mended and only the score rises, because what is left can be mended in the server alone |
+| rules | in the profile that was learnt |
+| successes | true successes; each must arrive through the gateway as the bytes that the server wrote |
+| spared | true successes that the corpus has of the server, many of which talk about errors; each must pass a gateway with the profile as the same bytes |
+| agreed | calls that are called what the corpus of recorded servers calls them, of all calls in common. A call is in common if tool, case, method and params are the same, and it is about arguments, things that do not exist or the protocol |
+| aside | calls in common that are not counted, because they can be shown to be mislabelled or impossible to compare: [the list](../cmd/internal/testing/realservers/testdata/aside.json) says why |
+| seconds | directly, wrapped, directly again; each must be below 60 |
+
+A second run with the same seed must find the same, as often. No process may be left behind.
+
+`
+
+// WriteMarkdown writes the audits for people.
+func (r Audits) WriteMarkdown(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, strings.ReplaceAll(probeIntro, "¬", "`"), r.Date, r.Candor, r.Node, probeSeed, probePerCall)
+	r.writeTable(&out)
+	r.writeMisses(&out)
+	out.WriteString("\n## Broken promises\n\n")
+	broken := r.Broken()
+	for _, b := range broken {
+		fmt.Fprintf(&out, "- %s\n", cell(b))
+	}
+	if len(broken) == 0 {
+		out.WriteString("None.\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (r Audits) writeTable(out *strings.Builder) {
+	out.WriteString("| server | version | tools | cases | grade | findings | outside | rules | successes | spared | agreed | aside | seconds | what is left |\n" +
+		"|---|---|--:|--:|---|---|---|--:|--:|--:|--:|--:|--:|---|\n")
+	for i := range r.Servers {
+		a := &r.Servers[i]
+		if a.Absent != "" {
+			fmt.Fprintf(out, "| %s | %s | not probed: %s |\n", a.Name, a.Version, cell(a.Absent))
+			continue
+		}
+		seal := ""
+		if !a.Sealed {
+			seal = " (could write anywhere)"
+		}
+		fmt.Fprintf(out, "| %s%s | %s | %d | %d | %s %d → %s %d%s | %d → %d | %d → %d | %d | %d | %d | %s | %d | %.0f, %.0f, %.0f | %s |\n", a.Name, seal, a.Version, a.Tools, a.Cases,
+			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Before.Outside, a.After.Outside,
+			a.Profile, a.Successes, a.Spared, a.agreed(), a.Agreement.Aside, a.Seconds[0], a.Seconds[1], a.Seconds[2], a.After.rules())
+	}
+	if sum, ok := r.Agreement(); ok {
+		fmt.Fprintf(out, "\nOf %d calls in common %d are called the same: %.2f %%. %d are aside.\n", sum.Common, sum.Agreed, sum.Percent(), sum.Aside)
+	} else {
+		out.WriteString("\nThere were no recordings in ../shared/corpus to compare the labels with.\n")
+	}
+}
+
+func (a *Audit) held() string {
+	if a.Held {
+		return " (held)"
+	}
+	return ""
+}
+
+func (a *Audit) agreed() string {
+	if !a.Compared {
+		return "not compared"
+	}
+	return fmt.Sprintf("%d of %d", a.Agreement.Agreed, a.Agreement.Common)
+}
+
+// rules lists the rules that are broken.
+func (s Standing) rules() string {
+	var all []string
+	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {
+		all = append(all, fmt.Sprintf("%s × %d", id, s.Rules[id]))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (r Audits) writeMisses(out *strings.Builder) {
+	head := "\n## Calls that are called something else\n\n| server | call | recorded as | now | answer |\n|---|---|---|---|---|\n"
+	for _, a := range r.Servers {
+		for _, m := range a.Agreement.Misses {
+			fmt.Fprintf(out, "%s| %s | %s `%s` | %s | %s | %s |\n", head, a.Name, m.Case, m.Tool, m.Recorded, m.Now, code(m.Response))
+			head = ""
+		}
+	}
+}
+
+// Print writes the audit for whoever watches.
+func (a *Audit) Print(w io.Writer) error {
+	var out strings.Builder
+	if a.Absent != "" {
+		fmt.Fprintf(&out, "%s %s: not probed: %s\n", a.Name, a.Version, a.Absent)
+	} else {
+		fmt.Fprintf(&out, "%-50s %d tools, %d cases; %s %d → %s %d%s; findings %d → %d; %d rules; %d successes, %d recorded ones; labels %s; %.0f, %.0f, %.0f s\n", a.Name+" "+a.Version, a.Tools, a.Cases,
+			a.Before.Grade, a.Before.Score, a.After.Grade, a.After.Score, a.held(), a.Before.Findings, a.After.Findings, a.Profile, a.Successes, a.Spared, a.agreed(),
+			a.Seconds[0], a.Seconds[1], a.Seconds[2])
+	}
+	for _, m := range a.Agreement.Misses {
+		fmt.Fprintf(&out, "  label: %s %s was %s and is %s: %s\n", m.Case, m.Tool, m.Recorded, m.Now, m.Response)
+	}
+	for _, p := range a.Problems {
+		fmt.Fprintf(&out, "  BROKEN: %s\n", p)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}

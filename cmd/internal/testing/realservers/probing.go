@@ -1,0 +1,146 @@
+package realservers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+)
+
+// What a run of probe is held to.
+const (
+	probeLimit   = 60 * time.Second // for one run
+	probeSeed    = "1"
+	probePerCall = "4s" // a call may take; a tool that waits on purpose costs this each time
+)
+
+// Probing is what it takes to put servers through `candor probe`.
+type Probing struct {
+	Box        conformance.Toolbox
+	Candor     string     // the path of our command
+	Recordings Recordings // nil where there are none
+	Successes  Recordings // as well
+}
+
+// look is one run of probe.
+type look struct {
+	run    *probe.Run
+	report *probe.Report
+	took   time.Duration
+}
+
+// Probe puts one server through probe directly, behind `candor wrap` with the profile that was learnt, and directly again. It works in dir,
+// which must be empty. The error is about the trial: a server that is not there, or a probe that could not be run. What is wrong
+// with what was seen is in the audit.
+func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error) {
+	audit := Audit{Name: s.Name, Version: s.Version}
+	g := probeGround{Ground: NewGround(dir), dir: dir, server: s, seal: NewSeal(dir), candor: p.Candor}
+	audit.Sealed = g.seal.Closed
+	line, err := s.Command(ctx, p.Box, g.Ground.dir)
+	if err != nil {
+		return audit, err
+	}
+	line = g.seal.Line(line)
+	profile, written := filepath.Join(dir, "profile.yaml"), filepath.Join(dir, "written")
+	wrapped := slices.Concat([]string{p.Candor, "wrap", "--quiet", "--profile", profile, "--ledger", filepath.Join(dir, "ledger"), "--",
+		"sh", "-c", `"$@" | tee -a "$0"`, written}, line)
+	looks := []struct {
+		how   string
+		line  []string
+		flags []string
+	}{{"directly", line, []string{"--profile-out", profile}}, {"wrapped", wrapped, nil}, {"directly again", line, nil}}
+	var seen [3]look
+	for i, l := range looks {
+		if seen[i], err = g.look(ctx, fmt.Sprintf("look-%d", i), l.line, l.flags); err != nil {
+			return audit, fmt.Errorf("%s, %s: %w", s.Name, l.how, err)
+		}
+		audit.Seconds[i] = seen[i].took.Seconds()
+		audit.holdRun(l.how, seen[i], g.Leftovers())
+	}
+	said, err := readAnswers(written)
+	if err != nil {
+		return audit, err
+	}
+	audit.describe(seen[0], seen[1])
+	audit.holdLife(seen[0].run, seen[1].run)
+	audit.holdGrades(seen[0].report, seen[1].report)
+	audit.holdSuccesses(seen[0].run, seen[1].run, said)
+	audit.holdFindings(seen[0].report, seen[2].report)
+	if p.Recordings != nil {
+		audit.Compared = true
+		if audit.Agreement, err = p.Recordings.compare(s.Name, seen[0].run, g.hide); err != nil {
+			return audit, err
+		}
+	}
+	if err := audit.holdRecordedSuccesses(ctx, profile, p.Successes[s.Name]); err != nil {
+		return audit, err
+	}
+	audit.Profile, err = rulesIn(profile)
+	return audit, err
+}
+
+// probeGround is where one server is probed.
+type probeGround struct {
+	Ground
+	dir    string
+	server Server
+	seal   Seal
+	candor string
+}
+
+// look runs probe once.
+func (g probeGround) look(ctx context.Context, name string, line, flags []string) (look, error) {
+	if err := g.prepare(); err != nil {
+		return look{}, err
+	}
+	runFile, reportFile := filepath.Join(g.dir, name+".run"), filepath.Join(g.dir, name+".json")
+	args := []string{"probe", "--quiet", "--seed", probeSeed, "--timeout", probePerCall, "--fail-on", "never", "--format", "json",
+		"--out", reportFile, "--record", runFile, "--env", g.Marker, "--env", "TZ=UTC"}
+	// What may do harm is called for real only where it can reach nothing.
+	if !g.server.Careful || g.seal.Closed {
+		args = append(args, "--yes")
+	}
+	for _, variable := range g.server.Env {
+		args = append(args, "--env", strings.ReplaceAll(variable, groundWord, g.Ground.dir))
+	}
+	cmd := exec.CommandContext(ctx, g.candor, slices.Concat(args, flags, []string{"--"}, line)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends the server
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir, "TMPDIR=" + g.dir, "LANG=C.UTF-8"}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	begun := time.Now()
+	err := cmd.Run()
+	seen := look{took: time.Since(begun)}
+	if err != nil {
+		return seen, fmt.Errorf("%w: %s", err, shown(g.hide(said.String())))
+	}
+	seen.run = new(probe.Run)
+	text, err := os.ReadFile(runFile)
+	if err == nil {
+		err = json.Unmarshal(text, seen.run)
+	}
+	if err != nil {
+		return seen, err
+	}
+	if text, err = os.ReadFile(reportFile); err == nil {
+		seen.report, err = report.Read(text)
+	}
+	return seen, err
+}
+
+// rulesIn counts the rules of a profile.
+func rulesIn(name string) (int, error) {
+	text, err := os.ReadFile(name)
+	return bytes.Count(text, []byte("\n  - tool: ")), err
+}

@@ -1,0 +1,99 @@
+package realservers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// Trial is what it takes to ask servers: our command, what was installed, and a folder of its own.
+type Trial struct {
+	Box     conformance.Toolbox
+	Candor  string   // the path of our command
+	Dir     string   // where grounds and ledgers lie
+	Offline []string // from [Offline]
+}
+
+// Ask asks one server directly, through the gateway, and directly again. The error is about the trial: a server that is not there or does
+// not start. What is wrong with an answer, or what was left behind, is in the account.
+func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
+	account := Account{Name: s.Name, Version: s.Version}
+	ground := NewGround(t.Dir)
+	line, err := s.Command(ctx, t.Box, ground.dir)
+	if err != nil {
+		return account, err
+	}
+	line = slices.Concat(t.Offline, line)
+	trail, err := os.MkdirTemp(t.Dir, "trail-")
+	if err != nil {
+		return account, err
+	}
+	// Behind the gateway a copy is made of what the server writes.
+	written := filepath.Join(trail, "written")
+	wrapped := slices.Concat([]string{t.Candor, "wrap", "--quiet", "--ledger", filepath.Join(trail, "ledger"), "--",
+		"sh", "-c", `"$@" | tee "$0"`, written}, line)
+
+	// The gateway's turn is between the two direct ones: what a clock says in both of them, it says in between too.
+	turns := []struct {
+		how  string
+		line []string
+	}{{"directly", line}, {"through the gateway", wrapped}, {"directly again", line}}
+	var cases []Case
+	var heard [3][]Answer
+	for i, turn := range turns {
+		if err := ground.prepare(); err != nil {
+			return account, err
+		}
+		cases, heard[i], err = converse(ctx, ground.command(turn.line, s.Env), func(tools []tool) []Case {
+			account.Tools = len(tools)
+			return slices.Concat(s.cases(ground.dir), protocolCases(), badArguments(tools, s.Careful))
+		})
+		if err != nil {
+			return account, fmt.Errorf("%s, %s: %w", s.Name, turn.how, err)
+		}
+		for _, left := range ground.Leftovers() {
+			account.Problems = append(account.Problems, "left behind "+left)
+		}
+	}
+	if len(heard[0]) != len(heard[2]) || len(heard[1]) != len(heard[2]) {
+		return account, fmt.Errorf("%s lists other tools each time", s.Name)
+	}
+	said, err := readAnswers(written)
+	if err != nil {
+		return account, err
+	}
+	for i, c := range cases {
+		x := Exchange{Case: c, Written: said[string(heard[1][i].message.ID())], Direct: heard[0][i], Through: heard[1][i], Again: heard[2][i]}
+		account.add(x, ground.hide)
+	}
+	return account, account.holdAgainst(ctx, filepath.Join(trail, "ledger"))
+}
+
+// holdAgainst wants every failure that was answered to stand in the ledger, once.
+func (a *Account) holdAgainst(ctx context.Context, trail string) error {
+	reader, err := ledger.OpenReader(trail)
+	if err != nil {
+		return err
+	}
+	recorded := map[string]int{}
+	for line, err := range reader.Entries(ctx, ledger.ReadOptions{}) {
+		if err != nil {
+			return errors.Join(err, reader.Close())
+		}
+		if record, err := line.Record(); err == nil && record.Kind == ledger.KindFailure {
+			recorded[record.Ref]++
+		}
+	}
+	for _, c := range a.Cases {
+		if c.ref != "" && recorded[c.ref] != 1 {
+			a.Problems = append(a.Problems, fmt.Sprintf("%s %s stands in the ledger %d times", c.Case, c.Tool, recorded[c.ref]))
+		}
+	}
+	return reader.Close()
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+	"github.com/candor-mcp/candor/cmd/internal/testing/realservers"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
+)
+
+// probe puts every server through `candor probe`, and prints each audit as soon as it is there.
+func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, dir string, out io.Writer) error {
+	candor, versions, err := prepared(ctx, box, dir)
+	if err != nil {
+		return err
+	}
+	work := realservers.Probing{Box: box, Candor: candor}
+	for name, into := range map[string]*realservers.Recordings{corpus.Failures: &work.Recordings, corpus.Successes: &work.Successes} {
+		if *into, err = realservers.LoadRecordings(name); errors.Is(err, corpus.ErrAbsent) {
+			fmt.Fprintf(out, "nothing is compared with %s: %v\n", name, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	all := realservers.Audits{Date: time.Now().UTC().Format(time.DateOnly), Candor: versions.candor, Node: versions.node}
+	if all.Servers, err = audits(ctx, work, servers, dir, out); err != nil {
+		return err
+	}
+	if sum, ok := all.Agreement(); ok {
+		fmt.Fprintf(out, "labels: %d of %d calls in common agree with the corpus, %.2f %%; %d are aside\n", sum.Agreed, sum.Common, sum.Percent(), sum.Aside)
+	}
+	err = errors.Join(write(c.markdown, all.WriteMarkdown), write(c.programs, all.WriteJSON))
+	if broken := all.Broken(); len(broken) > 0 {
+		err = errors.Join(err, fmt.Errorf("%d promises are broken:\n%s", len(broken), strings.Join(broken, "\n")))
+	}
+	return err
+}
+
+// atOnce is how many servers are probed at the same time: most of the time is waiting for answers that do not come.
+const atOnce = 3
+
+func audits(ctx context.Context, work realservers.Probing, servers []realservers.Server, dir string, out io.Writer) ([]realservers.Audit, error) {
+	all := make([]realservers.Audit, len(servers))
+	done := make([]error, len(servers))
+	var running sync.WaitGroup
+	var printing sync.Mutex
+	places := make(chan struct{}, atOnce)
+	for i, s := range servers {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			own := filepath.Join(dir, fmt.Sprintf("server-%d", i))
+			if done[i] = os.Mkdir(own, 0o700); done[i] != nil {
+				return
+			}
+			audit, err := work.Probe(ctx, s, own)
+			if err != nil {
+				audit.Absent = err.Error()
+			}
+			all[i] = audit
+			printing.Lock()
+			defer printing.Unlock()
+			done[i] = audit.Print(out)
+		})
+	}
+	running.Wait()
+	return all, errors.Join(done...)
+}

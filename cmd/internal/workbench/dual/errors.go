@@ -1,0 +1,89 @@
+package dual
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// failure makes an error of a tool. An empty message is that of the code.
+func failure(code candor.Code, message string, details map[string]any) *candor.Error {
+	o := []candor.Option{candor.WithOrigin(candor.PartyTool, false)}
+	if details != nil {
+		o = append(o, candor.WithDetails(details))
+	}
+	return candor.New(code, message, o...)
+}
+
+// issue is a wrong argument, in the shape of the details of INVALID_PARAMS.
+type issue struct {
+	Path    string `json:"path"` // a JSON pointer
+	Message string `json:"message"`
+}
+
+// invalid is the failure of an argument that the schema accepts and the state of the server does not.
+func invalid(path, message string) *candor.Error {
+	return failure(candor.CodeDualInvalidParams, "The parameters of the tool are not valid: "+path+": "+message+".", map[string]any{"issues": []issue{{"/" + path, message}}})
+}
+
+// storeFailure gives an error of a tool its code. A *candor.Error stays, and so does the end of a context. Any other error is one of the server:
+// none of its arguments caused it, whatever its type.
+func storeFailure(err error) error {
+	var already *candor.Error
+	var damaged *store.DamagedError
+	switch {
+	case errors.As(err, &already):
+		return already
+	case errors.As(err, &damaged):
+		return damagedFailure(damaged)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, store.ErrBusy):
+		return candor.New(candor.CodeDualDbBusy, "", candor.WithCause(err))
+	case errors.Is(err, store.ErrFull):
+		return candor.New(candor.CodeDualDbFull, "", candor.WithCause(err))
+	case errors.Is(err, store.ErrGone):
+		return failure(candor.CodeDualHandlerError, "The file of the database was removed or replaced while the server runs. Restore it and start the server again; nothing was changed.", nil)
+	case errors.Is(err, store.ErrUnique):
+		return candor.New(candor.CodeDualUniqueViolation, "", candor.WithCause(err))
+	}
+	return candor.New(candor.CodeInternalError, "", candor.WithCause(err)) // which refine turns into HANDLER_ERROR without its cause
+}
+
+// damagedFailure is the failure of a call that needs a row which cannot be used.
+func damagedFailure(e *store.DamagedError) *candor.Error {
+	return failure(candor.CodeDualHandlerError, "The database is damaged: "+e.Error()+".", map[string]any{"table": e.Table, "row": e.Row, "reason": e.Reason}).
+		With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to restore the row from a backup. Other rows can be used."))
+}
+
+// checkText refuses half of a surrogate pair: it stands for no character, and decoding would silently replace it.
+func checkText(arguments json.RawMessage) error {
+	if !bytes.Contains(arguments, []byte(`\u`)) {
+		return nil
+	}
+	_, err := wire.ParseValue(arguments, wire.Limits{MaxBytes: len(arguments)})
+	var at wire.Malformation
+	if !errors.As(err, &at) || at.Flaw != wire.FlawLoneSurrogate {
+		return nil
+	}
+	return failure(candor.CodeDualInvalidParams, "The arguments hold half of a surrogate pair, which is not a character.",
+		map[string]any{"issues": []issue{{"", "a \\u escape is half of a surrogate pair"}}, "offset": at.Offset})
+}
+
+// refine gives failures of the boundary the codes of this system.
+func refine(c *workbench.Call, e *candor.Error) *candor.Error {
+	switch e.Code() {
+	case candor.CodeInvalidArguments:
+		return workbench.Recode(e, candor.CodeDualInvalidParams, e.Message())
+	case candor.CodeInternalError:
+		return c.HideCause(workbench.Recode(e, candor.CodeDualHandlerError, ""))
+	default:
+		return nil
+	}
+}

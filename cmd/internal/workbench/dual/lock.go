@@ -1,0 +1,70 @@
+package dual
+
+import (
+	"context"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+)
+
+// locks makes the calls of each tool run one after the other. A call holds the lock of its own tool and no other, so that calls cannot wait
+// for each other in a circle. The lock of router_call is held only while the call reads the state of this server: the time of another
+// server must not hold up the calls to a third one.
+type locks struct {
+	wait  time.Duration
+	tools map[string]chan struct{}
+}
+
+func newLocks(wait time.Duration) locks { return locks{wait, map[string]chan struct{}{}} }
+
+// guard returns run behind the lock of a tool. The lock is released when run returns or panics.
+func (l *locks) guard(tool string, run func(context.Context, *workbench.Call) (workbench.Reply, error)) func(context.Context, *workbench.Call) (workbench.Reply, error) {
+	lock := l.of(tool)
+	return func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
+		if err := l.acquire(ctx, lock, tool); err != nil {
+			return workbench.Reply{}, err
+		}
+		defer func() { <-lock }()
+		return run(ctx, c)
+	}
+}
+
+// of returns the lock of a tool. It is not safe for concurrent use: locks are made before the first call.
+func (l *locks) of(tool string) chan struct{} {
+	lock := l.tools[tool]
+	if lock == nil {
+		lock = make(chan struct{}, 1)
+		l.tools[tool] = lock
+	}
+	return lock
+}
+
+// part runs a part of a call behind the lock of its tool.
+func (l *locks) part(ctx context.Context, tool string, run func() error) error {
+	lock := l.tools[tool]
+	if err := l.acquire(ctx, lock, tool); err != nil {
+		return err
+	}
+	defer func() { <-lock }()
+	return run()
+}
+
+func (l *locks) acquire(ctx context.Context, lock chan struct{}, tool string) error {
+	select { // the usual case needs no timer
+	case lock <- struct{}{}:
+		return nil
+	default:
+	}
+	timeout := time.NewTimer(l.wait)
+	defer timeout.Stop()
+	select {
+	case lock <- struct{}{}:
+		return nil
+	case <-timeout.C:
+		return candor.New(candor.CodeDualToolLockTimeout, "", candor.WithOrigin(candor.PartyServer, false),
+			candor.WithDetails(map[string]any{"tool": tool, "waited_ms": l.wait.Milliseconds()}))
+	case <-ctx.Done():
+		return candor.From(ctx.Err())
+	}
+}

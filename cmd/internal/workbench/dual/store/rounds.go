@@ -1,0 +1,110 @@
+package store
+
+import (
+	"database/sql"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/consensus"
+)
+
+const roundColumns = "id, topic, proposal, proposer, quorum, nonce, created_at, state, coalesce(decided_at, '')"
+
+// InsertRound stores a new round with its voters.
+func (t *Tx) InsertRound(r *consensus.Round) error {
+	_, err := t.exec("INSERT INTO rounds SELECT ?, coalesce(max(number), 0) + 1, ?, ?, ?, ?, ?, ?, ?, NULL FROM rounds",
+		r.ID, r.Topic, r.Proposal, r.Proposer, r.Quorum, r.Nonce, r.CreatedAt, string(r.State))
+	if err != nil {
+		return err
+	}
+	for _, voter := range r.Voters {
+		if _, err := t.exec("INSERT INTO voters VALUES (?, ?)", r.ID, voter); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Round returns a round with its voters and votes, or [ErrNotFound].
+func (t *Tx) Round(id string) (*consensus.Round, error) {
+	var r consensus.Round
+	err := t.row("SELECT "+roundColumns+" FROM rounds WHERE id = ?", id).
+		Scan(&r.ID, &r.Topic, &r.Proposal, &r.Proposer, &r.Quorum, &r.Nonce, &r.CreatedAt, &r.State, &r.DecidedAt)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	r.Votes = []consensus.Vote{}
+	err = t.rows(func(rows *sql.Rows) error {
+		var voter, choice, at string
+		if err := rows.Scan(&voter, &choice, &at); err != nil {
+			return err
+		}
+		r.Voters = append(r.Voters, voter)
+		if choice != "" {
+			r.Votes = append(r.Votes, consensus.Vote{Voter: voter, Choice: consensus.Choice(choice), CastAt: at})
+		}
+		return nil
+	}, `SELECT v.voter, coalesce(c.choice, ''), coalesce(c.cast_at, '') FROM voters v
+		LEFT JOIN votes c ON c.round_id = v.round_id AND c.voter = v.voter WHERE v.round_id = ? ORDER BY v.voter`, id)
+	return &r, err
+}
+
+// InsertVote stores a vote and what it decided, or returns [ErrUnique] if the voter has voted.
+func (t *Tx) InsertVote(r *consensus.Round, v consensus.Vote) error {
+	if _, err := t.exec("INSERT INTO votes VALUES (?, ?, ?, ?)", r.ID, v.Voter, string(v.Choice), v.CastAt); err != nil {
+		return err
+	}
+	_, err := t.exec("UPDATE rounds SET state = ?, decided_at = nullif(?, '') WHERE id = ?", string(r.State), r.DecidedAt, r.ID)
+	return err
+}
+
+// Equivocation is a second vote of a voter that differs from the first. It was refused.
+type Equivocation struct {
+	RoundID   string           `json:"round_id"`
+	Voter     string           `json:"voter_id"`
+	First     consensus.Choice `json:"first"`
+	Attempted consensus.Choice `json:"attempted"`
+	At        string           `json:"at"`
+}
+
+// InsertEquivocation stores the first equivocation of a voter in a round. It reports whether it was the first: a voter that repeats it adds
+// nothing to the evidence, and must not fill the database.
+func (t *Tx) InsertEquivocation(e Equivocation) (first bool, err error) {
+	n, err := t.exec("INSERT INTO equivocations (round_id, voter, first, attempted, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		e.RoundID, e.Voter, string(e.First), string(e.Attempted), e.At)
+	return n > 0, err
+}
+
+// Equivocations returns those of a round.
+func (t *Tx) Equivocations(round string) (all []Equivocation, err error) {
+	all = []Equivocation{}
+	err = t.rows(func(r *sql.Rows) error {
+		e := Equivocation{RoundID: round}
+		err := r.Scan(&e.Voter, &e.First, &e.Attempted, &e.At)
+		all = append(all, e)
+		return err
+	}, "SELECT voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", round)
+	return all, err
+}
+
+// HasRound reports whether a round is stored.
+func (t *Tx) HasRound(id string) (bool, error) {
+	var n int
+	err := t.row("SELECT count(*) FROM rounds WHERE id = ?", id).Scan(&n)
+	return n > 0, err
+}
+
+// NumberedRound is a round by its id, and its place in the order in which rounds were proposed.
+type NumberedRound struct {
+	ID     string
+	Number int64
+}
+
+// RoundIDs returns the rounds that were proposed after a number, in their order.
+func (t *Tx) RoundIDs(after int64, limit int) (all []NumberedRound, err error) {
+	err = t.rows(func(r *sql.Rows) error {
+		var n NumberedRound
+		err := r.Scan(&n.ID, &n.Number)
+		all = append(all, n)
+		return err
+	}, "SELECT id, number FROM rounds WHERE number > ? ORDER BY number LIMIT ?", after, limit)
+	return all, err
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+)
+
+// Place is where the ledger attests something.
+type Place struct {
+	Chain string `json:"chain"`
+	Seq   uint64 `json:"seq"`
+}
+
+const thoughtColumns = "id, seq, type, task_id, agent_id, session_id, content, timestamp, prev_hash, hash"
+
+// Head returns the last record of a task, nil for a task without records.
+func (t *Tx) Head(task string) (*trail.Record, error) {
+	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY number DESC LIMIT 1", task))
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil //nolint:nilnil // a task without records
+	}
+	return r, err
+}
+
+// InsertThought stores a record, or returns [ErrUnique] if its id is taken.
+func (t *Tx) InsertThought(r *trail.Record) error {
+	_, err := t.exec("INSERT INTO thoughts ("+thoughtColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.ID, r.Seq, string(r.Type), r.TaskID, r.AgentID, r.SessionID, r.Content, r.Timestamp, r.PrevHash, r.Hash)
+	return err
+}
+
+// Thought returns a record, or [ErrNotFound].
+func (t *Tx) Thought(id string) (*trail.Record, error) {
+	return scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE id = ?", id))
+}
+
+// CountThoughts returns how many records a task has.
+func (t *Tx) CountThoughts(task string) (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE task_id = ?", task).Scan(&n)
+	return n, err
+}
+
+// CountBound returns how many records are bound to a session.
+func (t *Tx) CountBound(session string) (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE session_id = ?", session).Scan(&n)
+	return n, err
+}
+
+// ThoughtFilter chooses records. Empty fields choose all; Limit 0 returns all.
+type ThoughtFilter struct {
+	TaskID, AgentID, SessionID string
+	Type                       trail.Type
+	After                      int64 // records with a larger number
+	Limit                      int
+}
+
+// Thoughts calls with for each record, in the order in which they were stored; number counts them over all tasks.
+func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) error) error {
+	var c conditions
+	c.equal("task_id", f.TaskID)
+	c.equal("session_id", f.SessionID)
+	c.equal("agent_id", f.AgentID)
+	c.equal("type", string(f.Type))
+	if f.After > 0 {
+		c.add("number > ?", f.After)
+	}
+	limit := f.Limit
+	if limit == 0 {
+		limit = -1
+	}
+	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY number LIMIT ?", append(c.args, limit)...)
+}
+
+// Chains calls with for each record of all tasks, or of one, task by task; those of a task are in the order in which they were stored.
+// Attested says whether the database has a place in the ledger for it.
+func (t *Tx) Chains(task string, with func(number int64, r *trail.Record, attested bool) error) error {
+	var c conditions
+	c.equal("task_id", task)
+	return t.rows(func(rows *sql.Rows) error {
+		var number int64
+		var attested bool
+		var r trail.Record
+		if err := rows.Scan(&number, &attested, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
+			return err
+		}
+		return with(number, &r, attested)
+	}, "SELECT number, chain IS NOT NULL OR anchor IS NOT NULL, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY task_id, number", c.args...)
+}
+
+func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query string, args ...any) error {
+	return t.rows(func(rows *sql.Rows) error {
+		var number int64
+		var r trail.Record
+		if err := rows.Scan(&number, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
+			return err
+		}
+		return with(number, &r)
+	}, query, args...)
+}
+
+// Found is a record as far as a verification needs it. The zero value is no record.
+type Found struct {
+	Number int64
+	ID     string
+	TaskID string
+	Seq    int64
+	Hash   string
+	Place  Place // where the ledger attests it
+}
+
+// At returns the record with a number in the chain of a task.
+func (t *Tx) At(task string, seq int64) (f Found, err error) {
+	return t.found("task_id = ? AND seq = ? ORDER BY number LIMIT 1", task, seq)
+}
+
+// Numbered returns the record with a number over all tasks.
+func (t *Tx) Numbered(number int64) (f Found, err error) { return t.found("number = ?", number) }
+
+func (t *Tx) found(where string, args ...any) (f Found, err error) {
+	err = t.row("SELECT number, id, task_id, seq, hash, coalesce(chain, ''), max(coalesce(anchor, 0), 0) FROM thoughts WHERE "+where, args...).
+		Scan(&f.Number, &f.ID, &f.TaskID, &f.Seq, &f.Hash, &f.Place.Chain, &f.Place.Seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Found{}, nil
+	}
+	return f, err
+}
+
+// IndexIn returns how many records of a session were stored before one of them, or [ErrNotFound] if the session does not have it.
+func (t *Tx) IndexIn(session, id string) (index int64, err error) {
+	var number int64
+	if err := t.row("SELECT number FROM thoughts WHERE id = ? AND session_id = ?", id, session).Scan(&number); err != nil {
+		return 0, notFound(err)
+	}
+	err = t.row("SELECT count(*) FROM thoughts WHERE session_id = ? AND number < ?", session, number).Scan(&index)
+	return index, err
+}
+
+// Unattested returns records that the ledger does not attest yet, the oldest first.
+func (t *Tx) Unattested(limit int) (all []trail.Record, err error) {
+	err = t.rows(func(rows *sql.Rows) error {
+		r, err := scanThought(rows)
+		if err != nil {
+			return err
+		}
+		all = append(all, *r)
+		return nil
+	}, "SELECT "+thoughtColumns+" FROM thoughts WHERE chain IS NULL ORDER BY number LIMIT ?", limit)
+	return all, err
+}
+
+// CountUnattested returns how many records the ledger does not attest yet.
+func (t *Tx) CountUnattested() (n int64, err error) {
+	err = t.row("SELECT count(*) FROM thoughts WHERE chain IS NULL").Scan(&n)
+	return n, err
+}
+
+// CountPending returns how many records and finalised sessions the ledger does not attest yet.
+func (t *Tx) CountPending() (n int64, err error) {
+	err = t.row("SELECT (SELECT count(*) FROM thoughts WHERE chain IS NULL) + (SELECT count(*) FROM sessions WHERE chain IS NULL AND finalized_at IS NOT NULL)").Scan(&n)
+	return n, err
+}
+
+// AttestThought notes where the ledger attests a record, the first time.
+func (t *Tx) AttestThought(id string, at Place) error {
+	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
+	return err
+}
+
+// ThoughtPlace returns where the ledger attests a record; false if it does not yet.
+func (t *Tx) ThoughtPlace(id string) (at Place, ok bool, err error) {
+	err = t.row("SELECT coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE id = ?", id).Scan(&at.Chain, &at.Seq)
+	return at, at.Chain != "", notFound(err)
+}
+
+func scanThought(row interface{ Scan(dest ...any) error }) (*trail.Record, error) {
+	var r trail.Record
+	err := row.Scan(&r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash)
+	return &r, notFound(err)
+}

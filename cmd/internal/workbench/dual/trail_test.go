@@ -1,0 +1,365 @@
+package dual_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/merkle"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// TestD9AnOpenSessionBinds: without session_id a thought belongs to the open session, and the documented chain ends in a root.
+func TestD9AnOpenSessionBinds(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	id := s.task(nil)
+	unbound := s.think(id, nil).fine()
+	if unbound.data("bound_by") != "none" || !strings.Contains(unbound.data("warning"), "audit_session_start") {
+		t.Errorf("without a session: %s", unbound.m.Bytes())
+	}
+	s.call("audit_session_start", args{"session_id": "work"}).fine()
+	for range 3 {
+		a := s.think(id, nil).fine()
+		if a.data("session_id") != "work" || a.data("bound_by") != "open_session" || a.value("warning").Present() {
+			t.Errorf("%s", a.m.Bytes())
+		}
+	}
+	if a := s.think(id, args{"session_id": "work"}).fine(); a.data("bound_by") != "argument" {
+		t.Errorf("%s", a.m.Bytes())
+	}
+	final := s.call("merkle_finalize", args{"session_id": "work"}).fine()
+	if final.number("record_count") != 4 || len(final.data("root")) != 64 {
+		t.Errorf("%s", final.m.Bytes())
+	}
+	s.think(id, args{"session_id": "work"}).isA("ERR_ALREADY_FINALIZED")
+	s.think(id, args{"session_id": "none"}).isA("ERR_SESSION_NOT_FOUND")
+	if a := s.think(id, nil).fine(); a.data("bound_by") != "none" {
+		t.Errorf("a finalised session binds: %s", a.m.Bytes())
+	}
+	other := s.task(nil)
+	s.call("audit_session_start", args{"session_id": "one", "task_id": other}).fine()
+	if a := s.think(id, nil).fine(); a.data("bound_by") != "none" {
+		t.Errorf("the session of another task binds: %s", a.m.Bytes())
+	}
+	s.think(id, args{"session_id": "one"}).isA("INVALID_PARAMS")
+	if a := s.think(other, nil).fine(); a.data("session_id") != "one" {
+		t.Errorf("%s", a.m.Bytes())
+	}
+	s.call("merkle_finalize", args{"session_id": "one"}).fine()
+}
+
+// interleaved makes records of two tasks in turn, and returns the ids of the tasks and the records.
+func (s *server) interleaved(each int) (tasks, records []string) {
+	s.t.Helper()
+	tasks = []string{s.task(nil), s.task(nil)}
+	for i := range each {
+		for _, id := range tasks {
+			records = append(records, s.think(id, args{"content": fmt.Sprintf("thought %d", i)}).fine().data("id"))
+		}
+	}
+	return tasks, records
+}
+
+// valid demands that everything verifies, or does not.
+func (s *server) valid(want bool, in args) answer {
+	s.t.Helper()
+	a := s.call("audit_verify_chain", in).fine()
+	if got := a.truth("valid"); got != want || want == (a.number("broken_count") > 0) {
+		s.t.Errorf("valid is %v: %.800s", got, a.value().Raw())
+	}
+	return a
+}
+
+// TestD10VerifyIsFineOnInterleavedTasks: with and without a filter.
+func TestD10VerifyIsFineOnInterleavedTasks(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	tasks, _ := s.interleaved(10)
+	s.call("merkle_finalize", args{"session_id": "s"}).fine()
+	if a := s.valid(true, args{}); a.number("record_count") != 20 || a.number("task_count") != 2 || a.number("attested_count") != 20 || a.number("session_count") != 1 {
+		t.Errorf("%s", a.value().Raw())
+	}
+	if a := s.valid(true, args{"task_id": tasks[1]}); a.number("record_count") != 10 {
+		t.Errorf("%s", a.value().Raw())
+	}
+}
+
+// TestD10EveryAlteredFieldIsFound changes each column of a record in the database, in the middle and at the end of a chain.
+func TestD10EveryAlteredFieldIsFound(t *testing.T) {
+	t.Parallel()
+	other := strings.Repeat("ab", 32)
+	for column, value := range map[string]any{
+		"id": missing, "seq": 99, "type": "plan", "task_id": missing, "agent_id": "mallory", "session_id": "other", "content": "forged",
+		"timestamp": "2020-01-01T00:00:00.000000Z", "prev_hash": other, "hash": other,
+	} {
+		for _, which := range []string{"the middle", "the end"} {
+			p := newPlace(t)
+			s := p.start()
+			tasks, records := s.interleaved(3)
+			id := records[2]
+			if which == "the end" {
+				id = records[4]
+			}
+			p.sql("UPDATE thoughts SET "+column+" = ? WHERE id = ?", value, id)
+			a := s.call("audit_verify_chain", args{}).fine()
+			if a.truth("valid") || !a.value("first_broken_at", "fault").Present() {
+				t.Errorf("%s of %s: not found: %s", column, which, a.value().Raw())
+			}
+			if a := s.call("audit_verify_chain", args{"task_id": tasks[0]}).fine(); a.truth("valid") {
+				t.Errorf("%s of %s: not found with a filter: %s", column, which, a.value().Raw())
+			}
+			s.end()
+		}
+	}
+}
+
+// TestD10RemovedRecordsAreFound: any record of a chain, the last one too.
+func TestD10RemovedRecordsAreFound(t *testing.T) {
+	t.Parallel()
+	for i := range 3 {
+		p := newPlace(t)
+		s := p.start()
+		tasks, records := s.interleaved(3)
+		p.sql("DELETE FROM thoughts WHERE id = ?", records[2*i])
+		s.valid(false, args{})
+		s.valid(false, args{"task_id": tasks[0]})
+		s.valid(true, args{"task_id": tasks[1]})
+		s.end()
+		p.start().valid(false, args{}) // after a restart, too
+	}
+}
+
+// TestD10ARewrittenChainIsFound: every hash, every link and the root of the session fit again. The ledger tells.
+func TestD10ARewrittenChainIsFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	tasks, _ := s.interleaved(3)
+	s.call("merkle_finalize", args{"session_id": "s"}).fine()
+	var all []trail.Record
+	if err := json.Unmarshal(s.call("thought_record_list", args{}).fine().value("records").Raw(), &all); err != nil {
+		t.Fatal(err)
+	}
+	var head *trail.Record
+	var tree merkle.Tree
+	for i := range all {
+		if r := &all[i]; r.TaskID == tasks[0] {
+			r.Content = "forged"
+			r.Link(head)
+			head = r
+			p.sql("UPDATE thoughts SET content = ?, prev_hash = ?, hash = ? WHERE id = ?", r.Content, r.PrevHash, r.Hash, r.ID)
+		}
+		if err := tree.Add(all[i].Hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := tree.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sql("UPDATE sessions SET root = ?", root)
+	a := s.valid(false, args{})
+	if a.data("first_broken_at", "fault") != "record_replaced" || a.value("broken").Len() != 3 || a.data("broken_sessions", 0, "reason") != "the ledger attests another root" {
+		t.Errorf("%s", a.value().Raw())
+	}
+	s.end()
+	p.start().valid(false, args{}) // after a restart, too
+}
+
+// TestD10AnAlteredSessionIsFound changes and removes the root of a session, and a record that it covers.
+func TestD10AnAlteredSessionIsFound(t *testing.T) {
+	t.Parallel()
+	for statement, reason := range map[string]string{
+		"UPDATE sessions SET root = lower(hex(randomblob(32)))":            "its records are not those that it was finalised with",
+		"UPDATE sessions SET records = records + 1":                        "its records are not those that it was finalised with",
+		"UPDATE sessions SET finalized_at = '2020-01-01T00:00:00.000000Z'": "the ledger attests another root",
+		"DELETE FROM sessions":                                             "the ledger attests its root, and it is gone",
+		"UPDATE thoughts SET session_id = ''":                              "all of its records are gone",
+	} {
+		p := newPlace(t)
+		s := p.start()
+		s.call("audit_session_start", args{"session_id": "s"}).fine()
+		s.interleaved(1)
+		s.call("merkle_finalize", args{"session_id": "s"}).fine()
+		s.valid(true, args{})
+		p.sql(statement)
+		if a := s.valid(false, args{}); a.value("broken_sessions").Len() != 1 || a.data("broken_sessions", 0, "reason") != reason {
+			t.Errorf("%s: %s", statement, a.value().Raw())
+		}
+		s.end()
+	}
+}
+
+// TestD11UnknownIsNotOpen tells the failures of a session apart.
+func TestD11UnknownIsNotOpen(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	s.call("merkle_root", args{"session_id": "s"}).isB("ERR_SESSION_NOT_FOUND")
+	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_SESSION_NOT_FOUND")
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	s.call("audit_session_start", args{"session_id": "s"}).isB("ERR_SESSION_EXISTS")
+	s.call("audit_session_start", args{"task_id": missing}).isB("ERR_NOT_FOUND")
+	s.call("merkle_root", args{"session_id": "s"}).isB("ERR_NOT_FINALIZED")
+	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_NO_RECORDS")
+	s.think(s.task(nil), nil).fine()
+	root := s.call("merkle_finalize", args{"session_id": "s"}).fine().data("root")
+	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_ALREADY_FINALIZED")
+	s.call("audit_session_start", args{"session_id": "s"}).isB("ERR_SESSION_EXISTS")
+	if got := s.call("merkle_root", args{"session_id": "s"}).fine().data("root"); got != root {
+		t.Errorf("got %s, want %s", got, root)
+	}
+	s.call("merkle_root", args{"session_id": "s", "record_id": missing}).isB("ERR_NOT_FOUND")
+}
+
+// TestD11EveryRecordHasAProof checks the proofs as a third party does.
+func TestD11EveryRecordHasAProof(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
+	_, records := s.interleaved(4)
+	root := s.call("merkle_finalize", args{"session_id": "s"}).fine().data("root")
+	for _, id := range records {
+		a := s.call("merkle_root", args{"session_id": "s", "record_id": id}).fine()
+		var proof merkle.Proof
+		if err := json.Unmarshal(a.value("proof").Raw(), &proof); err != nil {
+			t.Fatal(err)
+		}
+		if err := proof.Check(root, a.data("record", "hash")); err != nil || proof.Size != 8 {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// TestD11OneFinaliserWins: several servers on one state finalise a session at the same time.
+func TestD11OneFinaliserWins(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "--db-wait", "30s")
+	servers := []*server{p.start(), p.start(), p.start()}
+	task := servers[0].task(nil)
+	for i := range rounds(10, 500) {
+		id := fmt.Sprintf("s%d", i)
+		servers[0].call("audit_session_start", args{"session_id": id}).fine()
+		servers[0].think(task, args{"session_id": id}).fine()
+		var won, lost int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for n := range 6 {
+			answer := servers[n%3].later("merkle_finalize", args{"session_id": id})
+			all.Go(func() {
+				a := answer()
+				mu.Lock()
+				defer mu.Unlock()
+				switch a.code() {
+				case "":
+					won++
+				case "ERR_ALREADY_FINALIZED":
+					lost++
+				default:
+					t.Errorf("%s", a.m.Bytes())
+				}
+			})
+		}
+		all.Wait()
+		if won != 1 || lost != 5 {
+			t.Fatalf("%d won, %d lost", won, lost)
+		}
+	}
+	servers[1].valid(true, args{})
+}
+
+// TestD12EveryCallIsEnteredAndLeft reads the trail: refused calls too, with outcome and code.
+func TestD12EveryCallIsEnteredAndLeft(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--drill")
+	var codes []string
+	do := func(tool string, in any) {
+		codes = append(codes, s.call(tool, in).code())
+	}
+	do("server_ping", args{})
+	do("task_get", args{"id": missing})
+	do("task_get", args{"id": 5})
+	do("vrf_eval", args{"priv_key_hex": ""})
+	do("drill", args{"kind": "panic"})
+	do("no_such_tool", args{})
+	s.end()
+	entered, left := map[string]int{}, map[string]string{}
+	for _, e := range p.entries() {
+		if e.Kind == ledger.KindEnter {
+			entered[e.Call]++
+		}
+		if e.Kind == ledger.KindExit {
+			if _, twice := left[e.Call]; twice {
+				t.Errorf("%s is left twice", e.Call)
+			}
+			left[e.Call] = string(e.Outcome) + " " + e.Code
+		}
+	}
+	var outcomes []string
+	for call, n := range entered {
+		if n != 1 || left[call] == "" {
+			t.Errorf("%s is entered %d times and left with %q", call, n, left[call])
+		}
+		outcomes = append(outcomes, left[call])
+	}
+	if len(entered) != len(codes) || len(left) != len(codes) {
+		t.Errorf("%d calls, %d entered, %d left", len(codes), len(entered), len(left))
+	}
+	for _, want := range []string{"ok ", "error ERR_NOT_FOUND", "error INVALID_PARAMS", "error INVALID_KEY", "error HANDLER_ERROR"} {
+		found := false
+		for _, o := range outcomes {
+			found = found || strings.HasPrefix(o, strings.TrimSpace(want)) && (want != "ok " || o == want || o == "ok ")
+		}
+		if !found {
+			t.Errorf("no call has the outcome %q: %q", want, outcomes)
+		}
+	}
+}
+
+// entries returns what the trail holds.
+func (p *place) entries() (all []ledger.Record) {
+	p.t.Helper()
+	r, err := ledger.OpenReader(p.trail())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	for line, err := range r.Entries(p.t.Context(), ledger.ReadOptions{}) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		e, err := line.Record()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestD12WithoutATrailNothingIsDone: a sink that cannot be written refuses every call, and nothing changes.
+func TestD12WithoutATrailNothingIsDone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	blocked := filepath.Join(filepath.Dir(p.state), "not-a-folder")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := p.start("--ledger", blocked)
+	a := s.call("task_create", args{"title": "x"})
+	if code := a.code(); code != "AUDIT_LOG_FAILED" && code != "AUDIT_LOCK_FAILED" {
+		t.Errorf("%s", a.m.Bytes())
+	}
+	s.end()
+	if n := p.start().call("task_list", args{}).fine().number("count"); n != 0 {
+		t.Errorf("%d tasks exist", n)
+	}
+}

@@ -1,0 +1,244 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// launchTimeout is how long a Chromium may take to start, on a machine with much else to do.
+const launchTimeout = time.Minute
+
+// closedText is the reason of a session that its client has closed.
+const closedText = "it was closed"
+
+// New returns the domain that c.Name names. Nothing is started before the first launch.
+func New(c Config) (domain.Domain, error) {
+	d, err := newDriver(c.withDefaults())
+	if err != nil {
+		return domain.Domain{}, err
+	}
+	return d.domain(), nil
+}
+
+func newDriver(c Config) (*driver, error) {
+	for _, k := range kinds {
+		if k.name == c.Name {
+			return &driver{kind: k, config: c, pool: newPool(c, k.prefix+"-")}, nil
+		}
+	}
+	return nil, fmt.Errorf("browser domain %q: not %s or %s", c.Name, Playwright, Puppeteer)
+}
+
+// driver is one of the domains.
+type driver struct {
+	kind   kind
+	config Config
+	pool   *pool
+}
+
+func (d *driver) domain() domain.Domain {
+	return domain.Domain{
+		Name: d.kind.name, About: "Drive a Chromium: open pages, read them, click and type.",
+		Methods: d.methods(), Health: d.health,
+		Close: func() error {
+			d.pool.close()
+			return nil
+		},
+	}
+}
+
+func (d *driver) health(context.Context) domain.Health {
+	if _, err := find(d.config.Path); err != nil {
+		return domain.Health{Details: installText}
+	}
+	return domain.Health{OK: true, Details: fmt.Sprintf("%d of %d sessions are open", len(d.pool.slots), d.config.MaxSessions)}
+}
+
+// launched is the result of launch, and an element of that of sessions.
+type launched struct {
+	Session  string `json:"session"`
+	IdleMs   int64  `json:"idleMs"`   // since the last call
+	ExpireMs int64  `json:"expireMs"` // after so long without a call it is closed
+}
+
+func (d *driver) describe(s *session) launched {
+	return launched{s.id, s.idle().Milliseconds(), d.config.Idle.Milliseconds()}
+}
+
+func (d *driver) launch(ctx context.Context, _ struct{}) (launched, error) {
+	start, cancel := context.WithTimeoutCause(ctx, launchTimeout, errTimeUp)
+	defer cancel()
+	s, err := d.pool.launch(start)
+	if err != nil {
+		return launched{}, d.kind.failLaunch(ctx, d.config, err)
+	}
+	s.touch()
+	return d.describe(s), nil
+}
+
+// sessionList is the result of sessions.
+type sessionList struct {
+	Sessions []launched `json:"sessions"`
+	Limit    int        `json:"limit"`
+}
+
+func (d *driver) sessions(context.Context, struct{}) (sessionList, error) {
+	list := sessionList{Sessions: []launched{}, Limit: d.config.MaxSessions}
+	for _, s := range d.pool.list() {
+		list.Sessions = append(list.Sessions, d.describe(s))
+	}
+	return list, nil
+}
+
+// sessionInput is the parameters of close.
+type sessionInput struct {
+	Session string `json:"session"`
+}
+
+// closing is the result of close.
+type closing struct {
+	Closed bool `json:"closed"`
+}
+
+func (d *driver) close(_ context.Context, in sessionInput) (closing, error) {
+	s, err := d.find(in.Session)
+	if err != nil {
+		return closing{}, err
+	}
+	s.end(closedText)
+	return closing{true}, nil
+}
+
+func (d *driver) find(id string) (*session, error) {
+	s, reason := d.pool.find(id)
+	switch {
+	case s != nil:
+		return s, nil
+	case reason != "":
+		return nil, domain.Fail(candor.CodeCommonSessionNotFound, "the session is over: "+reason, nil)
+	case len(id) > 100:
+		return nil, domain.Fail(candor.CodeCommonInputTooLarge, "session: longer than 100 characters", nil)
+	}
+	return nil, domain.Fail(candor.CodeCommonSessionNotFound, "no session has this id; launch opens one", nil)
+}
+
+// use runs a step with a session. Steps with the same session run one after the other.
+func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64, run func(context.Context, *session) (R, error)) (result R, err error) {
+	s, err := d.find(id)
+	if err != nil {
+		return result, err
+	}
+	limit := d.config.Timeout
+	if timeoutMs > 0 {
+		limit = min(limit, time.Duration(timeoutMs)*time.Millisecond)
+	}
+	stepCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-s.closed:
+		return use(ctx, d, id, step, timeoutMs, run) // it says why
+	case <-stepCtx.Done():
+		if ctx.Err() != nil {
+			return result, ctx.Err()
+		}
+		return result, domain.Fail(candor.CodeCommonTimeout, "the session is busy with another call", context.Cause(stepCtx))
+	}
+	s.touch()
+	result, err = runStep(stepCtx, s, step, run)
+	s.touch()
+	stopped := stepCtx.Err() != nil || errors.Is(err, errCrashed) || errors.Is(err, errTraffic)
+	if err != nil {
+		err = d.kind.fail(ctx, s, step, limit, err)
+	}
+	if stopped && err != nil { // the reply does not wait for it, the next call does
+		go func() {
+			s.restore()
+			<-s.turn
+		}()
+		return result, err
+	}
+	<-s.turn
+	return result, err
+}
+
+// runStep runs a step, which ends when the page crashes: Chromium does not answer commands for a page without a process. A step that opens
+// another page does not depend on the one before: if that has crashed, it begins again.
+func runStep[R any](ctx context.Context, s *session, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
+	for range 2 {
+		t := s.current()
+		before, _ := t.snapshot()
+		watched, cancel := t.untilCrash(ctx)
+		result, err = run(watched, s)
+		cancel()
+		if err == nil {
+			return result, nil
+		}
+		if ctx.Err() == nil {
+			s.sync(ctx) // a command may have failed because of a crash whose event is on its way
+		}
+		after, _ := t.snapshot()
+		if !after.crashed {
+			return result, err
+		}
+		err = errCrashed
+		if step != navigateStep || after.loader != before.loader || ctx.Err() != nil {
+			return result, err
+		}
+		s.restore()
+	}
+	return result, err
+}
+
+// Limits of the input.
+const (
+	maxURL      = 2048
+	maxSelector = 1000
+	maxTyped    = 10_000
+)
+
+// checkURL returns the address to open, in its normal form.
+func checkURL(text string) (string, error) {
+	if len(text) > maxURL {
+		return "", domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("url: %d characters, more than %d", len(text), maxURL), nil)
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil || u.Scheme == "":
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: not an absolute URL", err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: only http and https are opened, not "+quote(u.Scheme), nil)
+	case u.Hostname() == "":
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: no host", nil)
+	case !validPort(u.Port()):
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: the port is not between 1 and 65535", nil)
+	case u.User != nil:
+		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: a user name or password is not allowed", nil)
+	}
+	return u.String(), nil
+}
+
+// validPort reports whether a URL may have a port. Without one it is empty.
+func validPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
+}
+
+// checkSelector checks what can be known about a selector without a page.
+func (d *driver) checkSelector(selector string) error {
+	switch {
+	case len(selector) > maxSelector:
+		return domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("selector: %d characters, more than %d", len(selector), maxSelector), nil)
+	case strings.TrimSpace(selector) == "":
+		return domain.Fail(d.kind.selection, "the selector is empty", nil)
+	}
+	return nil
+}

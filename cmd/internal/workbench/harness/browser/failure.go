@@ -1,0 +1,196 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// kind is what the two domains differ in.
+type kind struct {
+	name, prefix                    string
+	nav, launch, timeout, selection candor.Code
+}
+
+var kinds = []kind{
+	{Playwright, "pw", candor.CodePlaywrightPwNav, candor.CodePlaywrightPwLaunch, candor.CodePlaywrightPwTimeout, candor.CodePlaywrightPwInvalidSelector},
+	{Puppeteer, "pt", candor.CodePuppeteerPtNav, candor.CodePuppeteerPtLaunch, candor.CodePuppeteerPtTimeout, candor.CodePuppeteerPtInvalidSelector},
+}
+
+// Texts for details.
+const (
+	installText    = "Chromium: install Debian's package chromium or Google Chrome, or set " + EnvPath
+	errBlockedText = "net::ERR_BLOCKED_BY_CLIENT"
+	errDeniedText  = "net::ERR_BLOCKED_BY_ADMINISTRATOR"
+)
+
+// errTimeUp is the cause of a step context that has ended.
+var errTimeUp = errors.New("the time for the step is up")
+
+// errInvalidSelector is the error of a selector that does not parse.
+var errInvalidSelector = errors.New("the selector does not parse")
+
+// navError is a navigation that failed.
+type navError struct {
+	text  string // net::ERR_…
+	cause error
+}
+
+func (e *navError) Error() string { return e.text }
+
+func (e *navError) Unwrap() error { return e.cause }
+
+// fail turns the error of a call with a session into one for the client.
+func (k kind) fail(ctx context.Context, s *session, step string, limit time.Duration, err error) error {
+	var (
+		nav  *navError
+		lost *lostError
+	)
+	switch {
+	case errors.As(err, &nav):
+		return k.failNav(nav)
+	case errors.As(err, &lost):
+		return domain.Fail(k.nav, lost.Error(), err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
+			candor.WithSuggestion("Navigate to a page, then repeat the call."))
+	case errors.Is(err, errTraffic):
+		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
+	case errors.Is(err, errInvalidSelector):
+		return domain.Fail(k.selection, "the selector is not valid CSS", err)
+	case errors.Is(err, errGone):
+		return k.failGone(s, err)
+	case errors.Is(err, errCrashed):
+		return domain.Fail(k.nav, "the page crashed", err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
+			candor.WithSuggestion("Navigate to another page, or to this one with less content."))
+	case errors.Is(err, errTimeUp), errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return domain.Fail(k.timeout, fmt.Sprintf("%s did not finish within %d ms", step, limit.Milliseconds()), err)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	var known *candor.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return domain.Fail(k.nav, "the page changed during the call", err, candor.WithMessage("Navigation failed"))
+}
+
+// failNav is the error of a page that could not be loaded.
+func (k kind) failNav(e *navError) error {
+	options := []candor.Option{candor.WithMessage("Navigation failed")}
+	switch e.text {
+	case errDeniedText:
+		options = append(options, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(
+			"Use a public address. Private and local ones are refused unless the operator allows them with "+EnvAllow+"."))
+	case errBlockedText, "net::ERR_ABORTED", "net::ERR_UNSAFE_REDIRECT", "net::ERR_UNSAFE_PORT", "net::ERR_UNKNOWN_URL_SCHEME", "net::ERR_TOO_MANY_REDIRECTS",
+		"net::ERR_INVALID_AUTH_CREDENTIALS":
+		options = append(options, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(
+			"Use an http or https address of a page. Downloads and other schemes are refused."))
+	}
+	return domain.Fail(k.nav, e.text, e.cause, options...)
+}
+
+// failGone is the error of a call during which the browser has ended.
+func (k kind) failGone(s *session, cause error) error {
+	s.end(s.died())
+	again := candor.WithSuggestion("Launch a new session and repeat the steps.")
+	switch {
+	case s.browser.overMemory():
+		details := fmt.Sprintf("the browser used more than %d MiB of memory; the session is closed", s.config.MaxMemory>>20)
+		return domain.Fail(candor.CodeCommonLimitExceeded, details, cause)
+	case s.over() == closedText:
+		return domain.Fail(candor.CodeCommonSessionNotFound, "the session was closed during the call", cause)
+	}
+	return domain.Fail(k.launch, "the browser ended during the call; the session is closed", cause, candor.WithRetry(candor.NoRetry()), again)
+}
+
+// failLaunch is the error of a launch.
+func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
+	switch {
+	case errors.Is(err, errNotInstalled):
+		return domain.Fail(candor.CodeCommonNotInstalled, installText, err)
+	case errors.Is(err, errFull):
+		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("%d of %d browser sessions are open", c.MaxSessions, c.MaxSessions), err,
+			candor.WithRetry(candor.RetryIn(fullRetry)),
+			candor.WithSuggestion("Close a session that is no longer needed, or wait until one ends, then launch again."))
+	case errors.Is(err, errMemory):
+		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the browser used more than %d MiB of memory before it could be used", c.MaxMemory>>20), err,
+			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise "+EnvMemory+"."))
+	case errors.Is(err, errSandbox):
+		return domain.Fail(k.launch, "Chromium cannot use its sandbox: the system must allow unprivileged user namespaces", err,
+			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to allow user namespaces."))
+	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return ctx.Err()
+	case errors.Is(err, errTimeUp), errors.Is(err, context.DeadlineExceeded):
+		return domain.Fail(k.launch, "Chromium did not answer in time", err)
+	}
+	return domain.Fail(k.launch, "Chromium ended before it could be used", err)
+}
+
+// fullRetry is the advice of a launch beyond the cap.
+const fullRetry = 10 * time.Second
+
+// netErrText is the form of an error of Chromium. Nothing else is passed on, because pages can influence it.
+var netErrText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^net::ERR_[A-Z0-9_]{1,64}$`) })
+
+// navFailure returns the error of a document that failed with text. The proxy knows better than Chromium why it could not connect.
+func navFailure(p *proxy, address, text string) error {
+	if p.overspent() {
+		return errTraffic
+	}
+	e := &navError{text: "net::ERR_FAILED"}
+	if netErrText().MatchString(text) {
+		e.text = text
+	}
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		if cause := p.failure(hostPort(u)); cause != nil {
+			e.cause, e.text = cause, connectText(cause)
+		}
+	}
+	return e
+}
+
+// hostPort is the address that a URL is loaded from.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// connectText names the failure of a connection as Chromium does.
+func connectText(err error) string {
+	var (
+		denied  *netpolicy.DeniedError
+		dns     *net.DNSError
+		timeout net.Error
+	)
+	switch {
+	case errors.As(err, &denied):
+		return errDeniedText
+	case errors.As(err, &dns):
+		return "net::ERR_NAME_NOT_RESOLVED"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "net::ERR_CONNECTION_REFUSED"
+	case errors.Is(err, syscall.ECONNRESET):
+		return "net::ERR_CONNECTION_RESET"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "net::ERR_ADDRESS_UNREACHABLE"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "net::ERR_CONNECTION_TIMED_OUT"
+	}
+	return "net::ERR_CONNECTION_FAILED"
+}

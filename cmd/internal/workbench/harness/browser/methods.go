@@ -1,0 +1,66 @@
+package browser
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// The parameters that several methods have.
+const (
+	sessionSchema  = `"session": {"type": "string", "description": "The id that launch has returned"}`
+	timeoutSchema  = `"timeoutMs": {"type": "integer", "minimum": 1, "description": "How long the step may take, up to the limit of the server"}`
+	selectorSchema = `"selector": {"type": "string", "description": "A CSS selector, at most 1000 characters"}`
+)
+
+// methods is the method table of the domain.
+func (d *driver) methods() []domain.Method {
+	k := d.kind
+	withSession := []candor.Code{
+		k.nav, k.launch, k.timeout, candor.CodeCommonTimeout, candor.CodeCommonLimitExceeded, candor.CodeCommonSessionNotFound,
+		candor.CodeCommonInvalidParams, candor.CodeCommonInputTooLarge,
+	}
+	withSelector := append([]candor.Code{k.selection}, withSession...)
+	return []domain.Method{
+		{
+			Name: k.prefix + "/launch", About: "Open a browser session. Its id is needed by all other methods; close it when done.",
+			Input: `{}`, OpenWorld: true, Run: domain.Bind(d.launch),
+			Codes: []candor.Code{k.launch, candor.CodeCommonLimitExceeded, candor.CodeCommonNotInstalled},
+		}, {
+			Name: k.prefix + "/navigate", About: "Open an http or https address and wait until the page has loaded. Returns its address, title and HTTP status.",
+			Input: `{` + sessionSchema + `, "url": {"type": "string", "description": "An http or https address, at most 2048 characters"},
+				"waitUntil": {"enum": ["load", "domcontentloaded", "commit"], "description": "What to wait for, load by default"}, ` + timeoutSchema + `}`,
+			Required: []string{"session", "url"}, OpenWorld: true, Codes: withSession, Run: domain.Bind(d.navigate),
+		}, {
+			Name: k.prefix + "/select", About: "Return the text and attributes of the elements that match a CSS selector.",
+			Input: `{` + sessionSchema + `, ` + selectorSchema + `,
+				"attributes": {"type": "array", "items": {"type": "string"}, "maxItems": 16, "description": "Names of the attributes to return"},
+				"limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "The most elements to return, 20 by default"}, ` + timeoutSchema + `}`,
+			Required: []string{"session", "selector"}, ReadOnly: true, Idempotent: true, Codes: withSelector, Run: domain.Bind(d.selectElements),
+		}, {
+			Name: k.prefix + "/click", About: "Wait for the first element that matches a CSS selector, click it, and wait for the page that it may open. New windows are not opened.",
+			Input:    `{` + sessionSchema + `, ` + selectorSchema + `, ` + timeoutSchema + `}`,
+			Required: []string{"session", "selector"}, OpenWorld: true, Destructive: true, Codes: withSelector, Run: domain.Bind(d.click),
+		}, {
+			Name: k.prefix + "/type", About: "Wait for the first element that matches a CSS selector and type text into it.",
+			Input: `{` + sessionSchema + `, ` + selectorSchema + `, "text": {"type": "string", "description": "At most 10000 characters"},
+				"replace": {"type": "boolean", "description": "Whether to replace the text that is there"}, ` + timeoutSchema + `}`,
+			Required: []string{"session", "selector", "text"}, OpenWorld: true, Codes: withSelector, Run: domain.Bind(d.typeText),
+		}, {
+			Name: k.prefix + "/content", About: "Return the address, the title and the visible text of the page.",
+			Input: `{` + sessionSchema + `, "maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}, ` +
+				timeoutSchema + `}`,
+			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.content),
+		}, {
+			Name: k.prefix + "/screenshot", About: "Return an image of the visible part of the page, in base64.",
+			Input:    `{` + sessionSchema + `, "format": {"enum": ["png", "jpeg"], "description": "png by default"}, ` + timeoutSchema + `}`,
+			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.screenshot),
+		}, {
+			Name: k.prefix + "/close", About: "Close a session and its browser.",
+			Input: `{` + sessionSchema + `}`, Required: []string{"session"}, Run: domain.Bind(d.close),
+			Codes: []candor.Code{candor.CodeCommonSessionNotFound, candor.CodeCommonInputTooLarge},
+		}, {
+			Name: k.prefix + "/sessions", About: "List the open sessions of this domain.",
+			Input: `{}`, ReadOnly: true, Idempotent: true, Run: domain.Bind(d.sessions),
+		},
+	}
+}

@@ -1,0 +1,302 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
+)
+
+// Limits of a proxy.
+const (
+	maxProxyConns   = 256
+	maxProxyHeader  = 256 << 10
+	proxyIdle       = 2 * time.Minute
+	maxProxyResults = 256
+	proxyUser       = "candor"
+	// signInHost is answered by the proxy itself. Chromium asks for it first, to learn the password while a client controls it.
+	signInHost = "sign-in.proxy.invalid"
+)
+
+// errTraffic is the error of transfers beyond the limit, and of the call that caused them.
+var errTraffic = errors.New("too much traffic")
+
+// proxy is a forward proxy on loopback for one Chromium. It connects to what its dialer allows, and asks for a password, so that other
+// processes of the machine cannot use it.
+type proxy struct {
+	dialer    *netpolicy.Dialer
+	transport *http.Transport
+	server    *http.Server
+	listener  net.Listener
+	secret    string
+	ctx       context.Context // ends with the proxy
+	stop      context.CancelFunc
+	slots     chan struct{}
+	traffic   atomic.Int64 // bytes that may still be received
+
+	mu       sync.Mutex
+	failures map[string]error // by host:port, since the last reset
+	spent    chan struct{}    // closed when a transfer was ended because of the traffic
+}
+
+// newProxy starts a proxy.
+func newProxy(dialer *netpolicy.Dialer) (*proxy, error) {
+	var listening net.ListenConfig
+	listener, err := listening.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &proxy{
+		dialer: dialer, listener: listener, secret: rand.Text(), slots: make(chan struct{}, maxProxyConns), failures: map[string]error{},
+	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.transport = &http.Transport{
+		DialContext: dialer.DialContext, DisableCompression: true, MaxConnsPerHost: 16, MaxIdleConns: 32, IdleConnTimeout: 30 * time.Second,
+		ResponseHeaderTimeout: proxyIdle, MaxResponseHeaderBytes: maxProxyHeader,
+	}
+	p.server = &http.Server{
+		Handler: p, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: proxyIdle, MaxHeaderBytes: maxProxyHeader,
+		ErrorLog: log.New(io.Discard, "", 0), // it holds what pages send
+	}
+	go func() { _ = p.server.Serve(listener) }()
+	return p, nil
+}
+
+// address is that of the proxy, as host:port.
+func (p *proxy) address() string { return p.listener.Addr().String() }
+
+// close ends the proxy and all its connections.
+func (p *proxy) close() {
+	p.stop()
+	_ = p.server.Close()
+	p.transport.CloseIdleConnections()
+}
+
+// reset forgets the failures and allows so much traffic from now on. The channel is closed when it is used up.
+func (p *proxy) reset(traffic int64) (spent <-chan struct{}) {
+	p.traffic.Store(traffic)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.failures)
+	p.spent = make(chan struct{})
+	return p.spent
+}
+
+// failure returns why the last connection to host:port failed, or nil.
+func (p *proxy) failure(hostport string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failures[hostport]
+}
+
+// overspent reports whether a transfer was ended because of the traffic.
+func (p *proxy) overspent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.spent:
+		return true
+	default:
+		return false
+	}
+}
+
+// spend says that the traffic is used up.
+func (p *proxy) spend() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.spent:
+	default:
+		close(p.spent)
+	}
+}
+
+// note keeps the error of a connection for failure, unless Chromium has given up the request.
+func (p *proxy) note(ctx context.Context, hostport string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.failures) >= maxProxyResults {
+		for _, key := range slices.Collect(maps.Keys(p.failures))[:maxProxyResults/2] {
+			delete(p.failures, key)
+		}
+	}
+	p.failures[hostport] = err
+}
+
+// ServeHTTP forwards a request, or opens a tunnel.
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !p.authorized(r) {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="candor"`)
+		w.WriteHeader(http.StatusProxyAuthRequired)
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	default:
+		drop(w)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+	switch {
+	case r.Method == http.MethodConnect:
+		p.tunnel(ctx, w, r)
+	case r.URL.Scheme != "http" || r.URL.Host == "":
+		w.WriteHeader(http.StatusBadRequest)
+	case r.URL.Host == signInHost:
+		w.Header().Set("Content-Type", "text/html")
+	default:
+		p.forward(ctx, w, r)
+	}
+}
+
+func (p *proxy) authorized(r *http.Request) bool {
+	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(proxyUser+":"+p.secret))
+	return subtle.ConstantTimeCompare([]byte(r.Header.Get("Proxy-Authorization")), []byte(want)) == 1
+}
+
+// drop closes the connection of a request without an answer. An answer would be shown as the page.
+func drop(w http.ResponseWriter) {
+	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		_ = conn.Close()
+	}
+}
+
+// tunnel connects the client with the host that it names.
+func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	up, err := p.dialer.DialContext(ctx, "tcp", r.Host)
+	if err != nil {
+		p.note(ctx, r.Host, err)
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = up.Close() }()
+	down, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = down.Close() }()
+	defer context.AfterFunc(p.ctx, func() { _, _ = up.Close(), down.Close() })()
+	if _, err := io.WriteString(down, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		copyIdle(up, io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), down), down)
+		_ = up.Close()
+	}()
+	copyIdle(down, &meteredReader{up, p}, up)
+	_ = down.Close()
+	<-ended
+}
+
+// copyIdle copies until an error, or until nothing has come from conn for a while.
+func copyIdle(to io.Writer, from io.Reader, conn net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(proxyIdle))
+		n, err := from.Read(buffer)
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// forward sends a plain request on and returns its response.
+func (p *proxy) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	hostport := r.URL.Host
+	if r.URL.Port() == "" {
+		hostport = net.JoinHostPort(r.URL.Hostname(), "80")
+	}
+	out := r.Clone(ctx)
+	out.RequestURI, out.Host = "", r.URL.Host
+	removeHopByHop(out.Header)
+	if out.Header.Get("User-Agent") == "" {
+		out.Header.Set("User-Agent", "") // otherwise Go sends its own
+	}
+	response, err := p.transport.RoundTrip(out)
+	if err != nil {
+		p.note(ctx, hostport, err)
+		drop(w)
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusProxyAuthRequired || response.StatusCode == http.StatusSwitchingProtocols {
+		p.note(ctx, hostport, errors.New("unexpected status"))
+		drop(w)
+		return
+	}
+	removeHopByHop(response.Header)
+	maps.Copy(w.Header(), response.Header)
+	w.WriteHeader(response.StatusCode)
+	if _, err := io.Copy(flushWriter{w}, &meteredReader{response.Body, p}); err != nil {
+		drop(w) // a response that is cut must not look complete
+	}
+}
+
+// flushWriter sends each piece at once, so that a slow page is seen as it comes.
+type flushWriter struct{ w http.ResponseWriter }
+
+func (f flushWriter) Write(b []byte) (int, error) {
+	n, err := f.w.Write(b)
+	if err == nil {
+		err = http.NewResponseController(f.w).Flush()
+	}
+	return n, err
+}
+
+// meteredReader counts against the traffic of a proxy.
+type meteredReader struct {
+	io.Reader
+	proxy *proxy
+}
+
+func (m *meteredReader) Read(b []byte) (int, error) {
+	n, err := m.Reader.Read(b)
+	if m.proxy.traffic.Add(-int64(n)) < 0 {
+		m.proxy.spend()
+		return 0, errTraffic
+	}
+	return n, err
+}
+
+// hopByHop are the headers that concern one connection only.
+var hopByHop = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+func removeHopByHop(h http.Header) {
+	for _, list := range h["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range hopByHop {
+		h.Del(name)
+	}
+}

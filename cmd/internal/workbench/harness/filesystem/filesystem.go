@@ -1,0 +1,218 @@
+// Package filesystem is the filesystem domain of the harness: it reads and writes files below one root folder.
+//
+// Everything below the root can be read. Nothing can be written unless a pattern of the configuration allows it. Paths are relative to the
+// root and use slashes. Symbolic links that stay inside of the root are followed when reading and never when writing, so that
+// a link cannot carry a write to a path that the patterns do not allow.
+package filesystem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+)
+
+// Name is the name of the domain in the catalogue.
+const Name = "filesystem"
+
+// Limits of the domain.
+const (
+	DefaultMaxBytes = 1 << 20
+	maxMaxBytes     = 1 << 30
+	maxRead         = 1 << 20 // bytes of one answer of fs/read
+	maxEntries      = 20_000  // of a folder that is listed
+	maxResults      = 1000
+)
+
+// Config configures the domain.
+type Config struct {
+	Root       string   // absolute path
+	Create     bool     // create the root when it is first used
+	WriteGlobs []string // patterns of the paths that may be written, such as "out/**"; none allows nothing
+	MaxBytes   int64    // of one write; 0 is DefaultMaxBytes
+}
+
+// ConfigFromEnv reads MCP_FS_ROOT, the absolute path of an existing folder, MCP_FS_WRITE_GLOBS, patterns separated by commas, and
+// MCP_FS_MAX_BYTES. Unset variables leave the fields zero.
+func ConfigFromEnv(getenv func(string) string) (Config, error) {
+	c := Config{Root: getenv("MCP_FS_ROOT")}
+	if c.Root != "" {
+		if info, err := os.Stat(c.Root); !filepath.IsAbs(c.Root) || err != nil || !info.IsDir() {
+			return Config{}, fmt.Errorf("MCP_FS_ROOT=%q: want the absolute path of an existing folder", c.Root)
+		}
+	}
+	for glob := range strings.SplitSeq(getenv("MCP_FS_WRITE_GLOBS"), ",") {
+		if glob = strings.TrimSpace(glob); glob == "" {
+			continue
+		}
+		if !validGlob(glob) {
+			return Config{}, fmt.Errorf("MCP_FS_WRITE_GLOBS=%q: want relative patterns with slashes, such as out/**, separated by commas", glob)
+		}
+		c.WriteGlobs = append(c.WriteGlobs, glob)
+	}
+	if value := getenv("MCP_FS_MAX_BYTES"); value != "" {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 || n > maxMaxBytes {
+			return Config{}, fmt.Errorf("MCP_FS_MAX_BYTES=%q: want a number from 1 to %d", value, maxMaxBytes)
+		}
+		c.MaxBytes = n
+	}
+	return c, nil
+}
+
+func validGlob(glob string) bool {
+	return doublestar.ValidatePattern(glob) && !strings.HasPrefix(glob, "/") && !slices.Contains(strings.Split(glob, "/"), "..")
+}
+
+// files is the folder that clients work in.
+type files struct {
+	folder   folder.Lazy
+	globs    []string
+	maxBytes int64
+
+	swept    sync.Once      // of the files that killed processes have left
+	sweeping sync.WaitGroup // runs while they are removed
+	closing  atomic.Bool
+}
+
+// New returns the domain. The root is opened by the first call.
+func New(c Config) (*domain.Domain, error) {
+	if !filepath.IsAbs(c.Root) {
+		return nil, fmt.Errorf("filesystem: root %q: not an absolute path", c.Root)
+	}
+	for _, glob := range c.WriteGlobs {
+		if !validGlob(glob) {
+			return nil, fmt.Errorf("filesystem: invalid pattern %q", glob)
+		}
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	f := &files{folder: folder.Lazy{Path: c.Root, Create: c.Create}, globs: c.WriteGlobs, maxBytes: c.MaxBytes}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "Read and write files below one folder.",
+		Methods: f.methods(),
+		Health:  f.health,
+		Close:   f.close,
+	}, nil
+}
+
+func (f *files) close() error {
+	f.closing.Store(true)
+	f.swept.Do(func() {}) // a sweep must not begin after this
+	f.sweeping.Wait()
+	return f.folder.Close()
+}
+
+func (f *files) health(context.Context) domain.Health {
+	if err := f.folder.Check(); err != nil {
+		return domain.Health{Details: "the root folder cannot be used; set MCP_FS_ROOT to an existing folder"}
+	}
+	return domain.Health{OK: true}
+}
+
+func (f *files) methods() []domain.Method {
+	const path = `"path":{"type":"string","description":"relative to the root, with slashes"}`
+	reading := []candor.Code{candor.CodeFilesystemFsPathEscape, candor.CodeFilesystemFsDenied, candor.CodeFilesystemFsNotFound}
+	writing := append(slices.Clone(reading), candor.CodeDiskFull)
+	required := []string{"path"}
+	return []domain.Method{
+		{
+			Name: "fs/list", About: "List a folder in the order of the names.",
+			Input: fmt.Sprintf(`{"path":{"type":"string","description":"folder, the root by default"},`+
+				`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most entries, 200 by default"},`+
+				`"cursor":{"type":"string","maxLength":1024,"description":"nextCursor of the previous answer"}}`, maxResults),
+			Codes: append(slices.Clone(reading), candor.CodeCommonLimitExceeded), ReadOnly: true, Idempotent: true, Run: domain.Bind(f.list),
+		},
+		{
+			Name: "fs/stat", About: "Describe a file or folder.",
+			Input: `{` + path + `}`, Required: required, Codes: reading, ReadOnly: true, Idempotent: true, Run: domain.Bind(f.stat),
+		},
+		{
+			Name: "fs/read", About: "Read a file or a part of it, as text, or as base64 if it is not valid UTF-8.",
+			Input: fmt.Sprintf(`{%s,"offset":{"type":"integer","minimum":0,"description":"first byte, 0 by default"},`+
+				`"maxBytes":{"type":"integer","minimum":4,"maximum":%d,"description":"most bytes, %d by default"}}`, path, maxRead, maxRead),
+			Required: required, Codes: reading, ReadOnly: true, Idempotent: true, Run: domain.Bind(f.read),
+		},
+		{
+			Name: "fs/write", About: "Write a whole file. Readers see the old content or the new one, never a mixture.",
+			Input:    `{` + path + `,"content":{"type":"string"},"encoding":{"enum":["utf-8","base64"],"description":"of content, utf-8 by default"}}`,
+			Required: []string{"path", "content"}, Codes: append(slices.Clone(writing), candor.CodeFilesystemFsWriteTooLarge),
+			Idempotent: true, Destructive: true, Run: domain.Bind(f.write),
+		},
+		{
+			Name: "fs/mkdir", About: "Create a folder and the folders above it. One that is there is left as it is.",
+			Input: `{` + path + `}`, Required: required, Codes: writing, Idempotent: true, Run: domain.Bind(f.mkdir),
+		},
+		{
+			Name: "fs/delete", About: "Delete a file or an empty folder.",
+			Input: `{` + path + `}`, Required: required, Codes: writing, Destructive: true, Run: domain.Bind(f.remove),
+		},
+	}
+}
+
+// open parses a path and returns the root folder.
+func (f *files) open(path string) (*folder.Folder, string, error) {
+	name, err := folder.Parse(path)
+	if err != nil {
+		return nil, "", explain(err)
+	}
+	root, err := f.folder.Get()
+	if err != nil {
+		return nil, "", domain.Fail(candor.CodeFilesystemFsDenied, "the root folder cannot be opened", err)
+	}
+	f.swept.Do(func() { f.sweeping.Go(func() { f.sweep(root) }) })
+	return root, name, nil
+}
+
+// mayWrite returns nil if a pattern allows to write a path.
+func (f *files) mayWrite(name string) error {
+	for _, glob := range f.globs {
+		if name != "." && doublestar.MatchUnvalidated(glob, name) {
+			return nil
+		}
+	}
+	if len(f.globs) == 0 {
+		return domain.Fail(candor.CodeFilesystemFsDenied, "this server allows no writing", nil)
+	}
+	return domain.Fail(candor.CodeFilesystemFsDenied, "the path matches none of the patterns "+strings.Join(f.globs, ", "), nil)
+}
+
+// explain turns an error of the file system into one with a code and without the text of the system.
+func explain(err error) error {
+	for _, e := range explanations {
+		if errors.Is(err, e.is) {
+			return domain.Fail(e.code, e.details, err)
+		}
+	}
+	return explainSystem(err)
+}
+
+var explanations = []struct {
+	is      error
+	code    candor.Code
+	details string
+}{
+	{folder.ErrEscape, candor.CodeFilesystemFsPathEscape, ""},
+	{folder.ErrMalformed, candor.CodeCommonInvalidParams, "path: empty, too long, or with characters that a path must not have"},
+	{folder.ErrLink, candor.CodeFilesystemFsDenied, "a part of the path is a symbolic link, and writing follows none"},
+	{folder.ErrNotRegular, candor.CodeFilesystemFsDenied, "not a regular file"},
+	{folder.ErrChanged, candor.CodeFilesystemFsDenied, "the path was replaced during the call"},
+	{folder.ErrNotFolder, candor.CodeFilesystemFsNotFound, "a part of the path is not a folder"},
+	{fs.ErrNotExist, candor.CodeFilesystemFsNotFound, ""},
+	{fs.ErrPermission, candor.CodeFilesystemFsDenied, "the server has no permission"},
+}

@@ -1,0 +1,94 @@
+// Package harness assembles the JSON-RPC harness: the domains that are switched on, the engine that runs their methods, and the two
+// ways to serve them, as lines of JSON-RPC and as an MCP server. Both go through the same [line.Server.Call], so that a method has the
+// same outcome in both.
+//
+// A new domain is a package that returns a [domain.Domain] and one entry in the registry of this package.
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
+	"github.com/candor-mcp/candor/meter"
+)
+
+// Recorder keeps failures; *ledger.Ledger is one.
+type Recorder = line.Recorder
+
+// Options configures a [Harness].
+type Options struct {
+	Settings    Settings
+	Environment Environment
+	Meter       *meter.Meter   // counts failures; required
+	Recorder    Recorder       // records failures in line mode; nil records nothing
+	Level       *slog.LevelVar // set by sys/setLogLevel; nil leaves that method out
+}
+
+// Harness is a set of domains that can be served. Close it after the last Serve has returned.
+type Harness struct {
+	settings Settings
+	meter    *meter.Meter
+	server   *line.Server
+	domains  []domain.Domain
+	methods  map[string]string // by the name of the tool; filled by Describe
+	started  time.Time
+}
+
+// Open opens the domains that are on. It fails if a variable of one of them is wrong; a missing program or service is no reason to fail.
+func Open(o Options) (h *Harness, err error) {
+	h = &Harness{settings: o.Settings, meter: o.Meter, methods: map[string]string{}, started: time.Now()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}()
+	var off []line.Disabled
+	for i := range registry {
+		k := &registry[i]
+		if !o.Settings.on(k.name) {
+			off = append(off, line.Disabled{Prefix: k.prefix, Hint: k.hint()})
+			continue
+		}
+		d, err := k.open(o.Environment)
+		if err != nil {
+			return h, err
+		}
+		h.domains = append(h.domains, d)
+	}
+	h.server, err = line.New(h.domains, line.Options{
+		Name: o.Settings.ServerName, Logger: o.Environment.Logger, Level: o.Level, Recorder: o.Recorder,
+		Meter: o.Meter, ErrorStats: o.Settings.Metrics, RateLimit: o.Settings.RateLimit, MaxLine: o.Settings.MaxLine,
+		Stack: o.Settings.Stack, Development: o.Settings.Development, Disabled: off,
+	})
+	return h, err
+}
+
+// hint says how to switch the domain on.
+func (k *known) hint() string {
+	return fmt.Sprintf("the domain %s is off; the operator switches it on with --domain %s or %s", k.name, k.name, EnvDomains)
+}
+
+// Serve serves lines of JSON-RPC until in ends or ctx does. It returns nil for both, and for a reader that has left.
+func (h *Harness) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return h.server.Serve(ctx, in, out)
+}
+
+// Close closes the domains.
+func (h *Harness) Close() error {
+	var failed []error
+	for i := range h.domains {
+		if closeDomain := h.domains[i].Close; closeDomain != nil {
+			if err := closeDomain(); err != nil {
+				failed = append(failed, fmt.Errorf("closing the domain %s: %w", h.domains[i].Name, err))
+			}
+		}
+	}
+	h.domains = nil
+	return errors.Join(failed...)
+}

@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// Codes are the codes of a domain for the failures of its service.
+type Codes struct {
+	Auth     candor.Code // 401, and 403 that is not a limit
+	Rate     candor.Code // 429, and 403 that is a limit
+	NotFound candor.Code // 404 and 410; the zero code is HTTP
+	Invalid  candor.Code // 400 and 422
+	Network  candor.Code // no answer
+	Parse    candor.Code // an answer that cannot be read
+	HTTP     candor.Code // any other status
+
+	// RateDelay is the delay after a limit where the service names none.
+	RateDelay time.Duration
+}
+
+// Fail returns the error of a domain for an error of [Client.Do]. Requests only read, so the advice of the catalogue stays as it is,
+// except that a service's own delay replaces the usual one and statuses that a retry does not change are not retryable.
+func (c Codes) Fail(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Kind {
+	case Unreachable:
+		return domain.Fail(c.Network, e.Reason, e.Err)
+	case Slow:
+		return domain.Fail(candor.CodeCommonTimeout, e.Reason, e.Err)
+	case Malformed:
+		return domain.Fail(c.Parse, e.Reason, e.Err)
+	case Redirected:
+		return domain.Fail(c.HTTP, e.Reason, e.Err, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(operatorAdvice))
+	default:
+		return c.refused(e)
+	}
+}
+
+const operatorAdvice = "Ask the operator to check the configured address of the service."
+
+func (c Codes) refused(e *Error) error {
+	switch {
+	case e.Limit && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusForbidden):
+		delay := e.RetryAfter
+		if delay <= 0 {
+			delay = c.RateDelay
+		}
+		return domain.Fail(c.Rate, e.Reason, nil, candor.WithRetry(candor.RetryIn(delay)))
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
+		return domain.Fail(c.Auth, e.Reason, nil)
+	case (e.Status == http.StatusNotFound || e.Status == http.StatusGone) && c.NotFound != (candor.Code{}):
+		return domain.Fail(c.NotFound, e.Reason, nil)
+	case e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity:
+		return domain.Fail(c.Invalid, e.Reason, nil)
+	case e.Status >= 500 && e.RetryAfter > 0:
+		return domain.Fail(c.HTTP, e.Reason, nil, candor.WithRetry(candor.RetryIn(e.RetryAfter)))
+	case e.Status >= 500 || e.Status == http.StatusRequestTimeout || e.Status == http.StatusConflict:
+		return domain.Fail(c.HTTP, e.Reason, nil)
+	default:
+		return domain.Fail(c.HTTP, e.Reason, nil, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Change the call, or report this to the operator."))
+	}
+}

@@ -1,0 +1,217 @@
+// Package kg is the kg domain of the harness: a knowledge graph of subject, predicate and object triples.
+//
+// The triples are kept in an SQLite database. A triple whose addition was answered is on the disk: it survives a crash of the process
+// and of the machine. Several processes may use the same database.
+package kg
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// Name is the name of the domain in the catalogue.
+const Name = "kg"
+
+// Limits of the domain.
+const (
+	DefaultMaxTriples = 100_000
+	maxMaxTriples     = 10_000_000
+	maxPart           = 4096 // bytes of a subject, predicate or object
+	maxResults        = 1000
+	maxBytes          = 1 << 20 // of the triples in one answer
+	defaultResults    = 100
+)
+
+// Config configures the domain.
+type Config struct {
+	File       string // absolute path of the database; it and its folder are created when they are first needed
+	MaxTriples int    // 0 is DefaultMaxTriples
+}
+
+// ConfigFromEnv reads MCP_KG_MAX_TRIPLES and MCP_KG_FILE. Unset variables leave the fields zero.
+func ConfigFromEnv(getenv func(string) string) (Config, error) {
+	c := Config{File: getenv("MCP_KG_FILE")}
+	if c.File != "" && !filepath.IsAbs(c.File) {
+		return Config{}, fmt.Errorf("MCP_KG_FILE=%q: want an absolute path", c.File)
+	}
+	if c.File != "" {
+		if err := sqlitedb.CheckFile(c.File); err != nil {
+			return Config{}, fmt.Errorf("MCP_KG_FILE=%q: %w; want the path of an SQLite database, or of a new file", c.File, err)
+		}
+	}
+	if value := getenv("MCP_KG_MAX_TRIPLES"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > maxMaxTriples {
+			return Config{}, fmt.Errorf("MCP_KG_MAX_TRIPLES=%q: want a number from 1 to %d", value, maxMaxTriples)
+		}
+		c.MaxTriples = n
+	}
+	return c, nil
+}
+
+// graph is a knowledge graph.
+type graph struct {
+	file  string
+	limit int
+
+	mu     sync.Mutex
+	db     *sql.DB // nil until it is first needed
+	closed bool
+}
+
+// New returns the domain. The database is opened by the first call.
+func New(c Config) (*domain.Domain, error) {
+	if !filepath.IsAbs(c.File) {
+		return nil, fmt.Errorf("kg: file %q: not an absolute path", c.File)
+	}
+	if c.MaxTriples == 0 {
+		c.MaxTriples = DefaultMaxTriples
+	}
+	g := &graph{file: c.File, limit: c.MaxTriples}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "Keep facts as subject, predicate and object triples.",
+		Methods: g.methods(),
+		Health:  g.health,
+		Close:   g.close,
+	}, nil
+}
+
+func (g *graph) methods() []domain.Method {
+	// The parts of a triple have no type here: a part that is not a text is E_KG_INVALID_TRIPLE, which a schema cannot say.
+	const triple = `{"subject":{"description":"text, such as Ada Lovelace"},"predicate":{"description":"text, such as wrote"},` +
+		`"object":{"description":"text, such as Note G"}}`
+	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
+		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
+		`"cursor":{"type":"string","maxLength":20,"description":"nextCursor of the previous answer"}}`, maxResults, defaultResults)
+	failing := []candor.Code{candor.CodeCommonTimeout, candor.CodeUnavailable, candor.CodeDataCorrupt, candor.CodeDiskFull} // the first call creates the database
+	changing := append(failing, candor.CodeKgKgInvalidTriple, candor.CodeCommonInputTooLarge)
+	return []domain.Method{
+		{
+			Name: "kg/add", About: "Add a triple of three texts. Adding one that is there changes nothing.",
+			Input: triple, Codes: append(changing, candor.CodeKgKgFull), Idempotent: true, Run: domain.Bind(g.add),
+		},
+		{
+			Name: "kg/query", About: "List triples in the order in which they were added, all or those with the given parts.",
+			Input: query, Codes: failing, ReadOnly: true, Idempotent: true, Run: domain.Bind(g.query),
+		},
+		{
+			Name: "kg/delete", About: "Delete one triple. Deleting one that is not there changes nothing.",
+			Input: triple, Codes: changing, Idempotent: true, Destructive: true, Run: domain.Bind(g.delete),
+		},
+		{
+			Name: "kg/stats", About: "Count triples, and different subjects, predicates and objects.",
+			Input: `{}`, Codes: failing, ReadOnly: true, Idempotent: true, Run: domain.Bind(g.stats),
+		},
+	}
+}
+
+// schema creates the tables. The number of triples is kept by triggers, because counting them would take longer with each one.
+const schema = `
+CREATE TABLE IF NOT EXISTS triple (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL,
+	UNIQUE (subject, predicate, object)
+) STRICT;
+CREATE INDEX IF NOT EXISTS triple_predicate ON triple (predicate);
+CREATE INDEX IF NOT EXISTS triple_object ON triple (object);
+CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY CHECK (id = 1), triples INTEGER NOT NULL) STRICT;
+INSERT OR IGNORE INTO total (id, triples) SELECT 1, count(*) FROM triple;
+CREATE TRIGGER IF NOT EXISTS triple_added AFTER INSERT ON triple BEGIN UPDATE total SET triples = triples + 1; END;
+CREATE TRIGGER IF NOT EXISTS triple_deleted AFTER DELETE ON triple BEGIN UPDATE total SET triples = triples - 1; END;
+`
+
+// open returns the database and creates it if necessary.
+func (g *graph) open(ctx context.Context) (*sql.DB, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return nil, os.ErrClosed
+	case g.db != nil:
+		return g.db, nil
+	}
+	if err := sqlitedb.Create(g.file); err != nil {
+		return nil, err
+	}
+	db, err := sqlitedb.Open(g.file, sqlitedb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(8)
+	if err := create(ctx, db); err != nil {
+		_ = db.Close() // the first error is the interesting one
+		return nil, err
+	}
+	g.db = db
+	return db, nil
+}
+
+// create makes the tables in one transaction: they exist together or not at all.
+func create(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (g *graph) close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	if g.db == nil {
+		return nil
+	}
+	return g.db.Close()
+}
+
+// health checks the file and creates nothing: a folder that cannot be created shows at the first call.
+func (g *graph) health(context.Context) domain.Health {
+	if err := sqlitedb.CheckFile(g.file); err != nil {
+		return domain.Health{Details: fmt.Sprintf("the database of the knowledge graph: %s; set MCP_KG_FILE to another path", err)}
+	}
+	return domain.Health{OK: true}
+}
+
+// explain turns an error of the database into one with a code. An error without one reaches the client as INTERNAL_ERROR.
+func (g *graph) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	switch sqlitedb.KindAt(err, g.file) { //nolint:exhaustive // the rest is internal
+	case sqlitedb.Busy:
+		return domain.Fail(candor.CodeCommonTimeout, "the database is in use by another process; nothing was changed", err)
+	case sqlitedb.Full:
+		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
+	case sqlitedb.Corrupt:
+		return domain.Fail(candor.CodeDataCorrupt, "the file of the knowledge graph is damaged or not a database; nothing was changed", err)
+	case sqlitedb.CantOpen, sqlitedb.ReadOnly:
+		return unavailable(err)
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return unavailable(err)
+	}
+	return err
+}
+
+// unavailable is the error of a database that cannot be opened or written because of its file.
+func unavailable(cause error) error {
+	return domain.Fail(candor.CodeUnavailable, "the file of the knowledge graph cannot be opened or written; nothing was changed", cause,
+		candor.WithRetry(candor.NoRetry()))
+}

@@ -1,0 +1,239 @@
+package kg
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// Triple is one fact.
+type Triple struct {
+	Subject   string `json:"subject"`
+	Predicate string `json:"predicate"`
+	Object    string `json:"object"`
+}
+
+// rawTriple is a triple as a client sends it. Any part may be missing or have the wrong type.
+type rawTriple struct {
+	Subject   json.RawMessage `json:"subject"`
+	Predicate json.RawMessage `json:"predicate"`
+	Object    json.RawMessage `json:"object"`
+}
+
+func (r rawTriple) triple() (t Triple, err error) {
+	for _, part := range []struct {
+		name string
+		raw  json.RawMessage
+		to   *string
+	}{{"subject", r.Subject, &t.Subject}, {"predicate", r.Predicate, &t.Predicate}, {"object", r.Object, &t.Object}} {
+		if *part.to, err = readPart(part.name, part.raw); err != nil {
+			return Triple{}, err
+		}
+	}
+	return t, nil
+}
+
+func readPart(name string, raw json.RawMessage) (string, error) {
+	invalid := func(why string) (string, error) {
+		return "", domain.Fail(candor.CodeKgKgInvalidTriple, name+": "+why, nil)
+	}
+	if raw == nil {
+		return invalid("missing")
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil || string(raw) == "null" {
+		return invalid("not a text")
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return invalid("empty")
+	case strings.ContainsRune(text, 0):
+		return invalid("holds a NUL character")
+	case len(text) > maxPart:
+		return "", domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("%s: longer than %d bytes", name, maxPart), nil)
+	case strings.ContainsRune(text, utf8.RuneError):
+		return invalid("holds a character that is not valid Unicode")
+	}
+	return text, nil
+}
+
+type addOut struct {
+	Added bool `json:"added"` // false if it was there
+	Total int  `json:"total"`
+}
+
+func (g *graph) add(ctx context.Context, in rawTriple) (out addOut, err error) {
+	t, err := in.triple()
+	if err != nil {
+		return addOut{}, err
+	}
+	err = g.change(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO triple (subject, predicate, object) VALUES (?, ?, ?)", t.Subject, t.Predicate, t.Object)
+		if err != nil {
+			return err
+		}
+		if out.Added, out.Total, err = counted(ctx, tx, result); err != nil {
+			return err
+		}
+		if out.Added && out.Total > g.limit {
+			return domain.Fail(candor.CodeKgKgFull, fmt.Sprintf("the limit is %d triples; nothing was added", g.limit), nil)
+		}
+		return nil
+	})
+	return out, err
+}
+
+type deleteOut struct {
+	Deleted bool `json:"deleted"` // false if it was not there
+	Total   int  `json:"total"`
+}
+
+func (g *graph) delete(ctx context.Context, in rawTriple) (out deleteOut, err error) {
+	t, err := in.triple()
+	if err != nil {
+		return deleteOut{}, err
+	}
+	err = g.change(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, "DELETE FROM triple WHERE subject = ? AND predicate = ? AND object = ?", t.Subject, t.Predicate, t.Object)
+		if err != nil {
+			return err
+		}
+		out.Deleted, out.Total, err = counted(ctx, tx, result)
+		return err
+	})
+	return out, err
+}
+
+// counted returns whether a statement changed a triple, and how many there are now.
+func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, total int, err error) {
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return false, 0, err
+	}
+	err = tx.QueryRowContext(ctx, "SELECT triples FROM total").Scan(&total)
+	return rows > 0, total, err
+}
+
+// change runs a function in a transaction, which is durable when change returns nil and has no effect otherwise.
+func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) error {
+	db, err := g.open(ctx)
+	if err != nil {
+		return g.explain(ctx, err)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return g.explain(ctx, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	if err := run(tx); err != nil {
+		return g.explain(ctx, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return g.explain(ctx, err)
+	}
+	return nil
+}
+
+type queryIn struct {
+	Subject   *string `json:"subject"`
+	Predicate *string `json:"predicate"`
+	Object    *string `json:"object"`
+	Limit     int     `json:"limit"`
+	Cursor    string  `json:"cursor"`
+}
+
+type queryOut struct {
+	Triples    []Triple `json:"triples"`
+	Truncated  bool     `json:"truncated"`
+	NextCursor string   `json:"nextCursor,omitempty"`
+}
+
+func (g *graph) query(ctx context.Context, in queryIn) (queryOut, error) {
+	limit := in.Limit
+	if limit <= 0 {
+		limit = defaultResults
+	}
+	after := int64(0)
+	if in.Cursor != "" {
+		var err error
+		if after, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || after < 0 {
+			return queryOut{}, domain.Fail(candor.CodeCommonInvalidParams, "cursor: not one that this method has returned", err)
+		}
+	}
+	db, err := g.open(ctx)
+	if err != nil {
+		return queryOut{}, g.explain(ctx, err)
+	}
+	text, args := in.statement(after, limit)
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return queryOut{}, g.explain(ctx, err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err is checked
+	out, err := collect(rows, limit)
+	if err != nil {
+		return queryOut{}, g.explain(ctx, err)
+	}
+	return out, nil
+}
+
+// statement returns the query, for one triple more than the limit.
+func (in *queryIn) statement(after int64, limit int) (string, []any) {
+	where, args := []string{"id > ?"}, []any{after}
+	for _, part := range []struct {
+		column string
+		value  *string
+	}{{"subject", in.Subject}, {"predicate", in.Predicate}, {"object", in.Object}} {
+		if part.value != nil {
+			where, args = append(where, part.column+" = ?"), append(args, *part.value)
+		}
+	}
+	return "SELECT id, subject, predicate, object FROM triple WHERE " + strings.Join(where, " AND ") + " ORDER BY id LIMIT ?", append(args, limit+1)
+}
+
+func collect(rows *sql.Rows, limit int) (queryOut, error) {
+	out, last, bytes := queryOut{Triples: []Triple{}}, int64(0), 0
+	for rows.Next() {
+		var id int64
+		var t Triple
+		if err := rows.Scan(&id, &t.Subject, &t.Predicate, &t.Object); err != nil {
+			return queryOut{}, err
+		}
+		bytes += len(t.Subject) + len(t.Predicate) + len(t.Object)
+		if len(out.Triples) == limit || bytes > maxBytes {
+			out.Truncated, out.NextCursor = true, strconv.FormatInt(last, 36)
+			break
+		}
+		out.Triples, last = append(out.Triples, t), id
+	}
+	return out, rows.Err()
+}
+
+type statsOut struct {
+	Triples    int `json:"triples"`
+	Limit      int `json:"limit"`
+	Subjects   int `json:"subjects"`
+	Predicates int `json:"predicates"`
+	Objects    int `json:"objects"`
+}
+
+func (g *graph) stats(ctx context.Context, _ struct{}) (statsOut, error) {
+	db, err := g.open(ctx)
+	if err != nil {
+		return statsOut{}, g.explain(ctx, err)
+	}
+	out := statsOut{Limit: g.limit}
+	err = db.QueryRowContext(ctx, `SELECT triples, (SELECT count(DISTINCT subject) FROM triple), (SELECT count(DISTINCT predicate) FROM triple),
+		(SELECT count(DISTINCT object) FROM triple) FROM total`).Scan(&out.Triples, &out.Subjects, &out.Predicates, &out.Objects)
+	if err != nil {
+		return statsOut{}, g.explain(ctx, err)
+	}
+	return out, nil
+}

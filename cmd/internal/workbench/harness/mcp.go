@@ -1,0 +1,100 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// SystemName is the name of the harness among the systems of the workbench.
+const SystemName = "harness"
+
+// ToolName returns the name of a method as an MCP tool: "kg/query" is "kg_query". MCP and most models take letters, digits, underscores
+// and hyphens.
+func ToolName(method string) string { return strings.ReplaceAll(method, "/", "_") }
+
+// Describe returns the same methods as a system of the workbench, which serves them over MCP.
+func (h *Harness) Describe() workbench.System {
+	s := workbench.System{
+		Name: SystemName, Title: "Candor harness", Dialect: "rpc", Sessionless: true,
+		Instructions: instructions(h.domains),
+		Missing:      h.missing,
+		Refine:       h.refine,
+		Close:        h.Close,
+	}
+	for _, m := range h.server.Methods() {
+		h.methods[ToolName(m.Name)] = m.Name
+		s.Tools = append(s.Tools, h.tool(m))
+	}
+	return s
+}
+
+// Start is called before the system is served.
+func (*Harness) Start(context.Context, *workbench.Bench) {}
+
+func instructions(domains []domain.Domain) string {
+	var b strings.Builder
+	b.WriteString("Tools of several domains behind one taxonomy of errors. Every error has a number, domain, symbol and retryable.")
+	for i := range domains {
+		b.WriteString("\n- " + domains[i].Name + ": " + domains[i].About)
+	}
+	return b.String()
+}
+
+func (h *Harness) tool(m domain.Method) workbench.Tool {
+	return workbench.Tool{
+		Name: ToolName(m.Name), About: m.About, Input: m.Input, Required: m.Required,
+		Codes:    append([]candor.Code{candor.CodeCommonInvalidParams}, m.Codes...),
+		ReadOnly: m.ReadOnly, Idempotent: m.Idempotent, Destructive: m.Destructive, OpenWorld: m.OpenWorld,
+		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
+			result, e := h.server.Call(ctx, m.Name, c.Arguments)
+			if e != nil {
+				// The advice of the taxonomy is the same in both modes, whatever the annotations of the tool say.
+				return workbench.Reply{}, e.With(candor.WithRetry(e.Retry()))
+			}
+			return replyOf(result), nil
+		},
+	}
+}
+
+// replyOf returns a result as text for models and, if it is an object as MCP demands, for programs too.
+func replyOf(result json.RawMessage) workbench.Reply {
+	r := workbench.Reply{Text: []string{string(result)}}
+	if len(result) > 0 && result[0] == '{' {
+		r.Data = result
+	}
+	return r
+}
+
+// missing answers calls of tools that do not exist: those of a domain that is off with how to switch it on.
+func (h *Harness) missing(tool string) *candor.Error {
+	prefix, _, found := strings.Cut(tool, "_")
+	if !found || ownerOf(prefix) == nil {
+		return nil
+	}
+	if _, e := h.server.Call(context.Background(), prefix+"/", nil); e != nil && e.Code() == candor.CodeCommonUnsupported {
+		return e
+	}
+	return nil
+}
+
+// refine gives the failures that the MCP side finds by itself the codes of the taxonomy, and hides causes outside development.
+func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
+	switch {
+	case c.Tool == nil:
+	case e.Code() == candor.CodeInvalidArguments:
+		if refused := h.server.Refuse(h.methods[c.Name], c.Arguments); refused != nil {
+			e = refused
+		}
+	case e.Code() == candor.CodeRateLimitRlExceeded:
+		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so that a client may send the call again
+	}
+	if h.settings.Development || e.Cause().IsZero() {
+		return h.server.Shown(e)
+	}
+	return c.HideCause(e)
+}

@@ -1,0 +1,151 @@
+package memorybank
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+)
+
+type listIn struct {
+	Cursor string `json:"cursor"`
+	Limit  int    `json:"limit"`
+}
+
+type listOut struct {
+	Files      []entry `json:"files"`
+	Truncated  bool    `json:"truncated"`
+	NextCursor string  `json:"nextCursor,omitempty"`
+	// Incomplete says that the bank has more files or deeper folders than one call looks at.
+	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+type entry struct {
+	File     string    `json:"file"`
+	Bytes    int64     `json:"bytes"`
+	Modified time.Time `json:"modified"`
+}
+
+const defaultResults = 100
+
+func (b *bank) list(ctx context.Context, in listIn) (listOut, error) {
+	all, incomplete, err := b.files(ctx)
+	if err != nil {
+		return listOut{}, err
+	}
+	at, found := slices.BinarySearchFunc(all, in.Cursor, func(e entry, name string) int { return strings.Compare(e.File, name) })
+	if found {
+		at++ // the cursor is the last file of the previous answer
+	}
+	rest, limit := all[at:], orDefault(in.Limit)
+	out := listOut{Files: rest[:min(limit, len(rest))], Truncated: len(rest) > limit, Incomplete: incomplete}
+	if out.Truncated {
+		out.NextCursor = out.Files[limit-1].File
+	}
+	return out, nil
+}
+
+func orDefault(limit int) int {
+	if limit <= 0 {
+		return defaultResults
+	}
+	return min(limit, maxResults)
+}
+
+// files returns the regular files of the bank, sorted by name. Hidden files and folders and symbolic links are left out. incomplete
+// says that a limit was reached or a folder could not be read.
+func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err error) {
+	f, err := b.open()
+	if err != nil {
+		return nil, false, err
+	}
+	w := walk{folder: f, left: b.maxFiles, all: []entry{}}
+	if err := w.add(ctx, ".", 0); err != nil {
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		return nil, false, explain(err)
+	}
+	slices.SortFunc(w.all, func(a, b entry) int { return strings.Compare(a.File, b.File) })
+	return w.all, w.incomplete, nil
+}
+
+// walk collects the files of a folder.
+type walk struct {
+	folder     *folder.Folder
+	left       int // entries that may still be looked at
+	all        []entry
+	incomplete bool
+}
+
+// add collects the files of one folder and those below. Only the failure of the first folder is an error.
+func (w *walk) add(ctx context.Context, name string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		w.incomplete = true
+		return nil
+	}
+	entries, err := w.entries(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		at := path.Join(name, e.Name())
+		if _, err := folder.Parse(at); err != nil {
+			continue // a name that mb/read would refuse
+		}
+		switch {
+		case e.IsDir():
+			err := w.add(ctx, at, depth+1)
+			if ctx.Err() != nil {
+				return err
+			}
+			w.incomplete = w.incomplete || err != nil
+		case e.Type().IsRegular():
+			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
+				w.all = append(w.all, entry{File: at, Bytes: info.Size(), Modified: info.ModTime().UTC()})
+			}
+		}
+	}
+	return nil
+}
+
+// entries reads the names in a folder, as many as may still be looked at.
+func (w *walk) entries(name string) ([]fs.DirEntry, error) {
+	if w.left <= 0 {
+		w.incomplete = true
+		return nil, nil
+	}
+	info, err := w.folder.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errors.New("the folder was replaced")
+	}
+	dir, err := w.folder.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	entries, err := dir.ReadDir(w.left + 1)
+	if len(entries) > w.left {
+		w.incomplete = true
+		entries = entries[:w.left]
+	}
+	w.left -= len(entries)
+	if len(entries) == 0 && err != nil && !isEOF(err) {
+		return nil, err
+	}
+	return entries, nil
+}

@@ -1,0 +1,118 @@
+// Package memorybank is the memory-bank domain of the harness: it lists, reads and searches a folder of notes. It changes nothing.
+//
+// Symbolic links are neither listed nor followed. A name that leads outside of the folder gets the same answer as a name that does not
+// exist, so that a client cannot find out what is there.
+package memorybank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+)
+
+// Name is the name of the domain in the catalogue.
+const Name = "memory-bank"
+
+// Limits of the domain.
+const (
+	MaxFile     = 1 << 20 // bytes of a file that is read or searched
+	maxQuery    = 200     // characters of a search text
+	maxResults  = 500
+	maxFiles    = 20_000   // entries that one call looks at
+	maxSearched = 64 << 20 // bytes that one call searches
+	maxDepth    = 32
+	maxText     = 300 // characters of a line in a search result
+)
+
+// Config configures the domain.
+type Config struct {
+	Root   string // absolute path of the folder
+	Create bool   // create the folder when it is first used
+}
+
+// ConfigFromEnv reads MCP_MB_ROOT, the absolute path of an existing folder. An unset variable leaves Root empty.
+func ConfigFromEnv(getenv func(string) string) (Config, error) {
+	root := getenv("MCP_MB_ROOT")
+	if root == "" {
+		return Config{}, nil
+	}
+	if info, err := os.Stat(root); !filepath.IsAbs(root) || err != nil || !info.IsDir() {
+		return Config{}, fmt.Errorf("MCP_MB_ROOT=%q: want the absolute path of an existing folder", root)
+	}
+	return Config{Root: root}, nil
+}
+
+// bank is a memory bank.
+type bank struct {
+	folder   folder.Lazy
+	maxFiles int
+}
+
+// New returns the domain. The folder is opened by the first call.
+func New(c Config) (*domain.Domain, error) {
+	if !filepath.IsAbs(c.Root) {
+		return nil, fmt.Errorf("memory bank: root %q: not an absolute path", c.Root)
+	}
+	b := &bank{folder: folder.Lazy{Path: c.Root, Create: c.Create}, maxFiles: maxFiles}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "List, read and search a folder of notes.",
+		Methods: b.methods(),
+		Health:  b.health,
+		Close:   b.folder.Close,
+	}, nil
+}
+
+func (b *bank) health(context.Context) domain.Health {
+	if err := b.folder.Check(); err != nil {
+		return domain.Health{Details: "the folder of the memory bank cannot be used; set MCP_MB_ROOT to an existing folder"}
+	}
+	return domain.Health{OK: true}
+}
+
+func (b *bank) methods() []domain.Method {
+	read := []candor.Code{candor.CodeMemoryBankMbRead}
+	cursor := `"cursor":{"type":"string","maxLength":4200,"description":"nextCursor of the previous answer"}`
+	limit := fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most results, 100 by default"}`, maxResults)
+	return []domain.Method{
+		{
+			Name: "mb/list", About: "List the files of the memory bank in the order of their names.",
+			Input: `{` + cursor + `,` + limit + `}`,
+			Codes: read, ReadOnly: true, Idempotent: true, Run: domain.Bind(b.list),
+		},
+		{
+			Name: "mb/read", About: "Read one file of the memory bank, as text.",
+			Input:    `{"file":{"type":"string","description":"name as listed by mb/list"}}`,
+			Required: []string{"file"},
+			Codes:    append(read, candor.CodeMemoryBankMbFileNotFound), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.read),
+		},
+		{
+			Name: "mb/search", About: "Find the lines that contain a text, ignoring case.",
+			Input: fmt.Sprintf(`{"q":{"type":"string","minLength":1,"description":"text to find, at most %d characters"},`, maxQuery) +
+				cursor + `,` + limit + `}`,
+			Required: []string{"q"},
+			Codes:    append(read, candor.CodeCommonInputTooLarge), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.search),
+		},
+	}
+}
+
+// open returns the folder of the bank.
+func (b *bank) open() (*folder.Folder, error) {
+	f, err := b.folder.Get()
+	if err != nil {
+		return nil, domain.Fail(candor.CodeMemoryBankMbRead, "the folder of the memory bank cannot be opened", err)
+	}
+	return f, nil
+}
+
+var errBadCursor = errors.New("the cursor is not one of this method")
+
+func badCursor() error {
+	return domain.Fail(candor.CodeCommonInvalidParams, "cursor: not one that this method has returned", errBadCursor)
+}

@@ -1,0 +1,246 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// methodCase is one call. All cases run in order on one harness, so that later ones find what earlier ones made.
+type methodCase struct {
+	method, params string
+	want           string // domain/SYMBOL, or "" for a success
+}
+
+// modeCases has every method at least once, besides the refusal of bad parameters, which all methods get.
+var modeCases = []methodCase{
+	{"sys/ping", `{}`, ""},
+	{"sys/metrics", `{}`, ""},
+	{"sys/promMetrics", `{}`, ""},
+	{"sys/errorStats", `{}`, ""},
+	{"sys/setLogLevel", `{"level":"debug"}`, ""},
+	{"sys/setLogLevel", `{"level":"loud"}`, "candor/INVALID_REQUEST_PARAMS"},
+
+	{"mb/list", `{}`, ""},
+	{"mb/read", `{"file":"note.md"}`, ""},
+	{"mb/read", `{"file":"missing.md"}`, "memory-bank/E_MB_FILE_NOT_FOUND"},
+	{"mb/search", `{"q":"candor"}`, ""},
+	{"mb/search", `{"q":"` + strings.Repeat("long ", 50) + `"}`, "common/E_INPUT_TOO_LARGE"},
+
+	{"kg/add", `{"subject":"a","predicate":"knows","object":"b"}`, ""},
+	{"kg/add", `{"subject":"b","predicate":"knows","object":"c"}`, "kg/E_KG_FULL"},
+	{"kg/add", `{"subject":"","predicate":"knows","object":"c"}`, "kg/E_KG_INVALID_TRIPLE"},
+	{"kg/query", `{"subject":"a"}`, ""},
+	{"kg/stats", `{}`, ""},
+	{"kg/delete", `{"subject":"a","predicate":"knows","object":"b"}`, ""},
+
+	{"fs/list", `{}`, ""},
+	{"fs/stat", `{"path":"note.txt"}`, ""},
+	{"fs/read", `{"path":"note.txt"}`, ""},
+	{"fs/read", `{"path":"../secret"}`, "filesystem/E_FS_PATH_ESCAPE"},
+	{"fs/write", `{"path":"out/a.txt","content":"new"}`, ""},
+	{"fs/write", `{"path":"note.txt","content":"new"}`, "filesystem/E_FS_DENIED"},
+	{"fs/mkdir", `{"path":"out/folder"}`, ""},
+	{"fs/delete", `{"path":"out/a.txt"}`, ""},
+	{"fs/delete", `{"path":"out/a.txt"}`, "filesystem/E_FS_NOT_FOUND"},
+
+	{"sql/query", `{"sql":"SELECT 1"}`, "sql/E_SQL_CONN"},
+	{"sql/execute", `{"sql":"CREATE TABLE t (n INTEGER)"}`, ""},
+	{"sql/tables", `{}`, ""},
+	{"sql/query", `{"sql":"SELECT 6*7 AS answer"}`, ""},
+	{"sql/query", `{"sql":"SELECT nothing FROM nowhere"}`, "sql/E_SQL_QUERY"},
+
+	{"py/version", `{}`, ""},
+	{"py/scripts", `{}`, ""},
+	{"py/run", `{"code":"print(6*7)"}`, ""},
+	{"py/run", `{"code":"1/0"}`, "python/E_PY_EXEC_FAIL"},
+	{"py/script", `{"name":"missing"}`, "python/E_PY_SCRIPT_NOT_FOUND"},
+
+	{"pw/launch", `{}`, "common/E_NOT_INSTALLED"},
+	{"pw/navigate", `{"session":"none","url":"http://example.com/"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/select", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/click", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/type", `{"session":"none","selector":"p","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/content", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/screenshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/close", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/sessions", `{}`, ""},
+	{"pt/launch", `{}`, "common/E_NOT_INSTALLED"},
+	{"pt/navigate", `{"session":"none","url":"http://example.com/"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/select", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/click", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/type", `{"session":"none","selector":"p","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/content", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/screenshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/close", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/sessions", `{}`, ""},
+
+	{"notion/search", `{"query":"x"}`, "notion/E_NOTION_AUTH"},
+	{"notion/page", `{"id":"00000000000000000000000000000000"}`, "notion/E_NOTION_AUTH"},
+	{"notion/query", `{"databaseId":"00000000000000000000000000000000"}`, "notion/E_NOTION_AUTH"},
+	{"tavily/search", `{"query":"x"}`, "tavily/E_TAVILY_AUTH_MISSING"},
+	{"tavily/extract", `{"urls":["https://example.com/"]}`, "tavily/E_TAVILY_AUTH_MISSING"},
+	{"github/repo", `{"owner":"o","repo":"r"}`, "github/E_GH_AUTH_MISSING"},
+	{"github/issues", `{"owner":"o","repo":"r"}`, "github/E_GH_AUTH_MISSING"},
+	{"github/issue", `{"owner":"o","repo":"r","number":1}`, "github/E_GH_AUTH_MISSING"},
+	{"github/search", `{"query":"x","kind":"code"}`, "github/E_GH_AUTH_MISSING"},
+	{"github/file", `{"owner":"o","repo":"r","path":"README.md"}`, "github/E_GH_AUTH_MISSING"},
+}
+
+// modesSetup is a harness with every domain, in which every case has its outcome.
+func modesSetup(t *testing.T, mcp bool) setup {
+	t.Helper()
+	bank, root := t.TempDir(), t.TempDir()
+	for _, name := range []string{filepath.Join(bank, "note.md"), filepath.Join(root, "note.txt"), filepath.Join(root, "out", "old.txt")} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("Candor is honest.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return setup{mcp: mcp, flags: []string{"--domain", "all"}, env: []string{
+		"MCP_ERROR_METRICS=1", "MCP_MB_ROOT=" + bank, "MCP_FS_ROOT=" + root, "MCP_FS_WRITE_GLOBS=out/**", "MCP_KG_MAX_TRIPLES=1", "MCP_SQL_WRITE=1",
+		"MCP_PYTHON_CONFINE=auto", "MCP_BROWSER_PATH=" + filepath.Join(root, "no-chromium"), "NOTION_TOKEN=", "TAVILY_API_KEY=", "GITHUB_TOKEN=",
+	}}
+}
+
+// outcome is what a client may rely on: how a failure is identified and advised, or the members of a result.
+func (r reply) outcome() string {
+	if e := r.m.Error(); e.Present() {
+		data := e.Path("data")
+		return fmt.Sprintf("%s %s %s retryable=%s after=%s details=%s", e.Path("code").Raw(), r.code(), e.Path("message").Raw(),
+			data.Path("retryable").Raw(), data.Path("retryAfterMs").Raw(), r.details())
+	}
+	var names []string
+	for name := range r.result().Members() {
+		names = append(names, string(name.Raw()))
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func TestMCPModeHasTheOutcomesOfLineMode(t *testing.T) {
+	lines, tools := start(t, modesSetup(t, false)), start(t, modesSetup(t, true))
+	tested := map[string]bool{}
+	compare := func(c methodCase) {
+		t.Helper()
+		tested[c.method] = true
+		inLines, inTools := lines.call(c.method, c.params), tools.call(c.method, c.params)
+		if inLines.code() != c.want {
+			t.Errorf("%s %s: want %q: %s", c.method, c.params, c.want, inLines.m.Bytes())
+		}
+		if a, b := inLines.outcome(), inTools.outcome(); a != b {
+			t.Errorf("%s %s:\nline mode %s\nMCP mode  %s", c.method, c.params, a, b)
+		}
+	}
+	methods := lines.methods()
+	for _, c := range modeCases {
+		if slices.Contains(methods, c.method) {
+			compare(c)
+		} else {
+			t.Errorf("%s is not a method", c.method)
+		}
+	}
+	for _, method := range methods {
+		if !tested[method] {
+			t.Errorf("%s has no case", method)
+		}
+		compare(methodCase{method, `{"no such parameter":1}`, "common/E_INVALID_PARAMS"})
+	}
+	stats := func(h *harness) string {
+		s := h.call("sys/errorStats", `{}`).result()
+		return fmt.Sprintf("%s %s %s", s.Path("total").Raw(), s.Path("byCode").Raw(), s.Path("byDomain").Raw())
+	}
+	if a, b := stats(lines), stats(tools); a != b {
+		t.Errorf("counted in line mode %s\ncounted in MCP mode  %s", a, b)
+	}
+	perMethod := func(h *harness) string { return string(h.call("sys/metrics", `{}`).result().Path("methods").Raw()) }
+	if a, b := perMethod(lines), perMethod(tools); a != b {
+		t.Errorf("sys/metrics in line mode %s\nin MCP mode %s", a, b)
+	}
+}
+
+// TestMCPModeLimitsRatesLikeLineMode empties the bucket: then bad parameters get E_RL_EXCEEDED in both modes.
+func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
+	for _, mcp := range []bool{false, true} {
+		h := start(t, setup{mcp: mcp, flags: []string{"--domain", "python"}, env: []string{
+			"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=2", "MCP_RATE_LIMIT_REFILL_MS=86400000",
+		}})
+		h.call("py/scripts", `{}`).result()
+		h.call("py/scripts", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")
+		for _, params := range []string{`{}`, `{"x":1}`} {
+			r := h.call("py/scripts", params).fails(3000, "rate-limit/E_RL_EXCEEDED")
+			if after, _ := r.m.Error().Path("data", "retryAfterMs").Int64(); after <= 0 {
+				t.Errorf("retryAfterMs: %s", r.m.Bytes())
+			}
+			if !r.m.Error().Path("data", "dev.candor/error", "origin", "by").Is("server") {
+				t.Errorf("a refusal by the server must say so, or clients do not retry: %s", r.m.Bytes())
+			}
+		}
+	}
+}
+
+// TestMCPModeNamesDomainsThatAreOff calls a tool of a domain that is off, and one of no domain.
+func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
+	for _, mcp := range []bool{false, true} {
+		h := start(t, setup{mcp: mcp})
+		if r := h.call("py/run", `{"code":"1"}`).fails(1006, "common/E_UNSUPPORTED"); !strings.Contains(r.details(), "--domain python") {
+			t.Errorf("the details do not say how to switch it on: %s", r.m.Bytes())
+		}
+	}
+	start(t, setup{mcp: true}).call("no/such", `{}`).fails(-32602, "candor/TOOL_NOT_FOUND")
+}
+
+// TestTypeScriptClientsReadFailures plays the same cases with the official clients.
+func TestTypeScriptClientsReadFailures(t *testing.T) {
+	t.Parallel() // it waits for Node.js
+	var calls []conformance.Call
+	for _, c := range modeCases {
+		var arguments map[string]any
+		if err := json.Unmarshal([]byte(c.params), &arguments); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, conformance.Call{Name: strings.ReplaceAll(c.method, "/", "_"), Arguments: arguments})
+	}
+	for name, client := range map[string]conformance.Client{"v1": conformance.V1, "v2": conformance.V2Legacy, "v2 stateless": conformance.V2Modern} {
+		t.Run(name, func(t *testing.T) {
+			box, err := conformance.OpenToolbox()
+			conformance.OkOrSkip(t, err)
+			application, err := box.Application(t.Context(), client, t.TempDir())
+			conformance.OkOrSkip(t, err)
+			s := modesSetup(t, true)
+			cmd := s.command(t)
+			seen, err := application.Look(t.Context(), conformance.Door{Command: cmd.Args, Env: cmd.Env}, calls)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range modeCases {
+				if got := seenCode(seen.Calls[i]); got != c.want {
+					t.Errorf("%s %s: want %q, the client read %q: %s", c.method, c.params, c.want, got, seen.Calls[i].Error)
+				}
+			}
+		})
+	}
+}
+
+// seenCode returns the failure that an application has read as domain/SYMBOL, "" for a success.
+func seenCode(s conformance.Sight) string {
+	if s.Thrown == nil {
+		return ""
+	}
+	e, err := wire.ParseValue(s.Error, wire.Limits{})
+	if err != nil {
+		return s.Thrown.Message
+	}
+	domain, _ := e.Path("domain").Str()
+	symbol, _ := e.Path("code").Str()
+	return domain + "/" + symbol
+}

@@ -1,0 +1,269 @@
+// Package notion is the harness domain that reads pages and databases of Notion.
+package notion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+)
+
+// Name is the name of the domain.
+const Name = "notion"
+
+// Config configures the domain.
+type Config = httpapi.Config
+
+var service = httpapi.Service{Default: "https://api.notion.com", BaseName: "MCP_NOTION_BASE_URL", KeyName: "NOTION_TOKEN"}
+
+// ConfigFromEnv reads NOTION_TOKEN, MCP_NOTION_BASE_URL and MCP_HTTP_TIMEOUT_MS.
+func ConfigFromEnv(getenv func(string) string) (Config, error) { return service.FromEnv(getenv) }
+
+// apiVersion is the version of the interface that requests ask for. Since it a database has one or more data sources, which hold the rows.
+const apiVersion = "2025-09-03"
+
+const maxQuery = 200 // characters
+
+var codes = httpapi.Codes{
+	Auth: candor.CodeNotionNotionAuth, Rate: candor.CodeNotionNotionRate, NotFound: candor.CodeNotionNotionNotFound, Invalid: candor.CodeCommonInvalidParams,
+	Network: candor.CodeNotionNotionNetwork, Parse: candor.CodeNotionNotionParse, HTTP: candor.CodeNotionNotionHttp, RateDelay: time.Second,
+}
+
+type notion struct{ client *httpapi.Client }
+
+// New returns the domain. It opens no connection.
+func New(c Config) (*domain.Domain, error) {
+	if c.Base == "" {
+		c.Base = service.Default
+	}
+	client, err := httpapi.New(c, map[string]string{"Notion-Version": apiVersion})
+	if err != nil {
+		return nil, fmt.Errorf("notion: %w", err)
+	}
+	n := &notion{client}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "Search Notion and read its pages and databases.",
+		Methods: n.methods(),
+		Health:  n.health,
+		Close: func() error {
+			client.Close()
+			return nil
+		},
+	}, nil
+}
+
+func (n *notion) methods() []domain.Method {
+	failures := []candor.Code{
+		candor.CodeNotionNotionAuth, candor.CodeNotionNotionRate, candor.CodeNotionNotionNotFound, candor.CodeNotionNotionNetwork, candor.CodeNotionNotionHttp,
+		candor.CodeNotionNotionParse, candor.CodeCommonTimeout, candor.CodeCommonInputTooLarge,
+	}
+	const paging = `"cursor": {"type": "string", "description": "nextCursor of the previous call."},
+		"pageSize": {"type": "integer", "minimum": 1, "maximum": 100}`
+	methods := []domain.Method{
+		{
+			Name: "notion/search", About: "Find pages and data sources by title.",
+			Input:    `{"query": {"type": "string"}, "type": {"enum": ["page", "data_source"]}, ` + paging + `}`,
+			Required: []string{"query"}, Run: domain.Bind(n.search),
+		},
+		{
+			Name: "notion/page", About: "Return the properties and the text of a page.",
+			Input:    `{"id": {"type": "string"}, ` + paging + `}`,
+			Required: []string{"id"}, Run: domain.Bind(n.page),
+		},
+		{
+			Name: "notion/query", About: "Return rows of a database, by its id or that of one of its data sources.",
+			Input: `{"databaseId": {"type": "string"}, "dataSourceId": {"type": "string"},
+				"filter": {"type": "object", "description": "Filter as Notion documents it."},
+				"sorts": {"type": "array", "items": {"type": "object"}}, ` + paging + `}`,
+			Run: domain.Bind(n.query),
+		},
+	}
+	for i := range methods {
+		methods[i].Codes, methods[i].ReadOnly, methods[i].Idempotent, methods[i].OpenWorld = failures, true, true, true
+	}
+	return methods
+}
+
+const tokenAdvice = "set NOTION_TOKEN to the token of an integration"
+
+func (n *notion) health(context.Context) domain.Health {
+	if !n.client.HasToken() {
+		return domain.Health{Details: "no token: " + tokenAdvice}
+	}
+	return domain.Health{OK: true}
+}
+
+// do sends a request of the domain and decodes its answer.
+func (n *notion) do(ctx context.Context, r httpapi.Request, answer any) error {
+	if !n.client.HasToken() {
+		return domain.Fail(candor.CodeNotionNotionAuth, tokenAdvice, nil)
+	}
+	r.Path = append([]string{"v1"}, r.Path...)
+	if _, err := n.client.Do(ctx, r, answer); err != nil {
+		return codes.Fail(err)
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) error {
+	return domain.Fail(candor.CodeCommonInvalidParams, fmt.Sprintf(format, args...), nil)
+}
+
+func malformed(what string) error {
+	return domain.Fail(candor.CodeNotionNotionParse, "the answer has no "+what, nil)
+}
+
+var uuid = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
+})
+
+func checkID(name, id string) error {
+	if !uuid().MatchString(id) {
+		return invalid("%s is not an id of Notion, which has 32 hexadecimal digits", name)
+	}
+	return nil
+}
+
+// paging are the parameters of lists.
+type paging struct {
+	Cursor   string `json:"cursor"`
+	PageSize int    `json:"pageSize"`
+}
+
+// list is an answer of Notion with a list.
+type list struct {
+	Results    *[]json.RawMessage `json:"results"`
+	HasMore    bool               `json:"has_more"`
+	NextCursor *string            `json:"next_cursor"`
+}
+
+// next returns the cursor of the next call, "" at the end.
+func (l *list) next() string {
+	if l.HasMore && l.NextCursor != nil {
+		return *l.NextCursor
+	}
+	return ""
+}
+
+// object is the common part of pages, databases and data sources.
+type object struct {
+	Object     string                     `json:"object"`
+	ID         string                     `json:"id"`
+	URL        string                     `json:"url"`
+	LastEdited string                     `json:"last_edited_time"`
+	Title      []richText                 `json:"title"` // of databases and data sources
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+type richText struct {
+	PlainText string `json:"plain_text"`
+}
+
+func plain(texts []richText) string {
+	var b strings.Builder
+	for _, t := range texts {
+		b.WriteString(t.PlainText)
+	}
+	return b.String()
+}
+
+// name returns the title: that of a page is one of its properties.
+func (o *object) name() string {
+	if len(o.Title) > 0 {
+		return plain(o.Title)
+	}
+	for _, raw := range o.Properties {
+		var property struct {
+			Type  string     `json:"type"`
+			Title []richText `json:"title"`
+		}
+		if json.Unmarshal(raw, &property) == nil && property.Type == "title" {
+			return plain(property.Title)
+		}
+	}
+	return ""
+}
+
+// entry is one object of a result.
+type entry struct {
+	Type       string                     `json:"type"`
+	ID         string                     `json:"id"`
+	Title      string                     `json:"title"`
+	URL        string                     `json:"url,omitempty"`
+	LastEdited string                     `json:"lastEdited,omitempty"`
+	Properties map[string]json.RawMessage `json:"properties,omitempty"`
+}
+
+// entries reads the objects of a list.
+func entries(l list, properties bool) ([]entry, error) {
+	if l.Results == nil {
+		return nil, malformed("results")
+	}
+	found := []entry{}
+	for _, raw := range *l.Results {
+		var o object
+		if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
+			return nil, malformed("readable entries")
+		}
+		e := entry{Type: o.Object, ID: o.ID, Title: o.name(), URL: o.URL, LastEdited: o.LastEdited}
+		if properties {
+			e.Properties = o.Properties
+		}
+		found = append(found, e)
+	}
+	return found, nil
+}
+
+type listResult struct {
+	Results    []entry `json:"results"`
+	NextCursor string  `json:"nextCursor,omitempty"`
+}
+
+type searchParams struct {
+	Query string `json:"query"`
+	Type  string `json:"type"`
+	paging
+}
+
+func (n *notion) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
+	if size := len([]rune(in.Query)); size > maxQuery {
+		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", size, maxQuery), nil)
+	}
+	body := in.body()
+	body["query"] = in.Query
+	if in.Type != "" {
+		body["filter"] = map[string]string{"property": "object", "value": in.Type}
+	}
+	var answer list
+	if err := n.do(ctx, httpapi.Request{Path: []string{"search"}, Body: body}, &answer); err != nil {
+		return nil, err
+	}
+	return n.listed(answer, false)
+}
+
+func (p paging) body() map[string]any {
+	body := map[string]any{}
+	if p.Cursor != "" {
+		body["start_cursor"] = p.Cursor
+	}
+	if p.PageSize > 0 {
+		body["page_size"] = p.PageSize
+	}
+	return body
+}
+
+func (n *notion) listed(answer list, properties bool) (json.RawMessage, error) {
+	found, err := entries(answer, properties)
+	if err != nil {
+		return nil, err
+	}
+	return n.client.Clean(listResult{Results: found, NextCursor: answer.next()})
+}

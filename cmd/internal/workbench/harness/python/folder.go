@@ -1,0 +1,75 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+)
+
+// source is a program to run.
+type source struct {
+	name string // in tracebacks
+	text string
+}
+
+// folderPrefix begins the names of the folders of runs.
+const folderPrefix = "candor-python-"
+
+// folder is the private folder of a run: the source, which it can only read, and an empty folder to work in.
+type folder struct{ dir *scratch.Dir }
+
+func newFolder(text string) (folder, error) {
+	dir, err := scratch.New(os.TempDir(), folderPrefix)
+	if err != nil {
+		return folder{}, err
+	}
+	f := folder{dir}
+	if err := errors.Join(os.WriteFile(f.source(), []byte(text), 0o600), os.Mkdir(f.work(), 0o700)); err != nil {
+		f.remove()
+		return folder{}, err
+	}
+	return f, nil
+}
+
+func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
+func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
+
+// held are the files that the guard of a run holds, so that the folder counts as used until the run has ended.
+func (f folder) held() []*os.File {
+	if f.dir.Lock == nil {
+		return nil
+	}
+	return []*os.File{f.dir.Lock}
+}
+
+func (f folder) remove() {
+	scratch.RemoveAll(f.dir.Path)
+	f.dir.Release()
+}
+
+// size is how many bytes the files of the working folder have, with an allowance for each entry. It stops counting above most, and when ctx
+// ends. Folders that are too deep for a path cannot be counted: they are more than most.
+func (f folder) size(ctx context.Context, most int64) (bytes int64) {
+	_ = filepath.WalkDir(f.work(), func(_ string, entry fs.DirEntry, err error) error {
+		bytes += 4 << 10
+		if errors.Is(err, syscall.ENAMETOOLONG) {
+			bytes += most
+		}
+		if bytes > most || ctx.Err() != nil {
+			return filepath.SkipAll
+		}
+		if entry == nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,123 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+func invalid(format string, args ...any) error {
+	return domain.Fail(candor.CodePythonPyInvalidParams, fmt.Sprintf(format, args...), nil)
+}
+
+func tooLarge(format string, args ...any) error {
+	return domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf(format, args...), nil)
+}
+
+// runSource runs a source that has passed the policy.
+func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, name string, args []string, limit time.Duration) (*Result, error) {
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	began := time.Now()
+	done, err := r.process(python, f, runProgram, append([]string{f.source(), name}, args...)...).run(timed)
+	if err != nil {
+		return nil, fmt.Errorf("starting Python: %w", err)
+	}
+	switch {
+	case done.stopped == stopCancel:
+		return nil, context.Canceled
+	case done.stopped == stopTime && ctx.Err() != nil: // the call's own deadline was earlier
+		return nil, domain.Fail(candor.CodePythonPyTimeout, "stopped at the deadline of the call", ctx.Err())
+	case done.stopped == stopTime:
+		return nil, domain.Fail(candor.CodePythonPyTimeout, fmt.Sprintf("stopped after %d ms", limit.Milliseconds()), nil)
+	case done.stopped == stopOutput:
+		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code printed more than %d bytes", floodAfter), nil)
+	case done.stopped == stopFolder:
+		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder), nil)
+	}
+	clean := python.cleaner(f)
+	if done.end != (guard.End{}) {
+		return nil, r.failure(done, name, clean)
+	}
+	return &Result{
+		Stdout: clean.Replace(done.stdout.text()), Stderr: clean.Replace(done.stderr.text()),
+		Truncated: done.stdout.truncated() || done.stderr.truncated(), DurationMs: time.Since(began).Milliseconds(),
+	}, nil
+}
+
+// cleaner removes the paths of this machine from output.
+func (i *interpreter) cleaner(f folder) *strings.Replacer {
+	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.dir.Path+"/", "", i.Library+"/", "", i.Prefix+"/lib/", "", i.Executable, "python3")
+}
+
+// failure explains the end of a run that was not a success.
+func (r *runner) failure(done *finished, name string, clean *strings.Replacer) error {
+	text := clean.Replace(done.stderr.ending())
+	details, line := lastException(text, name)
+	cause := errors.New(done.end.String() + "\n" + text)
+	switch {
+	case strings.HasPrefix(details, "MemoryError"), done.end.Signal == syscall.SIGSEGV && strings.Contains(text, "memory"):
+		details = at(fmt.Sprintf("memory: the code needed more than %d MiB", r.config.Memory>>20), line)
+	case isFileSizeSignal(done.end.Signal) || strings.HasPrefix(details, "OSError: [Errno 27]"):
+		details = at(fmt.Sprintf("file size: the code wrote a file of more than %d MiB", maxFile>>20), line)
+	case done.end.Signal != 0:
+		details = "ended by signal: " + done.end.Signal.String()
+	case details == "":
+		details = "exit status " + strconv.Itoa(done.end.Code)
+		if last := lastLine(text); last != "" {
+			details += ": " + last
+		}
+	default:
+		details = at(details, line)
+	}
+	return domain.Fail(candor.CodePythonPyExecFail, details, cause)
+}
+
+const tracebackMark = "Traceback (most recent call last):"
+
+var exceptionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.]*(: .*)?$`) })
+
+// lastException finds the last exception of an output and the last line of the caller's own code that it came through.
+func lastException(text, name string) (exception string, line int) {
+	start := strings.LastIndex(text, tracebackMark)
+	if start < 0 {
+		if start = strings.LastIndex(text, "  File \""+name+"\", line "); start < 0 {
+			return "", 0
+		}
+	}
+	own := regexp.MustCompile(`^  File "` + regexp.QuoteMeta(name) + `", line (\d+)`)
+	for l := range strings.Lines(text[start:]) {
+		l = strings.TrimRight(l, "\r\n")
+		if m := own.FindStringSubmatch(l); m != nil {
+			line, _ = strconv.Atoi(m[1]) // the pattern takes digits only
+		}
+		if exception == "" && l != tracebackMark && exceptionLine().MatchString(l) {
+			exception = shorten(l)
+		}
+	}
+	return exception, line
+}
+
+func lastLine(text string) string {
+	text = strings.TrimRight(text, "\r\n ")
+	return shorten(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// shorten keeps the first 300 characters.
+func shorten(text string) string {
+	runes := []rune(text)
+	if len(runes) <= 300 {
+		return text
+	}
+	return string(runes[:299]) + "…"
+}

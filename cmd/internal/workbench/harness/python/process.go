@@ -1,0 +1,136 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/guard"
+)
+
+// stop is why a process was stopped, empty if it ended by itself.
+type stop string
+
+const (
+	stopTime   stop = "time"
+	stopCancel stop = "cancel"
+	stopOutput stop = "output"
+	stopFolder stop = "folder"
+)
+
+// process is a command to run.
+type process struct {
+	line  []string
+	dir   string
+	env   []string
+	guard guard.Options
+	keep  int                               // bytes to keep of each output
+	full  func(context.Context) (over bool) // is called now and then; the process is stopped when it returns true
+}
+
+// finished is a process that has ended, and all that it had started.
+type finished struct {
+	end            guard.End
+	stopped        stop
+	stdout, stderr *capture
+}
+
+const (
+	lookEvery = 100 * time.Millisecond // between two looks at the folder
+	// drainTimeout is how long output can be held open after the end by a process that was not found.
+	drainTimeout = 250 * time.Millisecond
+)
+
+// run runs the process to its end or stops it: when ctx ends, when it writes too much, or when full says so.
+func (p *process) run(ctx context.Context) (*finished, error) {
+	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // the guard ends all that it starts
+	cmd.Dir, cmd.Env = p.dir, p.env
+	flood := make(chan struct{}, 1)
+	var written atomic.Int64
+	done := &finished{stdout: newCapture(p.keep), stderr: newCapture(p.keep)}
+	out, drainOut, err := pipe(done.stdout, &written, flood)
+	if err != nil {
+		return nil, err
+	}
+	errs, drainErrs, err := pipe(done.stderr, &written, flood)
+	if err != nil {
+		_ = out.Close()
+		drainOut()
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = out, errs
+	running, err := guard.Start(cmd, p.guard)
+	_, _ = out.Close(), errs.Close() // the process has its own copies
+	if err == nil {
+		done.stopped = p.watch(ctx, running, flood)
+		done.end = running.End()
+	}
+	drainOut()
+	drainErrs()
+	return done, err
+}
+
+// pipe returns a file that copies to c what is written to it. drain waits until everything has been copied.
+func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.File, drain func(), err error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(&counter{c, written, flood}, read) // ends when all writers have, or at the deadline below
+	}()
+	return write, func() {
+		_ = read.SetReadDeadline(time.Now().Add(drainTimeout))
+		<-copied
+		_ = read.Close()
+	}, nil
+}
+
+// counter captures output and reports when it becomes too much.
+type counter struct {
+	*capture
+	written *atomic.Int64
+	flood   chan<- struct{}
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	if c.written.Add(int64(len(p))) > floodAfter {
+		select {
+		case c.flood <- struct{}{}:
+		default:
+		}
+	}
+	return c.capture.Write(p)
+}
+
+// watch waits for the end of the process and brings it about if there is a reason.
+func (p *process) watch(ctx context.Context, running *guard.Process, flood <-chan struct{}) (why stop) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for why == "" {
+		select {
+		case <-running.Done():
+			return ""
+		case <-ctx.Done():
+			why = stopTime
+			if errors.Is(ctx.Err(), context.Canceled) {
+				why = stopCancel
+			}
+		case <-flood:
+			why = stopOutput
+		case <-look.C:
+			if p.full != nil && p.full(ctx) {
+				why = stopFolder
+			}
+		}
+	}
+	running.Kill()
+	<-running.Done()
+	return why
+}

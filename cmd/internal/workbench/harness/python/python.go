@@ -1,0 +1,212 @@
+// Package python is the harness domain that runs Python code with the interpreter of the system.
+//
+// Code passes three lines of defence. A policy reads its syntax tree before anything runs and refuses imports and names outside of a list;
+// it is a help for honest callers and not a sandbox, because Python offers too many ways around it. Then the process itself is confined,
+// see [guard.Confinement]: it cannot open sockets, start or signal processes, or use files other than those of the interpreter and its own
+// private folder. Last, time, memory, file size, folder size and output are limited, and no process outlives the call or the server.
+package python
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+)
+
+// Name is the name of the domain.
+const Name = "python"
+
+// MaxCode is how many characters the code of one call can have.
+const MaxCode = 2000
+
+const (
+	maxArgs      = 32
+	maxArgsBytes = 8 << 10
+)
+
+//go:embed check.py
+var checkProgram string
+
+//go:embed run.py
+var runProgram string
+
+// runner runs the methods of the domain.
+type runner struct {
+	config      Config
+	interpreter interpreterCache
+	slots       chan struct{} // one for each call that runs
+	waiting     chan struct{} // one for each call that runs or waits
+	sweep       sync.Once     // of the folders that killed processes have left
+	removals    sync.WaitGroup
+}
+
+// New returns the domain. It starts nothing: the interpreter is looked for when it is first needed.
+func New(c Config) (*domain.Domain, error) {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	r := &runner{config: c, slots: make(chan struct{}, c.Parallel), waiting: make(chan struct{}, c.Parallel+c.Queue)}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "Run short Python programs and the scripts of the operator, confined and with limits.",
+		Methods: r.methods(),
+		Health:  r.health,
+		Close: func() error {
+			r.removals.Wait()
+			return nil
+		},
+	}, nil
+}
+
+func (r *runner) methods() []domain.Method {
+	running := []candor.Code{
+		candor.CodePythonPyExecFail, candor.CodePythonPySecurity, candor.CodePythonPyTimeout, candor.CodePythonPyInvalidParams,
+		candor.CodeCommonNotInstalled, candor.CodeCommonUnsupported, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		candor.CodeUnavailable,
+	}
+	harmless := r.confined() // confined code leaves nothing behind
+	const common = `"args": {"type": "array", "items": {"type": "string"}, "description": "Arguments, in sys.argv[1:]."},
+		"timeoutMs": {"type": "integer", "minimum": 1, "description": "Time limit in milliseconds."}`
+	return []domain.Method{
+		{
+			Name: "py/run", About: "Run Python code and return what it prints. The standard library is available as far as the policy allows; there is no network, and files vanish with the call.",
+			Input:    `{"code": {"type": "string", "description": "Python 3 source, at most 2000 characters."}, ` + common + `}`,
+			Required: []string{"code"}, Codes: running, ReadOnly: harmless, Idempotent: harmless, Run: domain.Bind(r.run),
+		},
+		{
+			Name: "py/script", About: "Run one of the scripts that py/scripts lists and return what it prints.",
+			Input:    `{"name": {"type": "string", "description": "Name of the script, as py/scripts lists it."}, ` + common + `}`,
+			Required: []string{"name"}, Codes: append([]candor.Code{candor.CodePythonPyScriptNotFound}, running...),
+			ReadOnly: harmless, Idempotent: harmless, Run: domain.Bind(r.script),
+		},
+		{
+			Name: "py/scripts", About: "List the scripts that py/script can run.", Input: `{}`,
+			ReadOnly: true, Idempotent: true, Run: domain.Bind(r.scripts),
+		},
+		{
+			Name: "py/version", About: "Return the version of Python, its limits and how it is confined.", Input: `{}`,
+			Codes:    []candor.Code{candor.CodeCommonNotInstalled},
+			ReadOnly: true, Idempotent: true, Run: domain.Bind(r.version),
+		},
+	}
+}
+
+type runParams struct {
+	Code      string   `json:"code"`
+	Args      []string `json:"args"`
+	TimeoutMs int64    `json:"timeoutMs"`
+}
+
+// Result is the result of a run that succeeded.
+type Result struct {
+	Stdout     string `json:"stdout"`
+	Stderr     string `json:"stderr,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"` // the middle of an output was left out
+	DurationMs int64  `json:"durationMs"`
+}
+
+func (r *runner) run(ctx context.Context, in runParams) (*Result, error) {
+	if n := utf8.RuneCountInString(in.Code); n > MaxCode {
+		return nil, tooLarge("code has %d characters, the limit is %d", n, MaxCode)
+	}
+	if strings.TrimSpace(in.Code) == "" {
+		return nil, domain.Fail(candor.CodePythonPyInvalidParams, "code is empty", nil)
+	}
+	return r.execute(ctx, source{name: "code", text: in.Code}, in.Args, in.TimeoutMs)
+}
+
+// execute checks the parameters that all runs share, applies the policy and runs the source.
+func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs int64) (*Result, error) {
+	limit := r.config.Timeout
+	if timeoutMs > 0 {
+		limit = time.Duration(min(timeoutMs, int64(time.Hour/time.Millisecond))) * time.Millisecond
+	}
+	if limit > r.config.MaxTimeout {
+		return nil, invalid("timeoutMs is larger than the limit of %d", r.config.MaxTimeout.Milliseconds())
+	}
+	if err := checkArgs(s, args); err != nil {
+		return nil, err
+	}
+	if err := r.confinable(); err != nil {
+		return nil, err
+	}
+	release, err := r.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	python, err := r.interpreter.find(ctx, r.config)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	r.sweep.Do(func() { scratch.Sweep(os.TempDir(), folderPrefix) })
+	f, err := newFolder(s.text)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	defer r.discard(f.remove, release)
+	if err := r.applyPolicy(ctx, python, f); err != nil {
+		return nil, err
+	}
+	return r.runSource(ctx, python, f, s.name, args, limit)
+}
+
+// removalGrace is how long an answer waits for the removal of the folder. Nearly all folders are removed in less.
+const removalGrace = 200 * time.Millisecond
+
+// discard removes the folder of a run and releases its slot. The code decides how long that takes, so it goes on after the answer; the slot
+// is held until then, and closing the domain waits for it.
+func (r *runner) discard(remove, release func()) {
+	done := make(chan struct{})
+	r.removals.Go(func() {
+		defer close(done)
+		defer release()
+		remove()
+	})
+	select {
+	case <-done:
+	case <-time.After(removalGrace):
+	}
+}
+
+func checkArgs(s source, args []string) error {
+	if strings.ContainsRune(s.text, 0) {
+		return invalid("%s holds a NUL character", s.name)
+	}
+	total := 0
+	for i, a := range args {
+		if strings.ContainsRune(a, 0) {
+			return invalid("args[%d] holds a NUL character", i)
+		}
+		total += len(a) + 1
+	}
+	if len(args) > maxArgs || total > maxArgsBytes {
+		return tooLarge("args: %d with %d bytes, the limit is %d with %d bytes", len(args), total, maxArgs, maxArgsBytes)
+	}
+	return nil
+}
+
+// admit waits for a slot. Calls beyond the queue are refused at once.
+func (r *runner) admit(ctx context.Context) (release func(), err error) {
+	select {
+	case r.waiting <- struct{}{}:
+	default:
+		return nil, domain.Fail(candor.CodeCommonLimitExceeded, "too many Python runs are waiting", nil, candor.WithRetry(candor.RetryIn(time.Second)))
+	}
+	select {
+	case r.slots <- struct{}{}:
+		return func() { <-r.slots; <-r.waiting }, nil
+	case <-ctx.Done():
+		<-r.waiting
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,480 @@
+package python_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/python"
+)
+
+func init() { runtime.LockOSThread() } // TestMain runs on the first thread
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		syscall.Exit(guard.Main(os.Args[2:])) // os.Exit waits a second under the race detector
+	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a guard under the race detector would end a second late
+	os.Exit(m.Run())
+}
+
+// newDomain returns a domain whose runs are guarded by the test binary.
+func newDomain(t *testing.T, c python.Config) *domain.Domain {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Guard = []string{path, "guard"}
+	d, err := python.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// call calls a method and returns its result as JSON, or its error.
+func call(t *testing.T, d *domain.Domain, method string, params map[string]any) (string, *candor.Error) {
+	t.Helper()
+	text, err := json.Marshal(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range d.Methods {
+		if m.Name != method {
+			continue
+		}
+		result, err := m.Run(t.Context(), text)
+		if err != nil {
+			var e *candor.Error
+			if !errors.As(err, &e) {
+				t.Fatalf("%s: not an error with a code: %v", method, err)
+			}
+			return "", e
+		}
+		text, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text), nil
+	}
+	t.Fatalf("no method %s", method)
+	return "", nil
+}
+
+func details(e *candor.Error) string {
+	text, _ := json.Marshal(e.Details())
+	var s string
+	if json.Unmarshal(text, &s) != nil {
+		return string(text)
+	}
+	return s
+}
+
+// run runs code that must succeed and returns what it printed.
+func run(t *testing.T, d *domain.Domain, code string) string {
+	t.Helper()
+	text, e := call(t, d, "py/run", map[string]any{"code": code})
+	if e != nil {
+		t.Fatalf("%v: %s", e, details(e))
+	}
+	var r python.Result
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Stdout
+}
+
+// fails runs code that must fail with a code of its own and details that contain the text.
+func fails(t *testing.T, d *domain.Domain, want candor.Code, text string, params map[string]any) {
+	t.Helper()
+	result, e := call(t, d, "py/run", params)
+	if e == nil {
+		t.Errorf("%v succeeded: %s", params, result)
+		return
+	}
+	if e.Code() != want || !strings.Contains(details(e), text) {
+		t.Errorf("%v: %v %q, want %v %q", params, e.Code(), details(e), want, text)
+	}
+	if text := e.Message() + details(e); strings.Contains(text, " /") || strings.Contains(text, "'/") {
+		t.Errorf("%v: a path in %q", params, text)
+	}
+	if e.Retry().Retryable() {
+		t.Errorf("%v: retryable", params)
+	}
+}
+
+func TestCodeRuns(t *testing.T) {
+	d := newDomain(t, python.Config{})
+	text, e := call(t, d, "py/run", map[string]any{
+		"code": "import sys, math, json\nprint(json.dumps([sys.argv[1:], math.floor(2.5)]), 'é')\nprint('warned', file=sys.stderr)",
+		"args": []string{"-c", "two words", "ü"},
+	})
+	if e != nil {
+		t.Fatal(e, details(e))
+	}
+	var r python.Result
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[[\"-c\", \"two words\", \"\\u00fc\"], 2] é\n"; r.Stdout != want || r.Stderr != "warned\n" || r.Truncated {
+		t.Errorf("%q %q, want %q", r.Stdout, r.Stderr, want)
+	}
+	common := `
+import collections, dataclasses, datetime, decimal, functools, io, itertools, random, re, statistics, time, typing, uuid, csv, zoneinfo, hashlib
+from urllib.parse import quote
+@dataclasses.dataclass
+class P:
+    x: int
+    _y: int = 3
+    def __add__(self, o): return P(self.x + o.x)
+class Q(P):
+    def __init__(self, x): super().__init__(x); self._z = getattr(self, "x")
+print(Q(1) + P(2), type(Q(1)).__name__, io.StringIO("a").read(), uuid.UUID(int=1), datetime.date(2020, 1, 2), zoneinfo.ZoneInfo("UTC"))
+if __name__ == "__main__": print(hashlib.sha256(b"x").hexdigest()[:4], sum(x for x in range(10)), f"{1.5:.2f}", time.time() > 0)
+`
+	if got := run(t, d, common); !strings.Contains(got, "P(x=3, _y=3) Q a") || !strings.Contains(got, "2d71 45 1.50 True") {
+		t.Errorf("%q", got)
+	}
+	if got := run(t, d, "import sys\nprint(1)\nsys.exit(0)"); got != "1\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestPolicyRefusesBeforeAnythingRuns(t *testing.T) {
+	d := newDomain(t, python.Config{})
+	for code, reason := range map[string]string{
+		"print(1)\nimport os":                                        "import of os (line 2)",
+		"import os.path":                                             "import of os.path",
+		"import subprocess, socket, ctypes":                          "import of subprocess (line 1), import of socket (line 1), import of ctypes (line 1)",
+		"from importlib import import_module":                        "import of importlib",
+		"import importlib as math":                                   "import of importlib",
+		"from . import x":                                            "relative import",
+		"from math import *":                                         "import of all names of math",
+		"from json import codecs":                                    "attribute codecs",
+		"import json\njson.codecs.open('x')":                         "attribute codecs (line 2)",
+		"import random\nrandom._os.system('id')":                     "attribute _os",
+		"import sys\nsys.modules['os']":                              "sys.modules",
+		"from sys import modules":                                    "import of sys.modules",
+		"import sys\ns = sys\nprint(s)":                              "use of sys other than sys.name",
+		"import sys as s\ns._getframe()":                             "sys._getframe",
+		"import urllib.request":                                      "import of urllib.request",
+		"from urllib import request":                                 "import of urllib.request",
+		"open('x', 'w')":                                             "open",
+		"f = open":                                                   "open",
+		"import io\nio.open('x')":                                    "io.open",
+		"eval('1')":                                                  "eval",
+		"exec('1')":                                                  "exec",
+		"compile('1', '', 'exec')":                                   "compile",
+		"__import__('os')":                                           "__import__",
+		"__builtins__":                                               "__builtins__",
+		"().__class__.__bases__[0].__subclasses__()":                 "attribute __subclasses__",
+		"(lambda: 0).__globals__":                                    "attribute __globals__",
+		"getattr((), '__class' + '__')":                              "getattr",
+		"getattr((), '__subclasses__')":                              "attribute __subclasses__",
+		"g = getattr":                                                "getattr",
+		"import operator\noperator.attrgetter('__class__')":          "attribute attrgetter",
+		"match print:\n    case object(__self__=b): pass":            "attribute __self__",
+		"def f():\n    yield\nf().gi_frame":                          "attribute gi_frame",
+		"try: 1/0\nexcept Exception as e: e.__traceback__.tb_frame":  "attribute tb_frame",
+		"import uuid\nuuid.os":                                       "attribute os",
+		"class A:\n    x = globals()":                                "globals",
+		"import string\nstring.Formatter().get_field('0.x', (), {})": "attribute get_field",
+	} {
+		fails(t, d, candor.CodePythonPySecurity, reason, map[string]any{"code": code})
+	}
+}
+
+func TestFailuresAreExplained(t *testing.T) {
+	d := newDomain(t, python.Config{Allow: []string{"os"}})
+	for code, want := range map[string]string{
+		"x = 1\ndef f():\n    return x / 0\nf()": "ZeroDivisionError: division by zero (line 3)",
+		"import json\n\njson.loads('{')":         "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1) (line 3)",
+		"print(1":                                "SyntaxError: '(' was never closed (line 1)",
+		"  x = 1":                                "IndentationError: unexpected indent (line 1)",
+		"return 1":                               "SyntaxError: 'return' outside function (line 1)",
+		"import sys\nsys.exit(3)":                "exit status 3",
+		"import sys\nsys.exit('no input')":       "exit status 1: no input",
+		"raise SystemExit(2)":                    "exit status 2",
+		"x = 'a' * (1 << 40)":                    "memory: the code needed more than 256 MiB (line 1)",
+		"x = []\nwhile True: x.append('a' * 1000000 + str(len(x)))":             "memory: the code needed more than 256 MiB (line 2)",
+		"class Odd(Exception): pass\nraise Odd('a\\nb')":                        "Odd: a (line 2)",
+		"try:\n    1/0\nexcept Exception as e:\n    raise KeyError('k') from e": "KeyError: 'k' (line 4)",
+		"def f(): return f()\nf()":                                              "RecursionError: maximum recursion depth exceeded (line 1)",
+		"import os\nos.abort()":                                                 "ended by signal: aborted",
+		strings.Repeat("(", 900) + strings.Repeat(")", 900):                     "too many nested parentheses",
+		strings.Repeat("-", 1900) + "1":                                         "nested too deeply",
+	} {
+		fails(t, d, candor.CodePythonPyExecFail, want, map[string]any{"code": code})
+	}
+}
+
+func TestParametersAreChecked(t *testing.T) {
+	d := newDomain(t, python.Config{MaxTimeout: 20 * time.Second})
+	fails(t, d, candor.CodeCommonInputTooLarge, "code has 2001 characters, the limit is 2000", map[string]any{"code": strings.Repeat("é", 2001)})
+	fails(t, d, candor.CodePythonPyInvalidParams, "code is empty", map[string]any{"code": " \n"})
+	fails(t, d, candor.CodePythonPyInvalidParams, "NUL", map[string]any{"code": "x\x00"})
+	fails(t, d, candor.CodePythonPyInvalidParams, "args[1] holds a NUL", map[string]any{"code": "1", "args": []string{"", "\x00"}})
+	fails(t, d, candor.CodePythonPyInvalidParams, "timeoutMs is larger than the limit of 20000", map[string]any{"code": "1", "timeoutMs": 20001})
+	fails(t, d, candor.CodePythonPyInvalidParams, "timeoutMs", map[string]any{"code": "1", "timeoutMs": int64(1) << 62})
+	fails(t, d, candor.CodeCommonInputTooLarge, "args", map[string]any{"code": "1", "args": make([]string, 33)})
+	fails(t, d, candor.CodeCommonInputTooLarge, "args", map[string]any{"code": "1", "args": []string{strings.Repeat("x", 9000)}})
+	if got := run(t, d, "x = '"+strings.Repeat("é", 1960)+"'; print(len(x))"); got != "1960\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHostileCodeIsHeld lets code past the policy, to test what holds it then.
+func TestHostileCodeIsHeld(t *testing.T) {
+	if files, calls := guard.Confinable(); !files || !calls {
+		t.Skip("this kernel has no Landlock or no seccomp filters")
+	}
+	d := newDomain(t, python.Config{Allow: []string{"os", "subprocess", "socket", "open", "signal", "time", "threading", "resource", "ctypes"}})
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := strconv.Quote(secret)
+	denied := "PermissionError"
+	for code, want := range map[string]string{
+		"import os\nwhile True: os.fork()":                            denied,
+		"import os\nif os.fork() == 0: os.setsid()":                   denied,
+		"import subprocess\nsubprocess.run(['/bin/true'])":            denied,
+		"import socket\nsocket.create_connection(('127.0.0.1', 80))":  denied,
+		"import socket\nsocket.socket(socket.AF_UNIX)":                denied,
+		"print(open(" + q + ").read())":                               denied,
+		"open(" + q + ", 'w')":                                        denied,
+		"open('../source.py', 'w')":                                   denied,
+		"import os\nos.remove(" + q + ")":                             denied,
+		"import os\nos.chmod(" + q + ", 0o777)":                       denied,
+		"import os\nos.symlink(" + q + ", 'link')":                    denied,
+		"import os\nos.link(" + q + ", 'link')":                       "Error",
+		"import os\nos.rename(" + q + ", 'stolen')":                   denied,
+		"import os\nos.kill(os.getppid(), 9)":                         denied,
+		"import os\nos.kill(" + strconv.Itoa(os.Getpid()) + ", 9)":    denied,
+		"import os\nos.listdir(" + strconv.Quote(outside) + ")":       denied,
+		"print(open('/proc/self/environ').read())":                    denied,
+		"import resource as r\nr.setrlimit(r.RLIMIT_FSIZE, (-1, -1))": "Error",
+		"import ctypes\nctypes.CDLL(None).syscall(57) >= 0 or 1/0":    "ZeroDivisionError", // fork by its number
+		"f = open('big', 'wb')\nwhile True: f.write(b'x' * 1000000)":  "file size: the code wrote a file of more than 16 MiB",
+		"import threading, time\nfor i in range(10000): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()": "RuntimeError: can't start new thread",
+	} {
+		fails(t, d, candor.CodePythonPyExecFail, want, map[string]any{"code": code})
+	}
+	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
+		t.Errorf("%q %v", text, err)
+	}
+	if got := run(t, d, "open('a', 'w').write('x'); print(open('a').read())\nimport os; print(os.listdir('.'), dict(os.environ)['HOME'])\ntry: input()\nexcept EOFError: print('no input')"); got != "x\n['a'] .\nno input\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestLimitsStopCode(t *testing.T) {
+	d := newDomain(t, python.Config{Timeout: 20 * time.Second, Allow: []string{"signal", "open", "os"}})
+	fails(t, d, candor.CodePythonPyTimeout, "stopped after 300 ms", map[string]any{
+		"code": "import signal\nfor s in (1, 2, 15): signal.signal(s, signal.SIG_IGN)\nwhile True: pass", "timeoutMs": 300,
+	})
+	fails(t, d, candor.CodeCommonLimitExceeded, "printed more than", map[string]any{"code": "while True: print('x' * 100000)"})
+	fails(t, d, candor.CodeCommonLimitExceeded, "bytes of files", map[string]any{
+		"code": "i = 0\nwhile True:\n    i += 1\n    open(str(i), 'wb').write(b'x' * 8000000) if i < 20 else None",
+	})
+	text, e := call(t, d, "py/run", map[string]any{"code": "import sys\nprint('begin' + 'x' * 1000000 + 'end')"})
+	if e != nil {
+		t.Fatal(e)
+	}
+	var r python.Result
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Truncated || len(r.Stdout) > 80<<10 || !strings.HasPrefix(r.Stdout, "begin") || !strings.HasSuffix(r.Stdout, "end\n") {
+		t.Errorf("%v %d", r.Truncated, len(r.Stdout))
+	}
+	fails(t, d, candor.CodePythonPyExecFail, "ZeroDivisionError: division by zero (line 3)", map[string]any{
+		"code": "import sys\nsys.stderr.write('x' * 1000000 + '\\n')\n1/0",
+	})
+}
+
+func TestCancelledCallLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	d := newDomain(t, python.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(500*time.Millisecond, cancel)
+	_, err := d.Methods[0].Run(ctx, json.RawMessage(`{"code": "while True: pass"}`))
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) != 0 {
+		t.Errorf("%v", left)
+	}
+}
+
+func TestParallelRunsAreBounded(t *testing.T) {
+	d := newDomain(t, python.Config{Parallel: 2, Queue: 8, Timeout: 60 * time.Second})
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	counts := map[string]int{}
+	for i := range 100 {
+		wait.Go(func() {
+			_, err := d.Methods[0].Run(t.Context(), json.RawMessage(fmt.Sprintf(`{"code": "import time; time.sleep(0.2); print(%d)"}`, i)))
+			outcome := "ok"
+			var e *candor.Error
+			if errors.As(err, &e) {
+				outcome = e.Code().String()
+				if !e.Retry().Retryable() {
+					t.Error("a full queue is not retryable")
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			counts[outcome]++
+		})
+	}
+	wait.Wait()
+	if counts["ok"] < 10 || counts["ok"]+counts[candor.CodeCommonLimitExceeded.String()] != 100 || len(counts) != 2 {
+		t.Errorf("%v", counts)
+	}
+}
+
+func TestScripts(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"hello.py": "import sys\nprint('hello', *sys.argv[1:])", "bad.py": "import os", "notes.txt": "", "fails.py": "\n\n1/0"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = os.Symlink("/etc/passwd", filepath.Join(folder, "link.py"))
+	_ = os.Mkdir(filepath.Join(folder, "folder.py"), 0o700)
+	d := newDomain(t, python.Config{Scripts: folder})
+	if text, e := call(t, d, "py/scripts", nil); e != nil || text != `{"scripts":["bad.py","fails.py","hello.py"]}` {
+		t.Errorf("%s %v", text, e)
+	}
+	for _, name := range []string{"hello", "hello.py"} {
+		if text, e := call(t, d, "py/script", map[string]any{"name": name, "args": []string{"you"}}); e != nil || !strings.Contains(text, `"hello you\n"`) {
+			t.Errorf("%s %v", text, e)
+		}
+	}
+	if _, e := call(t, d, "py/script", map[string]any{"name": "bad"}); e == nil || e.Code() != candor.CodePythonPySecurity {
+		t.Errorf("%v", e)
+	}
+	if _, e := call(t, d, "py/script", map[string]any{"name": "fails"}); e == nil || details(e) != "ZeroDivisionError: division by zero (line 3)" {
+		t.Errorf("%v", e)
+	}
+	for _, name := range []string{"missing", "../hello", "/etc/passwd", "", "notes.txt", "link", "folder", "a\x00b", ".", "hello.py/"} {
+		if _, e := call(t, d, "py/script", map[string]any{"name": name}); e == nil || e.Code() != candor.CodePythonPyScriptNotFound {
+			t.Errorf("%q: %v", name, e)
+		}
+	}
+	if _, e := call(t, newDomain(t, python.Config{}), "py/script", map[string]any{"name": "x"}); e == nil || !strings.Contains(details(e), "MCP_PYTHON_SCRIPTS") {
+		t.Errorf("%v", e)
+	}
+}
+
+func TestMissingInterpreterIsNamed(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "python3")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no; exit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]python.Config{
+		"empty PATH": {Environ: []string{"PATH="}}, "relative PATH": {Environ: []string{"PATH=.:bin"}}, "no such file": {Path: "/no/such/python3"}, "broken": {Path: broken},
+	} {
+		d := newDomain(t, c)
+		if health := d.Health(t.Context()); name != "broken" && (health.OK || !strings.Contains(health.Details, "MCP_PYTHON_PATH")) {
+			t.Errorf("%s: %+v", name, health)
+		}
+		fails(t, d, candor.CodeCommonNotInstalled, "MCP_PYTHON_PATH", map[string]any{"code": "1"})
+		if _, e := call(t, d, "py/version", nil); e == nil || e.Code() != candor.CodeCommonNotInstalled {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	d := newDomain(t, python.Config{})
+	if text, e := call(t, d, "py/version", nil); e != nil || !strings.Contains(text, `"version":"3.`) || strings.Contains(text, "/") {
+		t.Errorf("%s %v", text, e)
+	}
+	if !d.Health(t.Context()).OK {
+		t.Error("not healthy")
+	}
+}
+
+func TestUnconfinedRunsAreRefused(t *testing.T) {
+	d, err := python.New(python.Config{}) // without a guard
+	if err != nil {
+		t.Fatal(err)
+	}
+	fails(t, d, candor.CodeCommonUnsupported, "MCP_PYTHON_CONFINE=auto", map[string]any{"code": "print(1)"})
+	if d.Health(t.Context()).OK || d.Methods[0].ReadOnly {
+		t.Error("healthy or read-only")
+	}
+	if d, err = python.New(python.Config{Confine: python.ConfineAuto}); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, d, "print(1)"); got != "1\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestConfigFromEnv(t *testing.T) {
+	for name, wrong := range map[string]string{
+		"MCP_PYTHON_PATH": "python3", "MCP_PYTHON_SCRIPTS": "scripts", "MCP_PYTHON_ALLOW": "os;sys", "MCP_PYTHON_CONFINE": "yes", "MCP_PYTHON_TIMEOUT_MS": "0",
+		"MCP_PYTHON_MAX_TIMEOUT_MS": "1h", "MCP_PYTHON_MAX_MEMORY": "1", "MCP_PYTHON_MAX_OUTPUT": "-5", "MCP_PYTHON_PARALLEL": "1000",
+	} {
+		_, err := python.ConfigFromEnv(func(n string) string {
+			if n == name {
+				return wrong
+			}
+			return ""
+		})
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "want") {
+			t.Errorf("%s=%s: %v", name, wrong, err)
+		}
+	}
+	c, err := python.ConfigFromEnv(func(n string) string {
+		return map[string]string{"MCP_PYTHON_ALLOW": "os, open", "MCP_PYTHON_TIMEOUT_MS": "500"}[n]
+	})
+	if err != nil || len(c.Allow) != 2 || c.Timeout != 500*time.Millisecond {
+		t.Errorf("%+v %v", c, err)
+	}
+	if _, err := python.ConfigFromEnv(func(n string) string {
+		return map[string]string{"MCP_PYTHON_TIMEOUT_MS": "500", "MCP_PYTHON_MAX_TIMEOUT_MS": "400"}[n]
+	}); err == nil {
+		t.Error("a timeout above its maximum was accepted")
+	}
+}
+
+// Shared memory does not count for the limit of the kernel. It is refused.
+func TestMemoryLimitCoversSharedMemory(t *testing.T) {
+	d := newDomain(t, python.Config{Allow: []string{"mmap"}})
+	for name, code := range map[string]string{
+		"default": "import mmap\nm = [mmap.mmap(-1, 10**8) for i in range(4)]\nfor x in m: x.write(b'x' * 10**7)\nprint('done')",
+		"private": "import mmap\nm = [mmap.mmap(-1, 10**8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for i in range(4)]\nprint('done')",
+	} {
+		if result, err := call(t, d, "py/run", map[string]any{"code": code}); err == nil || err.Code() != candor.CodePythonPyExecFail {
+			t.Errorf("%s: %s %v", name, result, err)
+		}
+	}
+	if result, err := call(t, d, "py/run", map[string]any{"code": "import mmap\nm = mmap.mmap(-1, 10**6, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\nprint(len(m))"}); err != nil || !strings.Contains(result, "1000000") {
+		t.Errorf("private memory: %s %v", result, err)
+	}
+}
+
+// Folders that are too deep for a path hide files from the limit of the folder, and take long to remove.
+func TestDeepFoldersAreStopped(t *testing.T) {
+	d := newDomain(t, python.Config{Allow: []string{"os"}})
+	_, err := call(t, d, "py/run", map[string]any{"code": "import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')", "timeoutMs": 10_000})
+	if err == nil || err.Code() != candor.CodeCommonLimitExceeded || !strings.Contains(fmt.Sprint(err.Details()), "too deep") {
+		t.Errorf("%v", err)
+	}
+}

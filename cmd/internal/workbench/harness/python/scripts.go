@@ -1,0 +1,101 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+const (
+	maxScript  = 256 << 10 // bytes
+	maxScripts = 1000      // in a list
+)
+
+var scriptName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
+
+type scriptParams struct {
+	Name      string   `json:"name"`
+	Args      []string `json:"args"`
+	TimeoutMs int64    `json:"timeoutMs"`
+}
+
+// script runs a script of the folder. The policy holds for scripts too: another domain may be able to write in that folder.
+func (r *runner) script(ctx context.Context, in scriptParams) (*Result, error) {
+	s, err := r.readScript(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return r.execute(ctx, s, in.Args, in.TimeoutMs)
+}
+
+func (r *runner) readScript(name string) (source, error) {
+	if r.config.Scripts == "" {
+		return source{}, domain.Fail(candor.CodePythonPyScriptNotFound, "no folder of scripts is configured: set MCP_PYTHON_SCRIPTS", nil)
+	}
+	missing := func(cause error) error {
+		return domain.Fail(candor.CodePythonPyScriptNotFound, fmt.Sprintf("no script %q", shorten(name)), cause)
+	}
+	if !scriptName().MatchString(name) {
+		return source{}, missing(nil)
+	}
+	if !strings.HasSuffix(name, ".py") {
+		name += ".py"
+	}
+	root, err := os.OpenRoot(r.config.Scripts)
+	if err != nil {
+		return source{}, missing(err)
+	}
+	defer func() { _ = root.Close() }()
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+		return source{}, missing(err)
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return source{}, missing(err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxScript+1))
+	if err != nil {
+		return source{}, missing(err)
+	}
+	if len(text) > maxScript {
+		return source{}, tooLarge("script %s is larger than %d bytes", name, maxScript)
+	}
+	return source{name: name, text: string(text)}, nil
+}
+
+type scriptsResult struct {
+	Scripts   []string `json:"scripts"`
+	Truncated bool     `json:"truncated,omitempty"`
+}
+
+func (r *runner) scripts(context.Context, struct{}) (*scriptsResult, error) {
+	result := &scriptsResult{Scripts: []string{}}
+	if r.config.Scripts == "" {
+		return result, nil
+	}
+	entries, err := os.ReadDir(r.config.Scripts)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName().MatchString(e.Name()) {
+			continue
+		}
+		if len(result.Scripts) == maxScripts {
+			result.Truncated = true
+			break
+		}
+		result.Scripts = append(result.Scripts, e.Name())
+	}
+	return result, nil
+}

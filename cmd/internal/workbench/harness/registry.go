@@ -1,0 +1,88 @@
+package harness
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// Environment is what a domain is made from.
+type Environment struct {
+	Getenv func(string) string
+	State  string   // absolute path of the state folder
+	Guard  []string // command line that runs a child process and ends it with this one; see package guard
+	Logger *slog.Logger
+}
+
+// known is one domain that this program can serve.
+type known struct {
+	name      string
+	prefix    string // of the names of its methods, without the slash
+	needs     string // what it needs besides this program, for people; "" if nothing
+	byDefault bool   // it is on unless other domains are chosen
+	open      func(Environment) (domain.Domain, error)
+}
+
+// DefaultDomains returns the names of the domains that are on unless others are chosen.
+func DefaultDomains() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return !lookup(name).byDefault })
+}
+
+// Names returns the names of all domains that this program can serve.
+func Names() []string {
+	names := make([]string, len(registry))
+	for i := range registry {
+		names[i] = registry[i].name
+	}
+	return names
+}
+
+// ParseDomains reads a list of domains, such as "kg,filesystem" or "all". An empty list is the default domains.
+func ParseDomains(list string) ([]string, error) {
+	switch strings.TrimSpace(list) {
+	case "":
+		return DefaultDomains(), nil
+	case "all":
+		return Names(), nil
+	}
+	return SelectDomains(strings.Split(list, ","))
+}
+
+// SelectDomains returns the named domains in the order of [Names], each once. "all" stands for every domain.
+func SelectDomains(names []string) ([]string, error) {
+	chosen := make([]string, 0, len(registry))
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if name == "all" {
+			return Names(), nil
+		}
+		if lookup(name) == nil {
+			return nil, fmt.Errorf("unknown domain %q; allowed: all, %s", name, strings.Join(Names(), ", "))
+		}
+		chosen = append(chosen, name)
+	}
+	return slices.DeleteFunc(Names(), func(name string) bool { return !slices.Contains(chosen, name) }), nil
+}
+
+func lookup(name string) *known {
+	for i := range registry {
+		if registry[i].name == name {
+			return &registry[i]
+		}
+	}
+	return nil
+}
+
+// ownerOf returns the domain that a method would belong to by its name, nil if no domain has such methods.
+func ownerOf(method string) *known {
+	prefix, _, _ := strings.Cut(method, "/")
+	for i := range registry {
+		if registry[i].prefix == prefix {
+			return &registry[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+// Package sql is the sql domain of the harness: it queries a relational database, SQLite in a file or a PostgreSQL server.
+//
+// The database is read-only unless the configuration allows writing, and that is enforced by the database itself: SQLite opens the file
+// read-only and its authorizer refuses everything but reading, PostgreSQL runs the statement in a READ ONLY transaction that is rolled
+// back. No SQL is inspected here, except that PostgreSQL gets no COPY and no transaction control. A call has its own connection, so that
+// no setting, lock or temporary table outlives it, and runs exactly one statement, whose parameters are bound and never inserted into the
+// text.
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+)
+
+// Name is the name of the domain in the catalogue.
+const Name = "sql"
+
+// Limits of the domain.
+const (
+	DefaultTimeout = 10 * time.Second
+	maxTimeout     = 100 * time.Second
+	maxStatement   = 100_000 // bytes
+	maxParams      = 1000
+	maxRows        = 1000
+	defaultRows    = 100
+	maxBytes       = 1 << 20 // of the values in one answer
+	maxValue       = 8 << 20 // of a value that the database computes
+	maxParallel    = 8
+)
+
+// Config configures the domain.
+type Config struct {
+	URL            string        // sqlite:/absolute/path or postgres://…; it may hold a password and is never shown
+	Write          bool          // allows sql/execute
+	AllowSuperuser bool          // accepts PostgreSQL roles that can reach files and programs of the server
+	Timeout        time.Duration // of a statement; 0 is DefaultTimeout
+}
+
+// ConfigFromEnv reads MCP_SQL_URL, MCP_SQL_WRITE, MCP_SQL_ALLOW_SUPERUSER and MCP_SQL_TIMEOUT_MS. Unset variables leave the fields zero.
+func ConfigFromEnv(getenv func(string) string) (Config, error) {
+	c := Config{URL: getenv("MCP_SQL_URL")}
+	if c.URL != "" {
+		if err := checkURL(c.URL); err != nil {
+			return Config{}, fmt.Errorf("MCP_SQL_URL: %w", err) // without the value: it may hold a password
+		}
+	}
+	for name, to := range map[string]*bool{"MCP_SQL_WRITE": &c.Write, "MCP_SQL_ALLOW_SUPERUSER": &c.AllowSuperuser} {
+		switch value := getenv(name); value {
+		case "", "0":
+		case "1":
+			*to = true
+		default:
+			return Config{}, fmt.Errorf("%s=%q: want 0 or 1", name, value)
+		}
+	}
+	if value := getenv("MCP_SQL_TIMEOUT_MS"); value != "" {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 || n > maxTimeout.Milliseconds() {
+			return Config{}, fmt.Errorf("MCP_SQL_TIMEOUT_MS=%q: want a number from 1 to %d", value, maxTimeout.Milliseconds())
+		}
+		c.Timeout = time.Duration(n) * time.Millisecond
+	}
+	return c, nil
+}
+
+var errURL = errors.New("want sqlite:/absolute/path or postgres://user:password@host/database")
+
+func checkURL(url string) error {
+	switch {
+	case strings.HasPrefix(url, "sqlite:"):
+		if !filepath.IsAbs(strings.TrimPrefix(url, "sqlite:")) {
+			return errURL
+		}
+	case isPostgres(url):
+		if _, err := pgconn.ParseConfig(url); err != nil {
+			return errURL
+		}
+	default:
+		return errURL
+	}
+	return nil
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// engine runs statements in one kind of database. Its errors have codes.
+type engine interface {
+	// run executes one statement. Only if write is true may it change anything, and then it is durable when run returns nil.
+	run(ctx context.Context, s statement, write bool) (*Result, error)
+	// tables returns a statement that lists tables and columns.
+	tables() string
+	health() domain.Health
+}
+
+// statement is one statement with its parameters and limits.
+type statement struct {
+	text   string
+	params []param
+	rows   int
+}
+
+// database is the domain.
+type database struct {
+	engine  engine
+	write   bool
+	timeout time.Duration
+	slots   chan struct{} // bounds the connections
+}
+
+// New returns the domain. Every call opens its own connection, so New connects to nothing.
+func New(c Config) (*domain.Domain, error) {
+	if err := checkURL(c.URL); err != nil {
+		return nil, fmt.Errorf("sql: %w", err)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	d := &database{write: c.Write, timeout: c.Timeout, slots: make(chan struct{}, maxParallel)}
+	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok {
+		d.slots = make(chan struct{}, maxSQLite)
+		d.engine = &sqlite{path: path, create: c.Write}
+	} else {
+		d.engine = &postgres{url: c.URL, timeout: c.Timeout, allowSuperuser: c.AllowSuperuser}
+	}
+	return &domain.Domain{
+		Name:    Name,
+		About:   "Query a relational database.",
+		Methods: d.methods(),
+		Health:  func(context.Context) domain.Health { return d.engine.health() },
+		Close:   func() error { return nil },
+	}, nil
+}
+
+func (d *database) methods() []domain.Method {
+	input := fmt.Sprintf(`{"sql":{"type":"string","minLength":1,"description":"one statement"},`+
+		`"params":{"type":"array","maxItems":%d,"items":{"type":["string","number","boolean","null"]},"description":"values of ?1 (SQLite) or $1 (PostgreSQL) and so on"},`+
+		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most rows, %d by default"}}`, maxParams, maxRows, defaultRows)
+	codes := []candor.Code{
+		candor.CodeSqlSqlConn, candor.CodeSqlSqlQuery, candor.CodeCommonTimeout, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		candor.CodeDiskFull, // reading a database in a file needs a little space, too
+	}
+	return []domain.Method{
+		{
+			Name: "sql/query", About: "Run one statement that reads, and return its rows. It cannot change anything.",
+			Input: input, Required: []string{"sql"}, Codes: codes, ReadOnly: true, Idempotent: true, OpenWorld: true, Run: domain.Bind(d.query),
+		},
+		{
+			Name: "sql/execute", About: "Run one statement that may change data, in a transaction of its own.",
+			Input: input, Required: []string{"sql"}, Codes: append(codes[:len(codes):len(codes)], candor.CodeCommonUnsupported),
+			Destructive: true, OpenWorld: true, Run: domain.Bind(d.execute),
+		},
+		{
+			Name: "sql/tables", About: "List tables and views with their columns and types.",
+			Input: `{}`, Codes: codes, ReadOnly: true, Idempotent: true, OpenWorld: true, Run: domain.Bind(d.tables),
+		},
+	}
+}
+
+type queryIn struct {
+	SQL    string  `json:"sql"`
+	Params []param `json:"params"`
+	Limit  int     `json:"limit"`
+}
+
+func (d *database) query(ctx context.Context, in queryIn) (*Result, error) {
+	return d.run(ctx, in, false)
+}
+
+func (d *database) execute(ctx context.Context, in queryIn) (*Result, error) {
+	if !d.write {
+		return nil, domain.Fail(candor.CodeCommonUnsupported, "this server only reads; MCP_SQL_WRITE=1 allows writing", nil)
+	}
+	return d.run(ctx, in, true)
+}
+
+func (d *database) tables(ctx context.Context, _ struct{}) (*Result, error) {
+	return d.run(ctx, queryIn{SQL: d.engine.tables(), Limit: maxRows}, false)
+}
+
+func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, error) {
+	switch {
+	case len(in.SQL) > maxStatement:
+		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("sql: longer than %d bytes", maxStatement), nil)
+	case strings.ContainsRune(in.SQL, 0):
+		return nil, domain.Fail(candor.CodeCommonInvalidParams, "sql: holds a NUL character", nil)
+	}
+	if in.Limit <= 0 {
+		in.Limit = defaultRows
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-ctx.Done():
+		return nil, notStarted("other calls used all connections", ctx.Err())
+	}
+	return d.engine.run(ctx, statement{text: in.SQL, params: in.Params, rows: in.Limit}, write)
+}
+
+// notStarted is the error of a call whose time was up before its statement began.
+func notStarted(why string, cause error) error {
+	return domain.Fail(candor.CodeCommonTimeout, why+"; the statement was not run", cause)
+}
+
+// timeout is the error of a statement that was cancelled. Its effects were undone.
+func timeout(cause error) error {
+	return domain.Fail(candor.CodeCommonTimeout, "the statement was cancelled and undone", cause)
+}

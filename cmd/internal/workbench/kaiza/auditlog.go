@@ -1,0 +1,159 @@
+package kaiza
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/wire"
+)
+
+type logArgs struct {
+	Last   whole  `json:"last"`
+	Since  string `json:"since"`
+	Before string `json:"before"`
+	Tool   string `json:"tool"`
+	Code   string `json:"code"`
+}
+
+func (k *System) readAuditLog() workbench.Tool {
+	return workbench.Tool{
+		Name: "read_audit_log", Title: "Read the trail", ReadOnly: true, Idempotent: true,
+		About: "Read what the trail says about this workspace: calls, effects, failures. One entry a line, the newest last.",
+		Input: `{"last":{"type":"integer","minimum":1,"maximum":500,"description":"How many entries, from the end. Default 50."},
+"since":{"type":"string","format":"date-time","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2})$",
+"description":"Only entries of this time or later."},
+"before":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"Only entries before the one with this hash. The hash of the first entry of an answer leads to those before it."},
+"tool":{"type":"string","maxLength":128,"description":"Only entries of this tool."},
+"code":{"type":"string","maxLength":128,"description":"Only failures with this code."}}`,
+		Codes: []candor.Code{candor.CodeKaizaFileReadFailed},
+		Run:   workbench.Handle(k.auditLog),
+	}
+}
+
+// logTime bounds the reading of a long trail.
+const logTime = 20 * time.Second
+
+// auditLog shows a session the entries of its own workspace, and of nobody else's.
+func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (workbench.Reply, error) {
+	if in.Last == 0 {
+		in.Last = 50
+	}
+	since, err := timeAt("/since", in.Since)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	out := logPage{Entries: []json.RawMessage{}}
+	if dir := c.Bench().Ledger(); dir != "" {
+		within, cancel := context.WithTimeout(ctx, logTime)
+		defer cancel()
+		if err := out.read(within, dir, c.Session, in, since); err != nil {
+			return workbench.Reply{}, err
+		}
+		out.More = within.Err() != nil && ctx.Err() == nil
+	}
+	var lines bytes.Buffer
+	for _, e := range out.Entries {
+		lines.Write(e)
+		lines.WriteByte('\n')
+	}
+	if len(out.Entries) == 0 {
+		lines.WriteString("No entry of the trail matched.\n")
+	}
+	return workbench.Reply{Text: []string{lines.String()}, Data: out}, nil
+}
+
+// logPage is what of the trail is told at once.
+type logPage struct {
+	Entries []json.RawMessage `json:"entries"`
+	More    bool              `json:"incomplete,omitempty"` // the time was up before the end
+}
+
+// read fills a page. That the time is up is no error here.
+func (p *logPage) read(ctx context.Context, dir string, s *workbench.Session, in logArgs, since time.Time) error {
+	reader, err := ledger.OpenReader(dir)
+	if err != nil {
+		return notReadable(err)
+	}
+	defer reader.Close() //nolint:errcheck // it was only read
+	options := ledger.ReadOptions{Last: int(in.Last), Since: since, Keep: in.keep(s)}
+	if in.Before != "" {
+		end, err := find(ctx, reader, s, in.Before)
+		if err != nil || end == nil {
+			return err
+		}
+		asked := options.Keep
+		options.Keep = func(line *ledger.Line) bool { return standingOf(line).before(end) && asked(line) }
+	}
+	for line, err := range reader.Entries(ctx, options) {
+		if err != nil {
+			return notReadable(err)
+		}
+		p.Entries = append(p.Entries, discreet(s.ID, line.Raw()))
+	}
+	return nil
+}
+
+// standing is where an entry stands in the order in which a trail is read. Its time alone is not enough: entries that are written together
+// share one.
+type standing struct {
+	time  time.Time
+	chain string
+	seq   uint64
+}
+
+func standingOf(line *ledger.Line) *standing { return &standing{line.Time, line.Chain(), line.Seq} }
+
+func (a *standing) before(b *standing) bool {
+	return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.chain, b.chain), cmp.Compare(a.seq, b.seq)) < 0
+}
+
+// find returns where the entry with a hash stands among those that the session may see. It is nil if the time was up.
+func find(ctx context.Context, reader *ledger.Reader, s *workbench.Session, hash string) (*standing, error) {
+	own := (&logArgs{}).keep(s)
+	wanted := func(line *ledger.Line) bool { return line.Hash.String() == hash && own(line) }
+	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Last: 1, Keep: wanted}) {
+		if err != nil {
+			return nil, notReadable(err)
+		}
+		return standingOf(line), nil
+	}
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	return nil, wrongValue("/before", "the trail has no such entry of this workspace")
+}
+
+// timeAt reads a time; the zero one if none is given.
+func timeAt(path, text string) (at time.Time, err error) {
+	if text == "" {
+		return at, nil
+	}
+	if at, err = time.Parse(time.RFC3339, text); err != nil {
+		return at, wrongValue(path, "there is no such time")
+	}
+	return at, nil
+}
+
+func notReadable(err error) error {
+	return candor.New(candor.CodeKaizaFileReadFailed, "The trail could not be read.", candor.WithCause(err))
+}
+
+// keep lets through what belongs to the workspace of a session and was asked for. Bytes that could not be meant are not even looked into; of
+// the others only the entry's own members count, whatever its data says.
+func (in *logArgs) keep(s *workbench.Session) func(*ledger.Line) bool {
+	root := candor.RootDigest(s.Root)
+	return func(line *ledger.Line) bool {
+		if !bytes.Contains(line.Raw(), []byte(root)) || !bytes.Contains(line.Raw(), []byte(in.Code)) {
+			return false
+		}
+		entry, err := wire.ParseValue(line.Raw(), wire.Limits{})
+		is := func(name, wanted string) bool { return wanted == "" || entry.Path(name).Is(wanted) }
+		return err == nil && entry.Path("workspace_root").Is(root) && is("tool", in.Tool) && is("code", in.Code)
+	}
+}

@@ -1,0 +1,81 @@
+package kaiza
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+)
+
+// legacyError is an error of an older kind that carries a code in its own way.
+type legacyError struct{ code string }
+
+func (e legacyError) Error() string { return "a legacy error" }
+
+// ErrorCode is where errors of that kind keep their code.
+func (e legacyError) ErrorCode() string { return e.code }
+
+// throw panics with anything.
+func throw(v any) error { panic(v) } //nolint:forbidigo // that is the drill
+
+// drills are ways in which a handler can fail. They are real failures: nothing on their way out knows that they were wanted.
+var drills = map[string]func() error{
+	"panic":         func() error { return throw(errors.New("the drill panicked with an error")) },
+	"panic_text":    func() error { return throw("the drill panicked with a text") },
+	"panic_nil":     func() error { return throw(nil) },
+	"panic_pointer": func() error { var p *struct{ v int }; return fmt.Errorf("%d", p.v) },
+	"error":         func() error { return errors.New("the drill returned an error") },
+	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
+	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
+	"foreign_rule": func() error {
+		return candor.New(candor.CodeBlockersInvariantViolation, "", candor.WithCause(errors.New("the drill")))
+	},
+	"uncoded": func() error { return candor.New(candor.Code{}, "") },
+	"silent":  func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
+	"cyclic": func() error {
+		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
+	},
+	"panic_value": func() error { return throw(cyclic()) },
+	"huge": func() error {
+		huge := strings.Repeat("a huge cause ", 1<<16)
+		return candor.New(candor.CodeKaizaInternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
+	},
+	"invariant":       func() error { return brokenRule() },
+	"panic_invariant": func() error { return throw(brokenRule()) },
+}
+
+// cyclic is a value that no JSON can say.
+func cyclic() map[string]any {
+	loop := map[string]any{"name": "loop"}
+	loop["self"] = loop
+	return map[string]any{"loop": loop, "nan": math.NaN(), "inf": math.Inf(1), "channel": make(chan int)}
+}
+
+func brokenRule() error {
+	return candor.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
+}
+
+func drill() workbench.Tool {
+	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
+	return workbench.Tool{
+		Name: "drill", Title: "Fail on request",
+		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
+		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
+		Required: []string{"kind"},
+		Codes: []candor.Code{candor.CodeKaizaUnknownToolFailure, candor.CodeKaizaHashMismatch, candor.CodeKaizaInvariantViolation,
+			candor.CodeKaizaInsufficientPermissions},
+		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in struct {
+			Kind string `json:"kind"`
+		},
+		) (workbench.Reply, error) {
+			return workbench.Reply{}, drills[in.Kind]()
+		}),
+	}
+}

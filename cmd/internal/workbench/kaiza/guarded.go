@@ -1,0 +1,66 @@
+package kaiza
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+)
+
+// guarded refuses a workspace in a folder that is guarded in the workspace around it, and in the folders of a git repository without
+// files: reports need no plan, so that a session there could write what no session around it may. The root itself is the operator's choice.
+func (k *System) guarded(root string) error {
+	rel, err := filepath.Rel(k.o.Root, root)
+	if err != nil || rel == "." {
+		return nil //nolint:nilerr // the caller has checked that it is inside
+	}
+	rel = filepath.ToSlash(rel)
+	found := plan.NotAWorkspace(rel)
+	if last := filepath.Base(k.o.Root); found == "" && plan.NotAWorkspace(last) == "" {
+		found = plan.NotAWorkspace(last + "/" + rel) // the root may be called docs
+	}
+	if found == "" {
+		found = k.repositoryAbove(rel)
+	}
+	if found == "" {
+		return nil
+	}
+	return candor.New(candor.CodeKaizaBootstrapFailure, "A workspace may not be in "+found+", whose files are guarded.",
+		candor.WithSuggestion("Choose the folder of the project as the workspace, or have the operator start the server with this folder as --root."),
+		candor.WithDetails(map[string]any{"reason": "guarded_folder", "folder": found}))
+}
+
+// repositoryAbove returns the folder on the way to a workspace, or the workspace, that looks like the inside of a git repository, whatever
+// its name: a bare repository is usually called project.git.
+func (k *System) repositoryAbove(rel string) string {
+	at := k.o.Root
+	for segment := range strings.SplitSeq(rel, "/") {
+		at = filepath.Join(at, segment)
+		if isFolder(filepath.Join(at, "objects")) && isFolder(filepath.Join(at, "refs")) && exists(filepath.Join(at, "HEAD")) {
+			return segment
+		}
+	}
+	return ""
+}
+
+func isFolder(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.IsDir()
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// judged returns the name of a file that a plan is held against. In a workspace that is the docs folder of another one, plans/x is a file of
+// that one's plans, and is named so.
+func (d *desk) judged(name string) string {
+	docs := filepath.Base(d.folder.Root())
+	if !plan.Ordinary(docs+"/"+name) && plan.Ordinary(docs) && plan.Ordinary(name) {
+		return docs + "/" + name
+	}
+	return name
+}

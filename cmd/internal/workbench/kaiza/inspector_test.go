@@ -1,0 +1,102 @@
+package kaiza_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+)
+
+// inspector is the command line that people try a server with. Each run is a connection of its own.
+type inspector struct {
+	p       *place
+	command []string
+	target  []string // the server, and how to reach it
+	home    string
+}
+
+func (p *place) inspect(target ...string) inspector {
+	p.t.Helper()
+	box, err := conformance.OpenToolbox()
+	conformance.OkOrSkip(p.t, err)
+	command, err := box.Inspector(p.t.Context())
+	conformance.OkOrSkip(p.t, err)
+	return inspector{p, command, target, p.t.TempDir()}
+}
+
+// Exit codes of the inspector: it says by its own that a tool has failed.
+const (
+	inspectorFine   = 0
+	inspectorFailed = 5
+)
+
+// run asks for one thing and returns what is printed as the result.
+func (i inspector) run(exit int, args ...string) json.RawMessage {
+	i.p.t.Helper()
+	line := slices.Concat(i.command, i.target, []string{"--format", "json"}, args)
+	cmd := exec.CommandContext(i.p.t.Context(), line[0], line[1:]...)
+	cmd.Env = append(os.Environ(), "HOME="+i.home) // it may keep files there
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+		i.p.t.Fatal(err)
+	}
+	var printed struct{ Result json.RawMessage }
+	if err := json.Unmarshal(out, &printed); err != nil || cmd.ProcessState.ExitCode() != exit {
+		i.p.t.Fatalf("%q ended with %d, not %d: %v\n%s\n%s", args, cmd.ProcessState.ExitCode(), exit, err, out, complaints.Bytes())
+	}
+	return printed.Result
+}
+
+// call calls a tool; the arguments are written name=value.
+func (i inspector) call(exit int, tool string, args ...string) answer {
+	i.p.t.Helper()
+	line := []string{"--method", "tools/call", "--tool-name", tool}
+	for _, arg := range args {
+		line = append(line, "--tool-arg", arg)
+	}
+	return i.p.result(i.run(exit, line...))
+}
+
+// list lists the tools. Being strict, the inspector fails if it finds a schema that is valid and that some clients do not understand.
+func (i inspector) list() {
+	i.p.t.Helper()
+	var listed struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal(i.run(inspectorFine, "--method", "tools/list", "--strict"), &listed); err != nil {
+		i.p.t.Fatal(err)
+	}
+	i.p.sameTools(listed.Tools)
+}
+
+func TestInspectorListsAndCallsTheToolsOverStdio(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	i := p.inspect(p.command()...)
+	i.list()
+	i.call(inspectorFine, "begin_session", "workspace_root="+p.work, "role=WINDSURF").fine()
+	i.call(inspectorFailed, "read_file", "path=src/hello.txt").enveloped("SESSION_NOT_INITIALIZED") // its connection is a new one
+}
+
+func TestInspectorGoesOnWithASessionOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			i := p.inspect(p.listen().url, "--transport", "http", "--protocol-era", era)
+			i.list()
+			begun := i.call(inspectorFine, "begin_session", "workspace_root="+p.work, "role=WINDSURF")
+			begun.fine()
+			i.call(inspectorFailed, "read_file", "path=src/hello.txt").enveloped("SESSION_NOT_INITIALIZED")
+			session := begun.text("structuredContent", "session_id")
+			i.call(inspectorFine, "read_file", "path=src/hello.txt", "session_id="+session).readsHello()
+			i.call(inspectorFailed, "write_file", "path=src/new.txt", "content=new", "plan_hash="+unknownPlan, "session_id="+session).planNotFound(session)
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package kaiza
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+)
+
+// registered is how many codes the contract has.
+const registered = 35
+
+// invariants are what must hold before anybody may work here.
+func (k *System) invariants() []workbench.Invariant {
+	return []workbench.Invariant{
+		{ID: "INV_STARTUP_CODES_REGISTERED", About: "All 35 codes of the contract are registered.", Check: codesRegistered(Domain)},
+		{ID: "INV_STARTUP_ROOT_SANE", About: "The root is an absolute, existing folder that is not a whole file system.", Check: k.rootSane},
+		{ID: "INV_STARTUP_STATE_OUTSIDE_ROOT", About: "No session can reach the state folder or the trail.", Check: k.stateOutside},
+		{ID: "INV_STARTUP_POLICY_OUTSIDE_ROOT", About: "No session can reach the file that the policy comes from.", Check: k.policyOutside},
+		{ID: "INV_STARTUP_CHECKS_FOUND", About: "Every command that follows a change can be found.", Check: k.checksFound},
+	}
+}
+
+func codesRegistered(domain string) func(context.Context, *workbench.Bench) error {
+	return func(context.Context, *workbench.Bench) error {
+		count := 0
+		for c := range candor.Codes() {
+			if c.Domain() == domain {
+				count++
+			}
+		}
+		if count != registered {
+			return fmt.Errorf("there are %d", count)
+		}
+		return nil
+	}
+}
+
+func (k *System) rootSane(context.Context, *workbench.Bench) error {
+	info, err := os.Stat(k.o.Root)
+	switch {
+	case err != nil:
+		return errors.New("it cannot be looked at (hint: start with --root DIR)")
+	case !filepath.IsAbs(k.o.Root) || !info.IsDir():
+		return errors.New("it is no folder, or not absolute (hint: start with --root DIR)")
+	case filepath.Dir(k.o.Root) == k.o.Root:
+		return errors.New("it is a whole file system (hint: start with --root DIR, the folder that holds the workspaces)")
+	}
+	return nil
+}
+
+// reachable reports a name that a session could open.
+func (k *System) reachable(name string) bool {
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		name = resolved
+	}
+	return inside(k.o.Root, name)
+}
+
+func (k *System) stateOutside(_ context.Context, b *workbench.Bench) error {
+	if k.reachable(b.State().Dir()) {
+		return errors.New("the state folder lies below the root (hint: choose another --state folder)")
+	}
+	if dir := b.Ledger(); dir != "" && k.reachable(dir) {
+		return errors.New("the trail lies below the root (hint: choose another --ledger folder)")
+	}
+	return nil
+}
+
+func (k *System) policyOutside(context.Context, *workbench.Bench) error {
+	if k.o.PolicyFile != "" && k.reachable(k.o.PolicyFile) {
+		return errors.New("the policy file lies below the root, where a plan could allow to change it (hint: keep it elsewhere)")
+	}
+	return nil
+}
+
+func (k *System) checksFound(context.Context, *workbench.Bench) error {
+	return preflight.Lookup(k.o.Policy.Commands())
+}

@@ -1,0 +1,217 @@
+package kaiza
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+)
+
+// planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace, and
+// completes or undoes what was written.
+type planFiles struct {
+	d       *desk
+	call    string // that the journal of a change belongs to; "" is for one who only reads
+	note    note
+	written *workspace.Staged // nil before a plan was written
+}
+
+func (f *planFiles) path(name string) (workspace.Path, error) {
+	return f.d.folder.Parse(path.Join(plan.Folder, name))
+}
+
+// ReadPlan returns the file of a plan.
+func (f *planFiles) ReadPlan(name string) ([]byte, error) {
+	p, err := f.path(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := f.d.folder.Read(p)
+	if c := candor.CodeOf(err); c == candor.CodeKaizaPathNotFound || c == candor.CodeKaizaFileNotFound {
+		return nil, fs.ErrNotExist
+	}
+	return file.Content, err
+}
+
+// WritePlan writes it as a whole. The change is written, and not done.
+func (f *planFiles) WritePlan(name string, content []byte) error {
+	p, err := f.path(name)
+	if err != nil {
+		return err
+	}
+	one := workspace.Change{Path: p, After: content, MakeDirs: true}
+	if file, err := f.d.folder.Read(p); err == nil {
+		one.Before = &file
+	}
+	about, err := json.Marshal(f.note)
+	if err != nil {
+		return err
+	}
+	staged, err := f.d.folder.Stage(f.d.state, f.call, []workspace.Change{one}, about)
+	if err != nil {
+		return err
+	}
+	if err := staged.Commit(context.Background()); err != nil { //nolint:contextcheck // a small file, which is not left half written
+		if staged.Stuck() {
+			return notUndone(err, nil)
+		}
+		return errors.Join(err, staged.Done())
+	}
+	f.written = staged
+	return nil
+}
+
+// ListPlans returns the names in the folder, all of them: a beginning that two hashes share must not pass for the name of one.
+func (f *planFiles) ListPlans() ([]string, error) {
+	p, err := f.path(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.d.folder.Names(p)
+	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+		return nil, nil
+	}
+	return names, err
+}
+
+type planContent struct {
+	Content string `json:"content"`
+}
+
+const contentProperty = `{"content":{"type":"string","minLength":1,"maxLength":262144,"description":"Markdown with a front matter that has title and scope, a list of globs."}}`
+
+func (k *System) submitPlan() workbench.Tool {
+	return workbench.Tool{
+		Name: "submit_plan", Title: "Submit a plan", Idempotent: true,
+		About:    "Store a plan for a person to approve. It is named by the hash of its content.",
+		Input:    contentProperty,
+		Required: []string{"content"},
+		Codes: append([]candor.Code{candor.CodeKaizaFileWriteFailed, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions,
+			candor.CodeKaizaHashMismatch, candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanNotApproved}, pathCodes...),
+		Run: workbench.Handle(k.submit),
+	}
+}
+
+func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	defer func() { _ = release() }() // the system takes it back anyway
+	if err := k.clear(ctx, c.Bench(), d); err != nil {
+		return workbench.Reply{}, err
+	}
+	hash := plan.Hash([]byte(in.Content))
+	effect, err := c.Reserve(ctx, hash, map[string]any{"plan": hash})
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	stored, existed, err := k.store(ctx, c, d, effect, []byte(in.Content))
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	next := "Ask a person to run: candor workbench approve " + hash[:12]
+	if stored.Approved() {
+		next = "The plan is approved; an executor can give its hash as plan_hash."
+	}
+	return reply(map[string]any{"plan_hash": hash, "existed": existed, "approved": stored.Approved(), "warnings": stored.Warnings,
+		"path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
+}
+
+// store stores a plan and records that it did. If either fails there is no plan.
+func (k *System) store(ctx context.Context, c *workbench.Call, d *desk, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
+	hash := plan.Hash(content)
+	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})
+	_, existed, err := plans.Submit(content)
+	var stored plan.Stored
+	if err == nil {
+		stored, err = plans.Load(hash)
+	}
+	about := map[string]any{"plan": hash, "existed": existed}
+	switch {
+	case err != nil && files.written != nil:
+		err = k.undo(files.written, err)
+		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+	case err != nil:
+		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+	case files.written != nil:
+		return stored, existed, k.complete(ctx, c, effect, files.written, files.written.Done, about)
+	}
+	return stored, existed, effect.Complete(ctx, nil, about)
+}
+
+func (k *System) listPlans() workbench.Tool {
+	return workbench.Tool{
+		Name: "list_plans", Title: "List plans", ReadOnly: true, Idempotent: true,
+		About: "List the plans of the workspace with title, scope and whether they are approved.",
+		Codes: append([]candor.Code{candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
+		Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
+			d, err := k.at(c)
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			listing, err := d.plans.List()
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			return reply(listing)
+		},
+	}
+}
+
+type planName struct {
+	Plan string `json:"plan_hash"`
+}
+
+func (k *System) readPlan() workbench.Tool {
+	return workbench.Tool{
+		Name: "read_plan", Title: "Read a plan", ReadOnly: true, Idempotent: true,
+		About:    "Read a plan by its hash, or its first eight digits or more. Its content is hashed again.",
+		Input:    `{"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$"}}`,
+		Required: []string{"plan_hash"},
+		Codes: append([]candor.Code{candor.CodeKaizaPlanNotFound, candor.CodeKaizaPlanNotApproved, candor.CodeKaizaPlanEnforcementFailed,
+			candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
+		Run: workbench.Handle(func(_ context.Context, c *workbench.Call, in planName) (workbench.Reply, error) {
+			d, err := k.at(c)
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			stored, err := d.plans.Load(in.Plan)
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			about, err := reply(map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "approval": stored.Approval,
+				"not_approved_because": stored.Refusal, "title": stored.Plan.Title, "scope": stored.Plan.Scope, "phase": stored.Plan.Phase})
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			return workbench.Reply{Text: []string{string(stored.Body), about.Text[0]}, Data: about.Data}, nil
+		}),
+	}
+}
+
+func (k *System) lintPlan() workbench.Tool {
+	return workbench.Tool{
+		Name: "lint_plan", Title: "Check a plan", ReadOnly: true, Idempotent: true,
+		About:    "Check the text of a plan without storing it: everything that is wrong, with line and column.",
+		Input:    contentProperty,
+		Required: []string{"content"},
+		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in planContent) (workbench.Reply, error) {
+			parsed, issues := plan.Parse([]byte(in.Content))
+			if issues == nil {
+				issues = []plan.Issue{}
+			}
+			return reply(map[string]any{"ok": parsed != nil, "plan_hash": plan.Hash([]byte(in.Content)), "issues": issues})
+		}),
+	}
+}

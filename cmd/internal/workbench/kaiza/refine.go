@@ -1,0 +1,74 @@
+package kaiza
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+)
+
+// refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
+func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
+	if own := ownCode(e); own != e.Code() {
+		e = workbench.Recode(e, own, wording(e, own))
+	}
+	claimed := claimsOf(c)
+	at := e.Context()
+	if phase := text(claimed.PhaseID); phase != "" && at.PhaseID == "" {
+		e = e.With(candor.WithPhase(phase))
+	}
+	if hash := text(claimed.Plan); hash != "" && at.PlanHash == "" {
+		e = e.With(candor.WithPlan(hash))
+	}
+	return e
+}
+
+// ownCode returns the code of this system that means the same, or the one that it has.
+func ownCode(e *candor.Error) candor.Code {
+	if e.Code() == candor.CodeInvalidArguments {
+		return inputCode(e.Details().Issues())
+	}
+	if own, ok := candor.LookupCode(Domain, e.Code().Symbol()); ok {
+		return own
+	}
+	return e.Code()
+}
+
+// inputCode says what is wrong with arguments, by what has to be mended first: their form, what is missing, a type, a value.
+func inputCode(issues []candor.Issue) candor.Code {
+	has := func(match func(candor.Issue) bool) bool { return slices.ContainsFunc(issues, match) }
+	switch {
+	case len(issues) == 0 || has(func(i candor.Issue) bool { return i.Path == "" && i.Rule == "type" }):
+		return candor.CodeKaizaInvalidInputFormat
+	case has(func(i candor.Issue) bool { return i.Rule == "required" }):
+		return candor.CodeKaizaMissingRequiredField
+	case has(func(i candor.Issue) bool { return i.Rule == "type" }):
+		return candor.CodeKaizaInvalidInputType
+	}
+	return candor.CodeKaizaInvalidInputValue
+}
+
+// wording is the sentence of an error under another code. The envelope of this system has no place for issues, so that the sentence
+// names the first.
+func wording(e *candor.Error, code candor.Code) string {
+	issues := e.Details().Issues()
+	if e.Code() != candor.CodeInvalidArguments || len(issues) == 0 {
+		return e.Message()
+	}
+	text := sentence(code, issues[0])
+	if more := len(issues) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text + "."
+}
+
+// sentence is that of a code with an issue, and without the full stop.
+func sentence(code candor.Code, issue candor.Issue) string {
+	text := code.Sentence() + " " + strings.TrimPrefix(issue.Path, "/")
+	if issue.Path != "" {
+		text += ": "
+	}
+	return text + issue.Message
+}

@@ -1,0 +1,270 @@
+package kaiza
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"maps"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// Operator is the role of the person who approves, in the trail. No session can have it.
+const Operator = "OPERATOR"
+
+// Review is a person's look at the plans of one workspace.
+type Review struct {
+	k     *System
+	d     *desk
+	trail *ledger.Ledger // nil is none, or a review that decides nothing
+
+	ledger   string   // the folder of the trail, "" is none
+	warnings []string // of the last decision
+}
+
+// OpenReview opens the workspace at root for its reviewer. trail may be nil.
+func (k *System) OpenReview(root string, trail *ledger.Ledger) (*Review, error) {
+	d, err := k.openDesk(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Review{k: k, d: d, trail: trail}, nil
+}
+
+// ReadTrail says where the trail is, for what a review reads of it.
+func (r *Review) ReadTrail(dir string) { r.ledger = dir }
+
+// Ledger returns the folder of the trail, "" if there is none.
+func (r *Review) Ledger() string { return r.ledger }
+
+// Logger returns where the person learns of what happens besides.
+func (r *Review) Logger() *slog.Logger { return slog.Default() }
+
+// Record appends an entry to the trail.
+func (r *Review) Record(ctx context.Context, e ledger.Entry) error {
+	if r.trail == nil {
+		return nil
+	}
+	_, err := r.trail.Append(ctx, e)
+	return err
+}
+
+// Close gives the workspace back.
+func (r *Review) Close() error { return r.d.Close() }
+
+// Root returns the workspace's path.
+func (r *Review) Root() string { return r.d.folder.Root() }
+
+// Plans returns the plans.
+func (r *Review) Plans() *plan.Store { return r.d.plans }
+
+// maxFiles is how many names a person's look at a workspace counts.
+const maxFiles = 200_000
+
+// Files returns the files that exist, wherever in the workspace, so that the person sees what a scope touches; more says that there are
+// others.
+func (r *Review) Files(ctx context.Context) (files []string, more bool, err error) {
+	return r.d.folder.Files(ctx, maxFiles)
+}
+
+// Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header. With an error the plan is
+// not approved, or is approved as it was before. What went wrong without undoing the approval is in [Review.Warnings].
+// The approval ends by itself where within says so.
+func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
+	before, known := r.record(hash)
+	at := r.k.now()
+	err = r.decide(ctx, decision{
+		action: "approve", hash: hash, by: by, about: limitsRecorded(note, at, within),
+		do: func(plans *plan.Store) (err error) {
+			stored, err = plans.ApproveWithin(hash, by, note, at, within)
+			return err
+		},
+		undo: func() error {
+			if known {
+				return r.k.approvals.Approve(before)
+			}
+			_, err := r.k.approvals.Revoke(r.digest(), hash)
+			return err
+		},
+		stands: func() bool {
+			now, ok := r.record(hash)
+			at, err := r.d.plans.Load(hash)
+			return ok && err == nil && at.Approved() && (!known || !now.At.Equal(before.At))
+		},
+	})
+	if err == nil && stored.Hash == "" {
+		stored, err = r.d.plans.Load(hash)
+	}
+	return stored, err
+}
+
+// limitsRecorded is what the trail says of an approval besides who gave it: how it ends by itself, and the remark.
+func limitsRecorded(note string, at time.Time, within plan.Limits) map[string]any {
+	about := map[string]any{}
+	if within.For != 0 {
+		about["expires"] = at.Add(within.For).UTC().Format(time.RFC3339)
+	}
+	if within.Uses != 0 {
+		about["uses"] = within.Uses
+	}
+	if note != "" {
+		about["note"] = note
+	}
+	return about
+}
+
+// Revocable reports whether there is anything to take back: a record, even a damaged one, or a header that says approved.
+func (r *Review) Revocable(hash string) bool {
+	stored, err := r.d.plans.Load(hash)
+	if err == nil && stored.Status == plan.StatusApproved {
+		return true
+	}
+	return r.k.approvals.Has(r.digest(), hash)
+}
+
+// Revoke takes an approval back. With an error it stands as before. What went wrong after the approval was gone is in [Review.Warnings].
+func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
+	_, known := r.record(hash)
+	err = r.decide(ctx, decision{
+		action: "revoke", hash: hash, by: by,
+		do: func(plans *plan.Store) (err error) {
+			stored, err = plans.Revoke(hash)
+			return err
+		},
+		stands: func() bool {
+			_, still := r.record(hash)
+			return known && !still
+		},
+	})
+	if err == nil && stored.Hash == "" {
+		stored.Hash = hash
+	}
+	return stored, err
+}
+
+// Warnings returns what went wrong in the last decision without changing it, for the person who made it.
+func (r *Review) Warnings() []string { return r.warnings }
+
+func (r *Review) digest() string { return plan.RootDigest(r.Root()) }
+
+// record returns the record of an approval.
+func (r *Review) record(hash string) (plan.Approval, bool) {
+	record, err := r.k.approvals.Lookup(r.digest(), hash)
+	return record, err == nil
+}
+
+// decision is what a person decides about a plan or a lock.
+type decision struct {
+	action, hash, by string
+	session          string         // that it is about, "" for none
+	about            map[string]any // more that the trail says of it
+	do               func(plans *plan.Store) error
+	undo             func() error // puts back what do did to the records; nil: it stays, because that is the safe side
+	stands           func() bool  // looks whether it was done
+}
+
+// decide makes a decision and records it. Whatever fails on the way, the answer is what was found afterwards: no error if the decision
+// stands, and an error if it does not, or if the next start is going to undo it.
+func (r *Review) decide(ctx context.Context, d decision) error {
+	r.warnings = nil
+	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // the system takes it back anyway
+	call := rand.Text()
+	var effect *ledger.Effect
+	if r.trail != nil {
+		if effect, err = r.trail.Reserve(ctx, r.entry(d)); err != nil {
+			return err
+		}
+		call = effect.Call()
+	}
+	plans, files := r.k.planStore(r.d, call, note{Tool: "workbench " + d.action, Plan: d.hash})
+	err = d.do(plans)
+	if err == nil {
+		err = r.complete(ctx, d, effect, nil)
+	}
+	if err == nil && effect != nil {
+		return r.tidy(files, nil)
+	}
+	if err == nil {
+		if err = r.tidy(files, workspace.ErrJournalLeft); err == nil {
+			return nil
+		}
+	}
+	return r.takeBack(ctx, d, effect, files, err)
+}
+
+// takeBack undoes a decision because of err, as far as that can be done, and looks what has become of it.
+func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect, files *planFiles, err error) error {
+	var failed error
+	if d.undo != nil {
+		failed = d.undo()
+		if files.written != nil {
+			failed = errors.Join(failed, files.written.Undo())
+		}
+	}
+	stands := d.stands()
+	var left error
+	if files.written != nil && (failed == nil || stands) {
+		left = files.written.Done()
+		failed = errors.Join(failed, left)
+	}
+	if stands {
+		missing := r.complete(ctx, d, effect, nil)
+		if d.undo != nil && (effect == nil || missing != nil) && (isNotUndone(err) || errors.Is(left, workspace.ErrJournalLeft)) {
+			return notUndone(err, failed) // the next start finds the journal and no end in the trail, and undoes the decision
+		}
+		r.warn("it is done, though not everything went well", errors.Join(err, failed))
+		if missing != nil {
+			r.warn("the trail does not say how it ended", missing)
+		}
+		return nil
+	}
+	_ = r.complete(ctx, d, effect, err) // an open reservation says the same
+	return err
+}
+
+// entry begins an entry of a decision.
+func (r *Review) entry(d decision) ledger.Entry {
+	data := map[string]any{"by": d.by, "at": r.k.now().UTC().Format(time.RFC3339)}
+	maps.Copy(data, d.about)
+	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash, SessionID: d.session, Data: candor.DetailsOf(data)}
+}
+
+// complete records how a decision ended. Without a trail there is nothing to do.
+func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect, failed error) error {
+	if effect == nil {
+		return nil
+	}
+	end := r.entry(d)
+	end.Outcome = ledger.OutcomeOK
+	if failed != nil {
+		end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)
+	}
+	_, err := effect.Complete(ctx, end)
+	return err
+}
+
+// tidy removes the journal of the header. Only the error that matters is returned; another is a warning.
+func (r *Review) tidy(files *planFiles, matters error) error {
+	if files.written == nil {
+		return nil
+	}
+	err := files.written.Done()
+	if err == nil || matters != nil && errors.Is(err, matters) {
+		return err
+	}
+	r.warn("something was left in the state folder; the next change removes it", err)
+	return nil
+}
+
+func (r *Review) warn(what string, err error) {
+	r.warnings = append(r.warnings, what+": "+candor.From(err).Message())
+}

@@ -1,0 +1,182 @@
+package kaiza
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+)
+
+type beginArgs struct {
+	Root string `json:"workspace_root"`
+	Role string `json:"role"`
+}
+
+func (k *System) beginSession() workbench.Tool {
+	return workbench.Tool{
+		Name: "begin_session", Title: "Begin a session",
+		About: "Begin to work in a workspace, in one role. Call it once, before anything else.",
+		Input: `{"workspace_root":{"type":"string","minLength":1,"maxLength":4096,"description":"Absolute path of an existing folder."},
+"role":{"type":"string","enum":["planner","executor","ANTIGRAVITY","WINDSURF"],"description":"The planner, also called ANTIGRAVITY, writes plans; the executor, also called WINDSURF, carries them out."}}`,
+		Required: []string{"workspace_root", "role"},
+		Codes:    []candor.Code{candor.CodeKaizaBootstrapFailure, candor.CodeKaizaSessionInitializationFailed, candor.CodeTooManySessions},
+		Run:      workbench.Handle(k.begin),
+	}
+}
+
+// begin opens a workspace. Whatever goes wrong, the server is as usable as before.
+func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
+	if c.Session != nil {
+		return workbench.Reply{}, openAlready()
+	}
+	if err := k.admits(in.Root); err != nil {
+		return workbench.Reply{}, err
+	}
+	d, err := k.openDesk(in.Root)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	recovered, err := k.recover(ctx, c.Bench(), d.folder.Root())
+	if err == nil {
+		err = d.takeLocks(in.Role)
+	}
+	if err != nil {
+		return workbench.Reply{}, errors.Join(err, d.Close())
+	}
+	s := workbench.NewSession(in.Role, d.folder.Root(), k.now())
+	d.session = s.ID
+	if err := c.Bench().Keep(s); err != nil {
+		return workbench.Reply{}, errors.Join(setUpError(err), d.Close())
+	}
+	if _, err := s.Value(func() (any, error) { return d, nil }); err != nil {
+		return workbench.Reply{}, err
+	}
+	bound, late := c.Begun(s)
+	if late { // it came at the same time, or named a session that nobody knows
+		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
+	}
+	c.Revertible(func() error {
+		_ = c.Unbegun(s) // a file may be left, of a session whose name is known nowhere
+		return nil
+	})
+	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)
+	status.Recovered, status.Echo = recovered, !bound
+	return reply(status)
+}
+
+func openAlready() error {
+	return candor.New(candor.CodeKaizaBootstrapFailure, "A session is open already.",
+		candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
+}
+
+// setUpError keeps a refusal that was made as one, and calls all else a failure to set the session up: what the disk says has codes of
+// other systems, which begin_session does not declare.
+func setUpError(err error) error {
+	if _, ok := errors.AsType[*candor.Error](err); ok {
+		return err
+	}
+	return notSetUp(err)
+}
+
+// admits refuses a workspace that this server was not started for. What it may not open it does not look at.
+func (k *System) admits(root string) error {
+	if !filepath.IsAbs(root) {
+		return nil // which opening it says better
+	}
+	resolved, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		resolved = filepath.Clean(root) // opening it says what is wrong, if it is inside
+	}
+	if inside(k.o.Root, resolved) {
+		return nil
+	}
+	return outsideRoot()
+}
+
+func outsideRoot() error {
+	return candor.New(candor.CodeKaizaBootstrapFailure, "The workspace is not below the folder that this server was started for.",
+		candor.WithSuggestion("Choose a workspace below the server's root, or have the operator start it with another --root."),
+		candor.WithDetails(map[string]any{"reason": "outside_root"}))
+}
+
+// inside reports a path that is the folder or lies in it, by whole names.
+func inside(folder, name string) bool {
+	rel, err := filepath.Rel(folder, name)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
+}
+
+// status is what a session is told about itself.
+type status struct {
+	SessionID string      `json:"session_id"`
+	Role      string      `json:"role"`
+	Root      string      `json:"workspace_root"`
+	Begun     string      `json:"begun"`
+	ReadOnly  bool        `json:"read_only"`
+	Locked    bool        `json:"locked"`
+	Lock      *Lock       `json:"lock,omitempty"`
+	Next      string      `json:"next"`
+	Approved  []string    `json:"approved_plans"`
+	Recovered []recovered `json:"recovered,omitempty"`
+	// NotUndone are changes that a crash or a failed check has left in the workspace, and that could not be undone so far.
+	NotUndone []recovered `json:"not_undone,omitempty"`
+	Echo      bool        `json:"echo_session_id,omitempty"` // every call must name the session
+}
+
+const maxApprovedShown = 20
+
+func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Session, d *desk) status {
+	lock := d.locked()
+	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
+		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
+	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // without them the status still says the rest
+		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
+			if reason, _ := known[i].Ended(k.now()); known[i].Problem == "" && reason == "" {
+				out.Approved = append(out.Approved, known[i].Plan)
+			}
+		}
+	}
+	for _, j := range unfinished(ctx, trail, d.state) {
+		out.NotUndone = append(out.NotUndone, aboutJournal(&j, string(workspace.Unknown)))
+	}
+	switch {
+	case lock != nil:
+		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."
+	case kindOf(s.Role) == Planner:
+		out.Next = "Write a plan with submit_plan, and ask a person to approve it with candor workbench approve."
+	case len(out.Approved) == 0:
+		out.Next = "Wait for an approved plan: list_plans shows them. Without one you may read."
+	default:
+		out.Next = "Change files with write_file or apply_patch, naming the plan_hash of an approved plan that covers them."
+	}
+	return out
+}
+
+func (k *System) sessionStatus() workbench.Tool {
+	return workbench.Tool{
+		Name: "session_status", Title: "Session status", ReadOnly: true, Idempotent: true,
+		About: "Tell the session, its role, whether it is locked and why, and what to do next.",
+		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
+			d, err := k.desk(c.Session)
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			return reply(k.statusOf(ctx, c.Bench().Ledger(), c.Session, d))
+		},
+	}
+}
+
+// reply says a value as JSON, for models and for programs alike.
+func reply(v any) (workbench.Reply, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	return workbench.Reply{Text: []string{string(data)}, Data: json.RawMessage(data)}, nil
+}

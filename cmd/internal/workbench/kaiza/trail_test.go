@@ -1,0 +1,404 @@
+package kaiza_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/testing/systrace"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// kinds returns the kinds of entries of each call, in the order in which the calls began.
+func (p *place) kinds() (calls [][]ledger.Kind) {
+	p.t.Helper()
+	at := map[string]int{}
+	for _, e := range p.entries() {
+		if e.Call == "" || e.Role == "OPERATOR" {
+			continue
+		}
+		if _, known := at[e.Call]; !known {
+			at[e.Call] = len(calls)
+			calls = append(calls, nil)
+		}
+		calls[at[e.Call]] = append(calls[at[e.Call]], e.Kind)
+	}
+	return calls
+}
+
+// What the trail must hold of a call, in this order.
+var (
+	served  = []ledger.Kind{ledger.KindEnter, ledger.KindExit}
+	failing = []ledger.Kind{ledger.KindEnter, ledger.KindFailure, ledger.KindExit}
+	changed = []ledger.Kind{ledger.KindEnter, ledger.KindReserve, ledger.KindComplete, ledger.KindExit}
+)
+
+// TestK15EveryCallIsRecordedOnceBeforeItsAnswer looks into the trail as soon as each answer is there.
+func TestK15EveryCallIsRecordedOnceBeforeItsAnswer(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+		plan := p.approved("src/**")
+		c, before := dial(), len(p.kinds())
+		expect := func(a answer, code string, want []ledger.Kind) {
+			t.Helper()
+			a.is(code)
+			calls := p.kinds()
+			if before++; len(calls) != before {
+				t.Fatalf("%d calls are on record, and %d were answered", len(calls), before)
+			}
+			if got := calls[before-1]; !slices.Equal(got, want) {
+				t.Errorf("%s: on record are %v, not %v", code, got, want)
+			}
+		}
+		read := args{"path": "src/hello.txt"}
+		expect(c.call("read_file", read), "SESSION_NOT_INITIALIZED", failing)
+		expect(c.call("begin_session", args{"workspace_root": "/nowhere", "role": "WINDSURF"}), "BOOTSTRAP_FAILURE", failing)
+		c.begin("WINDSURF")
+		before++
+		expect(c.call("read_file", read), "", served)
+		expect(c.call("read_file", args{"path": "none"}), "FILE_NOT_FOUND", failing)
+		expect(c.call("read_file", args{"path": 5}), "INVALID_INPUT_TYPE", failing)
+		expect(c.call("read_file", args{"path": "src/hello.txt", "more": 1}), "INVALID_INPUT_VALUE", failing)
+		expect(c.call("submit_plan", args{"content": planText("src/**")}), "UNAUTHORIZED_ACTION", failing)
+		expect(c.call("drill", args{"kind": "panic"}), "INTERNAL_ERROR", failing)
+		expect(c.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}), "", changed)
+		expect(c.call("write_file", args{"path": "a.txt", "content": "x", "plan_hash": plan}), "PLAN_SCOPE_VIOLATION", failing)
+		expect(c.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}), "SESSION_LOCKED", failing)
+		expect(c.call("write_file", args{"path": "docs/reports/a.md", "content": "x"}), "", changed)
+		unknown := c.call("no_such_tool", args{})
+		expect(unknown, unknown.code(), failing)
+		if unknown.code() == "" {
+			t.Error("a tool that there is not was served")
+		}
+		p.verify()
+	}, "--drill")
+}
+
+// TestK15AnEntryIsOnTheDiskBeforeItsAnswer looks at the server from outside, system call by system call.
+func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	plan := p.approved("src/**")
+	trace := filepath.Join(filepath.Dir(p.root), "trace")
+	s := p.prepare()
+	if err := systrace.Wrap(s.cmd, trace); err != nil {
+		t.Skip("strace is not installed")
+	}
+	s.run()
+	s.greet()
+	s.begin("WINDSURF")
+	for i := range 10 {
+		s.call("read_file", args{"path": "src/hello.txt"}).fine()
+		s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
+		s.call("read_file", args{"path": i}).is("INVALID_INPUT_TYPE")
+		s.call("no_such_tool", args{})
+		s.call("write_file", args{"path": fmt.Sprintf("src/%d.txt", i), "content": "x", "plan_hash": plan}).fine()
+	}
+	s.end()
+	if strings.Contains(s.said.String(), "ptrace") {
+		t.Skipf("strace may not trace here: %s", s.said)
+	}
+	calls, err := systrace.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, last := 0, 0
+	for i, c := range calls {
+		if !c.Says() || !strings.Contains(c.Args, `\"id\":`) || strings.Contains(c.Args, `\"protocolVersion\"`) {
+			continue
+		}
+		for _, kind := range []string{"enter", "exit"} { // of this call: after the answer before
+			if !durable(calls[last:i], `\"kind\":\"`+kind+`\"`, c.Began) {
+				t.Errorf("answer %d went out before its %s was on the disk", answered, kind)
+			}
+		}
+		if _, ref, failed := strings.Cut(c.Args, `\"ref\":\"`); failed {
+			ref, _, _ = strings.Cut(ref, `\"`)
+			if why := systrace.Unordered(calls[:i], "audit-log.jsonl", ref, c.Began); why != "" {
+				t.Errorf("the failure %s: %s", ref, why)
+			}
+		}
+		answered, last = answered+1, i
+	}
+	if answered != 51 {
+		t.Errorf("%d answers are in the trace, and 51 were sent", answered)
+	}
+}
+
+// durable reports that a line with that member was written to the trail and synced before a line of the trace.
+func durable(calls []*systrace.Call, member string, said int) bool {
+	for i, w := range calls {
+		if !w.Writes() || !strings.HasSuffix(w.File(), "/audit-log.jsonl") || !strings.Contains(w.Args, member) {
+			continue
+		}
+		if slices.ContainsFunc(calls[i+1:], func(s *systrace.Call) bool {
+			return s.Syncs() && s.File() == w.File() && s.Began >= w.Ended && s.Ended != 0 && s.Ended <= said
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// trailFile returns the file with the entries of the newest chain.
+func (p *place) trailFile() string {
+	p.t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.ledgerDir(), "kaiza-*", "audit-log.jsonl"))
+	if err != nil || len(files) == 0 {
+		p.t.Fatalf("there is no trail: %v", err)
+	}
+	slices.Sort(files) // their names hold the time
+	return files[len(files)-1]
+}
+
+// forged is another entry in the place of one, linked to the one before and hashed as it should be.
+func forged(line []byte) []byte {
+	body, _, _ := bytes.Cut(bytes.Replace(line, []byte("read_file"), []byte("list_dir_"), 1), []byte(`,"hash":"`))
+	return fmt.Appendf(nil, "%s,\"hash\":\"%s\"}\n", body, hashOf(string(body)))
+}
+
+// TestK16EveryChangeOfTheTrailIsFound harms copies of a trail that verifies, each in one way, and asks the auditor's command.
+func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	for i := range 10 {
+		s.call("read_file", args{"path": fmt.Sprintf("none-%d", i)}).is("FILE_NOT_FOUND")
+	}
+	s.end()
+	if out, code := p.candor("ledger", "verify", p.ledgerDir()); code != 0 {
+		t.Fatalf("the untouched trail: %d %s", code, out)
+	}
+	name, err := filepath.Rel(p.ledgerDir(), p.trailFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = 12 // the line that is harmed; its number is one more
+	for harm, c := range map[string]struct {
+		do    func(lines [][]byte) [][]byte
+		seq   uint64
+		kinds []ledger.HarmKind
+	}{
+		"edit": {func(l [][]byte) [][]byte {
+			l[at] = bytes.Replace(l[at], []byte(`read_file`), []byte(`read_fine`), 1)
+			return l
+		}, at + 1, []ledger.HarmKind{ledger.HarmBadHash}},
+		"deletion":   {func(l [][]byte) [][]byte { return slices.Delete(l, at, at+1) }, at + 1, []ledger.HarmKind{ledger.HarmWrongSeq, ledger.HarmBrokenLink}},
+		"insertion":  {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[3]) }, 4, []ledger.HarmKind{ledger.HarmDuplicate}},
+		"forgery":    {func(l [][]byte) [][]byte { return slices.Insert(l, at, forged(l[at])) }, at + 1, []ledger.HarmKind{ledger.HarmDuplicate}},
+		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []ledger.HarmKind{ledger.HarmDuplicate}},
+		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []ledger.HarmKind{ledger.HarmWrongSeq, ledger.HarmBrokenLink}},
+		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []ledger.HarmKind{ledger.HarmTruncated}},
+		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledger.HarmKind{ledger.HarmTruncated}}, // the last but the closing line
+	} {
+		t.Run(harm, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "ledger")
+			if err := os.CopyFS(dir, os.DirFS(p.ledgerDir())); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bytes.SplitAfter(bytes.TrimRight(data, "\n"), []byte("\n"))
+			lines[len(lines)-1] = append(bytes.Clone(lines[len(lines)-1]), '\n')
+			count := uint64(len(lines))
+			if err := os.WriteFile(filepath.Join(dir, name), bytes.Join(c.do(lines), nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			q := &place{t: t}
+			out, code := q.candor("ledger", "verify", dir, "--json")
+			var report ledger.Report
+			if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
+				t.Fatalf("%d %v %s", code, err, out)
+			}
+			want := c.seq
+			if want == 0 {
+				want = count - 1
+			}
+			if h := report.Harms[0]; h.Seq != want || !slices.Contains(c.kinds, h.Kind) {
+				t.Errorf("found is %s, not one of %v at %d", h, c.kinds, want)
+			}
+		})
+	}
+}
+
+// TestK16TheTailOfAKilledServerIsMissedToo cuts off what a killed server wrote last: it has signed nothing about it, but the one that came
+// after it has seen it.
+func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
+	killed := p.trailFile()
+	s.kill()
+	p.executor().end()
+	p.verify()
+	data, err := os.ReadFile(killed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimRight(data, "\x00\n"), []byte("\n"))
+	if err := os.WriteFile(killed, bytes.Join(lines[:len(lines)-1], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, code := p.candor("ledger", "verify", p.ledgerDir(), "--json")
+	var report ledger.Report
+	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
+		t.Fatalf("%d %v %s", code, err, out)
+	}
+	if h := report.Harms[0]; h.Kind != ledger.HarmTruncated || h.Seq != uint64(len(lines)) {
+		t.Errorf("found is %s, not that entry %d is gone", h, len(lines))
+	}
+}
+
+// TestK17ATornLastLineStopsNobody kills a server, leaves half a line behind its last entry, and starts another.
+func TestK17ATornLastLineStopsNobody(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.executor()
+	s.call("read_file", args{"path": "src/hello.txt"}).fine()
+	s.kill()
+	chain := p.trailFile()
+	whole, err := os.ReadFile(chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	torn := bytes.TrimRight(lines[len(lines)-2], "\n")
+	torn = torn[:len(torn)/2]
+	if err := os.WriteFile(chain, append(bytes.Clone(whole), torn...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := len(p.entries())
+
+	next := p.executor()
+	next.call("read_file", args{"path": "src/hello.txt"}).fine()
+	next.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
+	next.end()
+	p.verify()
+	if after, err := os.ReadFile(chain); err != nil || !bytes.Equal(after, whole) {
+		t.Errorf("the whole lines were not kept, and only they: %v", err)
+	}
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(chain), "evidence", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("the evidence is %v %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(data, torn) {
+		t.Errorf("the evidence holds %q, and torn was %q", data, torn)
+	}
+	entries := p.entries()
+	if len(entries) <= before+4 {
+		t.Errorf("there were %d entries, and now %d", before, len(entries))
+	}
+	if !slices.ContainsFunc(entries, func(e ledger.Record) bool {
+		return e.Kind == ledger.KindRecovered && strings.Contains(string(e.Data), fmt.Sprintf(`"cut":%d`, len(torn)))
+	}) {
+		t.Error("no entry tells of what was cut")
+	}
+}
+
+// TestK18TwoServersShareOneTrail has two servers write a thousand entries each into one folder at the same time.
+func TestK18TwoServersShareOneTrail(t *testing.T) {
+	t.Parallel()
+	const calls = 500 // of two entries
+	p := newPlace(t)
+	p.start().end() // so that what is made once is there
+	servers := []*stdio{p.executor(), p.executor()}
+	var both sync.WaitGroup
+	for _, s := range servers {
+		both.Go(func() {
+			for _, a := range s.flood(calls, func(int) string { return `{"name":"session_status","arguments":{}}` }) {
+				if failed, _ := a.m.Result().Path("isError").Bool(); failed || !a.m.Result().Present() {
+					t.Errorf("a call failed: %s", a.m.Bytes())
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
+	for _, s := range servers {
+		s.ownsAChain()
+		s.end()
+	}
+	p.verify()
+	type name struct {
+		chain string
+		seq   uint64
+	}
+	seen, status := map[name]bool{}, map[string]int{}
+	for _, e := range p.entries() {
+		if seen[name{e.Chain, e.Seq}] {
+			t.Errorf("%s/%d is there twice", e.Chain, e.Seq)
+		}
+		seen[name{e.Chain, e.Seq}] = true
+		if e.Tool == "session_status" {
+			status[e.SessionID]++
+		}
+	}
+	for session, n := range status {
+		if n != 2*calls {
+			t.Errorf("the session %s has %d entries", session, n)
+		}
+	}
+	if len(status) != len(servers) {
+		t.Errorf("%d sessions are on record", len(status))
+	}
+}
+
+// ownsAChain demands that the lock of one chain names this server.
+func (s *stdio) ownsAChain() {
+	s.t.Helper()
+	locks, err := filepath.Glob(filepath.Join(s.p.ledgerDir(), "kaiza-*", "lock"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, lock := range locks {
+		var holder struct {
+			Owner string `json:"owner"`
+			PID   int    `json:"pid"`
+		}
+		if data, err := os.ReadFile(lock); err == nil && json.Unmarshal(data, &holder) == nil && holder.PID == s.cmd.Process.Pid && holder.Owner != "" {
+			return
+		}
+	}
+	s.t.Errorf("no chain says that process %d holds it", s.cmd.Process.Pid)
+}
+
+// flood sends n calls, some at a time, and returns their answers, in the order in which they came. It ends when the server does.
+func (s *stdio) flood(n int, params func(i int) string) []answer {
+	const some = 16
+	onTheWay, ended := make(chan struct{}, some), make(chan struct{})
+	defer close(ended)
+	go func() { // beside the reading, or both sides would wait for each other
+		for i := range n {
+			select {
+			case onTheWay <- struct{}{}:
+			case <-ended:
+				return
+			}
+			if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", 1000+i, params(i)); err != nil {
+				return // it was killed
+			}
+		}
+	}()
+	var answers []answer
+	for len(answers) < n {
+		line, err := s.lines.ReadBytes('\n')
+		if err != nil {
+			return answers
+		}
+		if m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{}); len(m.ID()) > 0 {
+			answers = append(answers, answer{s.t, m})
+			<-onTheWay
+		}
+	}
+	return answers
+}

@@ -1,0 +1,140 @@
+package kaiza
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+const undoTool = "workbench undo"
+
+// Undoable returns the change that [Review.Undo] would undo, with the changes that this makes: the one with the id, or the newest that is
+// neither an undo nor undone. HASH_MISMATCH: a file is not as the change has left it, details.differences names it. FILE_READ_FAILED: what was
+// before is not kept. INVALID_INPUT_VALUE: there is no such change.
+func (r *Review) Undoable(ctx context.Context, id string) (PastChange, []ChangedFile, error) {
+	target, back, err := r.reverse(ctx, id)
+	return target, changed(back), err
+}
+
+func (r *Review) reverse(ctx context.Context, id string) (PastChange, []workspace.Change, error) {
+	all, err := r.changes(ctx)
+	if err != nil {
+		return PastChange{}, nil, err
+	}
+	at, err := chooseUndo(all, id)
+	if err != nil {
+		return PastChange{}, nil, err
+	}
+	target := all[at]
+	switch {
+	case target.past == nil:
+		return target, nil, candor.New(candor.CodeKaizaFileReadFailed, "What was before this change is not kept any more.",
+			candor.WithSuggestion("Restore the files from a backup or from version control."))
+	case target.UndoneBy != "":
+		return target, nil, candor.New(candor.CodeKaizaInvalidInputValue, "The change is undone already, by "+target.UndoneBy+".",
+			candor.WithSuggestion("To make it again, undo "+target.UndoneBy+"."))
+	}
+	back, differences, err := r.d.folder.Reverse(r.d.state, target.past)
+	switch {
+	case err != nil:
+		return target, nil, err
+	case len(differences) > 0:
+		target.Differences = differences
+		return target, nil, candor.New(candor.CodeKaizaHashMismatch, "The workspace is not as the change has left it: "+sinceThen(differences)+". Nothing was undone.",
+			candor.WithDetails(map[string]any{"differences": differences}),
+			candor.WithSuggestion("Undo the later changes first, or edit the files by hand."))
+	case len(back) == 0:
+		return target, nil, candor.New(candor.CodeKaizaInvalidInputValue, "The change has changed nothing, so there is nothing to undo.")
+	}
+	return target, back, nil
+}
+
+// chooseUndo returns where the change is that is meant, among all, the newest first.
+func chooseUndo(all []PastChange, id string) (int, error) {
+	if id != "" {
+		return findChange(all, id)
+	}
+	for i := range all {
+		if all[i].Undoes == "" && all[i].UndoneBy == "" {
+			return i, nil
+		}
+	}
+	return -1, candor.New(candor.CodeKaizaInvalidInputValue, "The workspace has no change that could be undone.")
+}
+
+// Undo puts the files of a change back as they were before, all of them or none, and returns the id under which that is recorded. It is an
+// effect like any other: reserved in the trail, journalled, completed, put right after a crash, and it can be undone itself. It holds the lock
+// of the workspace meanwhile; servers may be running. For the errors see [Review.Undoable], besides AUDIT_LOCK_FAILED if a call is
+// changing the workspace.
+func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target PastChange, err error) {
+	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	if err != nil {
+		return "", PastChange{}, err
+	}
+	defer func() { _ = release() }() // the system takes it back anyway
+	if err := r.k.clear(ctx, r, r.d); err != nil {
+		return "", PastChange{}, err
+	}
+	target, back, err := r.reverse(ctx, id)
+	if err != nil {
+		return "", target, err
+	}
+	undone, err = r.carryOut(ctx, target, back, by)
+	return undone, target, err
+}
+
+// carryOut reserves, commits and completes the way back. What cannot be completed in the trail is taken back.
+func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspace.Change, by string) (id string, err error) {
+	entry := func() ledger.Entry {
+		return ledger.Entry{Tool: undoTool, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: target.Plan,
+			Data: candor.DetailsOf(map[string]any{"files": changed(back), "undoes": target.ID, "by": by})}
+	}
+	id = rand.Text()
+	complete := func(error) error { return nil }
+	if r.trail != nil {
+		effect, err := r.trail.Reserve(ctx, entry())
+		if err != nil {
+			return "", err
+		}
+		id = effect.Call()
+		complete = func(failed error) error {
+			end := entry()
+			end.Outcome = ledger.OutcomeOK
+			if failed != nil {
+				end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)
+			}
+			_, err := effect.Complete(ctx, end)
+			return err
+		}
+	}
+	about, err := json.Marshal(note{Tool: undoTool, Plan: target.Plan, Undoes: target.ID, By: by})
+	if err != nil {
+		return "", err
+	}
+	staged, err := r.d.folder.Stage(r.d.state, id, back, about)
+	if err != nil {
+		return "", errors.Join(err, complete(err))
+	}
+	if err := staged.Commit(ctx); err != nil {
+		if staged.Stuck() { // the journal stays, and the reservation stays open until it is put right
+			return "", notUndone(err, nil)
+		}
+		return "", errors.Join(err, staged.Done(), complete(err))
+	}
+	if err := complete(nil); err != nil {
+		return "", r.k.undo(staged, err)
+	}
+	if err := staged.Archive(); err != nil { // the undo stands; its journal stays and is archived with the next change
+		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // only the journal could tell that it stands
+			return "", r.k.undo(staged, err)
+		}
+		r.Logger().Warn("the journal of an undo could not be archived", slog.Any("error", err))
+	}
+	return id, nil
+}

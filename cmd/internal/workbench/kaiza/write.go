@@ -1,0 +1,261 @@
+package kaiza
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"unicode"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/patch"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+)
+
+type writeArgs struct {
+	Path         string  `json:"path"`
+	Content      *string `json:"content"`
+	Patch        *string `json:"patch"`
+	Encoding     string  `json:"encoding"`
+	PreviousHash string  `json:"previous_hash"`
+	Plan         string  `json:"plan_hash"`
+	MakeDirs     bool    `json:"make_dirs"`
+	Executable   *bool   `json:"executable"`
+}
+
+const planProperty = `"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$","description":"The hash of an approved plan that covers the file. Not needed below docs/reports/."}`
+
+// changeCodes are what a change can lead to.
+var changeCodes = append([]candor.Code{
+	candor.CodeKaizaInsufficientPermissions, candor.CodeKaizaFileNotFound, candor.CodeKaizaFileAlreadyExists, candor.CodeKaizaFileReadFailed,
+	candor.CodeKaizaFileWriteFailed, candor.CodeKaizaPatchInvalid, candor.CodeKaizaPatchApplyFailed, candor.CodeKaizaHashMismatch,
+	candor.CodeKaizaPlanNotFound, candor.CodeKaizaPlanNotApproved, candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanScopeViolation,
+	candor.CodeKaizaPolicyViolation, candor.CodeKaizaRustPolicyViolation, candor.CodeKaizaPreflightFailed,
+}, pathCodes...)
+
+func (k *System) writeFile() workbench.Tool {
+	return workbench.Tool{
+		Name: "write_file", Title: "Write a file", Destructive: true, Idempotent: true,
+		About: "Create a file, or replace one whose hash you give as previous_hash, within an approved plan. " +
+			"Below docs/reports/ no plan is needed, and a report written there unlocks a locked session.",
+		Input: `{` + pathProperty + `,
+"content":{"type":"string","maxLength":8388608,"description":"The whole new content. Give this or patch."},
+"patch":{"type":"string","maxLength":1048576,"description":"A unified diff against the current content. Give this or content."},
+"encoding":{"type":"string","enum":["utf-8","base64"],"description":"How content is given. Default utf-8."},
+"previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned. Needed to replace a file."},
+` + planProperty + `,
+"make_dirs":{"type":"boolean","description":"Make missing folders on the way."},
+"executable":{"type":"boolean","description":"Set or clear the executable bit. Without it a file keeps its mode."}}`,
+		Required: []string{"path"},
+		Codes:    changeCodes,
+		Run:      workbench.Handle(k.write),
+	}
+}
+
+func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (workbench.Reply, error) {
+	d, p, err := k.named(c, in.Path)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	if (in.Content == nil) == (in.Patch == nil) {
+		return workbench.Reply{}, wrongValue("/content", "give either content or patch")
+	}
+	ch := &change{plan: in.Plan, report: inReports(p)}
+	if err := k.needsPlan(d, ch); err != nil {
+		return workbench.Reply{}, err
+	}
+	before, err := current(d, p, in.PreviousHash, in.Patch != nil)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	after, err := in.after(before)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	if ch.report && !saysSomething(after) {
+		return workbench.Reply{}, wrongValue("/content", "a report must say something")
+	}
+	if ch.report && before != nil && bytes.Equal(before.Content, after) && d.locked() != nil {
+		return workbench.Reply{}, wrongValue("/content", "this report was there before; say what has happened since")
+	}
+	if ch.report && in.Executable != nil && *in.Executable {
+		return workbench.Reply{}, wrongValue("/executable", "a report is not executable")
+	}
+	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report, Mode: modeWith(before, in.Executable)}}
+	done, err := k.finish(ctx, c, d, ch)
+	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound && !ch.files[0].MakeDirs {
+		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
+	}
+	return done, err
+}
+
+// finish makes a change and tells of it.
+func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *change) (workbench.Reply, error) {
+	wasLocked := d.locked()
+	if err := k.make(ctx, c, d, ch); err != nil {
+		return workbench.Reply{}, err
+	}
+	checks := make([]string, 0, len(ch.checks))
+	for _, check := range ch.checks {
+		checks = append(checks, check.Name)
+	}
+	out := map[string]any{"files": ch.told(), "checks": checks}
+	if ch.plan != "" {
+		out["plan_hash"] = ch.plan
+	}
+	if ch.report && wasLocked != nil {
+		if still := d.locked(); still != nil {
+			out["still_locked"] = still.shownTo(c.Session.ID)
+		} else {
+			out["unlocked"] = wasLocked.shownTo(c.Session.ID)
+		}
+	}
+	return reply(out)
+}
+
+// saysSomething reports a text with at least one letter or digit in it: a report is for people.
+func saysSomething(content []byte) bool {
+	return bytes.ContainsFunc(content, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
+}
+
+// needsPlan makes the plan's name whole, so that the trail and the envelope hold the hash and not a part of it.
+func (k *System) needsPlan(d *desk, ch *change) error {
+	switch {
+	case ch.report:
+		ch.plan = ""
+		return nil
+	case ch.plan == "":
+		return candor.New(candor.CodeKaizaMissingRequiredField, "plan_hash is missing: a change needs an approved plan.",
+			candor.WithIssues(candor.Issue{Path: "/plan_hash", Rule: "required", Message: `the key "plan_hash" is missing`}),
+			candor.WithSuggestion("Choose an approved plan with list_plans and give its hash as plan_hash."))
+	}
+	stored, err := d.plans.Load(ch.plan)
+	if err != nil {
+		return err
+	}
+	ch.plan = stored.Hash
+	return nil
+}
+
+// current returns the file as it is, nil if there is none and none is expected.
+func current(d *desk, p workspace.Path, previous string, patching bool) (*workspace.File, error) {
+	file, err := d.folder.Read(p)
+	code := candor.CodeOf(err)
+	switch {
+	case code == candor.CodeKaizaFileNotFound || code == candor.CodeKaizaPathNotFound:
+		if previous != "" || patching {
+			return nil, err
+		}
+		return nil, nil //nolint:nilnil // there is no file, and none is needed
+	case code == candor.CodeKaizaFileReadFailed && !patching: // a folder, or nothing that could be replaced
+		return nil, candor.New(candor.CodeKaizaFileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
+			candor.WithSuggestion("List the folder and choose the name of a file, or a new name."))
+	case err != nil:
+		return nil, err
+	case previous == "" && !patching:
+		return nil, candor.New(candor.CodeKaizaFileAlreadyExists, p.String()+" exists already.",
+			candor.WithSuggestion("Read the file and give its hash as previous_hash to replace it, or choose another name."))
+	case previous != "" && previous != file.Hash:
+		return nil, candor.New(candor.CodeKaizaHashMismatch, p.String()+" is not as it was when its hash was taken.")
+	}
+	return &file, nil
+}
+
+// after returns the new content.
+func (in *writeArgs) after(before *workspace.File) ([]byte, error) {
+	switch {
+	case in.Patch != nil:
+		return patched(*in.Patch, before)
+	case in.Encoding == "base64":
+		content, err := base64.StdEncoding.DecodeString(*in.Content)
+		if err != nil {
+			return nil, wrongValue("/content", "it is no base64")
+		}
+		return content, nil
+	}
+	return []byte(*in.Content), nil
+}
+
+// patched applies a patch of exactly one file, whatever name the patch gives it.
+func patched(text string, before *workspace.File) ([]byte, error) {
+	file, err := patch.ParseOne([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return file.Apply(before.Content)
+}
+
+// wrongValue says in the sentence what is wrong: the envelope of this system has no place for issues.
+func wrongValue(path, message string) *candor.Error {
+	issue := candor.Issue{Path: path, Rule: "value", Message: message}
+	return candor.New(candor.CodeKaizaInvalidInputValue, sentence(candor.CodeKaizaInvalidInputValue, issue)+".", candor.WithIssues(issue))
+}
+
+type patchArgs struct {
+	Patch string `json:"patch"`
+	Plan  string `json:"plan_hash"`
+}
+
+func (k *System) applyPatch() workbench.Tool {
+	return workbench.Tool{
+		Name: "apply_patch", Title: "Apply a patch", Destructive: true,
+		About: "Apply a unified diff that changes, creates or removes files, all of them or none, within an approved plan.",
+		Input: `{"patch":{"type":"string","minLength":1,"maxLength":1048576,"description":"A unified diff with paths relative to the workspace."},
+` + planProperty + `}`,
+		Required: []string{"patch", "plan_hash"},
+		Codes:    changeCodes,
+		Run:      workbench.Handle(k.patch),
+	}
+}
+
+func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	files, err := patch.Parse([]byte(in.Patch))
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	ch := &change{plan: in.Plan}
+	if err := k.needsPlan(d, ch); err != nil {
+		return workbench.Reply{}, err
+	}
+	for _, f := range files {
+		one, err := patchOne(d, f)
+		if err != nil {
+			return workbench.Reply{}, err
+		}
+		ch.files = append(ch.files, one)
+	}
+	return k.finish(ctx, c, d, ch)
+}
+
+// patchOne is what a patch makes of one file.
+func patchOne(d *desk, f patch.File) (workspace.Change, error) {
+	name := f.New
+	if f.Kind == patch.Delete {
+		name = f.Old
+	}
+	p, err := d.folder.Parse(name)
+	if err != nil {
+		return workspace.Change{}, err
+	}
+	if f.Kind == patch.Create {
+		_, err := current(d, p, "", false)
+		if candor.CodeOf(err) == candor.CodeKaizaFileAlreadyExists {
+			err = candor.From(err).With(candor.WithSuggestion("Give a patch of the file as it is, with its name after ---, or choose another name."))
+		}
+		if err != nil {
+			return workspace.Change{}, err
+		}
+		after, err := f.Apply(nil)
+		return workspace.Change{Path: p, After: after, MakeDirs: true}, err
+	}
+	before, err := current(d, p, "", true)
+	if err != nil {
+		return workspace.Change{}, err
+	}
+	after, err := f.Apply(before.Content)
+	return workspace.Change{Path: p, Before: before, After: after, Delete: f.Kind == patch.Delete}, err
+}

@@ -1,0 +1,62 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/policy"
+)
+
+// TestRustCodeInDisguiseIsRefused writes what rustc compiles all the same.
+func TestRustCodeInDisguiseIsRefused(t *testing.T) {
+	for code, rule := range map[string]string{
+		"let a = b./**/unwrap();":                       "RUST_NO_UNWRAP", // a comment is white space
+		"let a = b. // why\n unwrap();":                 "RUST_NO_UNWRAP",
+		"panic/* x */!(\"x\")":                          "RUST_NO_PANIC",
+		"#/**/[/**/allow/**/(dead_code)]":               "RUST_NO_ALLOW",
+		"let a = b.\vunwrap();":                         "RUST_NO_UNWRAP", // and so are these
+		"let a = b.\u0085unwrap();":                     "RUST_NO_UNWRAP",
+		"let a = b.\u200eunwrap();":                     "RUST_NO_UNWRAP",
+		"let a = b.\u200funwrap();":                     "RUST_NO_UNWRAP",
+		"let a = b.\u2028unwrap();":                     "RUST_NO_UNWRAP",
+		"todo\u2029!()":                                 "RUST_NO_TODO",
+		"let s =\u2028r#\"\\\"#; todo!(); // \"":        "RUST_NO_TODO", // the raw text begins behind the separator
+		"let a = b.r#unwrap();":                         "RUST_NO_UNWRAP",
+		"x.map(Option::r#unwrap)":                       "RUST_NO_UNWRAP",
+		"b.r#expect(\"x\")":                             "RUST_NO_EXPECT",
+		"r#todo!()":                                     "RUST_NO_TODO",
+		"#[cfg_attr(all(), allow(dead_code))]":          "RUST_NO_ALLOW",
+		"#![cfg_attr(not(x),\n allow(warnings))]":       "RUST_NO_ALLOW",
+		"fn f() { todo!() }\nmod m { #![cfg(test)] }":   "RUST_NO_TODO", // that is the module's, and not the file's
+		"match x { #[cfg(test)] A => 1, B => todo!() }": "RUST_NO_TODO", // that is one arm's
+		"f(#[cfg(test)] a, b.unwrap());":                "RUST_NO_UNWRAP",
+		"let s = stringify!(#[test]); todo!()":          "RUST_NO_TODO",
+		"let n = g(stringify!(#[test]), b.unwrap());":   "RUST_NO_UNWRAP",
+		"S { #[cfg(test)] a: 1, b: c.unwrap() }":        "RUST_NO_UNWRAP",
+		"[#[cfg(test)] a, b.unwrap()]; f();":            "RUST_NO_UNWRAP",
+	} {
+		e := check(t, policy.Default(), "src/a.rs", "", code)
+		if e == nil || e.Code() != candor.CodeKaizaRustPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"`+rule+`"`) {
+			t.Errorf("%q: %v", code, e)
+		}
+	}
+}
+
+// TestATestWithCommasMayStay: what ends a field or an arm does not end an item.
+func TestATestWithCommasMayStay(t *testing.T) {
+	for _, code := range []string{
+		"#[test]\nfn a<A, B>(x: A, y: B) -> [u8; 2] where A: X, B: Y { x.unwrap() }",
+		"#[test]\n#[ignore]\nfn a() { x.unwrap() }",
+		"#[cfg(test)]\npub(crate) mod t { fn a() { f(1, x.unwrap()) } }",
+		"#[cfg(test)]\nimpl<A, B> X<A, B> for Y { fn a() { x.unwrap() } }",
+		"#[cfg(test)]\nmacro_rules! m { () => { x.unwrap(), 1 } }",
+		"#[cfg(test)] let (a, b) = (1, x.unwrap());",
+		"// for tests\n#![allow_x]\n#![cfg(test)]\nfn a() { x.unwrap() }",
+		"match x { #[cfg(test)] A => f(1, b.unwrap()), B => 2 }",
+	} {
+		if e := check(t, policy.Default(), "src/a.rs", "", code); e != nil {
+			t.Errorf("%q: %v", code, e)
+		}
+	}
+}

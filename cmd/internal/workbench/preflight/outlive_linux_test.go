@@ -1,0 +1,130 @@
+package preflight_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+)
+
+// escapes are what a check can do so as not to be found in its process group: a session of its own, and one more whose parent has ended.
+// Each that it starts writes its process down, ignores what may be ignored, and stays.
+const escapes = `
+stay='trap "" TERM HUP INT; echo $$ > $0.tmp; mv $0.tmp $0; while :; do sleep 1; done'
+sh -c "$stay" pids/child &
+setsid sh -c "$stay" pids/session &
+(setsid sh -c 'sh -c "$0" pids/daemon & ' "$stay" &)
+while ! [ -e pids/child -a -e pids/session -a -e pids/daemon ]; do sleep 0.01; done
+`
+
+// left returns the names of those whose processes still run.
+func left(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "pids", "*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v %v: not all were started", files, err)
+	}
+	var alive []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		if running(pid) {
+			alive = append(alive, filepath.Base(file))
+		}
+	}
+	return alive
+}
+
+// burrow is a folder in which those that escape write themselves down. In the end none of them is there, whatever the test has found.
+func burrow(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "pids"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		files, _ := filepath.Glob(filepath.Join(dir, "pids", "*"))
+		for _, file := range files {
+			text, _ := os.ReadFile(file)
+			if pid, _ := strconv.Atoi(strings.TrimSpace(string(text))); pid > 1 && running(pid) {
+				if p, err := os.FindProcess(pid); err == nil {
+					_ = p.Kill()
+				}
+			}
+		}
+	})
+	return dir
+}
+
+func TestNobodyEscapesTheEndOfACheck(t *testing.T) {
+	for name, end := range map[string]string{"passes": "exit 0", "fails": "exit 3", "is killed": "kill -9 $$", "kills its group": "kill -9 0", "hangs": "sleep 100"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := burrow(t)
+			c := shell(escapes + end)
+			if name == "hangs" {
+				c.Timeout = 2 * time.Second
+			}
+			report, err := preflight.Run(t.Context(), dir, []preflight.Command{c}, options())
+			if (err == nil) != (name == "passes") || report.Results[0].TimedOut != (name == "hangs") {
+				t.Errorf("%v %+v", err, report)
+			}
+			if alive := left(t, dir); len(alive) > 0 {
+				t.Errorf("still there: %v", alive)
+			}
+		})
+	}
+}
+
+// TestNobodyEscapesTheEndOfTheServer kills the process that runs the check.
+func TestNobodyEscapesTheEndOfTheServer(t *testing.T) {
+	dir := burrow(t)
+	server := exec.CommandContext(t.Context(), self(), "serve", dir, escapes+"touch pids.complete; sleep 100")
+	server.Stderr = os.Stderr
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "pids.complete")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if alive := left(t, dir); len(alive) != 3 {
+		t.Errorf("before the end of the server only these are there: %v", alive)
+	}
+	_ = server.Process.Kill()
+	_ = server.Wait()
+	for try := 0; len(left(t, dir)) > 0; try++ {
+		if try == 2000 {
+			t.Fatalf("still there: %v", left(t, dir))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// serve is the server that is killed.
+func serve(dir, script string) {
+	report, err := preflight.Run(context.Background(), dir, []preflight.Command{shell(script)}, options())
+	fmt.Fprintln(os.Stderr, "the check has ended:", report, err)
+}
+
+// TestMemoryOfThoseThatLeaveTheGroupCounts has each process hold less than the limit, all together more, and all but one in other sessions.
+func TestMemoryOfThoseThatLeaveTheGroupCounts(t *testing.T) {
+	c := shell("for i in 1 2 3; do setsid dd if=/dev/zero of=/dev/null bs=150M & done; wait") // no program of ours: the race detector needs memory of its own
+	c.Memory, c.Timeout = 400<<20, 10*time.Second
+	r, err := run(t, c)
+	if err == nil || !r.OverMemory {
+		t.Errorf("%+v %v", r, err)
+	}
+}

@@ -1,0 +1,274 @@
+package preflight_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+)
+
+func init() { runtime.LockOSThread() } // TestMain runs on the first thread
+
+// The test binary plays the commands: its first argument says which.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "guard":
+			code := make(chan int)
+			go func() { code <- preflight.Guard(os.Args[2:]) }() // on any thread but the first
+			os.Exit(<-code)
+		case "serve":
+			serve(os.Args[2], os.Args[3])
+			os.Exit(0)
+		case "fate":
+			var fate int
+			_ = unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&fate)), 0, 0, 0)
+			fmt.Println(syscall.Signal(fate))
+			os.Exit(0)
+		case "eat":
+			eat(os.Args[2])
+			os.Exit(0)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// eat holds that many MiB until it is stopped.
+func eat(size string) {
+	n, _ := strconv.Atoi(size)
+	held := make([]byte, n<<20)
+	for i := 0; i < len(held); i += 4096 {
+		held[i] = 1
+	}
+	fmt.Println("ate", len(held)>>20)
+	time.Sleep(time.Minute)
+	fmt.Println(held[0])
+}
+
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+func options() preflight.Options { return preflight.Options{Self: []string{self(), "guard"}} }
+
+func shell(script string) preflight.Command {
+	return preflight.Command{Name: "check", Run: []string{"sh", "-c", script}}
+}
+
+func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
+	t.Helper()
+	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, options())
+	if len(report.Results) != 1 {
+		t.Fatalf("%d results", len(report.Results))
+	}
+	e, ok := errors.AsType[*candor.Error](err)
+	if err != nil && (!ok || e.Code() != candor.CodeKaizaPreflightFailed || e.Validate() != nil) {
+		t.Errorf("%v", err)
+	}
+	if (err == nil) != report.Results[0].OK() {
+		t.Errorf("%v, but %+v", err, report.Results[0])
+	}
+	return report.Results[0], e
+}
+
+func TestACommandThatPassesPasses(t *testing.T) {
+	r, err := run(t, shell("echo fine; cat; pwd | grep -q TestACommand"))
+	if err != nil || r.Exit != 0 || r.Output != "fine\n" {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// TestACommandDiesWithItsServer asks the kernel what happens to the command when its parent ends. The limits are set on a thread that is
+// not the first: there the wish that came with the process does not count.
+func TestACommandDiesWithItsServer(t *testing.T) {
+	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(), "fate"}})
+	if err != nil || r.Output != "killed\n" {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestTheFirstFailureEndsTheRun(t *testing.T) {
+	bad := shell("echo broken; exit 3")
+	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{shell("true"), bad, shell("true")}, preflight.Options{})
+	e, ok := errors.AsType[*candor.Error](err)
+	if !ok || e.Code() != candor.CodeKaizaPreflightFailed || len(report.Results) != 2 {
+		t.Fatalf("%v %+v", err, report)
+	}
+	for _, want := range []string{`"command":"check"`, `"exit":3`, `"output":["broken"]`, `"reason":"ended with exit code 3"`} {
+		if !strings.Contains(e.Details().String(), want) {
+			t.Errorf("%s lacks %s", e.Details(), want)
+		}
+	}
+}
+
+func TestACommandThatHangsIsEnded(t *testing.T) {
+	c := shell("sleep 600 & sleep 600")
+	c.Timeout = 300 * time.Millisecond
+	r, err := run(t, c)
+	if err == nil || !r.TimedOut || r.Signal != "killed" || !strings.Contains(err.Message(), "longer than 300ms") {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestASignalIsTold(t *testing.T) {
+	r, err := run(t, shell("kill -SEGV $$"))
+	if r.Exit != -1 || !strings.Contains(r.Signal, "segmentation") || !strings.Contains(err.Details().String(), `"signal"`) {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+func TestNothingOfACommandOutlivesIt(t *testing.T) {
+	dir := t.TempDir()
+	script := fmt.Sprintf("sleep 600 & echo $! > %s/pid; (sh -c 'trap \"\" TERM HUP; sleep 601' &) ; echo $$ > %s/group", dir, dir)
+	if _, err := run(t, shell(script)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	if running(pid) {
+		t.Errorf("process %d is still there", pid)
+	}
+	text, _ = os.ReadFile(filepath.Join(dir, "group"))
+	group, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	if group == 0 || syscall.Kill(-group, 0) == nil && anybody(t, group) {
+		t.Errorf("group %d is still there", group)
+	}
+}
+
+func running(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return pid == 0 || err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+func anybody(t *testing.T, group int) bool {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		text, _ := os.ReadFile(file)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 3 && f[0] != "Z" && f[2] == strconv.Itoa(group) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestOfMuchOutputTheEndIsKept(t *testing.T) {
+	c := shell("head -c 10485760 /dev/zero | tr '\\0' 'x' | fold -w 99; echo the end; exit 1")
+	c.Output = 1000
+	r, _ := run(t, c)
+	if len(r.Output) > 1010 || !strings.HasPrefix(r.Output, "…\n") || !strings.HasSuffix(r.Output, "the end\n") {
+		t.Errorf("%d bytes: %q", len(r.Output), r.Output)
+	}
+	c.Output = 0
+	r, err := run(t, c)
+	if len(r.Output) < 60<<10 || len(r.Output) > preflight.DefaultOutput+10 {
+		t.Errorf("%d bytes", len(r.Output))
+	}
+	var d struct{ Output []string }
+	if err.Details().Decode(&d) != nil || len(d.Output) < 30 || len(strings.Join(d.Output, "\n")) > 4<<10 || !strings.HasSuffix(d.Output[len(d.Output)-1], "the end") {
+		t.Errorf("%d lines in the error", len(d.Output))
+	}
+}
+
+func TestACommandThatHoldsTooMuchIsEnded(t *testing.T) {
+	c := preflight.Command{Name: "eat", Run: []string{self(), "eat", "300"}, Memory: 100 << 20}
+	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{})
+	if err == nil || !report.Results[0].OverMemory || !strings.Contains(err.Error(), "more memory than 100 MiB") {
+		t.Errorf("watching alone: %+v %v", report, err)
+	}
+	c.Run[2] = "3000"
+	r, _ := run(t, c)
+	if r.OK() || strings.Contains(r.Output, "ate 3000") {
+		t.Errorf("with limits: %+v", r)
+	}
+}
+
+func TestLimitsAreInForce(t *testing.T) {
+	c := shell("ulimit -d; ulimit -c; ulimit -f")
+	c.Memory = 512 << 20
+	r, err := run(t, c)
+	if err != nil || !strings.HasPrefix(r.Output, "524288\n0\n") || strings.Contains(r.Output, "unlimited") {
+		t.Errorf("%q %v", r.Output, err)
+	}
+}
+
+func TestAMissingCommandIsTold(t *testing.T) {
+	missing := preflight.Command{Name: "lint", Run: []string{"no-such-command-anywhere"}}
+	r, err := run(t, missing)
+	if !r.Missing || !strings.Contains(err.Message(), "could not be started") {
+		t.Errorf("%+v %v", r, err)
+	}
+	if err := preflight.Lookup([]preflight.Command{shell("true"), missing}); err == nil || !strings.Contains(err.Error(), `"lint"`) || !strings.Contains(err.Error(), "hint:") {
+		t.Error(err)
+	}
+	if err := preflight.Lookup([]preflight.Command{shell("true")}); err != nil {
+		t.Error(err)
+	}
+	for _, line := range [][]string{nil, {""}, {"./check.sh"}, {"bin/check"}} {
+		if preflight.Lookup([]preflight.Command{{Name: "x", Run: line}}) == nil {
+			t.Errorf("%q is found", line)
+		}
+	}
+}
+
+func TestSecretsAndControlsDoNotGetOut(t *testing.T) {
+	secret := "gh" + "p_" + strings.Repeat("a1B2", 9)
+	t.Setenv("DEPLOY_TOKEN", secret)
+	t.Setenv("WANTED", "wanted-value")
+	c := shell("env; printf '\\033[31mred\\033[0m\\n'; echo token " + secret + "; exit 1")
+	c.Env = []string{"WANTED"}
+	r, err := run(t, c)
+	text, _ := err.MarshalJSON()
+	if strings.Contains(r.Output+string(text), secret) || strings.Contains(r.Output, "\x1b") || !strings.Contains(r.Output, "\nred\n") {
+		t.Errorf("%q", r.Output)
+	}
+	if strings.Contains(r.Output, "DEPLOY_TOKEN") || !strings.Contains(r.Output, "WANTED=wanted-value") || !strings.Contains(r.Output, "PATH=") {
+		t.Errorf("the environment is not what was asked for: %q", r.Output)
+	}
+}
+
+func TestTheEndOfTheCallEndsTheCommand(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "pid")); err == nil {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	report, err := preflight.Run(ctx, dir, []preflight.Command{shell("echo $$ > tmp; mv tmp pid; sleep 600"), shell("true")}, preflight.Options{})
+	if !errors.Is(err, context.Canceled) || len(report.Results) != 1 || report.Results[0].TimedOut {
+		t.Errorf("%v %+v", err, report)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
+	if pid, _ := strconv.Atoi(strings.TrimSpace(string(text))); running(pid) {
+		t.Error("it still runs")
+	}
+}

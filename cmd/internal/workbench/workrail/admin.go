@@ -1,0 +1,131 @@
+package workrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+)
+
+// Admin is the state of the server for the person who runs it. It may be used while servers use the same state.
+type Admin struct {
+	s   *System
+	now func() time.Time
+}
+
+// OpenAdmin opens the state that o names. It does not need the keys of tokens, so that it works when they are damaged.
+func OpenAdmin(o Options, now func() time.Time) (*Admin, error) {
+	s := &System{o: o, library: library{o.Workflows}}
+	sessions, err := s.folder("sessions")
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	wait := o.LockWait
+	if wait <= 0 {
+		wait = 2 * time.Second // a person has more time than an agent
+	}
+	s.sessions = session.NewStore(sessions, session.Options{LockWait: wait}, fold)
+	if s.snapshots.root, err = s.folder("snapshots"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return &Admin{s: s, now: now}, nil
+}
+
+// Close gives the folders back.
+func (a *Admin) Close() error { return a.s.Close() }
+
+// IDs returns the ids of all sessions, sorted.
+func (a *Admin) IDs() ([]string, error) { return a.s.sessions.IDs() }
+
+// AmbiguousError says that several sessions have ids with the same beginning.
+type AmbiguousError struct{ IDs []string }
+
+// Error names some of them.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%d sessions have ids that begin so: %s", len(e.IDs), strings.Join(e.IDs[:min(len(e.IDs), 5)], ", "))
+}
+
+// Find returns the id of the session whose id begins with a text. The error is [session.ErrNotFound] or an [*AmbiguousError].
+func (a *Admin) Find(prefix string) (string, error) {
+	ids, err := a.IDs()
+	if err != nil {
+		return "", err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, strings.ToLower(prefix)) })
+	switch {
+	case len(ids) == 0 || prefix == "":
+		return "", session.ErrNotFound
+	case len(ids) > 1:
+		return "", &AmbiguousError{ids}
+	}
+	return ids[0], nil
+}
+
+// Progress is called before each of n things is looked at. It may be nil.
+type Progress func(i, n int)
+
+func (p Progress) at(i, n int) {
+	if p != nil {
+		p(i, n)
+	}
+}
+
+// Sessions describes all sessions, those that were changed last first. One that cannot be read is listed with the problem.
+func (a *Admin) Sessions(ctx context.Context, progress Progress) ([]Info, error) {
+	ids, err := a.IDs()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Info, 0, len(ids))
+	for i, id := range ids {
+		progress.at(i, len(ids))
+		info, err := a.Session(ctx, id)
+		switch {
+		case errors.Is(err, session.ErrNotFound): // removed meanwhile
+			continue
+		case err != nil:
+			return all, err
+		}
+		all = append(all, info)
+	}
+	slices.SortStableFunc(all, func(x, y Info) int { return y.Updated.Compare(x.Updated) })
+	return all, nil
+}
+
+// RotateKeys makes a key that signs tokens from now on, and returns all keys. Keys that do not exist are made.
+func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
+	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	if err != nil {
+		return nil, err
+	}
+	err = keys.Rotate(a.now())
+	return keys.Keys(), err
+}
+
+// RetireKeys forgets all keys but the one that signs, and returns those that are left.
+func (a *Admin) RetireKeys() (left []token.KeyInfo, retired int, err error) {
+	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	if err != nil {
+		return nil, 0, err
+	}
+	retired, err = keys.Retire()
+	return keys.Keys(), retired, err
+}
+
+// Keys returns the keys. The error is [fs.ErrNotExist] if no server has made one yet.
+func (a *Admin) Keys() ([]token.KeyInfo, error) {
+	if _, err := a.s.o.State.Root().Lstat(token.File); errors.Is(err, fs.ErrNotExist) {
+		return nil, fs.ErrNotExist
+	}
+	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	if err != nil {
+		return nil, err
+	}
+	return keys.Keys(), nil
+}

@@ -1,0 +1,34 @@
+package workrail_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
+)
+
+// binary is the shipped program. The tests of this package drive it as clients do and see nothing of its inside.
+var binary string
+
+var long = flag.Bool("long", false, "run the long forms: 1,000 fights, 200 kills, 1,000 runs of the scripted agent")
+
+// rounds returns how often a test repeats something.
+func rounds(usual, many int) int {
+	switch {
+	case *long:
+		return many
+	case testing.Short():
+		return max(1, usual/4)
+	default:
+		return usual
+	}
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
+		_ = only.Value.Set("W10|Every.*Has") // calls run beside each other there only; the rest runs without the detector
+	}
+	os.Exit(testbinary.Run(m, raced, &binary))
+}

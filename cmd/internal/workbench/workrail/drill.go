@@ -1,0 +1,66 @@
+package workrail
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+)
+
+// drills are ways in which a handler can fail that no caller can bring about. They take the way of real failures.
+var drills = map[string]func(s *System, ctx context.Context) error{
+	"panic": func(*System, context.Context) error { panic(errors.New("the drill panicked")) }, //nolint:forbidigo // that is the drill
+	"error": func(*System, context.Context) error { return errors.New("the drill returned an error") },
+	"timeout": func(s *System, ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 0)
+		defer cancel()
+		_, err := s.workflow(ctx, "bug-hunt")
+		return err
+	},
+	"unsendable": func(*System, context.Context) error {
+		loop := map[string]any{"nan": math.NaN(), "channel": make(chan int)}
+		loop["self"] = loop
+		return failure(candor.CodeWorkrailPreconditionFailed, "", "", loop, nil)
+	},
+	"huge": func(*System, context.Context) error {
+		huge := strings.Repeat("huge … ", 1<<17)
+		return failure(candor.CodeWorkrailPreconditionFailed, huge, huge, map[string]any{"huge": huge, "…": huge}, errors.New(huge))
+	},
+	"too_many_blockers": func(s *System, _ context.Context) error {
+		return s.blockedBy(make([]blocker, maxBlockers+1))
+	},
+	"long_blocker_message": func(s *System, _ context.Context) error {
+		return s.blockedBy([]blocker{{Message: strings.Repeat("m", maxMessageBytes+1)}})
+	},
+	"long_blocker_fix": func(s *System, _ context.Context) error {
+		return s.blockedBy([]blocker{{SuggestedFix: strings.Repeat("f", maxFixBytes+1)}})
+	},
+}
+
+// blockedBy makes a report about no session; only its budget is checked.
+func (s *System) blockedBy(all []blocker) error {
+	_, err := s.block(&standing{next: &stepView{}}, &attempt{}, all)
+	return err
+}
+
+func (s *System) drill() workbench.Tool {
+	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
+	return workbench.Tool{
+		Name: "drill", Title: "Fail on request",
+		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
+		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
+		Required: []string{"kind"},
+		Codes:    []candor.Code{candor.CodeWorkrailPreconditionFailed},
+		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, in struct {
+			Kind string `json:"kind"`
+		},
+		) (workbench.Reply, error) {
+			return workbench.Reply{}, drills[in.Kind](s, ctx)
+		}),
+	}
+}

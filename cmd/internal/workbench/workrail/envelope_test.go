@@ -1,0 +1,268 @@
+package workrail_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/shape"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// The bounds of an envelope, as the contract states them.
+const (
+	maxMessage    = candor.MaxMessage
+	maxSuggestion = candor.MaxSuggestion
+	maxEnvelope   = candor.MaxMessage + candor.MaxSuggestion + candor.MaxDetails + 512
+)
+
+func members(v wire.Value) []string {
+	var names []string
+	for name := range v.Members() {
+		text, _ := name.Str()
+		names = append(names, text)
+	}
+	return names
+}
+
+// wellFormed holds a failure to everything that is true of all of them: W2, W3, W6, W14 and W17.
+func (a answer) wellFormed() answer {
+	a.t.Helper()
+	e := a.envelope()
+	allowed := []string{"code", "message", "retry", "suggestion", "details", "dev.candor/error"}
+	names := members(e)
+	for _, name := range names {
+		if !slices.Contains(allowed, name) {
+			a.t.Errorf("the envelope has a member %s", name)
+		}
+	}
+	for _, name := range []string{"code", "message", "retry"} {
+		if !slices.Contains(names, name) {
+			a.t.Errorf("the envelope lacks %s: %s", name, e.Raw())
+		}
+	}
+	for _, name := range []string{"details", "suggestion"} {
+		if e.Path("details", name).Present() {
+			a.t.Errorf("details hold %s: %s", name, e.Raw())
+		}
+	}
+	if !a.m.Error().Present() && string(a.m.Result().Path("structuredContent").Raw()) != string(e.Raw()) {
+		a.t.Errorf("structuredContent is not the envelope")
+	}
+	a.retryIsSound()
+	a.bounded()
+	a.leaksNothing()
+	a.doesNotContradict()
+	return a
+}
+
+func (a answer) retryIsSound() {
+	a.t.Helper()
+	retry := a.envelope().Path("retry")
+	kind, _ := retry.Path("kind").Str()
+	after, hasAfter := retry.Path("afterMs").Int64()
+	switch kind {
+	case "not_retryable", "retryable_immediate":
+		if hasAfter || len(members(retry)) != 1 {
+			a.t.Errorf("retry is %s", retry.Raw())
+		}
+	case "retryable_after_ms":
+		if !hasAfter || after <= 0 || len(members(retry)) != 2 {
+			a.t.Errorf("retry is %s", retry.Raw())
+		}
+	default:
+		a.t.Errorf("the kind of retry is %q", kind)
+	}
+}
+
+func (a answer) bounded() {
+	a.t.Helper()
+	for path, limit := range map[string]int{"message": maxMessage, "suggestion": maxSuggestion} {
+		text, _ := a.canonical().Path(path).Str()
+		if len(text) > limit || !utf8.ValidString(text) || strings.ContainsRune(text, utf8.RuneError) {
+			a.t.Errorf("%s has %d bytes, at most %d are allowed, and must not be cut inside a character: %.100q", path, len(text), limit, text)
+		}
+	}
+	if n := len(a.envelope().Raw()); n > maxEnvelope {
+		a.t.Errorf("the envelope has %d bytes", n)
+	}
+	if !utf8.Valid(a.m.Bytes()) || strings.ContainsRune(string(a.m.Bytes()), utf8.RuneError) {
+		a.t.Errorf("a character was cut: %.1500s", a.m.Bytes())
+	}
+}
+
+// leaksNothing looks for absolute paths of this machine in a whole answer, _meta included.
+func (a answer) leaksNothing() {
+	a.t.Helper()
+	home, _ := os.UserHomeDir()
+	for _, path := range []string{home, filepath.Clean(os.TempDir()), filepath.Dir(binary), homeMark} {
+		if len(path) > 1 && strings.Contains(string(a.m.Bytes()), path) {
+			a.t.Errorf("%s is shown: %s", path, a.m.Bytes())
+		}
+	}
+}
+
+// doesNotContradict checks the words of a failure against its retry advice: candor drops a suggestion that contradicts it.
+func (a answer) doesNotContradict() {
+	a.t.Helper()
+	e := a.canonical()
+	suggestion, _ := e.Path("suggestion").Str()
+	message, _ := e.Path("message").Str()
+	var said struct {
+		Kind    candor.RetryKind `json:"kind"`
+		AfterMs *int64           `json:"afterMs"`
+	}
+	if err := json.Unmarshal(e.Path("retry").Raw(), &said); err != nil {
+		a.t.Fatal(err)
+	}
+	retry, err := candor.ParseRetry(said.Kind, said.AfterMs)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, text := range []string{suggestion, message} {
+		made := candor.New(candor.CodeInternalError, "", candor.WithRetry(retry), candor.WithSuggestion(text))
+		if text != "" && len(text) <= candor.MaxSuggestion && made.Suggestion() != text {
+			a.t.Errorf("%q contradicts %s", text, retry)
+		}
+	}
+	if !retry.Retryable() && strings.Contains(message, "retryContinueToken") {
+		a.t.Errorf("the message names a token that the answer does not hold: %q", message)
+	}
+}
+
+// TestW1OneFunctionMakesErrorResults reads the source: only the boundary's emission says isError.
+func TestW1OneFunctionMakesErrorResults(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := shape.Load(os.DirFS(root), "github.com/candor-mcp/candor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range tree.IsErrorWriters(shape.Writers) {
+		t.Error(v)
+	}
+}
+
+// allFailures holds the answers of [place.failures]. The tests that look at all of them share one run, which starts some twenty servers.
+var allFailures struct {
+	once    sync.Once
+	answers map[string]answer
+}
+
+// everyFailure returns the answer of each kind of failure, by its name. The server that has most of them runs with the variables that make
+// programs talkative, and with a home folder that the answers must not name.
+func everyFailure(t *testing.T) map[string]answer {
+	t.Helper()
+	allFailures.once.Do(func() {
+		p := newPlace(t)
+		p.env = []string{"HOME=" + filepath.Dir(p.state), "DEBUG_STACK=true", "MCP_ERRORS_VERBOSE=1"}
+		answers := map[string]answer{}
+		for name, fail := range p.failures() {
+			answers[name] = fail()
+		}
+		allFailures.answers = answers
+	})
+	if allFailures.answers == nil {
+		t.Fatal("the run of all failures did not end")
+	}
+	all := map[string]answer{}
+	for name, a := range allFailures.answers {
+		a.t = t
+		all[name] = a
+	}
+	return all
+}
+
+// failures are calls that fail, one of each kind that there is.
+func (p *place) failures() map[string]func() answer {
+	all := map[string]func() answer{}
+	for code, trigger := range triggers {
+		all[code] = func() answer { return trigger(newPlace(p.t)) }
+	}
+	s := p.start("--drill")
+	for _, kind := range []string{"panic", "error", "timeout", "unsendable", "huge", "too_many_blockers", "long_blocker_message", "long_blocker_fix"} {
+		all["drill "+kind] = func() answer { return s.call("drill", args{"kind": kind}) }
+	}
+	for name, in := range map[string]any{"a text": "x", "a list": []int{1}, "a number": 5} {
+		all["arguments are "+name] = func() answer { return s.call("resume_session", in) }
+	}
+	all["unknown tool"] = func() answer { return s.call("nope", args{}) }
+	all["no arguments"] = func() answer { return s.call("continue_workflow", args{}) }
+	all["a context key is missing"] = func() answer { return s.call("start_workflow", args{"workflowId": "bug-hunt"}) }
+	all["blocked too often"] = func() answer {
+		a := s.reach("noted", args{}).kind("blocked")
+		for range 2 {
+			a = s.call("continue_workflow", args{"continueToken": a.token()}).kind("blocked")
+		}
+		return s.call("continue_workflow", args{"continueToken": a.token()})
+	}
+	all["unknown session"] = func() answer { return s.call("resume_session", args{"sessionId": "0000000000000000"}) }
+	all["other session"] = func() answer {
+		return s.call("resume_session", args{"sessionId": "0000000000000000", "resumeToken": s.begin("plain", nil).data("resumeToken")})
+	}
+	all["workflow folder gone"] = func() answer {
+		q := newPlace(p.t)
+		s := q.start()
+		if err := os.RemoveAll(q.workflows); err != nil {
+			p.t.Fatal(err)
+		}
+		return s.call("list_workflows", args{})
+	}
+	all["sessions folder gone"] = func() answer {
+		q := newPlace(p.t)
+		s := q.start()
+		if err := os.RemoveAll(filepath.Join(q.state, "sessions")); err != nil {
+			p.t.Fatal(err)
+		}
+		return s.call("start_workflow", args{"workflowId": "plain"})
+	}
+	all["a folder in place of the manifest"] = func() answer {
+		q := newPlace(p.t)
+		s := q.start()
+		a := s.begin("plain", nil)
+		manifest := q.manifest(a.data("sessionId"))
+		if err := os.Remove(manifest); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.Mkdir(manifest, 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+		return s.call("continue_workflow", args{"continueToken": a.token()})
+	}
+	all["a file in place of a folder"] = func() answer {
+		q := newPlace(p.t)
+		s := q.start()
+		a := s.begin("plain", nil)
+		if err := os.RemoveAll(filepath.Join(q.state, "snapshots")); err != nil {
+			p.t.Fatal(err)
+		}
+		q.write(filepath.Join(q.state, "snapshots"), "")
+		return s.call("continue_workflow", args{"continueToken": a.token()})
+	}
+	all["no such file"] = func() answer { return s.call("validate_workflow", args{"file": "../../etc/passwd"}) }
+	return all
+}
+
+// TestW2EveryFailureIsTheEnvelope, with W3, W6, W14 and W17, for every failure that there is.
+func TestW2EveryFailureIsTheEnvelope(t *testing.T) {
+	t.Parallel()
+	for name, a := range everyFailure(t) {
+		if !a.failed() {
+			t.Errorf("%s: it did not fail: %.800s", name, a.m.Bytes())
+			continue
+		}
+		a.wellFormed()
+		if t.Failed() {
+			t.Fatalf("%s: %s", name, a.m.Bytes())
+		}
+	}
+}

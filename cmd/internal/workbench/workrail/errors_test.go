@@ -1,0 +1,84 @@
+package workrail
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
+)
+
+// TestEveryContinueKindHasItsError: the kinds in the source are those of the list, and each has its own code.
+func TestEveryContinueKindHasItsError(t *testing.T) {
+	t.Parallel()
+	want := map[continueKind]candor.Code{
+		missingNodeOrRun: candor.CodeWorkrailTokenUnknownNode, workflowHashMismatch: candor.CodeWorkrailTokenWorkflowHashMismatch,
+		missingSnapshot: candor.CodeWorkrailPreconditionFailed, noPendingStep: candor.CodeWorkrailPreconditionFailed,
+		advanceApplyFailed: candor.CodeWorkrailValidationError, advanceNextFailed: candor.CodeWorkrailValidationError,
+		sessionStoreError: candor.CodeWorkrailInternalError, snapshotStoreError: candor.CodeWorkrailInternalError,
+	}
+	if got := constants(t, "errors.go", "continueKind"); !slices.Equal(got, continueKinds()) || len(got) != len(want) {
+		t.Errorf("the source has %q, the list %q, the test %d", got, continueKinds(), len(want))
+	}
+	for _, kind := range continueKinds() {
+		e := (&continueError{kind, &run.InvalidLoop{Path: "p", Key: "k", Reason: "r"}}).tell()
+		if e.Code() != want[kind] || e.Suggestion() == "" {
+			t.Errorf("%s: %s, %q", kind, e.Code(), e.Suggestion())
+		}
+		if got := tellStore(errors.Join(&continueError{kind: kind})); kind != advanceApplyFailed && kind != advanceNextFailed && got.Code() != want[kind] {
+			t.Errorf("%s through the store: %s", kind, got.Code())
+		}
+	}
+}
+
+// constants returns the values of the constants of a type in a file, in their order.
+func constants(t *testing.T, file, of string) []continueKind {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []continueKind
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == of {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value) //nolint:forcetypeassert,errcheck // a constant of text
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, continueKind(value))
+		}
+		return true
+	})
+	return found
+}
+
+// TestEveryStoreErrorHasItsCode holds the errors of the session store to their codes.
+func TestEveryStoreErrorHasItsCode(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[candor.Code]error{
+		candor.CodeWorkrailSessionNotHealthy:  &session.UnhealthyError{Health: session.Health{Kind: session.CorruptTail, Reason: &session.Reason{}}},
+		candor.CodeWorkrailTokenSessionLocked: &session.LockedError{},
+		candor.CodeWorkrailTokenUnknownNode:   session.ErrNotFound,
+		candor.CodeWorkrailInternalError:      errors.New("the disk is gone"),
+	} {
+		if got := tellStore(err).Code(); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
+	for kind, err := range map[string]error{"too_many_sessions": session.ErrTooMany, "session_too_large": session.ErrTooLarge} {
+		e := tellStore(err)
+		if got := e.Details().Get("kind").String(); e.Code() != candor.CodeWorkrailPreconditionFailed || got != strconv.Quote(kind) {
+			t.Errorf("%v: %s %s", err, e.Code(), e.Details())
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package workrail
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
+)
+
+// The kinds of events in a session.
+const (
+	eventStarted  = "run_started"
+	eventAdvanced = "step_advanced"
+	eventBlocked  = "step_blocked"
+)
+
+// runStarted is the first event of a session.
+type runStarted struct {
+	Workflow string         `json:"workflow"`
+	Name     string         `json:"name"`
+	Hash     string         `json:"hash"` // of the workflow, which is kept as a snapshot
+	Goal     string         `json:"goal,omitempty"`
+	Context  map[string]any `json:"context"`
+	Position run.Position   `json:"position"`
+	Next     *stepView      `json:"next,omitempty"` // nil if there is nothing to do
+}
+
+// stepAdvanced says that a step was completed.
+type stepAdvanced struct {
+	Node     uint32          `json:"node"`
+	Attempt  uint16          `json:"attempt"`
+	Step     string          `json:"step"` // its path
+	Digest   string          `json:"digest"`
+	Notes    string          `json:"notes,omitempty"`
+	Output   json.RawMessage `json:"output,omitempty"`
+	Set      map[string]any  `json:"set,omitempty"` // keys of the context that were given
+	Position run.Position    `json:"position"`
+	Next     *stepView       `json:"next,omitempty"` // nil if the run is completed
+}
+
+// stepBlocked says that an attempt to complete a step was not accepted.
+type stepBlocked struct {
+	Node     uint32    `json:"node"`
+	Attempt  uint16    `json:"attempt"`
+	Step     string    `json:"step"`
+	Digest   string    `json:"digest"`
+	Blockers []blocker `json:"blockers"`
+}
+
+// outcome is where the answer to one attempt is recorded.
+type outcome struct {
+	event  uint64
+	digest string
+}
+
+// node is a point between two steps: the attempts that were blocked there, and the one that led on.
+type node struct {
+	blocked []outcome
+	done    outcome
+}
+
+// standing is what the server knows of a session. It grows by some bytes a step.
+type standing struct {
+	start   runStarted
+	began   time.Time
+	updated time.Time
+
+	context  map[string]any
+	position run.Position
+	next     *stepView
+	nodes    []node    // those that were left
+	blocked  []outcome // the attempts at the current one
+	blockers []blocker // of the last of these
+}
+
+// node returns the number of the current node.
+func (s *standing) node() uint32 { return uint32(len(s.nodes)) } //nolint:gosec // far below
+
+// completed reports whether all steps are done.
+func (s *standing) completed() bool { return s.next == nil }
+
+// fold adds an event.
+func fold(s *standing, e session.Event) error {
+	if (e.Index == 1) != (e.Kind == eventStarted) {
+		return fmt.Errorf("%s is not expected here", e.Kind)
+	}
+	s.updated = e.At
+	switch e.Kind {
+	case eventStarted:
+		if err := decode(e.Data, &s.start); err != nil {
+			return err
+		}
+		s.began, s.context, s.position, s.next = e.At, s.start.Context, s.start.Position, s.start.Next
+		return nil
+	case eventAdvanced:
+		return s.foldAdvanced(e)
+	case eventBlocked:
+		return s.foldBlocked(e)
+	default:
+		return fmt.Errorf("unknown event %s", e.Kind)
+	}
+}
+
+func (s *standing) foldAdvanced(e session.Event) error {
+	var a stepAdvanced
+	if err := decode(e.Data, &a); err != nil {
+		return err
+	}
+	if a.Node != s.node() || int(a.Attempt) != len(s.blocked) || s.completed() {
+		return fmt.Errorf("step %s was completed at node %d, attempt %d, and the session stands at node %d, attempt %d",
+			a.Step, a.Node, a.Attempt, s.node(), len(s.blocked))
+	}
+	s.nodes = append(s.nodes, node{blocked: s.blocked, done: outcome{e.Index, a.Digest}})
+	s.blocked, s.blockers = nil, nil
+	s.context = merged(s.context, a.Set)
+	s.position, s.next = a.Position, a.Next
+	return nil
+}
+
+func (s *standing) foldBlocked(e session.Event) error {
+	var b stepBlocked
+	if err := decode(e.Data, &b); err != nil {
+		return err
+	}
+	if b.Node != s.node() || int(b.Attempt) != len(s.blocked) || s.completed() {
+		return fmt.Errorf("step %s was blocked at node %d, attempt %d, and the session stands at node %d, attempt %d",
+			b.Step, b.Node, b.Attempt, s.node(), len(s.blocked))
+	}
+	s.blocked = append(s.blocked, outcome{e.Index, b.Digest})
+	s.blockers = b.Blockers
+	return nil
+}
+
+// decode reads JSON and keeps numbers as they were written.
+func decode(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(v)
+}
+
+// merged returns a context with keys set. Null removes a key.
+func merged(context, set map[string]any) map[string]any {
+	if len(set) == 0 {
+		return context
+	}
+	result := maps.Clone(context)
+	if result == nil {
+		result = map[string]any{}
+	}
+	for key, value := range set {
+		if value == nil {
+			delete(result, key)
+			continue
+		}
+		result[key] = value
+	}
+	return result
+}

@@ -1,0 +1,141 @@
+package workrail
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
+)
+
+// snapshots keeps workflows as they were when a session was started, by their hash. Sessions of one workflow share one.
+type snapshots struct {
+	root *os.Root
+	turn sync.Mutex // held with the lock of the folder: only one goroutine has to poll for that
+
+	mu     sync.Mutex // guards the one below
+	parsed map[string]parsedSnapshot
+}
+
+// parsedSnapshot is a workflow that was read, and the digest of its file.
+type parsedSnapshot struct {
+	workflow *workflow.Workflow
+	sum      [sha256.Size]byte
+}
+
+// maxParsed bounds the workflows that are kept in memory.
+const maxParsed = 64
+
+func snapshotName(hash string) string { return hash + ".json" }
+
+// keep makes a workflow durable. A stored copy that is damaged is replaced, so that a session can be started after that.
+func (s *snapshots) keep(w *workflow.Workflow) error {
+	if _, err := s.load(w.Hash()); err == nil {
+		return nil
+	}
+	text, err := w.JSON()
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(s.root, snapshotName(w.Hash()), text, 0o600)
+}
+
+// lockWait bounds the wait for another process that starts a session or removes workflows, which takes milliseconds.
+const lockWait = 5 * time.Second
+
+// hold keeps others, in this process too, from starting sessions and from removing workflows until release is called.
+func (s *snapshots) hold(ctx context.Context) (release func() error, err error) {
+	s.turn.Lock()
+	defer func() {
+		if err != nil {
+			s.turn.Unlock()
+		}
+	}()
+	end := time.Now().Add(lockWait)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		file, err := filelock.Open(s.root, "lock")
+		if err == nil {
+			return func() error { defer s.turn.Unlock(); return file.Close() }, nil
+		}
+		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(end) {
+			return nil, fmt.Errorf("the lock of stored workflows: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// keepWhile makes a workflow durable and calls create, which makes a session that uses it. No other process removes the workflow before
+// the session exists.
+func (s *snapshots) keepWhile(ctx context.Context, w *workflow.Workflow, create func() error) error {
+	release, err := s.hold(ctx)
+	if err == nil {
+		if err = s.keep(w); err == nil {
+			return errors.Join(create(), release())
+		}
+		err = errors.Join(err, release())
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &continueError{snapshotStoreError, err}
+}
+
+// Errors of a snapshot, besides those of the disk.
+var (
+	errSnapshotMissing = errors.New("the workflow that the session was started with is missing")
+	errSnapshotDamaged = errors.New("the workflow that the session was started with is damaged")
+	errSnapshotOther   = errors.New("the stored workflow is not the one that the session was started with")
+)
+
+// load returns the workflow with a hash. The file is read each time, so that damage is noticed, and parsed once.
+func (s *snapshots) load(hash string) (*workflow.Workflow, error) {
+	info, err := s.root.Lstat(snapshotName(hash))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errSnapshotMissing
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errSnapshotDamaged
+	}
+	data, err := readBounded(s.root, snapshotName(hash))
+	if err != nil {
+		return nil, err
+	}
+	return s.parse(hash, data)
+}
+
+func (s *snapshots) parse(hash string, data []byte) (*workflow.Workflow, error) {
+	sum := sha256.Sum256(data)
+	s.mu.Lock()
+	known, ok := s.parsed[hash]
+	s.mu.Unlock()
+	if ok && known.sum == sum {
+		return known.workflow, nil
+	}
+	w, err := workflow.Parse(snapshotName(hash), data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSnapshotDamaged, err)
+	}
+	if w.Hash() != hash {
+		return nil, errSnapshotOther
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.parsed == nil || len(s.parsed) >= maxParsed {
+		s.parsed = map[string]parsedSnapshot{}
+	}
+	s.parsed[hash] = parsedSnapshot{w, sum}
+	return w, nil
+}

@@ -1,0 +1,149 @@
+package workrail
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	"github.com/candor-mcp/candor/internal/schema"
+)
+
+// Domain is the domain of the codes.
+const Domain = "workrail"
+
+// Options says how the system works.
+type Options struct {
+	// State is the folder of sessions, snapshots and keys.
+	State *workbench.State
+	// Workflows is a folder of workflow files; "" for only those that come with the server.
+	Workflows string
+	// MaxSessions bounds how many sessions there are; 0 is 10,000.
+	MaxSessions int
+	// BlockedAttempts is how often a step may be blocked in a row before a further attempt is refused; 0 is 3.
+	BlockedAttempts int
+	// LockWait bounds the wait for another process; 0 is 250 ms.
+	LockWait time.Duration
+	// Drill adds a tool that fails on request, to try what a client makes of it.
+	Drill bool
+}
+
+// System is the workflow server, to be run by [workbench.Open].
+type System struct {
+	o         Options
+	library   library
+	sessions  *session.Store[standing]
+	snapshots snapshots
+	keys      *token.Keyring
+	schemas   schema.Cache
+	folders   []*os.Root
+}
+
+// New returns the system. [System.Close] gives its folders back.
+func New(o Options) (*System, error) {
+	if o.BlockedAttempts <= 0 {
+		o.BlockedAttempts = 3
+	}
+	s := &System{o: o, library: library{o.Workflows}}
+	sessions, err := s.folder("sessions")
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.sessions = session.NewStore(sessions, session.Options{MaxSessions: o.MaxSessions, LockWait: o.LockWait}, fold)
+	if s.snapshots.root, err = s.folder("snapshots"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if s.keys, err = token.Open(o.State.Root(), time.Now()); err != nil {
+		return nil, errors.Join(fmt.Errorf("the keys of tokens: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// folder opens a folder of the state, which is made if it does not exist.
+func (s *System) folder(name string) (*os.Root, error) {
+	root := s.o.State.Root()
+	if err := root.MkdirAll(name, 0o700); err != nil {
+		return nil, err
+	}
+	inner, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	s.folders = append(s.folders, inner)
+	return inner, nil
+}
+
+// Close gives the folders back.
+func (s *System) Close() error {
+	var err error
+	for _, f := range s.folders {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+const instructions = `Workflows: procedures of several steps that you follow one at a time.
+1. list_workflows shows them, start_workflow begins one and returns the first step with a continueToken.
+2. Do the step. Then call continue_workflow with its continueToken, your notes, and the output and context that the step asks for. The answer holds the next step and a new token.
+3. An answer of kind "blocked" is not an error: it lists what is missing. Nothing of the call was kept: call continue_workflow again with everything, what is missing included, and retryContinueToken.
+4. After an interruption call resume_session, with the resumeToken if you have it, and go on from there.
+Tokens are opaque: copy them exactly. Every error has a code, says whether to retry, and says what to do.`
+
+// Describe returns what the workbench runs.
+func (s *System) Describe() workbench.System {
+	return workbench.System{
+		Name: "workrail", Title: "Durable workflows", Instructions: instructions, Dialect: "tool-error", Domain: Domain,
+		Tools: s.tools(), Sessionless: true, Refine: refine, Close: s.Close,
+	}
+}
+
+func (s *System) tools() []workbench.Tool {
+	tools := []workbench.Tool{
+		s.listWorkflows(), s.inspectWorkflow(), s.validateWorkflow(), s.startWorkflow(), s.continueWorkflow(), s.resumeSession(),
+		s.sessionHealth(), s.exportSession(),
+	}
+	if s.o.Drill {
+		tools = append(tools, s.drill())
+	}
+	for i := range tools {
+		tools[i].Codes = append(tools[i].Codes, candor.CodeWorkrailValidationError, candor.CodeWorkrailInternalError, candor.CodeWorkrailTimeout)
+	}
+	return tools
+}
+
+// refine gives failures of the boundary the codes of this system.
+func refine(_ *workbench.Call, e *candor.Error) *candor.Error {
+	switch e.Code() {
+	case candor.CodeInvalidArguments:
+		return workbench.Recode(e, candor.CodeWorkrailValidationError, e.Message())
+	case candor.CodeInternalError:
+		return workbench.Recode(e, candor.CodeWorkrailInternalError, e.Message()).With(candor.WithSuggestion(afterInternal))
+	case candor.CodeCallTimeout:
+		return workbench.Recode(e, candor.CodeWorkrailTimeout, e.Message())
+	default:
+		return nil
+	}
+}
+
+func newSessionID() token.SessionID {
+	var id token.SessionID
+	_, _ = rand.Read(id[:]) // never fails
+	return id
+}
+
+// abandonedAfter is far longer than a session takes to be made.
+const abandonedAfter = time.Hour
+
+// Start removes sessions that a crash left half made.
+func (s *System) Start(_ context.Context, b *workbench.Bench) {
+	if err := s.sessions.RemoveAbandoned(abandonedAfter); err != nil {
+		b.Logger().Warn("removing sessions that were never finished", slog.Any("error", err))
+	}
+}
