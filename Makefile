@@ -14,22 +14,22 @@ format: ## gofmt and go mod tidy change nothing
 
 fmt: ## write what format asks for
 	gofmt -w .
-	go mod tidy
+	.ci/tidy
 
 vet: ## go vet
-	go vet ./...
+	go vet work
 
 lint: ## golangci-lint, installed by version into a cache folder on first use
 	@.ci/run lint
 
 test: ## the quick tests with the race detector: seconds, so that nobody leaves them out
-	go test -race -short ./...
+	go test -race -short work
 
 slow: ## every test, without the race detector, which makes the long ones many times longer
-	go test ./...
+	go test work
 
 race: ## every test with the race detector
-	go test -race -timeout 60m ./...
+	go test -race -timeout 60m work
 
 fuzz: ## every fuzz target, FUZZ=75s in all
 	.ci/fuzz total $(FUZZ)
@@ -49,14 +49,14 @@ soak: ## append to a ledger for long, and see that nothing grows
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
 
 bench: ## benchmarks with allocations; compare two runs of one machine, never two machines
-	go test -run '^$$' -bench . -benchmem -count 5 ./...
+	go test -run '^$$' -bench . -benchmem -count 5 work
 
 bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of its own, so that they stay out of ours
-	cd bench/peers && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+	cd bench/peers && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 	$(MAKE) bench-gateway
 
 bench-gateway: ## the gateway beside npm's proxies, net/http's reverse proxy and nginx, in turns
-	cd bench/gateway && go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+	cd bench/gateway && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 
 tools: ## install the pinned tools, among them the official suite and clients, into a cache folder
 	@.ci/run tools
@@ -88,7 +88,7 @@ probeservers: ## put them all through probe, and write what was seen to docs/pro
 	go run ./cmd/internal/testing/realservers/run -all -probe -markdown docs/probe-servers.md
 
 cover: ## which lines the tests reach
-	go test -short -coverprofile=coverage.out -coverpkg=./... ./...
+	go test -short -coverprofile=coverage.out -coverpkg=work work
 	go tool cover -func=coverage.out | tail -1
 
 checklist: ## statement, test, result for the workbench's systems; ONLY=K for one of them
@@ -98,7 +98,7 @@ codes-coverage: ## code, the test that makes a running program emit it, result; 
 	@go run ./internal/checklist/run --codes $(if $(DOMAIN),--domain $(DOMAIN))
 
 generate: ## rewrite generated files
-	go generate ./...
+	go generate work
 
 prose: ## how often comments use habits that the standard library avoids, beside net/http and log/slog
 	go run ./internal/prose/run --by-package

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -21,7 +22,7 @@ type Func struct {
 	Name string
 }
 
-// Module is a Go module on the disk.
+// Module is a Go module on the disk, with the modules below it that its go.work names.
 type Module struct {
 	Root  string // the folder of its go.mod
 	Path  string // as it is imported
@@ -55,7 +56,7 @@ func Open(root string) (*Module, error) {
 	return m, nil
 }
 
-// enter skips the folders that the go command does not see as part of the module.
+// enter skips the folders that the go command sees neither as part of the module nor as another module of its workspace.
 func (m *Module) enter(name string, d fs.DirEntry) error {
 	if name == m.Root {
 		return nil
@@ -63,10 +64,23 @@ func (m *Module) enter(name string, d fs.DirEntry) error {
 	if base := d.Name(); base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
 		return fs.SkipDir
 	}
-	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+	if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && !m.isWorkspaceModule(name) {
 		return fs.SkipDir
 	}
 	return nil
+}
+
+// isWorkspaceModule reports whether go.work in the root names the module in this folder.
+func (m *Module) isWorkspaceModule(folder string) bool {
+	text, err := os.ReadFile(filepath.Join(m.Root, "go.work"))
+	if err != nil {
+		return false
+	}
+	work, err := modfile.ParseWork("go.work", text, nil)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(work.Use, func(u *modfile.Use) bool { return filepath.Join(m.Root, filepath.FromSlash(u.Path)) == folder })
 }
 
 // read adds the tests of a file.

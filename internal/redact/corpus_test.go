@@ -32,14 +32,14 @@ func readCorpus(t *testing.T, name string) []record {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			break
 		}
 		if parent := filepath.Dir(dir); parent != dir {
 			dir = parent
 			continue
 		}
-		t.Skip("no go.mod above the package")
+		t.Skip("no go.work above the package")
 	}
 	f, err := os.Open(filepath.Join(dir, "..", "shared", "corpus", name))
 	if err != nil {

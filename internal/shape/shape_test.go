@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/shape"
@@ -116,25 +115,8 @@ func TestReadmeIsTrue(t *testing.T) {
 func buildProgram(t *testing.T, dir string, b shape.Block) {
 	t.Helper()
 	tmp := t.TempDir()
-	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Our own requirements are kept, so that nothing has to be looked up.
-	text := strings.Replace(string(mod), "module "+module, "module example.com/readme", 1) +
-		"\nrequire " + module + " v0.0.0\nreplace " + module + " => " + dir + "\n"
-	files := map[string]string{"go.mod": text, "main.go": b.Text}
-	if sum, err := os.ReadFile(filepath.Join(dir, "go.sum")); err == nil {
-		files["go.sum"] = string(sum)
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(tmp, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "vet", "-mod=mod", ".")
-	cmd.Dir = tmp
-	if out, err := cmd.CombinedOutput(); err != nil {
+	writeUserModule(t, dir, tmp, b.Text)
+	if out, err := inUserModule(t, tmp, "vet", "-mod=mod", "."); err != nil {
 		t.Errorf("README.md:%d: the program does not compile: %v\n%s", b.Line, err, out)
 	}
 }

@@ -5,7 +5,7 @@
 //	go run ./internal/checklist/run --list             only says which tests there are
 //	go run ./internal/checklist/run --codes            the codes: runs the tests that make programs emit them
 //	go run ./internal/checklist/run --codes --domain kaiza
-//	go run ./internal/checklist/run --results FILE     reads the output of go test -json ./... instead of running tests
+//	go run ./internal/checklist/run --results FILE     reads the output of go test -json work instead of running tests
 //
 // With --json the table is for programs, with --brief it holds only what somebody must look at. The table goes to standard output,
 // progress and what failing tests print to standard error. The exit code is 0 if all is well, 1 if not, 2 if nobody can tell.

@@ -19,7 +19,7 @@ func main() {
 
 func run(args []string, in io.Reader, out io.Writer) error {
 	if len(args) != 1 {
-		return errors.New("usage: go test -json ./... | testreport FILE-OF-ALLOWED-SKIPS")
+		return errors.New("usage: go test -json work | testreport FILE-OF-ALLOWED-SKIPS")
 	}
 	list, err := os.ReadFile(args[0])
 	if err != nil {

@@ -53,7 +53,7 @@ var ErrAbsent = errors.New("no recordings in ../shared/corpus beside the checkou
 
 // Load reads all records of a recording. It returns [ErrAbsent] where there is none.
 func Load(name string) (records []Record, err error) {
-	root, err := moduleRoot()
+	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -86,19 +86,19 @@ func decode(r io.Reader, name string) ([]Record, error) {
 	return out, lines.Err()
 }
 
-// moduleRoot is the nearest folder above that holds go.mod.
-func moduleRoot() (string, error) {
+// repositoryRoot returns the nearest folder above the working folder that holds go.work.
+func repositoryRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
 			return dir, nil
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("no go.mod above the working folder")
+			return "", errors.New("no go.work above the working folder")
 		}
 		dir = up
 	}

@@ -71,7 +71,7 @@ func build(ctx context.Context, dir, program string, source []byte) error {
 	}
 	file := program + ".go"
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(root, "internal", "conformance", "everything", "main.go"): file,
+		filepath.Join(root, "cmd", "internal", "testing", "conformance", "everything", "main.go"): file,
 	}})
 	if err != nil {
 		return err

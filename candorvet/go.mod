@@ -1,0 +1,14 @@
+module github.com/candor-mcp/candor/candorvet
+
+go 1.26.5
+
+require (
+	github.com/candor-mcp/candor v0.1.0
+	github.com/google/go-cmp v0.7.0
+	golang.org/x/tools v0.52.0
+)
+
+require (
+	golang.org/x/mod v0.42.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+)
