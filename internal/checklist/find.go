@@ -24,9 +24,10 @@ type Func struct {
 
 // Module is a Go module on the disk, with the modules below it that its go.work names.
 type Module struct {
-	Root  string // the folder of its go.mod
-	Path  string // as it is imported
-	Tests []Func // that are built on this platform, in the order of their files
+	Root   string // the folder of its go.mod
+	Path   string // as it is imported
+	Tests  []Func // that are built on this platform, in the order of their files
+	Checks []Func // tests, benchmarks and fuzz targets of every platform
 }
 
 // Open reads the module in a folder. Nothing is compiled: a test is known by its declaration.
@@ -86,7 +87,7 @@ func (m *Module) isWorkspaceModule(folder string) bool {
 // read adds the tests of a file.
 func (m *Module) read(name string) error {
 	built, err := build.Default.MatchFile(filepath.Dir(name), filepath.Base(name))
-	if err != nil || !built {
+	if err != nil {
 		return err
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -99,11 +100,26 @@ func (m *Module) read(name string) error {
 	}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
-			m.Tests = append(m.Tests, Func{filepath.ToSlash(dir), f.Name.Name})
+		if !ok || f.Recv != nil || !isCheck(f.Name.Name) {
+			continue
+		}
+		found := Func{filepath.ToSlash(dir), f.Name.Name}
+		m.Checks = append(m.Checks, found)
+		if built && strings.HasPrefix(found.Name, "Test") {
+			m.Tests = append(m.Tests, found)
 		}
 	}
 	return nil
+}
+
+// isCheck reports whether the go command runs a function of this name.
+func isCheck(name string) bool {
+	for _, prefix := range []string{"Test", "Benchmark", "Fuzz"} {
+		if strings.HasPrefix(name, prefix) && name != "TestMain" {
+			return true
+		}
+	}
+	return false
 }
 
 // Matching returns the tests whose names match.

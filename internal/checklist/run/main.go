@@ -5,6 +5,7 @@
 //	go run ./internal/checklist/run --list             only says which tests there are
 //	go run ./internal/checklist/run --codes            the codes: runs the tests that make programs emit them
 //	go run ./internal/checklist/run --codes --domain kaiza
+//	go run ./internal/checklist/run --promises FILE    writes the page of all promises and their tests
 //	go run ./internal/checklist/run --results FILE     reads the output of go test -json work instead of running tests
 //
 // With --json the table is for programs, with --brief it holds only what somebody must look at. The table goes to standard output,
@@ -41,6 +42,7 @@ func main() {
 // options are the flags.
 type options struct {
 	root, letters, domain, results string
+	promises                       string
 	codes, list, json, brief       bool
 }
 
@@ -48,6 +50,11 @@ func run(ctx context.Context, args []string, out, say io.Writer) int {
 	o, err := parse(args, say)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitFine
+	}
+	if err == nil && o.promises != "" {
+		if err = o.writePromises(); err == nil {
+			return exitFine
+		}
 	}
 	var report checklist.Report
 	if err == nil {
@@ -79,6 +86,7 @@ func parse(args []string, say io.Writer) (options, error) {
 	flags.StringVar(&o.domain, "domain", "", "only the codes of this domain")
 	flags.BoolVar(&o.list, "list", false, "run nothing")
 	flags.StringVar(&o.results, "results", "", "run nothing, and read the results of go test -json from this file")
+	flags.StringVar(&o.promises, "promises", "", "write the page of all promises and their tests to this file, and run nothing")
 	flags.BoolVar(&o.json, "json", false, "for programs")
 	flags.BoolVar(&o.brief, "brief", false, "only what somebody must look at")
 	if err := flags.Parse(args); err != nil {
@@ -97,6 +105,23 @@ func parse(args []string, say io.Writer) (options, error) {
 		return o, errors.New("--list has no results")
 	}
 	return o, nil
+}
+
+// writePromises writes docs/promises.md.
+func (o options) writePromises() error {
+	groups, err := checklist.PromiseGroups()
+	if err != nil {
+		return err
+	}
+	module, err := checklist.Open(o.root)
+	if err != nil {
+		return err
+	}
+	page, err := module.PromisesPage(groups)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.promises, []byte(page), 0o644) //nolint:gosec // a page of the documentation
 }
 
 // report does what the flags say.
