@@ -126,7 +126,7 @@ func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string
 	child := gateway.Child{Command: self, Args: []string{demoServerName}, Restart: gateway.RestartPolicy{Tries: 3, Wait: time.Millisecond}, Grace: time.Second}
 	go func() {
 		defer close(done)
-		_, err := up.Wrap(ctx, gateway.Streams{In: fromAgent, Out: toAgent}, child)
+		_, err := gateway.Wrap(ctx, up, gateway.Streams{In: fromAgent, Out: toAgent}, child)
 		_ = toAgent.CloseWithError(err)
 	}()
 	s.through = newDemoClient(toGateway, fromGateway)

@@ -67,14 +67,14 @@ func openDoor(p *plugs, u config.Upstream, withheld map[string]bool) *door {
 	up := gateway.New(p.into(u.Options))
 	d := &door{settings: u, up: up}
 	if u.URL != nil {
-		d.handler, _ = up.Door(u.URL, u.HTTP).(keeper) // every door is one
+		d.handler = gateway.NewDoor(up, u.URL, u.HTTP)
 		return d
 	}
 	child := gateway.Child{
 		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(withheld), u.Env...), Guard: guardLine(),
 		Restart: gateway.RestartPolicy{Tries: u.Restart}, Stderr: &logLines{log: p.log, name: u.Name}, RedactStderr: true,
 	}
-	d.handler = up.Bridge(child, gateway.BridgeOptions{HTTP: u.HTTP, Shared: u.Shared})
+	d.handler = gateway.NewBridge(up, child, gateway.BridgeOptions{HTTP: u.HTTP, Shared: u.Shared})
 	return d
 }
 

@@ -129,7 +129,7 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	up := gateway.New(p.into(options))
-	exit, err := up.Wrap(ctx, gateway.Streams{In: c.w.in, Out: c.w.out.to}, c.child(p, args))
+	exit, err := gateway.Wrap(ctx, up, gateway.Streams{In: c.w.in, Out: c.w.out.to}, c.child(p, args))
 	closed := p.close()
 	if start, ok := errors.AsType[*gateway.StartError](err); ok {
 		return bad(start.Hint, "starting %q: %s", start.Command, start.Err)

@@ -82,3 +82,26 @@ func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, 
 }
 
 const maxMethod = 128
+
+// reject answers a message that goes nowhere with a JSON-RPC error; id is nil if the message has none.
+func (u *Upstream) reject(ctx context.Context, id wire.ID, session string, e *candor.Error) []byte {
+	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.o.now()}
+	return c.refuse(ctx, e, lostOr(e))
+}
+
+// rejectUnread answers a request whose message was not read, so that its id is not known.
+func (u *Upstream) rejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
+	c := &Call{up: u, session: session, attempt: 1}
+	return c.refuse(ctx, e, contract.VerdictMalformed)
+}
+
+// rejectQuestion returns the answer to a request of the server that no client can answer. It is recorded only if record is set. No
+// client sees it.
+func (u *Upstream) rejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
+	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.o.now()}
+	e = c.stamp(e)
+	if record {
+		_ = c.settle(ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil) // a refusal of the ledger is logged
+	}
+	return c.made(e)
+}

@@ -74,10 +74,10 @@ type Bridge struct {
 // which versions they may use.
 //
 // The caller calls [Bridge.Close] at the end.
-func (u *Upstream) Bridge(child Child, o BridgeOptions) *Bridge {
+func NewBridge(u *Upstream, child Child, o BridgeOptions) *Bridge {
 	child.fill()
 	o.fill()
-	door, _ := u.Door(nil, o.HTTP).(*httpDoor) // it is one
+	door := NewDoor(u, nil, o.HTTP)
 	b := &Bridge{door: door, up: u, child: child, o: o, sessions: map[string]*bridgeSession{}, hosts: map[*bridgeHost]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	b.stateless.turn, b.shared.turn = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -91,7 +91,7 @@ func (b *Bridge) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closing = true
 	for h := range b.hosts {
-		h.hangUp()
+		h.server.HangUp()
 	}
 	b.mu.Unlock()
 	stop := context.AfterFunc(ctx, b.end)
@@ -152,11 +152,11 @@ func (x *bridgeExchange) post() {
 
 // refuse answers a message that goes nowhere with an error, whatever it asks for.
 func (x *bridgeExchange) refuse(m *wire.Message, status int, e *candor.Error) {
-	c := &Call{up: x.b.up, session: x.session, attempt: 1, began: x.b.up.o.now()}
+	var id wire.ID
 	if m.Kind() == wire.KindRequest {
-		c.id = m.ID().Clone()
+		id = m.ID().Clone()
 	}
-	x.answer(status, c.refuse(x.ctx, e, lostOr(e)))
+	x.answer(status, x.b.up.reject(x.ctx, id, x.session, e))
 }
 
 // fail answers a request that was not forwarded, in the form that its caller reads.

@@ -64,7 +64,7 @@ func sdkBridge(t *testing.T, versions string, o gateway.BridgeOptions) (url stri
 	t.Helper()
 	cancelled, b = make(hearing, 8), &books{}
 	up := gateway.New(gateway.Options{Name: "up", Ledger: b, Meter: b})
-	bridge := up.Bridge(gateway.Child{
+	bridge := gateway.NewBridge(up, gateway.Child{
 		Command: os.Args[0], Env: append(os.Environ(), sdkEnv+"="+versions, "GORACE=atexit_sleep_ms=0"), Stderr: cancelled,
 		Guard: []string{os.Args[0], "guard"}, Grace: time.Second,
 	}, o)

@@ -42,7 +42,7 @@ func spannedAs(t *testing.T, o Options, child Child, bo BridgeOptions) *span {
 	s := &span{t: t, books: &books{}, log: &lockedBuffer{}}
 	o.Ledger, o.Meter, o.Logger = s.books, s.books, slog.New(slog.NewTextHandler(s.log, nil))
 	o.now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load()) * time.Second) }
-	s.b = New(o).Bridge(child, bo)
+	s.b = NewBridge(New(o), child, bo)
 	front := httptest.NewServer(s.b)
 	s.URL = front.URL + "/mcp"
 	t.Cleanup(func() {

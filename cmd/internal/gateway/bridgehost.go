@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -17,8 +16,7 @@ import (
 // the table of the calls whose clients wait.
 type bridgeHost struct {
 	b      *Bridge
-	pump   *pump
-	hangUp func()             // lets open calls finish, then ends the server
+	server *Host
 	stop   context.CancelFunc // ends it at once
 	ended  chan struct{}      // closed when it has ended, and all that it has started
 	busy   sync.RWMutex       // held by who gives it a request, so that its end comes before or after
@@ -60,31 +58,26 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 	if closing {
 		return nil, draining()
 	}
-	b.up.veil.Store(veilFor(&b.child))
-	server, err := b.child.start()
-	if err != nil {
-		b.work.Done()
-		return nil, err
-	}
 	ctx, stop := context.WithCancel(b.ctx)
 	h := &bridgeHost{
 		b: b, only: only, stop: stop, ended: make(chan struct{}),
 		calls: map[string]*bridgeCall{}, tokens: map[string]*bridgeCall{}, sessions: map[*bridgeSession]bool{},
 	}
-	h.pump = newPump(ctx, b.up, h)
-	h.pump.jumbled = true // over HTTP every message has a connection of its own
-	h.pump.shared = only == nil
-	w := &wrapping{up: b.up, ctx: ctx, child: b.child, pump: h.pump, hungUp: make(chan struct{})}
-	h.hangUp = sync.OnceFunc(func() { close(w.hungUp) })
+	var err error
+	if h.server, err = StartHost(ctx, b.up, b.child, h, only == nil); err != nil {
+		stop()
+		b.work.Done()
+		return nil, err
+	}
 	b.mu.Lock()
 	b.hosts[h] = true
 	if b.closing {
-		h.hangUp()
+		h.server.HangUp()
 	}
 	b.mu.Unlock()
 	go func() {
 		defer b.work.Done()
-		w.supervise(server)
+		h.server.Run()
 		h.over()
 	}()
 	return h, nil
@@ -93,9 +86,8 @@ func (b *Bridge) host(only *bridgeSession) (*bridgeHost, error) {
 // over forgets a server that has ended. Who still waits for it gets nothing any more.
 func (h *bridgeHost) over() {
 	h.stop()
-	h.pump.tools.forget()
 	h.busy.Lock()
-	h.pump.client.shut()
+	h.server.Close()
 	h.mu.Lock()
 	calls, sessions := h.calls, h.sessions
 	h.calls, h.sessions = nil, nil
@@ -125,8 +117,7 @@ func (h *bridgeHost) forward(m *wire.Message, s *bridgeSession, session string, 
 	defer h.busy.RUnlock()
 	c, e := h.open(m, s, streams)
 	if e == nil {
-		h.pump.request(&c.request, session)
-		h.pump.flush()
+		h.server.Request(&c.request, session)
 	}
 	return c, e
 }
@@ -162,10 +153,8 @@ func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bri
 
 // why says why a server has ended.
 func (h *bridgeHost) why() *candor.Error {
-	h.pump.mu.Lock()
-	defer h.pump.mu.Unlock()
-	if h.pump.over != nil {
-		return h.pump.over
+	if e := h.server.Gone(); e != nil {
+		return e
 	}
 	return draining()
 }
@@ -232,42 +221,25 @@ func (h *bridgeHost) callsOf(s *bridgeSession) []*bridgeCall {
 // revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
 // is told that nobody waits any more, if it is to be.
 func (c *bridgeCall) revoke(tell bool, end func(*Call) []byte) {
-	l, p := c.pending()
-	if p == nil || !l.giveUp(p) {
+	call, cancel := c.h.server.Take(c.key())
+	if call == nil {
 		return
 	}
 	c.h.mu.Lock()
 	c.h.remove(c)
 	c.h.mu.Unlock()
-	if answer := end(p.call); answer != nil {
+	if answer := end(call); answer != nil {
 		c.inbox.put(&letter{bytes: c.home(answer), last: true})
 	}
 	c.inbox.close()
 	if tell && !c.request.MethodIs("initialize") {
-		l.server.send(cancellation(c.request.ID(), "nobody waits for the answer"))
+		cancel(c.request.ID(), "nobody waits for the answer")
 	}
-}
-
-// pending returns where the call is open; nil if its answer is on its way already.
-func (c *bridgeCall) pending() (*link, *pending) {
-	c.h.pump.mu.Lock()
-	l := c.h.pump.link
-	c.h.pump.mu.Unlock()
-	if l == nil {
-		return nil, nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.open[c.key()]
-	if p == nil || p.call == nil {
-		return nil, nil
-	}
-	return l, p
 }
 
 // cancelled ends a call that its client calls off.
 func (c *bridgeCall) cancelled(tell bool) {
-	c.revoke(tell, func(call *Call) []byte { call.Cancelled(c.h.pump.ctx); return nil })
+	c.revoke(tell, func(call *Call) []byte { call.Cancelled(c.h.server.Context()); return nil })
 }
 
 // home is an answer with the id that the client knows.
@@ -295,12 +267,8 @@ const maxRefusing = 64
 // refuse answers a question of the server that no client can. No client is told.
 func (h *bridgeHost) refuse(id wire.ID, code candor.Code) {
 	h.respond(func(record bool) []byte {
-		c := &Call{up: h.b.up, session: h.pump.session, attempt: 1, id: id, began: h.b.up.o.now()}
-		e := c.stamp(candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
-		if record {
-			_ = c.settle(h.pump.ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil) // nobody is told instead
-		}
-		return c.made(e)
+		e := candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))
+		return h.b.up.rejectQuestion(h.server.Context(), id, h.server.Session(), e, record)
 	})
 }
 
@@ -314,12 +282,14 @@ func (h *bridgeHost) respond(answer func(record bool) []byte) {
 	}
 	h.refusing++
 	h.refused++
-	record := h.refused <= maxStrays
+	record := h.refused <= maxRecordedRefusals
 	go func() {
-		h.pump.fromClient(wire.Line{Bytes: answer(record)})
-		h.pump.flush()
+		h.server.Send(answer(record))
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.refusing--
 	}()
 }
+
+// maxRecordedRefusals bounds the entries that questions of one server can make.
+const maxRecordedRefusals = 1000

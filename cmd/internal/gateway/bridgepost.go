@@ -27,8 +27,7 @@ func (x *bridgeExchange) inSession(m *wire.Message) {
 		x.answer(http.StatusAccepted, nil)
 	default:
 		if s.host.only != nil {
-			s.host.pump.fromClient(wire.Line{Bytes: m.Bytes()})
-			s.host.pump.flush()
+			s.host.server.Send(m.Bytes())
 		}
 		x.answer(http.StatusAccepted, nil)
 	}
@@ -43,8 +42,7 @@ func (s *bridgeSession) notify(m *wire.Message) {
 		}
 	}
 	if h.only != nil {
-		h.pump.notification(m)
-		h.pump.flush()
+		h.server.Notify(m)
 	}
 }
 
@@ -117,8 +115,8 @@ func (x *bridgeExchange) leave(c *bridgeCall) bool {
 	}
 	if c.s == nil {
 		c.cancelled(true)
-	} else if _, p := c.pending(); p != nil {
-		p.call.unheard.Store(true)
+	} else if call := c.h.server.Open(c.key()); call != nil {
+		call.SetClientGone()
 	}
 	c.inbox.close()
 	letters, _ := c.inbox.take()
@@ -137,16 +135,6 @@ func (x *bridgeExchange) deliverLast(c *bridgeCall, answer []byte) {
 		status = statelessStatus(answer, x.b.up.o.Limits.Message)
 	}
 	x.answer(status, answer)
-}
-
-func (x *httpExchange) beginEvents() {
-	h := x.w.Header()
-	x.allowOrigin(h)
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache")
-	x.begun, x.stream = true, true
-	x.w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(x.w).Flush() // the next write tells if that failed
 }
 
 // event sends one message on a stream.

@@ -75,16 +75,13 @@ func (p *bridgePool) rest(old time.Time) {
 
 // runs reports that a server has not ended for good, and has not been told to.
 func (h *bridgeHost) runs() bool {
-	h.pump.mu.Lock()
-	over := h.pump.over != nil
-	h.pump.mu.Unlock()
-	if over {
+	if h.server.Gone() != nil {
 		return false
 	}
 	select {
 	case <-h.ended:
 		return false
-	case <-h.pump.ctx.Done():
+	case <-h.server.Context().Done():
 		return false
 	default:
 		return true
@@ -116,7 +113,7 @@ func (x *bridgeExchange) joinSession(s *bridgeSession, m *wire.Message) {
 		s.close()
 	}
 	switch {
-	case errors.Is(err, errNoGreeting):
+	case errors.Is(err, errNotInitialized):
 		if first != nil {
 			x.answer(http.StatusOK, first)
 		}
@@ -141,11 +138,10 @@ func (x *bridgeExchange) introduce(h *bridgeHost, m *wire.Message) ([]byte, erro
 	}
 	answer := x.last(c)
 	if said := wire.Parse(answer, x.b.up.o.Limits.Message); said.Kind() != wire.KindResult {
-		return answer, errNoGreeting
+		return answer, errNotInitialized
 	}
 	ready := wire.Parse([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), wire.Limits{})
-	h.pump.notification(&ready)
-	h.pump.flush()
+	h.server.Notify(&ready)
 	h.hello = answer
 	return answer, nil
 }
@@ -167,3 +163,5 @@ func (x *bridgeExchange) greeted(s *bridgeSession, m *wire.Message, answer []byt
 	x.w.Header().Set(sessionHeader, s.id)
 	x.answer(http.StatusOK, answer)
 }
+
+var errNotInitialized = errors.New("the server did not answer initialize")

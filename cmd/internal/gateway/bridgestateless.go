@@ -2,19 +2,15 @@ package gateway
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
 
 const (
-	versionHeader    = "Mcp-Protocol-Version"
 	statelessVersion = "2026-07-28" // the first without sessions
 )
 
@@ -82,90 +78,24 @@ func (p *bridgePool) shunned(now time.Time) bool {
 // discover asks a server whether it serves clients without a session, within the time that the call may take. Only an answer of the
 // server says that it does not: one that ends or is silent may serve them when it is asked again.
 func (b *Bridge) discover(ctx context.Context, h *bridgeHost, limit time.Duration) error {
-	l, e := h.pump.server()
-	if e != nil {
-		return e
+	if limit <= 0 || limit > discoverTimeout {
+		limit = discoverTimeout
 	}
-	id := wire.AppendString(nil, "candor/"+ref.New())
-	answered := make(chan error, 1)
-	p := &pending{key: idKey(id), began: time.Now(), limit: greetTimeout}
-	if limit > 0 {
-		p.limit = min(limit, greetTimeout)
-	}
-	p.due = p.began.Add(p.limit)
-	p.own = func(m *wire.Message) { answered <- discovered(l, p, m) }
-	if e := l.put(p); e != nil {
-		return e
-	}
-	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"server/discover","params":{"_meta":{"`...)
-	line = append(line, protocolVersionKey+`":"`+statelessVersion+`","io.modelcontextprotocol/clientInfo":{"name":"candor","version":"1"},`...)
-	l.server.send(append(line, `"io.modelcontextprotocol/clientCapabilities":{}}}}`...))
-	select {
-	case err := <-answered:
+	params := `{"_meta":{"` + protocolVersionKey + `":"` + statelessVersion + `","io.modelcontextprotocol/clientInfo":{"name":"candor","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}`
+	m, err := h.server.Ask(ctx, "server/discover", []byte(params), limit)
+	switch {
+	case err != nil:
 		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-h.pump.ctx.Done():
-		return draining()
-	}
-}
-
-// discovered returns what an answer to server/discover means; m is nil if none came that can be read.
-func discovered(l *link, p *pending, m *wire.Message) error {
-	if m != nil {
-		if m.Kind() == wire.KindResult {
-			return nil
-		}
+	case m == nil || m.Kind() != wire.KindResult:
 		return errStateful
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.over != nil:
-		return tooLate(l.over)
-	case !time.Now().Before(p.due):
-		return fault(candor.CodeCallTimeout, "timeoutMs", p.limit.Milliseconds())
 	default:
-		return errStateful // it answered with something unreadable
+		return nil
 	}
 }
 
-// mismatch returns the header that says something else than the message, or nothing where it must; "" if there is none.
-func mismatch(h http.Header, m *wire.Message) string {
-	if version, ok := m.Params().Path("_meta", protocolVersionKey).Str(); ok && h.Get(versionHeader) != version {
-		return versionHeader
-	}
-	if h.Get("Mcp-Method") != string(m.Method()) {
-		return "Mcp-Method"
-	}
-	member := ""
-	switch {
-	case m.MethodIs("tools/call"), m.MethodIs("prompts/get"):
-		member = "name"
-	case m.MethodIs("resources/read"):
-		member = "uri"
-	default:
-		return ""
-	}
-	if name, ok := m.Params().Path(member).Str(); ok && headerText(h.Get("Mcp-Name")) != name {
-		return "Mcp-Name"
-	}
-	return ""
-}
-
-// headerText is a header's value as it is meant: one that a header cannot carry is packed.
-func headerText(said string) string {
-	packed, isPacked := strings.CutPrefix(said, "=?base64?")
-	packed, isWhole := strings.CutSuffix(packed, "?=")
-	if !isPacked || !isWhole {
-		return said
-	}
-	text, err := base64.StdEncoding.DecodeString(packed)
-	if err != nil {
-		return said
-	}
-	return string(text)
-}
+// discoverTimeout is how long a server may take to answer server/discover.
+const discoverTimeout = 30 * time.Second
 
 // statelessStatus is the status of an answer: since version 2026-07-28 errors of the protocol show in it.
 func statelessStatus(answer []byte, limits wire.Limits) int {

@@ -118,3 +118,21 @@ func (c *Call) isTool() bool { return c.method == "tools/call" }
 
 // IsNotification reports that a method is one that nobody answers.
 func IsNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+// aboutClient are the members of a request's _meta that say what its client is.
+var aboutClient = [...]string{protocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
+
+// Session returns the session that the call was made in, "" if there is none.
+func (c *Call) Session() string { return c.session }
+
+// Request returns the message of the client. It must not be changed.
+func (c *Call) Request() *wire.Message { return &c.request }
+
+// IsStateless reports a call of protocol version 2026-07-28 or later, which has no session.
+func (c *Call) IsStateless() bool { return c.newEra }
+
+// SetStreamed says that the answer comes on a stream that the client may resume.
+func (c *Call) SetStreamed() { c.streamed = true }
+
+// SetClientGone says that the client has gone and will not read the answer.
+func (c *Call) SetClientGone() { c.unheard.Store(true) }

@@ -16,7 +16,7 @@ const WrapEnv = "CANDOR_TEST_WRAP"
 
 func wrapMain() int {
 	child := Child{Command: os.Args[0], Env: append(os.Environ(), load.Env+"="+os.Getenv(WrapEnv), WrapEnv+"=")}
-	exit, err := New(Options{}).Wrap(context.Background(), Streams{In: os.Stdin, Out: os.Stdout}, child)
+	exit, err := Wrap(context.Background(), New(Options{}), Streams{In: os.Stdin, Out: os.Stdout}, child)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

@@ -87,7 +87,7 @@ func (c *Child) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, veil: veilFor(c)}, quiet: make(chan struct{}), done: make(chan struct{})}
+	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, veil: veilFor(c.Env, c.Args)}, quiet: make(chan struct{}), done: make(chan struct{})}
 	var pipes pipes
 	stdinR, stdinW := pipes.make()
 	stdoutR, stdoutW := pipes.make()

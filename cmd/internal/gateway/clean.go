@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"bytes"
+
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/redactjson"
 	"github.com/candor-mcp/candor/wire"
@@ -52,4 +55,20 @@ func cleanWords(words []byte, limits wire.Limits) []byte {
 		return ownWords.Bytes(words)
 	}
 	return cleanValue(v)
+}
+
+const (
+	maxNoiseBytes = 256 // of unexpected output that is logged
+	maxNoiseScan  = 4 << 10
+)
+
+// excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
+func excerpt(said []byte, whole bool, limit int) string {
+	if len(said) > maxNoiseScan {
+		said, whole = said[:maxNoiseScan], false
+	}
+	if !whole { // half a secret does not look like one
+		said = said[:bytes.LastIndexAny(said, " \"")+1]
+	}
+	return contract.Bound(string(said), limit)
 }

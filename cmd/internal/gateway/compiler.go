@@ -108,3 +108,16 @@ func (c *Call) awaitSchema(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
+
+// needsSchema reports that the schema of the called tool has to be compiled before the call can be checked.
+func (c *Call) needsSchema() bool { return c.uncompiled(c.tools) != nil }
+
+// compile compiles the schema of the called tool in the background, as the caller knows the tool. The channel is closed when it is ready,
+// nil if nothing has to be waited for.
+func (c *Call) compile(cache *toolCache, who caller) <-chan struct{} {
+	t := c.uncompiled(cache.find(who))
+	if t == nil {
+		return nil
+	}
+	return c.up.compile(t)
+}

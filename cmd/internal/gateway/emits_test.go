@@ -46,7 +46,7 @@ func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter 
 		t.Fatal(err)
 	}
 	up := New(o)
-	door := httptest.NewServer(up.Door(target, h))
+	door := httptest.NewServer(NewDoor(up, target, h))
 	t.Cleanup(door.Close)
 	return &emitter{t: t, up: up, door: door}
 }

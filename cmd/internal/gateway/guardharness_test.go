@@ -72,7 +72,7 @@ func newGuarded(t *testing.T, o Options, list string, tools map[string]func(stri
 	}
 	o.now = g.clock.Now
 	g.up = New(o)
-	door := httptest.NewServer(g.up.Door(target, HTTPOptions{}))
+	door := httptest.NewServer(NewDoor(g.up, target, HTTPOptions{}))
 	t.Cleanup(door.Close)
 	g.front = door.URL
 	g.post(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`, "s1")

@@ -63,14 +63,7 @@ func (p *pump) prepare(l *link, c *Call, before <-chan struct{}) {
 	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the call before it may wait as long, and goes first
 		return
 	}
-	if t := c.uncompiled(p.tools.find(p.callerOf(c))); t != nil {
-		p.awaitSchema(t, wait)
-	}
-}
-
-// awaitSchema waits for the schema of a tool; a tool for whose schema there is no place is not checked.
-func (p *pump) awaitSchema(t *tool, wait func(<-chan struct{}) bool) {
-	if done := p.up.compile(t); done != nil {
+	if done := c.compile(&p.tools, p.callerOf(c)); done != nil {
 		wait(done)
 	}
 }
@@ -97,7 +90,7 @@ func (p *pump) release(l *link, held *pending) {
 		return
 	}
 	defer l.work.Done()
-	held.call.tools = p.tools.find(p.callerOf(held.call)) // not before: until then others could have ended the call
+	held.call.findTools(&p.tools, p.callerOf(held.call)) // not before: until then others could have ended the call
 	refusal := p.admit(held.call)
 	switch over, revoked := l.decided(held, refusal == nil); {
 	case refusal != nil:

@@ -59,7 +59,7 @@ func init() {
 	if err != nil {
 		os.Exit(1)
 	}
-	handler := gateway.New(gateway.Options{Name: "up"}).Door(target, gateway.HTTPOptions{})
+	var handler http.Handler = gateway.NewDoor(gateway.New(gateway.Options{Name: "up"}), target, gateway.HTTPOptions{})
 	if what == "reverseproxy" {
 		plain := httputil.NewSingleHostReverseProxy(target)
 		plain.Transport = &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}

@@ -109,7 +109,7 @@ func TestSecondEndpointDoesNotRerouteCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			front.Handle(path, gateway.New(log.options()).Door(target, gateway.HTTPOptions{}))
+			front.Handle(path, gateway.NewDoor(gateway.New(log.options()), target, gateway.HTTPOptions{}))
 		}
 		gate := httptest.NewServer(front)
 		t.Cleanup(func() { hostile.CloseClientConnections(); gate.CloseClientConnections(); gate.Close() })

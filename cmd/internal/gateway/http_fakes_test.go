@@ -83,7 +83,7 @@ func gateTo(t *testing.T, back *httptest.Server, o gateway.Options, h gateway.HT
 		t.Fatal(err)
 	}
 	g.up = gateway.New(o)
-	front := httptest.NewServer(g.up.Door(target, h))
+	front := httptest.NewServer(gateway.NewDoor(g.up, target, h))
 	t.Cleanup(func() {
 		front.CloseClientConnections()
 		back.CloseClientConnections()

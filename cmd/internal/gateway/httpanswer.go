@@ -146,3 +146,14 @@ func brokenReason(err error) string {
 		return "connection failed"
 	}
 }
+
+// beginEvents begins an answer that is a stream of events.
+func (x *httpExchange) beginEvents() {
+	h := x.w.Header()
+	x.allowOrigin(h)
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	x.begun, x.stream = true, true
+	x.w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(x.w).Flush() // the next write tells if that failed
+}

@@ -70,7 +70,7 @@ func newTransport() http.RoundTripper {
 // failure is a result, and clients read results only of a success. 401, 403, 405 and the 404 of an unknown session keep status
 // and headers in any case: they are how clients log in and begin again. What else the upstream says with a rejection is
 // cleaned or withheld as the mode has it.
-func (u *Upstream) Door(target *url.URL, o HTTPOptions) http.Handler {
+func NewDoor(u *Upstream, target *url.URL, o HTTPOptions) *httpDoor {
 	o.fill()
 	if target != nil { // a bridge has none
 		if v := veilForHTTP(o.Header, target); v != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -118,8 +117,7 @@ func (x *httpExchange) logEndpoint(e *wire.Event, reason string) {
 // end records an error and returns the event that shows it to the client. No other event of the server follows it.
 func (o *httpStream) end(e *candor.Error) []byte {
 	o.over = true
-	c := &Call{up: o.x.d.up, session: o.x.session, attempt: 1}
-	answer := c.refuse(o.x.ctx, e, contract.VerdictMalformed)
+	answer := o.x.d.up.rejectUnread(o.x.ctx, o.x.session, e)
 	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("error"), Data: answer, HasData: true})
 	if err != nil {
 		return nil

@@ -17,7 +17,7 @@ func (x *httpExchange) events(res *http.Response) Reply {
 	if x.call.Attempt() >= x.d.up.o.Retry.Attempts {
 		x.beginStream(res) // no other attempt will be made, so the client may know at once that it was heard
 	}
-	x.call.streamed = true
+	x.call.SetStreamed()
 	defer x.letGoAnswer()
 	events := x.heldEvents(res.Body)
 	for {
@@ -85,7 +85,7 @@ func (x *httpExchange) hear(e *wire.Event) ([]byte, Reply) {
 		return nil, Reply{} // a piece of a death: the end of the stream says more about that
 	case isHeartbeat(&m):
 		x.noise = append(x.noise[:0], e.Data[:min(len(e.Data), peekBytes)]...)
-		return x.d.up.heartbeat(e), Reply{}
+		return x.d.heartbeat(e), Reply{}
 	case m.Method() != nil, !x.isAnswer(&m):
 		if x.strays++; x.strays <= maxHTTPStrays {
 			x.d.up.Stray(x.ctx, e.Data, x.session)
@@ -124,8 +124,8 @@ func isHeartbeat(m *wire.Message) bool {
 
 // heartbeat returns what the client gets in place of one: a comment, because some clients give up on an event that they cannot parse.
 // The fields by which a stream is resumed are kept. In observe mode it passes as it came.
-func (u *Upstream) heartbeat(e *wire.Event) []byte {
-	if u.o.Mode == ModeObserve {
+func (d *httpDoor) heartbeat(e *wire.Event) []byte {
+	if d.up.o.Mode == ModeObserve {
 		return e.Raw
 	}
 	out, err := wire.AppendEvent([]byte(":\n"), wire.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, HasRetry: e.HasRetry})
@@ -163,23 +163,20 @@ func onStream(e *wire.Event, reply Reply) ([]byte, Reply) {
 	return out, reply
 }
 
-// same reports that two slices are the same memory.
-func same(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
-
 // heed looks at a message of the server on its way to the client.
 func (x *httpExchange) heed(m *wire.Message) {
-	if token := x.d.up.heeds(m); token != nil && token.Equal(x.call.ProgressToken()) {
+	if token := x.d.heeds(m); token != nil && token.Equal(x.call.ProgressToken()) {
 		x.extend()
 	}
 }
 
 // heeds learns from a notification of the server. It returns the token whose call makes progress, nil if there is none.
-func (u *Upstream) heeds(m *wire.Message) (token wire.ID) {
+func (d *httpDoor) heeds(m *wire.Message) (token wire.ID) {
 	switch {
 	case m.MethodIs("notifications/progress"):
 		return m.Params().Path("progressToken").Raw()
 	case m.MethodIs("notifications/tools/list_changed"):
-		u.tools.forget()
+		d.up.tools.forget()
 	}
 	return nil
 }
@@ -192,7 +189,7 @@ func (x *httpExchange) ended(err error, numbered bool) Reply {
 	}
 	why := context.Cause(x.ctx)
 	over := errors.Is(why, errDeadline) || errors.Is(why, errCalledOff)
-	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.newEra && s.park(x, x.call) {
+	if s := x.d.sessions.get(x.session); numbered && s != nil && !over && !x.call.IsStateless() && s.park(x, x.call) {
 		if !errors.Is(err, io.EOF) {
 			x.flush()
 			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again

@@ -226,7 +226,7 @@ func (x *httpExchange) aside() *httpExchange {
 // callOff tells a server of the old era that nobody waits for a call any longer; of the new one the connection's end does. Nobody
 // waits for it to be heard. The exchange must be one that is only for this: see aside.
 func (x *httpExchange) callOff(c *Call) {
-	if c.newEra || c.Method() == "initialize" { // which the protocol forbids to call off
+	if c.IsStateless() || c.Method() == "initialize" { // which the protocol forbids to call off
 		return
 	}
 	ctx, cancel := context.WithTimeout(x.ctx, x.d.o.Patience)

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/hostguard"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // httpRefusal is a request that is turned away before anybody reads it.
@@ -72,8 +70,7 @@ func (x *httpExchange) turnAway(no *httpRefusal) {
 	case http.StatusServiceUnavailable:
 		x.w.Header().Set("Retry-After", "1")
 	}
-	c := &Call{up: x.d.up, session: x.session, attempt: 1}
-	x.answer(no.status, c.refuse(x.ctx, no.err, contract.VerdictMalformed))
+	x.answer(no.status, x.d.up.rejectUnread(x.ctx, x.session, no.err))
 }
 
 const peekBytes = 4 << 10
@@ -112,12 +109,4 @@ func (x *httpExchange) readBody() (body []byte, ok bool) {
 		return body, true
 	}
 	return nil, false
-}
-
-// maxBytes is what one message may take.
-func (u *Upstream) maxBytes() int {
-	if u.o.Limits.Message.MaxBytes > 0 {
-		return u.o.Limits.Message.MaxBytes
-	}
-	return wire.DefaultMaxBytes
 }

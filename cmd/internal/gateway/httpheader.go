@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
+
+	"github.com/candor-mcp/candor/wire"
 )
 
 // isHopByHop reports a header that concerns one connection and is never passed on (RFC 9110, 7.6.1).
@@ -55,4 +58,43 @@ func copyHeader(to, from http.Header) {
 func mediaType(h http.Header) string {
 	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+const versionHeader = "Mcp-Protocol-Version"
+
+// mismatch returns the header that says something else than the message, or nothing where it must; "" if there is none.
+func mismatch(h http.Header, m *wire.Message) string {
+	if version, ok := m.Params().Path("_meta", protocolVersionKey).Str(); ok && h.Get(versionHeader) != version {
+		return versionHeader
+	}
+	if h.Get("Mcp-Method") != string(m.Method()) {
+		return "Mcp-Method"
+	}
+	member := ""
+	switch {
+	case m.MethodIs("tools/call"), m.MethodIs("prompts/get"):
+		member = "name"
+	case m.MethodIs("resources/read"):
+		member = "uri"
+	default:
+		return ""
+	}
+	if name, ok := m.Params().Path(member).Str(); ok && headerText(h.Get("Mcp-Name")) != name {
+		return "Mcp-Name"
+	}
+	return ""
+}
+
+// headerText is a header's value as it is meant: one that a header cannot carry is packed.
+func headerText(said string) string {
+	packed, isPacked := strings.CutPrefix(said, "=?base64?")
+	packed, isWhole := strings.CutSuffix(packed, "?=")
+	if !isPacked || !isWhole {
+		return said
+	}
+	text, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		return said
+	}
+	return string(text)
 }

@@ -148,12 +148,12 @@ func (o *httpStream) hear(e *wire.Event) []byte {
 	m := wire.Parse(e.Data, o.x.d.up.o.Limits.Message)
 	switch {
 	case isAsked(&m):
-		if token := o.x.d.up.heeds(&m); token != nil && o.s != nil {
+		if token := o.x.d.heeds(&m); token != nil && o.s != nil {
 			o.s.extend(token)
 		}
 		return e.Raw
 	case isHeartbeat(&m) && !e.Unended:
-		return o.x.d.up.heartbeat(e)
+		return o.x.d.heartbeat(e)
 	case m.Kind() == wire.KindMalformed && (e.Unended || m.Method() != nil || m.ID() == nil):
 		o.stray(e.Data)
 		return nil

@@ -18,9 +18,6 @@ type httpSessions struct {
 	byID map[string]*httpSession // guarded by mu
 }
 
-// maxSessionID bounds the ids that are remembered; longer ones pass all the same.
-const maxSessionID = 256
-
 // httpSession is one of them.
 type httpSession struct {
 	up       *Upstream
@@ -115,7 +112,7 @@ func (x *httpExchange) noteSession(res *http.Response) {
 // among the open calls, and its request among what is held, until it is taken.
 func (s *httpSession) park(x *httpExchange, c *Call) bool {
 	c.commit()
-	c.streamed = true
+	c.SetStreamed()
 	key := idKey(c.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()

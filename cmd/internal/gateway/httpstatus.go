@@ -100,27 +100,9 @@ func reasonOf(err error) string {
 	return brokenReason(err)
 }
 
-func errTimeout(c *Call) *candor.Error {
-	return fault(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
-}
-
-// errOversize is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
-func errOversize(most int) *candor.Error {
-	return fault(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
-		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
-}
-
 // errUnheld is the error for an answer that came while other large messages held all the memory. The call has run.
 func errUnheld() *candor.Error {
 	return fault(candor.CodeTooLarge, "reason", errNoRoom.Error()).With(
 		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
 		candor.WithSuggestion("Check whether the call took effect before making a new one; then ask for less: fewer items, a smaller range, a shorter text."))
-}
-
-func errFault() *candor.Error {
-	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
-}
-
-func fault(code candor.Code, name string, value any) *candor.Error {
-	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
 }

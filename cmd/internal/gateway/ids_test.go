@@ -81,7 +81,7 @@ func TestCancellationFindsItsCallHoweverTheIDIsEscaped(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := gateway.New(o).Wrap(context.Background(), gateway.Streams{In: fromClient, Out: io.Discard}, scripted(t, "")); err != nil {
+		if _, err := gateway.Wrap(context.Background(), gateway.New(o), gateway.Streams{In: fromClient, Out: io.Discard}, scripted(t, "")); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -70,8 +70,6 @@ type pending struct {
 const (
 	// maxHeld bounds the bytes of all open requests of one connection.
 	maxHeld = 64 << 20
-	// maxExtension is how many times its timeout a call may take if it keeps reporting progress.
-	maxExtension = 12
 	// maxRecordings is how many failures are recorded at a time, and maxRecording how large an answer may be that waits for it.
 	maxRecordings = 256
 	maxRecording  = 64 << 10
@@ -216,13 +214,6 @@ func (l *link) expire(p *pending) {
 	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids to call off the former, and nobody works on the latter
 		l.server.send(cancellation(p.call.ID(), "the call did not finish before its deadline"))
 	}
-}
-
-// cancellation is the notification that a request is called off.
-func cancellation(id wire.ID, reason string) []byte {
-	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
-	line = wire.AppendString(append(line, `,"reason":`...), reason)
-	return append(line, `}}`...)
 }
 
 // extend gives a call that shows progress its whole time anew, but not for ever.

@@ -1,12 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"sync/atomic"
-
-	"github.com/candor-mcp/candor/contract"
 )
 
 // noise is what a server prints where only messages belong. It is kept from the client, counted, and its beginning is logged.
@@ -18,9 +15,7 @@ type noise struct {
 }
 
 const (
-	maxNoiseLines = 10  // that are logged
-	maxNoiseBytes = 256 // of each
-	maxNoiseScan  = 4 << 10
+	maxNoiseLines = 10 // that are logged
 )
 
 // hear takes one line, or the beginning of one.
@@ -30,15 +25,4 @@ func (n *noise) hear(ctx context.Context, line []byte, whole bool) {
 	}
 	n.log.WarnContext(ctx, "the server printed something that is no message",
 		slog.String("upstream", n.name), slog.String("noise", excerpt(n.veil.over(line), whole, maxNoiseBytes)))
-}
-
-// excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
-func excerpt(said []byte, whole bool, limit int) string {
-	if len(said) > maxNoiseScan {
-		said, whole = said[:maxNoiseScan], false
-	}
-	if !whole { // half a secret does not look like one
-		said = said[:bytes.LastIndexAny(said, " \"")+1]
-	}
-	return contract.Bound(string(said), limit)
 }

@@ -195,10 +195,9 @@ func (l *link) malformed(m *wire.Message) {
 // closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none, unless
 // nothing may be touched.
 func (l *link) closeBadly(p *pending, m *wire.Message) {
-	_, found, _ := p.call.judge(m)
 	e := badAnswer(m.Malformation().Flaw)
 	switch {
-	case found.Verdict != contract.VerdictClean:
+	case !p.call.isClean(m):
 		l.close(p, m)
 	case p.call.mayPass(m):
 		p.call.passOn(l.ctx, e, m.Bytes())

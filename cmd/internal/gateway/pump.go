@@ -240,8 +240,3 @@ func (p *pump) flush() {
 	}
 	p.client.flush()
 }
-
-// draining is the answer to calls while the gateway ends.
-func draining() *candor.Error {
-	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
-}

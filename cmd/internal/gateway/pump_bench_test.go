@@ -81,7 +81,7 @@ func wrapped(b *testing.B, server string, callers int, o gateway.Options) load.C
 	must(b, err)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := gateway.New(o).Wrap(context.Background(), gateway.Streams{In: asked, Out: say},
+		_, err := gateway.Wrap(context.Background(), gateway.New(o), gateway.Streams{In: asked, Out: say},
 			gateway.Child{Command: os.Args[0], Env: append(os.Environ(), load.Env+"="+server)})
 		_ = say.Close()
 		ended <- err

@@ -84,11 +84,11 @@ func (p *pump) peer(m *wire.Message, session string) peer {
 
 // lacks reports that something has to be waited for before a call can be checked.
 func (p *pump) lacks(l *link, c *Call) bool {
-	if p.up.o.Validate == ValidationOff && !p.up.checksArguments(c.tool) {
+	if p.up.o.Validate == ValidationOff && !p.up.checksArguments(c.Tool()) {
 		return false
 	}
-	if c.tools.current() != nil {
-		return c.uncompiled(c.tools) != nil
+	if c.hasTools() {
+		return c.needsSchema()
 	}
 	if may, meeting := p.mayList(c); !may && meeting == nil {
 		return false
@@ -96,11 +96,11 @@ func (p *pump) lacks(l *link, c *Call) bool {
 	return l.listing.wanted(p.callerOf(c))
 }
 
-func (p *pump) callerOf(c *Call) caller { return p.peer(&c.request, c.session).who }
+func (p *pump) callerOf(c *Call) caller { return p.peer(c.Request(), c.Session()).who }
 
 // mayList is [handshake.mayList] for a call, which may be of a protocol version that knows no handshake.
 func (p *pump) mayList(c *Call) (may bool, meeting <-chan struct{}) {
-	if c.request.Params().Path("_meta", protocolVersionKey).Present() {
+	if c.Request().Params().Path("_meta", protocolVersionKey).Present() {
 		return true, nil
 	}
 	return p.hello.mayList()
@@ -119,10 +119,10 @@ func (p *pump) learn(l *link, c *Call, wait func(<-chan struct{}) bool) bool {
 		may, _ = p.mayList(c)
 	}
 	who := p.callerOf(c)
-	if p.tools.find(who).current() == nil && may {
+	if !p.tools.knows(who) && may {
 		done, ask := l.listing.begin(who)
 		if ask {
-			l.list(&listRequest{who: who, meta: about(&c.request), pages: listPages, done: done})
+			l.list(&listRequest{who: who, meta: about(c.Request()), pages: listPages, done: done})
 		}
 		if !wait(done) {
 			l.listing.silence()
@@ -181,9 +181,6 @@ func (r *listRequest) message(id wire.ID, cursor string) []byte {
 	}
 	return append(line, `}}`...)
 }
-
-// aboutClient are the members of a request's _meta that say what its client is.
-var aboutClient = [...]string{protocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
 
 // about is the part of a request's _meta that protocol version 2026-07-28 asks of every request, nil if there is none.
 func about(m *wire.Message) []byte {

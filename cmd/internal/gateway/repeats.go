@@ -341,3 +341,6 @@ func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error 
 	}
 	return candor.New(candor.CodeRepeatedFailure, message, append(options, candor.WithDetails(details))...)
 }
+
+// maxSessionID bounds the ids that are remembered; longer ones pass all the same.
+const maxSessionID = 256

@@ -65,7 +65,7 @@ func askChild(t *testing.T, o gateway.Options, request, answer string) (string, 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if _, err := gateway.New(o).Wrap(context.Background(), gateway.Streams{In: fromClient, Out: out}, scripted(t, answer)); err != nil {
+		if _, err := gateway.Wrap(context.Background(), gateway.New(o), gateway.Streams{In: fromClient, Out: out}, scripted(t, answer)); err != nil {
 			t.Error(err)
 		}
 		_ = out.Close()
@@ -101,7 +101,7 @@ func askSSE(t *testing.T, o gateway.Options, request, answer string) (string, *b
 func askBridge(t *testing.T, o gateway.Options, request, answer string) (string, *books) {
 	t.Helper()
 	o, kept := quiet(o)
-	b := gateway.New(o).Bridge(scripted(t, answer), gateway.BridgeOptions{})
+	b := gateway.NewBridge(gateway.New(o), scripted(t, answer), gateway.BridgeOptions{})
 	front := httptest.NewServer(b)
 	t.Cleanup(func() {
 		front.CloseClientConnections()

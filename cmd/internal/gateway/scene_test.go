@@ -116,7 +116,7 @@ func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	fromClient, in := io.Pipe()
 	fromGateway, out := io.Pipe()
 	go func() {
-		if _, err := gateway.New(s.options(mode)).Wrap(context.Background(), gateway.Streams{In: fromClient, Out: out}, child); err != nil {
+		if _, err := gateway.Wrap(context.Background(), gateway.New(s.options(mode)), gateway.Streams{In: fromClient, Out: out}, child); err != nil {
 			t.Error(err)
 		}
 		_ = out.Close()
@@ -182,7 +182,7 @@ func (s *scene) door(t *testing.T, mode gateway.Mode, all []plant) []string {
 // bridge sends the plants to a child that is served over HTTP.
 func (s *scene) bridge(t *testing.T, mode gateway.Mode, all []plant) []string {
 	t.Helper()
-	b := gateway.New(s.options(mode)).Bridge(s.child(t, all), gateway.BridgeOptions{})
+	b := gateway.NewBridge(gateway.New(s.options(mode)), s.child(t, all), gateway.BridgeOptions{})
 	front := httptest.NewServer(b)
 	t.Cleanup(func() {
 		front.CloseClientConnections()
@@ -229,7 +229,7 @@ func (s *scene) front(t *testing.T, upstream http.Handler, mode gateway.Mode) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	front := httptest.NewServer(gateway.New(s.options(mode)).Door(target, gateway.HTTPOptions{}))
+	front := httptest.NewServer(gateway.NewDoor(gateway.New(s.options(mode)), target, gateway.HTTPOptions{}))
 	t.Cleanup(front.Close)
 	return front.URL
 }

@@ -104,3 +104,12 @@ func (s *toolSet) tool(name string) *tool {
 	}
 	return nil
 }
+
+// knows reports that the complete list of a caller is known.
+func (t *toolCache) knows(who caller) bool { return t.find(who).current() != nil }
+
+// hasTools reports that the tools of the caller are known to the call.
+func (c *Call) hasTools() bool { return c.tools.current() != nil }
+
+// findTools gives the call the tools that its caller was sent.
+func (c *Call) findTools(cache *toolCache, who caller) { c.tools = cache.find(who) }

@@ -42,7 +42,7 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &refusingBooks{with: row.with}
-			front := httptest.NewServer(gateway.New(gateway.Options{Ledger: b, Meter: b}).Door(target, gateway.HTTPOptions{}))
+			front := httptest.NewServer(gateway.NewDoor(gateway.New(gateway.Options{Ledger: b, Meter: b}), target, gateway.HTTPOptions{}))
 			defer front.Close()
 			m := send(t, "POST", front.URL, toolCall).terminal(t, "7")
 			envelope := m.Result().Path("_meta", "dev.candor/error")

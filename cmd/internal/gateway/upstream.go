@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // Upstream is one server behind the gateway: how it is treated, and what was learnt of it. It is safe for concurrent use, and
@@ -59,4 +60,12 @@ func (u *Upstream) timeout(tool string) time.Duration {
 		limit = u.o.Timeout
 	}
 	return max(limit, 0)
+}
+
+// maxBytes is what one message may take.
+func (u *Upstream) maxBytes() int {
+	if u.o.Limits.Message.MaxBytes > 0 {
+		return u.o.Limits.Message.MaxBytes
+	}
+	return wire.DefaultMaxBytes
 }

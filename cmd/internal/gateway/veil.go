@@ -21,9 +21,8 @@ type veil struct{ secrets [][]byte } // in every form in which they may be writt
 
 var veiled = []byte("[redacted]")
 
-// veilFor returns the veil over what the variables and arguments of a child hold under the name of a secret, nil if they hold none.
-func veilFor(c *Child) *veil {
-	env := c.Env
+// veilFor returns the veil over what the environment and arguments of a server hold under the name of a secret, nil if they hold none. A nil env is that of this process.
+func veilFor(env, args []string) *veil {
 	if env == nil {
 		env = os.Environ()
 	}
@@ -31,10 +30,10 @@ func veilFor(c *Child) *veil {
 	for _, variable := range env {
 		v.take(strings.Cut(variable, "="))
 	}
-	for i, arg := range c.Args {
+	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
-		if !joined && strings.HasPrefix(name, "-") && i+1 < len(c.Args) && !strings.HasPrefix(c.Args[i+1], "-") {
-			value, joined = c.Args[i+1], true
+		if !joined && strings.HasPrefix(name, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			value, joined = args[i+1], true
 		}
 		v.take(name, value, joined)                   // --token=VALUE, --token VALUE, and API_KEY=VALUE behind -e
 		v.take(strings.Cut(value, "="))               // --env=API_KEY=VALUE

@@ -8,13 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 )
 
 // Exit is how a wrapped session ended.
@@ -33,9 +31,9 @@ type Exit struct {
 // the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read of client.In
 // that cannot be interrupted is left behind; what it brings is dropped.
 // The error is a [*StartError] if the server could not be started for the first time.
-func (u *Upstream) Wrap(ctx context.Context, client Streams, child Child) (Exit, error) {
+func Wrap(ctx context.Context, u *Upstream, client Streams, child Child) (Exit, error) {
 	child.fill()
-	u.veil.Store(veilFor(&child))
+	u.veil.Store(veilFor(child.Env, child.Args))
 	server, err := child.start()
 	if err != nil {
 		return Exit{Code: startCode(err)}, err
@@ -105,7 +103,7 @@ func (w *wrapping) supervise(server *process) Exit {
 		w.up.o.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.o.Name), slog.String("status", server.status.String()))
 		next := w.restart()
 		if next == nil {
-			w.linger(w.up.gone(server))
+			w.linger(gone(w.up, server))
 			return Exit{Code: server.status.Code, Server: server.status}
 		}
 		server, again = next, true
@@ -155,7 +153,7 @@ func (w *wrapping) serve(server *process, again bool) (died bool) {
 func (w *wrapping) endCalls(l *link, server *process, died bool) {
 	switch {
 	case died:
-		l.end(w.up.gone(server))
+		l.end(gone(w.up, server))
 	case w.out != nil && w.clientGone():
 		l.abandon()
 	default:
@@ -381,7 +379,7 @@ func (w *wrapping) clientGone() bool {
 }
 
 // gone is what open calls are told of the end of their server.
-func (u *Upstream) gone(server *process) *candor.Error {
+func gone(u *Upstream, server *process) *candor.Error {
 	details := map[string]any{"status": server.status.String()}
 	if server.status.Signal != "" {
 		details["signal"] = server.status.Signal
@@ -406,30 +404,6 @@ func tooLate(e *candor.Error) *candor.Error {
 	return e.With(candor.WithMessage("The server had ended before the call came."),
 		candor.WithDetails(e.Details().With("effect", "none")),
 		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
-}
-
-// maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
-const maxLastLine = 200
-
-// notReady is the error for an initialize whose server has gone. There is no effect to look for: the server did not start.
-func notReady(e *candor.Error) *candor.Error {
-	text := "The server went away before it was ready."
-	var seen struct{ Status, Stderr string }
-	if err := e.Details().Decode(&seen); err == nil && seen.Status != "" {
-		text = "The server " + seen.Status + " before it was ready."
-		lines := strings.Split(strings.TrimSpace(seen.Stderr), "\n")
-		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + contract.Bound(last, maxLastLine)
-		}
-	}
-	return e.With(candor.WithMessage(text),
-		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
-}
-
-// slowStart is the error for an initialize that took longer than limit.
-func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
-	return e.With(candor.WithMessage("The server did not answer initialize within "+limit.String()+"."),
-		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
 }
 
 // within waits for f, but no longer than d.

@@ -257,7 +257,7 @@ func TestACommandThatCannotBeStartedIsExplained(t *testing.T) {
 		"/no/such/file":            {127, "does not exist"},
 		plain:                      {126, "make the file executable"},
 	} {
-		exit, err := New(Options{}).Wrap(t.Context(), Streams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}}, Child{Command: command})
+		exit, err := Wrap(t.Context(), New(Options{}), Streams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}}, Child{Command: command})
 		var start *StartError
 		if !errors.As(err, &start) || !strings.Contains(err.Error(), want.hint) || exit.Code != want.code {
 			t.Errorf("%s: %+v, %v", command, exit, err)
@@ -326,7 +326,7 @@ func TestAClientThatClosesItsEarsEndsTheServer(t *testing.T) {
 	_ = outR.Close()
 	done := make(chan Exit)
 	go func() {
-		exit, _ := New(Options{}).Wrap(t.Context(), Streams{In: inR, Out: outW}, badChild())
+		exit, _ := Wrap(t.Context(), New(Options{}), Streams{In: inR, Out: outW}, badChild())
 		done <- exit
 	}()
 	if _, err := inW.WriteString(toolCall(1, "echo", `{}`) + "\n"); err != nil {

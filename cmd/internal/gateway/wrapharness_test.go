@@ -45,7 +45,7 @@ const gatewayEnv = "CANDOR_TEST_GATEWAY"
 
 func gatewayMain() int {
 	_ = os.Unsetenv(gatewayEnv)
-	exit, err := New(Options{}).Wrap(context.Background(), Streams{In: os.Stdin, Out: os.Stdout}, badChild())
+	exit, err := Wrap(context.Background(), New(Options{}), Streams{In: os.Stdin, Out: os.Stdout}, badChild())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -171,7 +171,7 @@ func wrappedAs(t *testing.T, o Options, child Child) *session {
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		s.exit, s.err = New(o).Wrap(ctx, Streams{In: inR, Out: outW}, child)
+		s.exit, s.err = Wrap(ctx, New(o), Streams{In: inR, Out: outW}, child)
 		_ = outW.Close()
 	}()
 	go s.collect(outR)

@@ -126,7 +126,7 @@ func sdkClient(t *testing.T, version string, progress chan<- float64) *mcp.Clien
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = New(Options{}).Wrap(t.Context(), Streams{In: inR, Out: outW}, child)
+		_, _ = Wrap(t.Context(), New(Options{}), Streams{In: inR, Out: outW}, child)
 		_ = outW.Close()
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, &mcp.ClientOptions{

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// ErrDraining is the cause to cancel the context of a request with when a gateway ends and cannot wait any longer: the call is
+// answered with GATEWAY_DRAINING, where a client that hung up would get no answer.
+var ErrDraining = errors.New("the gateway ends")
+
+// draining is the answer to calls while the gateway ends.
+func draining() *candor.Error {
+	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
+}
+
+func fault(code candor.Code, name string, value any) *candor.Error {
+	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
+}
+
+func errFault() *candor.Error {
+	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
+}
+
+func errTimeout(c *Call) *candor.Error {
+	return fault(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
+}
+
+// errOversize is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
+func errOversize(most int) *candor.Error {
+	return fault(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
+		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
+}
+
+// maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
+const maxLastLine = 200
+
+// notReady is the error for an initialize whose server has gone. There is no effect to look for: the server did not start.
+func notReady(e *candor.Error) *candor.Error {
+	text := "The server went away before it was ready."
+	var seen struct{ Status, Stderr string }
+	if err := e.Details().Decode(&seen); err == nil && seen.Status != "" {
+		text = "The server " + seen.Status + " before it was ready."
+		lines := strings.Split(strings.TrimSpace(seen.Stderr), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + contract.Bound(last, maxLastLine)
+		}
+	}
+	return e.With(candor.WithMessage(text),
+		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
+}
+
+// slowStart is the error for an initialize that took longer than limit.
+func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
+	return e.With(candor.WithMessage("The server did not answer initialize within "+limit.String()+"."),
+		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
+}
+
+// cancellation is the notification that a request is called off.
+func cancellation(id wire.ID, reason string) []byte {
+	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
+	line = wire.AppendString(append(line, `,"reason":`...), reason)
+	return append(line, `}}`...)
+}
+
+// MaxExtension is how many times its timeout a call may take if it keeps reporting progress.
+const maxExtension = 12
