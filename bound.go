@@ -19,7 +19,7 @@ const (
 	MaxItems      = 100  // of an array or object in details
 	MaxText       = 1024 // one string in details
 	MaxKey        = 128  // one member name in details
-	MaxContext    = 256  // tool, role, session and the like
+	MaxCallInfo   = 256  // tool, role, session and the like
 	MaxStack      = 8192 // as it stands in JSON, where a line end takes two bytes
 )
 
@@ -88,7 +88,7 @@ func label(s string) string {
 	if strings.ContainsAny(s, "\n\t") {
 		s = oneLine.Replace(s)
 	}
-	return cleanText(s, MaxContext, redact.Policy{ShapesOnly: true})
+	return cleanText(s, MaxCallInfo, redact.Policy{ShapesOnly: true})
 }
 
 var oneLine = strings.NewReplacer("\n", "", "\t", "")

@@ -23,18 +23,18 @@ func TestW6BoundsAreInBytesAndCutOnRuneBorders(t *testing.T) {
 		"suggestion": {candor.MaxSuggestion, func(s string) string { return build(candor.WithSuggestion(s)).Suggestion() }},
 		"cause":      {candor.MaxCause, func(s string) string { return build(candor.WithCause(errors.New(s))).Cause().Message }},
 		"cause text": {candor.MaxCause, func(s string) string { return build(candor.WithCauseText(candor.Cause{Message: s})).Cause().Message }},
-		"cause code": {candor.MaxContext, func(s string) string { return candor.NewCause("", s, "").Code }},
-		"cause name": {candor.MaxContext, func(s string) string { return candor.NewCause("", "", s).Name }},
+		"cause code": {candor.MaxCallInfo, func(s string) string { return candor.NewCause("", s, "").Code }},
+		"cause name": {candor.MaxCallInfo, func(s string) string { return candor.NewCause("", "", s).Name }},
 		"detail":     {candor.MaxText, func(s string) string { return text(t, candor.DetailsOf(s)) }},
 		"member":     {candor.MaxKey, func(s string) string { return name(t, candor.DetailsOf(map[string]int{s: 1})) }},
-		"tool":       {candor.MaxContext, func(s string) string { return build(candor.WithTool(s)).Context().Tool }},
-		"ref":        {candor.MaxContext, func(s string) string { return build(candor.WithRef(s)).Ref() }},
-		"session":    {candor.MaxContext, func(s string) string { return build(candor.WithSession(s, "", "")).Context().SessionID }},
-		"role":       {candor.MaxContext, func(s string) string { return build(candor.WithSession("", s, "")).Context().Role }},
-		"root":       {candor.MaxText, func(s string) string { return build(candor.WithSession("", "", s)).Context().WorkspaceRoot }},
-		"invariant":  {candor.MaxContext, func(s string) string { return build(candor.WithInvariant(s)).Context().InvariantID }},
-		"phase":      {candor.MaxContext, func(s string) string { return build(candor.WithPhase(s)).Context().PhaseID }},
-		"plan":       {candor.MaxContext, func(s string) string { return build(candor.WithPlan(s)).Context().PlanHash }},
+		"tool":       {candor.MaxCallInfo, func(s string) string { return build(candor.WithTool(s)).CallInfo().Tool }},
+		"ref":        {candor.MaxCallInfo, func(s string) string { return build(candor.WithRef(s)).Ref() }},
+		"session":    {candor.MaxCallInfo, func(s string) string { return build(candor.WithSession(s, "", "")).CallInfo().SessionID }},
+		"role":       {candor.MaxCallInfo, func(s string) string { return build(candor.WithSession("", s, "")).CallInfo().Role }},
+		"root":       {candor.MaxText, func(s string) string { return build(candor.WithSession("", "", s)).CallInfo().WorkspaceRoot }},
+		"invariant":  {candor.MaxCallInfo, func(s string) string { return build(candor.WithInvariant(s)).CallInfo().InvariantID }},
+		"phase":      {candor.MaxCallInfo, func(s string) string { return build(candor.WithPhase(s)).CallInfo().PhaseID }},
+		"plan":       {candor.MaxCallInfo, func(s string) string { return build(candor.WithPlan(s)).CallInfo().PlanHash }},
 		"stack":      {candor.MaxStack, func(s string) string { return build(candor.WithStack(s)).Stack() }},
 	}
 	for where, bound := range bounds {
@@ -114,7 +114,7 @@ func TestEnvelopesStayBelow32KiB(t *testing.T) {
 		}
 		e := candor.New(candor.CodeTimeout, s, candor.WithSuggestion(s), candor.WithDetails(wide), candor.WithIssues(candor.Issue{Path: s, Message: s, Expected: s}),
 			candor.WithCause(&kaizaError{s, s}), candor.WithCauseText(candor.NewCause(s, s, s)), candor.WithRef(s), candor.WithTime(past), candor.WithStack(s),
-			candor.WithContext(candor.Context{Tool: s, Role: s, SessionID: s, WorkspaceRoot: s, InvariantID: s, PhaseID: s, PlanHash: s}))
+			candor.WithCallInfo(candor.CallInfo{Tool: s, Role: s, SessionID: s, WorkspaceRoot: s, InvariantID: s, PhaseID: s, PlanHash: s}))
 		raw := e.AppendJSON(nil, candor.JSONOptions{Stack: true, PlainRoot: true})
 		if !json.Valid(raw) || !utf8.Valid(raw) {
 			t.Errorf("%q: not JSON", unit)
@@ -194,7 +194,7 @@ func FuzzErrorText(f *testing.F) {
 		checkPublic(t, message, candor.MaxMessage)
 		checkPublic(t, other, candor.MaxKey)
 		e := candor.New(candor.CodeTimeout, message, candor.WithSuggestion(other), candor.WithCause(errors.New(other)), candor.WithStack(other),
-			candor.WithContext(candor.Context{Tool: other, Role: message, WorkspaceRoot: other}), candor.WithRef(message), candor.WithDetails(map[string]any{message: other}))
+			candor.WithCallInfo(candor.CallInfo{Tool: other, Role: message, WorkspaceRoot: other}), candor.WithRef(message), candor.WithDetails(map[string]any{message: other}))
 		raw := e.AppendJSON(nil, candor.JSONOptions{Stack: true, PlainRoot: true})
 		if !json.Valid(raw) || !utf8.Valid(raw) || len(raw) >= 32<<10 {
 			t.Fatalf("%d bytes: %q", len(raw), raw)

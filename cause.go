@@ -22,7 +22,7 @@ func (c Cause) IsZero() bool { return c == Cause{} }
 
 // NewCause builds a cause from its parts, redacting and bounding each.
 func NewCause(message, code, name string) Cause {
-	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxContext), Name: publicText(name, MaxContext)}
+	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxCallInfo), Name: publicText(name, MaxCallInfo)}
 }
 
 // wrap keeps err as the cause, if errors.Is can walk through it, and its redacted copy.

@@ -140,7 +140,7 @@ func TestK7CausesAreNormalisedAndSafe(t *testing.T) {
 	t.Run("an invariant keeps its cause", func(t *testing.T) {
 		cause := errors.New("row 7 has no parent")
 		e := candor.InvariantViolation("TREE_IS_CONNECTED", "", candor.WithCause(cause))
-		if e.Cause().Message != cause.Error() || !errors.Is(e, cause) || e.Context().InvariantID != "TREE_IS_CONNECTED" {
+		if e.Cause().Message != cause.Error() || !errors.Is(e, cause) || e.CallInfo().InvariantID != "TREE_IS_CONNECTED" {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -171,7 +171,7 @@ func TestK7CausesAreNormalisedAndSafe(t *testing.T) {
 
 func checkCause(t *testing.T, name string, c candor.Cause) {
 	t.Helper()
-	if len(c.Message) > candor.MaxCause || len(c.Code) > candor.MaxContext || len(c.Name) > candor.MaxContext {
+	if len(c.Message) > candor.MaxCause || len(c.Code) > candor.MaxCallInfo || len(c.Name) > candor.MaxCallInfo {
 		t.Errorf("%s: out of bounds: %d, %d, %d bytes", name, len(c.Message), len(c.Code), len(c.Name))
 	}
 	raw := c.AppendJSON(nil)

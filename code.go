@@ -7,16 +7,21 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/candor-mcp/candor/internal/codetable"
 )
 
-// Code is one registered failure, identified by its domain and symbol. Its field is private, so
-// outside this package a Code is either one of the generated variables, the result of a lookup,
-// or the zero Code, which names nothing: an unregistered code cannot be written down.
+// Code is one registered failure, identified by its domain and symbol. A Code is one of the variables of this package or of
+// the packages below codes, the result of a lookup, or the zero Code, which is not registered: a program cannot make up a code.
 //
 // Codes are comparable and may be used as map keys and in switch statements.
 type Code struct {
 	i uint16 // index into the generated catalogue; 0 is no code
 }
+
+// CodeAt returns the code in a row of the generated catalogue. It is for the generated packages below codes: a Row cannot be
+// made outside this module.
+func CodeAt(row codetable.Row) Code { return Code{row.Index()} }
 
 // Status says whether a code may be used.
 type Status uint8

@@ -10,6 +10,11 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/codes/memorybank"
+	"github.com/candor-mcp/candor/codes/playwright"
+	"github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
@@ -104,14 +109,14 @@ func TestParseCodeReadsWhatPeopleType(t *testing.T) {
 	for in, want := range map[string]candor.Code{
 		"INTERNAL_ERROR":          candor.CodeInternalError,
 		" internal_error\n":       candor.CodeInternalError,
-		"kaiza/INTERNAL_ERROR":    candor.CodeKaizaInternalError,
-		"Kaiza/internal_error":    candor.CodeKaizaInternalError,
-		"2100":                    candor.CodePlaywrightPwNav,
-		"E_PW_NAVIGATION":         candor.CodePlaywrightPwNav, // an alias
-		"toolnotadmittederror":    candor.CodeDualToolNotAdmitted,
-		"ToolNotAdmittedError":    candor.CodeDualToolNotAdmitted, // an alias that is not in capitals
-		"dual/TOOL_NOT_ADMITTED":  candor.CodeDualToolNotAdmitted,
-		"memory-bank/E_MB_READ":   candor.CodeMemoryBankMbRead,
+		"kaiza/INTERNAL_ERROR":    kaiza.InternalError,
+		"Kaiza/internal_error":    kaiza.InternalError,
+		"2100":                    playwright.Nav,
+		"E_PW_NAVIGATION":         playwright.Nav, // an alias
+		"toolnotadmittederror":    dual.ToolNotAdmitted,
+		"ToolNotAdmittedError":    dual.ToolNotAdmitted, // an alias that is not in capitals
+		"dual/TOOL_NOT_ADMITTED":  dual.ToolNotAdmitted,
+		"memory-bank/E_MB_READ":   memorybank.Read,
 		"dual/ToolNotAdmittedERR": {},
 		"21000":                   {},
 		"-1":                      {},
@@ -132,8 +137,8 @@ func TestLookupSymbolPrefersTheReadersDomain(t *testing.T) {
 		want   candor.Code
 	}{
 		{nil, candor.CodeInternalError},
-		{[]string{"kaiza"}, candor.CodeKaizaInternalError},
-		{[]string{"nowhere", "workrail", "kaiza"}, candor.CodeWorkrailInternalError},
+		{[]string{"kaiza"}, kaiza.InternalError},
+		{[]string{"nowhere", "workrail", "kaiza"}, workrail.InternalError},
 		{[]string{"nowhere"}, candor.CodeInternalError},
 	} {
 		if got, ok := candor.LookupSymbol("INTERNAL_ERROR", test.prefer...); !ok || got != test.want {
@@ -152,10 +157,10 @@ func TestLookupSymbolLeavesTheCallersSliceAlone(t *testing.T) {
 }
 
 func TestCallersOwnWhatTheyAreGiven(t *testing.T) {
-	candor.CodePlaywrightPwNav.Aliases()[0] = "EDITED"
+	playwright.Nav.Aliases()[0] = "EDITED"
 	candor.Domains()[0].Name = "edited"
 	candor.Classes()[0] = "edited"
-	if _, ok := candor.LookupSymbol("EDITED"); ok || candor.CodePlaywrightPwNav.Aliases()[0] == "EDITED" {
+	if _, ok := candor.LookupSymbol("EDITED"); ok || playwright.Nav.Aliases()[0] == "EDITED" {
 		t.Error("Aliases shares its slice")
 	}
 	if candor.Domains()[0].Name == "edited" || candor.Classes()[0] == "edited" {

@@ -2,482 +2,174 @@
 
 package candor
 
-// Codes of the domain common: Failures that any server of the numeric taxonomy may meet, whatever it is about.
+// The codes of the domain candor.
 var (
-	// CodeCommonInvalidParams is E_INVALID_PARAMS, number 1000. A parameter is missing or does not fit.
-	CodeCommonInvalidParams = Code{1}
-	// CodeCommonTimeout is E_TIMEOUT, number 1001. The operation did not finish in time.
-	CodeCommonTimeout = Code{2}
-	// CodeCommonLimitExceeded is E_LIMIT_EXCEEDED, number 1002. A limit of the server was exceeded.
-	CodeCommonLimitExceeded = Code{3}
-	// CodeCommonNotInstalled is E_NOT_INSTALLED, number 1003. A program or library that the server depends on is not installed.
-	CodeCommonNotInstalled = Code{4}
-	// CodeCommonSessionNotFound is E_SESSION_NOT_FOUND, number 1004. No session has this id.
-	CodeCommonSessionNotFound = Code{5}
-	// CodeCommonInputTooLarge is E_INPUT_TOO_LARGE, number 1005. An input is larger than the server accepts.
-	CodeCommonInputTooLarge = Code{6}
-	// CodeCommonUnsupported is E_UNSUPPORTED, number 1006. The server does not offer this operation.
-	CodeCommonUnsupported = Code{7}
-)
-
-// Codes of the domain python: Running Python code or scripts for a caller.
-var (
-	// CodePythonPyExecFail is E_PY_EXEC_FAIL, number 2000. The Python code ended with an error.
-	CodePythonPyExecFail = Code{8}
-	// CodePythonPySecurity is E_PY_SECURITY, number 2001. The Python code uses something the sandbox forbids.
-	CodePythonPySecurity = Code{9}
-	// CodePythonPyTimeout is E_PY_TIMEOUT, number 2002. The Python code ran longer than allowed and was stopped.
-	CodePythonPyTimeout = Code{10}
-	// CodePythonPyScriptNotFound is E_PY_SCRIPT_NOT_FOUND, number 2003. No Python script has this name.
-	CodePythonPyScriptNotFound = Code{11}
-	// CodePythonPyInvalidParams is E_PY_INVALID_PARAMS, number 2004. The parameters for the Python run do not fit.
-	CodePythonPyInvalidParams = Code{12}
-)
-
-// Codes of the domain playwright: Driving a browser through Playwright.
-var (
-	// CodePlaywrightPwNav is E_PW_NAV, number 2100. Playwright could not load the page.
-	CodePlaywrightPwNav = Code{13}
-	// CodePlaywrightPwLaunch is E_PW_LAUNCH, number 2101. Playwright could not start a browser.
-	CodePlaywrightPwLaunch = Code{14}
-	// CodePlaywrightPwTimeout is E_PW_TIMEOUT, number 2102. Playwright did not finish the step in time.
-	CodePlaywrightPwTimeout = Code{15}
-	// CodePlaywrightPwInvalidSelector is E_PW_INVALID_SELECTOR, number 2103. Playwright cannot use this selector.
-	CodePlaywrightPwInvalidSelector = Code{16}
-)
-
-// Codes of the domain puppeteer: Driving a browser through Puppeteer.
-var (
-	// CodePuppeteerPtNav is E_PT_NAV, number 2200. Puppeteer could not load the page.
-	CodePuppeteerPtNav = Code{17}
-	// CodePuppeteerPtLaunch is E_PT_LAUNCH, number 2201. Puppeteer could not start a browser.
-	CodePuppeteerPtLaunch = Code{18}
-	// CodePuppeteerPtTimeout is E_PT_TIMEOUT, number 2202. Puppeteer did not finish the step in time.
-	CodePuppeteerPtTimeout = Code{19}
-	// CodePuppeteerPtInvalidSelector is E_PT_INVALID_SELECTOR, number 2203. Puppeteer cannot use this selector.
-	CodePuppeteerPtInvalidSelector = Code{20}
-)
-
-// Codes of the domain memory-bank: Reading and searching a folder of notes.
-var (
-	// CodeMemoryBankMbFileNotFound is E_MB_FILE_NOT_FOUND, number 2300. The memory bank has no such file.
-	CodeMemoryBankMbFileNotFound = Code{21}
-	// CodeMemoryBankMbRead is E_MB_READ, number 2301. A file of the memory bank could not be read.
-	CodeMemoryBankMbRead = Code{22}
-)
-
-// Codes of the domain kg: A store of subject, predicate and object triples.
-var (
-	// CodeKgKgFull is E_KG_FULL, number 2400. The knowledge graph is full.
-	CodeKgKgFull = Code{23}
-	// CodeKgKgInvalidTriple is E_KG_INVALID_TRIPLE, number 2401. The triple is not complete.
-	CodeKgKgInvalidTriple = Code{24}
-)
-
-// Codes of the domain filesystem: Reading and writing files below one root folder.
-var (
-	// CodeFilesystemFsPathEscape is E_FS_PATH_ESCAPE, number 2500. The path leads outside the permitted folder.
-	CodeFilesystemFsPathEscape = Code{25}
-	// CodeFilesystemFsDenied is E_FS_DENIED, number 2501. The policy does not allow this file operation.
-	CodeFilesystemFsDenied = Code{26}
-	// CodeFilesystemFsNotFound is E_FS_NOT_FOUND, number 2502. There is no file or folder at this path.
-	CodeFilesystemFsNotFound = Code{27}
-	// CodeFilesystemFsWriteTooLarge is E_FS_WRITE_TOO_LARGE, number 2503. The content to write is larger than allowed.
-	CodeFilesystemFsWriteTooLarge = Code{28}
-)
-
-// Codes of the domain sql: Talking to a relational database.
-var (
-	// CodeSqlSqlConn is E_SQL_CONN, number 2600. The database could not be reached.
-	CodeSqlSqlConn = Code{29}
-	// CodeSqlSqlQuery is E_SQL_QUERY, number 2601. The database rejected the query.
-	CodeSqlSqlQuery = Code{30}
-)
-
-// Codes of the domain notion: Talking to the Notion service.
-var (
-	// CodeNotionNotionAuth is E_NOTION_AUTH, number 2700. Notion did not accept the credentials.
-	CodeNotionNotionAuth = Code{31}
-	// CodeNotionNotionRate is E_NOTION_RATE, number 2701. Notion asks for fewer calls.
-	CodeNotionNotionRate = Code{32}
-	// CodeNotionNotionNotFound is E_NOTION_NOT_FOUND, number 2702. Notion has nothing under this id, or the integration may not see it.
-	CodeNotionNotionNotFound = Code{33}
-	// CodeNotionNotionNetwork is E_NOTION_NETWORK, number 2703. Notion could not be reached.
-	CodeNotionNotionNetwork = Code{34}
-	// CodeNotionNotionHttp is E_NOTION_HTTP, number 2704. Notion answered with an error.
-	CodeNotionNotionHttp = Code{35}
-	// CodeNotionNotionParse is E_NOTION_PARSE, number 2705. The answer from Notion could not be read.
-	CodeNotionNotionParse = Code{36}
-)
-
-// Codes of the domain tavily: Talking to the Tavily search service.
-var (
-	// CodeTavilyTavilyHttp is E_TAVILY_HTTP, number 2800. Tavily answered with an error.
-	CodeTavilyTavilyHttp = Code{37}
-	// CodeTavilyTavilyRate is E_TAVILY_RATE, number 2801. Tavily asks for fewer searches.
-	CodeTavilyTavilyRate = Code{38}
-	// CodeTavilyTavilyAuthMissing is E_TAVILY_AUTH_MISSING, number 2802. No Tavily key is configured.
-	CodeTavilyTavilyAuthMissing = Code{39}
-	// CodeTavilyTavilyAuthFailed is E_TAVILY_AUTH_FAILED, number 2803. Tavily did not accept the key.
-	CodeTavilyTavilyAuthFailed = Code{40}
-	// CodeTavilyTavilyNetwork is E_TAVILY_NETWORK, number 2804. Tavily could not be reached.
-	CodeTavilyTavilyNetwork = Code{41}
-	// CodeTavilyTavilyInvalidParams is E_TAVILY_INVALID_PARAMS, number 2805. The search parameters do not fit.
-	CodeTavilyTavilyInvalidParams = Code{42}
-	// CodeTavilyTavilyParse is E_TAVILY_PARSE, number 2806. The answer from Tavily could not be read.
-	CodeTavilyTavilyParse = Code{43}
-)
-
-// Codes of the domain misc: Room the taxonomy keeps free for later.
-var (
-	// CodeMiscMisc is E_MISC, number 2900. Something failed that has no code of its own yet.
-	CodeMiscMisc = Code{44}
-)
-
-// Codes of the domain rate-limit: A server protecting itself from too many calls.
-var (
-	// CodeRateLimitRlExceeded is E_RL_EXCEEDED, number 3000. Too many calls arrived in a short time.
-	CodeRateLimitRlExceeded = Code{45}
-)
-
-// Codes of the domain github: Talking to the GitHub service.
-var (
-	// CodeGithubGhAuthMissing is E_GH_AUTH_MISSING, number 3100. No GitHub token is configured.
-	CodeGithubGhAuthMissing = Code{46}
-	// CodeGithubGhAuthFailed is E_GH_AUTH_FAILED, number 3101. GitHub did not accept the token.
-	CodeGithubGhAuthFailed = Code{47}
-	// CodeGithubGhNetwork is E_GH_NETWORK, number 3102. GitHub could not be reached.
-	CodeGithubGhNetwork = Code{48}
-	// CodeGithubGhHttp is E_GH_HTTP, number 3103. GitHub answered with an error.
-	CodeGithubGhHttp = Code{49}
-	// CodeGithubGhRateLimit is E_GH_RATE_LIMIT, number 3104. GitHub asks for fewer calls.
-	CodeGithubGhRateLimit = Code{50}
-	// CodeGithubGhNotFound is E_GH_NOT_FOUND, number 3105. GitHub has nothing under this name, or the token may not see it.
-	CodeGithubGhNotFound = Code{51}
-	// CodeGithubGhParse is E_GH_PARSE, number 3106. The answer from GitHub could not be read.
-	CodeGithubGhParse = Code{52}
-)
-
-// Codes of the domain kaiza: The governed workspace: sessions, roles, approved plans, policies and an unbroken trail.
-var (
-	// CodeKaizaSessionNotInitialized is SESSION_NOT_INITIALIZED, number 3200. No session has been started.
-	CodeKaizaSessionNotInitialized = Code{53}
-	// CodeKaizaSessionLocked is SESSION_LOCKED, number 3201. The session is locked because an earlier call failed.
-	CodeKaizaSessionLocked = Code{54}
-	// CodeKaizaSessionInitializationFailed is SESSION_INITIALIZATION_FAILED, number 3202. The session could not be set up.
-	CodeKaizaSessionInitializationFailed = Code{55}
-	// CodeKaizaInvalidInputType is INVALID_INPUT_TYPE, number 3203. An argument has the wrong type.
-	CodeKaizaInvalidInputType = Code{56}
-	// CodeKaizaInvalidInputFormat is INVALID_INPUT_FORMAT, number 3204. An argument is malformed.
-	CodeKaizaInvalidInputFormat = Code{57}
-	// CodeKaizaInvalidInputValue is INVALID_INPUT_VALUE, number 3205. An argument has a value that is not allowed.
-	CodeKaizaInvalidInputValue = Code{58}
-	// CodeKaizaMissingRequiredField is MISSING_REQUIRED_FIELD, number 3206. A required argument is missing.
-	CodeKaizaMissingRequiredField = Code{59}
-	// CodeKaizaUnauthorizedAction is UNAUTHORIZED_ACTION, number 3207. The current role may not do this.
-	CodeKaizaUnauthorizedAction = Code{60}
-	// CodeKaizaInsufficientPermissions is INSUFFICIENT_PERMISSIONS, number 3208. The caller lacks a permission that this action needs.
-	CodeKaizaInsufficientPermissions = Code{61}
-	// CodeKaizaRoleMismatch is ROLE_MISMATCH, number 3209. The role named in the call is not the role of the session.
-	CodeKaizaRoleMismatch = Code{62}
-	// CodeKaizaInvalidPath is INVALID_PATH, number 3210. The path is malformed.
-	CodeKaizaInvalidPath = Code{63}
-	// CodeKaizaPathNotFound is PATH_NOT_FOUND, number 3211. A folder of this path does not exist.
-	CodeKaizaPathNotFound = Code{64}
-	// CodeKaizaPathTraversalBlocked is PATH_TRAVERSAL_BLOCKED, number 3212. The path climbs out of its folder with "..".
-	CodeKaizaPathTraversalBlocked = Code{65}
-	// CodeKaizaOutsideWorkspace is OUTSIDE_WORKSPACE, number 3213. The path lies outside the workspace.
-	CodeKaizaOutsideWorkspace = Code{66}
-	// CodeKaizaFileNotFound is FILE_NOT_FOUND, number 3214. The file does not exist.
-	CodeKaizaFileNotFound = Code{67}
-	// CodeKaizaFileAlreadyExists is FILE_ALREADY_EXISTS, number 3215. The file exists already.
-	CodeKaizaFileAlreadyExists = Code{68}
-	// CodeKaizaFileReadFailed is FILE_READ_FAILED, number 3216. The file could not be read.
-	CodeKaizaFileReadFailed = Code{69}
-	// CodeKaizaFileWriteFailed is FILE_WRITE_FAILED, number 3217. The file could not be written.
-	CodeKaizaFileWriteFailed = Code{70}
-	// CodeKaizaPatchInvalid is PATCH_INVALID, number 3218. The patch is malformed.
-	CodeKaizaPatchInvalid = Code{71}
-	// CodeKaizaPatchApplyFailed is PATCH_APPLY_FAILED, number 3219. The patch does not fit the current file.
-	CodeKaizaPatchApplyFailed = Code{72}
-	// CodeKaizaHashMismatch is HASH_MISMATCH, number 3220. The file has changed since it was read.
-	CodeKaizaHashMismatch = Code{73}
-	// CodeKaizaPlanNotFound is PLAN_NOT_FOUND, number 3221. No plan has this hash.
-	CodeKaizaPlanNotFound = Code{74}
-	// CodeKaizaPlanNotApproved is PLAN_NOT_APPROVED, number 3222. The plan is not approved.
-	CodeKaizaPlanNotApproved = Code{75}
-	// CodeKaizaPlanEnforcementFailed is PLAN_ENFORCEMENT_FAILED, number 3223. The plan does not match its own hash.
-	CodeKaizaPlanEnforcementFailed = Code{76}
-	// CodeKaizaPlanScopeViolation is PLAN_SCOPE_VIOLATION, number 3224. The plan does not cover this file.
-	CodeKaizaPlanScopeViolation = Code{77}
-	// CodeKaizaPolicyViolation is POLICY_VIOLATION, number 3225. The change breaks a policy of the workspace.
-	CodeKaizaPolicyViolation = Code{78}
-	// CodeKaizaRustPolicyViolation is RUST_POLICY_VIOLATION, number 3226. The Rust code breaks a policy of the workspace.
-	CodeKaizaRustPolicyViolation = Code{79}
-	// CodeKaizaPreflightFailed is PREFLIGHT_FAILED, number 3227. The checks failed after the change, and it was undone.
-	CodeKaizaPreflightFailed = Code{80}
-	// CodeKaizaInvariantViolation is INVARIANT_VIOLATION, number 3228. A rule that must always hold was broken.
-	CodeKaizaInvariantViolation = Code{81}
-	// CodeKaizaBootstrapFailure is BOOTSTRAP_FAILURE, number 3229. The workspace could not be opened.
-	CodeKaizaBootstrapFailure = Code{82}
-	// CodeKaizaSelfAuditFailure is SELF_AUDIT_FAILURE, number 3230. The server found a fault in itself and refuses to work.
-	CodeKaizaSelfAuditFailure = Code{83}
-	// CodeKaizaAuditLogFailed is AUDIT_LOG_FAILED, number 3231. The trail could not be written, so the action was not done.
-	CodeKaizaAuditLogFailed = Code{84}
-	// CodeKaizaAuditLockFailed is AUDIT_LOCK_FAILED, number 3232. The trail is held by another writer, so the action was not done.
-	CodeKaizaAuditLockFailed = Code{85}
-	// CodeKaizaInternalError is INTERNAL_ERROR, number 3233. The workspace server met an unexpected error.
-	CodeKaizaInternalError = Code{86}
-	// CodeKaizaUnknownToolFailure is UNKNOWN_TOOL_FAILURE, number 3234. The workspace tool failed without saying why.
-	CodeKaizaUnknownToolFailure = Code{87}
-)
-
-// Codes of the domain workrail: Step-by-step workflows that are moved on by opaque tokens.
-var (
-	// CodeWorkrailValidationError is VALIDATION_ERROR, number 3300. The input of the workflow tool is not valid.
-	CodeWorkrailValidationError = Code{88}
-	// CodeWorkrailNotFound is NOT_FOUND, number 3301. No workflow or session has this id.
-	CodeWorkrailNotFound = Code{89}
-	// CodeWorkrailPreconditionFailed is PRECONDITION_FAILED, number 3302. The workflow is not in a state that allows this.
-	CodeWorkrailPreconditionFailed = Code{90}
-	// CodeWorkrailTimeout is TIMEOUT, number 3303. The workflow took too long to load.
-	CodeWorkrailTimeout = Code{91}
-	// CodeWorkrailInternalError is INTERNAL_ERROR, number 3304. The workflow engine met an unexpected error.
-	CodeWorkrailInternalError = Code{92}
-	// CodeWorkrailTokenInvalidFormat is TOKEN_INVALID_FORMAT, number 3305. The token is not well formed.
-	CodeWorkrailTokenInvalidFormat = Code{93}
-	// CodeWorkrailTokenUnsupportedVersion is TOKEN_UNSUPPORTED_VERSION, number 3306. The token is of a version that is not supported.
-	CodeWorkrailTokenUnsupportedVersion = Code{94}
-	// CodeWorkrailTokenBadSignature is TOKEN_BAD_SIGNATURE, number 3307. The signature of the token is wrong.
-	CodeWorkrailTokenBadSignature = Code{95}
-	// CodeWorkrailTokenScopeMismatch is TOKEN_SCOPE_MISMATCH, number 3308. The token is not meant for this use.
-	CodeWorkrailTokenScopeMismatch = Code{96}
-	// CodeWorkrailTokenUnknownNode is TOKEN_UNKNOWN_NODE, number 3309. No stored workflow state belongs to this token.
-	CodeWorkrailTokenUnknownNode = Code{97}
-	// CodeWorkrailTokenWorkflowHashMismatch is TOKEN_WORKFLOW_HASH_MISMATCH, number 3310. The workflow has changed since the token was issued.
-	CodeWorkrailTokenWorkflowHashMismatch = Code{98}
-	// CodeWorkrailTokenSessionLocked is TOKEN_SESSION_LOCKED, number 3311. Another operation is changing this session.
-	CodeWorkrailTokenSessionLocked = Code{99}
-	// CodeWorkrailSessionNotHealthy is SESSION_NOT_HEALTHY, number 3312. The stored data of this session are damaged.
-	CodeWorkrailSessionNotHealthy = Code{100}
-)
-
-// Codes of the domain blockers: Why a workflow step cannot be finished yet. A blocked step is an answer, not an error, until a caller asks for it as one.
-var (
-	// CodeBlockersUserOnlyDependency is USER_ONLY_DEPENDENCY, number 3400. The step waits for something only a person can provide.
-	CodeBlockersUserOnlyDependency = Code{101}
-	// CodeBlockersMissingRequiredOutput is MISSING_REQUIRED_OUTPUT, number 3401. The step requires an output that was not given.
-	CodeBlockersMissingRequiredOutput = Code{102}
-	// CodeBlockersInvalidRequiredOutput is INVALID_REQUIRED_OUTPUT, number 3402. The output does not meet the contract of the step.
-	CodeBlockersInvalidRequiredOutput = Code{103}
-	// CodeBlockersMissingRequiredNotes is MISSING_REQUIRED_NOTES, number 3403. The step requires notes that were not given.
-	CodeBlockersMissingRequiredNotes = Code{104}
-	// CodeBlockersMissingContextKey is MISSING_CONTEXT_KEY, number 3404. The context lacks a key that the step needs.
-	CodeBlockersMissingContextKey = Code{105}
-	// CodeBlockersContextBudgetExceeded is CONTEXT_BUDGET_EXCEEDED, number 3405. The context is larger than the workflow allows.
-	CodeBlockersContextBudgetExceeded = Code{106}
-	// CodeBlockersRequiredCapabilityUnknown is REQUIRED_CAPABILITY_UNKNOWN, number 3406. It is not known whether a capability the step needs is there.
-	CodeBlockersRequiredCapabilityUnknown = Code{107}
-	// CodeBlockersRequiredCapabilityUnavailable is REQUIRED_CAPABILITY_UNAVAILABLE, number 3407. A capability the step needs is not available here.
-	CodeBlockersRequiredCapabilityUnavailable = Code{108}
-	// CodeBlockersInvariantViolation is INVARIANT_VIOLATION, number 3408. The step would break a rule of the workflow engine.
-	CodeBlockersInvariantViolation = Code{109}
-	// CodeBlockersStorageCorruptionDetected is STORAGE_CORRUPTION_DETECTED, number 3409. The stored state of this step is damaged.
-	CodeBlockersStorageCorruptionDetected = Code{110}
-)
-
-// Codes of the domain dual: Tasks, trails and votes behind the two error shapes of the dual envelope.
-var (
-	// CodeDualInvalidParams is INVALID_PARAMS, number 3500. The parameters of the tool are not valid.
-	CodeDualInvalidParams = Code{111}
-	// CodeDualHandlerError is HANDLER_ERROR, number 3501. The tool broke while handling the call.
-	CodeDualHandlerError = Code{112}
-	// CodeDualErrValidation is ERR_VALIDATION, number 3502. The task is not valid as given.
-	CodeDualErrValidation = Code{113}
-	// CodeDualErrNotFound is ERR_NOT_FOUND, number 3503. No task has this id.
-	CodeDualErrNotFound = Code{114}
-	// CodeDualErrWritebackRequired is ERR_WRITEBACK_REQUIRED, number 3504. The task cannot be finished before its thoughts are recorded.
-	CodeDualErrWritebackRequired = Code{115}
-	// CodeDualErrInvalidTransition is ERR_INVALID_TRANSITION, number 3505. The task cannot change from its present status to this one.
-	CodeDualErrInvalidTransition = Code{116}
-	// CodeDualErrSessionExists is ERR_SESSION_EXISTS, number 3506. A session with this id exists already.
-	CodeDualErrSessionExists = Code{117}
-	// CodeDualErrSessionNotFound is ERR_SESSION_NOT_FOUND, number 3507. No recorded session has this id.
-	CodeDualErrSessionNotFound = Code{118}
-	// CodeDualErrAlreadyFinalized is ERR_ALREADY_FINALIZED, number 3508. The session is finalized already.
-	CodeDualErrAlreadyFinalized = Code{119}
-	// CodeDualErrNoRecords is ERR_NO_RECORDS, number 3509. The session holds no records to finalize.
-	CodeDualErrNoRecords = Code{120}
-	// CodeDualErrNotFinalized is ERR_NOT_FINALIZED, number 3510. The session is not finalized yet.
-	CodeDualErrNotFinalized = Code{121}
-	// CodeDualRoundNotFound is ROUND_NOT_FOUND, number 3511. No round of votes has this id.
-	CodeDualRoundNotFound = Code{122}
-	// CodeDualAlreadyVoted is ALREADY_VOTED, number 3512. This voter has voted in this round already.
-	CodeDualAlreadyVoted = Code{123}
-	// CodeDualInvalidKey is INVALID_KEY, number 3513. The key is not valid.
-	CodeDualInvalidKey = Code{124}
-	// CodeDualFallbackChainExhausted is FALLBACK_CHAIN_EXHAUSTED, number 3514. Every route of the fallback chain failed.
-	CodeDualFallbackChainExhausted = Code{125}
-	// CodeDualToolNotAdmitted is TOOL_NOT_ADMITTED, number 3515. The mode of the server does not admit this tool.
-	CodeDualToolNotAdmitted = Code{126}
-	// CodeDualToolLockTimeout is TOOL_LOCK_TIMEOUT, number 3516. The tool was busy with another call for too long.
-	CodeDualToolLockTimeout = Code{127}
-	// CodeDualDbBusy is DB_BUSY, number 3517. The database is busy.
-	CodeDualDbBusy = Code{128}
-	// CodeDualDbFull is DB_FULL, number 3518. The database has no room left.
-	CodeDualDbFull = Code{129}
-	// CodeDualUniqueViolation is UNIQUE_VIOLATION, number 3519. A record with this identity exists already.
-	CodeDualUniqueViolation = Code{130}
-)
-
-// Codes of the domain candor: Candor's own vocabulary: what a reader infers, and what boundary, gateway, probe and ledger say themselves.
-var (
-	// CodeInternalError is INTERNAL_ERROR, number 4000. An unexpected error occurred.
+	// CodeInternalError is candor/INTERNAL_ERROR, number 4000. An unexpected error occurred.
 	CodeInternalError = Code{131}
-	// CodeUnknownToolFailure is UNKNOWN_TOOL_FAILURE, number 4001. The tool reported a failure without saying why.
+	// CodeUnknownToolFailure is candor/UNKNOWN_TOOL_FAILURE, number 4001. The tool reported a failure without saying why.
 	CodeUnknownToolFailure = Code{132}
-	// CodeUncodedError is UNCODED_ERROR, number 4002. The server reported an error without a registered code.
+	// CodeUncodedError is candor/UNCODED_ERROR, number 4002. The server reported an error without a registered code.
 	CodeUncodedError = Code{133}
-	// CodeMaskedFailure is MASKED_FAILURE, number 4003. The answer was marked as a success but describes a failure.
+	// CodeMaskedFailure is candor/MASKED_FAILURE, number 4003. The answer was marked as a success but describes a failure.
 	CodeMaskedFailure = Code{134}
-	// CodeParseError is PARSE_ERROR, number 4005. The message is not valid JSON.
+	// CodeParseError is candor/PARSE_ERROR, number 4005. The message is not valid JSON.
 	CodeParseError = Code{135}
-	// CodeInvalidRequest is INVALID_REQUEST, number 4006. The message is not a valid JSON-RPC request.
+	// CodeInvalidRequest is candor/INVALID_REQUEST, number 4006. The message is not a valid JSON-RPC request.
 	CodeInvalidRequest = Code{136}
-	// CodeMethodNotFound is METHOD_NOT_FOUND, number 4007. The server does not offer this method.
+	// CodeMethodNotFound is candor/METHOD_NOT_FOUND, number 4007. The server does not offer this method.
 	CodeMethodNotFound = Code{137}
-	// CodeInvalidRequestParams is INVALID_REQUEST_PARAMS, number 4008. The parameters of the request do not fit its method.
+	// CodeInvalidRequestParams is candor/INVALID_REQUEST_PARAMS, number 4008. The parameters of the request do not fit its method.
 	CodeInvalidRequestParams = Code{138}
-	// CodeToolNotFound is TOOL_NOT_FOUND, number 4009. No tool has this name.
+	// CodeToolNotFound is candor/TOOL_NOT_FOUND, number 4009. No tool has this name.
 	CodeToolNotFound = Code{139}
-	// CodeResourceNotFound is RESOURCE_NOT_FOUND, number 4010. No resource has this URI.
+	// CodeResourceNotFound is candor/RESOURCE_NOT_FOUND, number 4010. No resource has this URI.
 	CodeResourceNotFound = Code{140}
-	// CodePromptNotFound is PROMPT_NOT_FOUND, number 4011. No prompt has this name.
+	// CodePromptNotFound is candor/PROMPT_NOT_FOUND, number 4011. No prompt has this name.
 	CodePromptNotFound = Code{141}
-	// CodeInvalidCursor is INVALID_CURSOR, number 4012. The page cursor is not valid.
+	// CodeInvalidCursor is candor/INVALID_CURSOR, number 4012. The page cursor is not valid.
 	CodeInvalidCursor = Code{142}
-	// CodeInvalidArguments is INVALID_ARGUMENTS, number 4013. The arguments do not fit the tool.
+	// CodeInvalidArguments is candor/INVALID_ARGUMENTS, number 4013. The arguments do not fit the tool.
 	CodeInvalidArguments = Code{143}
-	// CodeOutputInvalid is OUTPUT_INVALID, number 4014. The result of the tool breaks its own output schema.
+	// CodeOutputInvalid is candor/OUTPUT_INVALID, number 4014. The result of the tool breaks its own output schema.
 	CodeOutputInvalid = Code{144}
-	// CodeResultNotEncodable is RESULT_NOT_ENCODABLE, number 4015. The result of the tool cannot be written as JSON.
+	// CodeResultNotEncodable is candor/RESULT_NOT_ENCODABLE, number 4015. The result of the tool cannot be written as JSON.
 	CodeResultNotEncodable = Code{145}
-	// CodeEmptyResult is EMPTY_RESULT, number 4016. The tool returned neither a result nor an error.
+	// CodeEmptyResult is candor/EMPTY_RESULT, number 4016. The tool returned neither a result nor an error.
 	CodeEmptyResult = Code{146}
-	// CodeMessageTooLarge is MESSAGE_TOO_LARGE, number 4017. The message is larger than the receiver accepts.
+	// CodeMessageTooLarge is candor/MESSAGE_TOO_LARGE, number 4017. The message is larger than the receiver accepts.
 	CodeMessageTooLarge = Code{147}
-	// CodeMessageTooDeep is MESSAGE_TOO_DEEP, number 4018. The message is nested too deeply.
+	// CodeMessageTooDeep is candor/MESSAGE_TOO_DEEP, number 4018. The message is nested too deeply.
 	CodeMessageTooDeep = Code{148}
-	// CodeBatchUnsupported is BATCH_UNSUPPORTED, number 4019. Batches are not supported.
+	// CodeBatchUnsupported is candor/BATCH_UNSUPPORTED, number 4019. Batches are not supported.
 	CodeBatchUnsupported = Code{149}
-	// CodeDuplicateRequestId is DUPLICATE_REQUEST_ID, number 4020. A request with this id is still open.
-	CodeDuplicateRequestId = Code{150}
-	// CodeNotInitialized is NOT_INITIALIZED, number 4021. The connection has not been initialized.
+	// CodeDuplicateRequestID is candor/DUPLICATE_REQUEST_ID, number 4020. A request with this id is still open.
+	CodeDuplicateRequestID = Code{150}
+	// CodeNotInitialized is candor/NOT_INITIALIZED, number 4021. The connection has not been initialized.
 	CodeNotInitialized = Code{151}
-	// CodeHeaderMismatch is HEADER_MISMATCH, number 4022. A header does not agree with the body of the request.
+	// CodeHeaderMismatch is candor/HEADER_MISMATCH, number 4022. A header does not agree with the body of the request.
 	CodeHeaderMismatch = Code{152}
-	// CodeCapabilityRequired is CAPABILITY_REQUIRED, number 4023. The request needs a client capability that was not declared.
+	// CodeCapabilityRequired is candor/CAPABILITY_REQUIRED, number 4023. The request needs a client capability that was not declared.
 	CodeCapabilityRequired = Code{153}
-	// CodeProtocolVersionUnsupported is PROTOCOL_VERSION_UNSUPPORTED, number 4024. The protocol version is not supported.
+	// CodeProtocolVersionUnsupported is candor/PROTOCOL_VERSION_UNSUPPORTED, number 4024. The protocol version is not supported.
 	CodeProtocolVersionUnsupported = Code{154}
-	// CodeMalformedMessage is MALFORMED_MESSAGE, number 4025. The message follows no form the protocol knows.
+	// CodeMalformedMessage is candor/MALFORMED_MESSAGE, number 4025. The message follows no form the protocol knows.
 	CodeMalformedMessage = Code{155}
-	// CodeStrayAnswer is STRAY_ANSWER, number 4026. The answer belongs to no call that is open.
+	// CodeStrayAnswer is candor/STRAY_ANSWER, number 4026. The answer belongs to no call that is open.
 	CodeStrayAnswer = Code{156}
-	// CodeUnauthenticated is UNAUTHENTICATED, number 4030. The caller is not signed in.
+	// CodeUnauthenticated is candor/UNAUTHENTICATED, number 4030. The caller is not signed in.
 	CodeUnauthenticated = Code{157}
-	// CodePermissionDenied is PERMISSION_DENIED, number 4031. The caller may not do this.
+	// CodePermissionDenied is candor/PERMISSION_DENIED, number 4031. The caller may not do this.
 	CodePermissionDenied = Code{158}
-	// CodeNotFound is NOT_FOUND, number 4032. What was asked for does not exist.
+	// CodeNotFound is candor/NOT_FOUND, number 4032. What was asked for does not exist.
 	CodeNotFound = Code{159}
-	// CodeAlreadyExists is ALREADY_EXISTS, number 4033. What was to be created exists already.
+	// CodeAlreadyExists is candor/ALREADY_EXISTS, number 4033. What was to be created exists already.
 	CodeAlreadyExists = Code{160}
-	// CodeConflict is CONFLICT, number 4034. The state has changed in the meantime.
+	// CodeConflict is candor/CONFLICT, number 4034. The state has changed in the meantime.
 	CodeConflict = Code{161}
-	// CodePreconditionFailed is PRECONDITION_FAILED, number 4035. Something else has to happen first.
+	// CodePreconditionFailed is candor/PRECONDITION_FAILED, number 4035. Something else has to happen first.
 	CodePreconditionFailed = Code{162}
-	// CodeConfigurationMissing is CONFIGURATION_MISSING, number 4036. The server lacks a setting that it needs.
+	// CodeConfigurationMissing is candor/CONFIGURATION_MISSING, number 4036. The server lacks a setting that it needs.
 	CodeConfigurationMissing = Code{163}
-	// CodeDependencyMissing is DEPENDENCY_MISSING, number 4037. A program or library that the tool needs is not installed.
+	// CodeDependencyMissing is candor/DEPENDENCY_MISSING, number 4037. A program or library that the tool needs is not installed.
 	CodeDependencyMissing = Code{164}
-	// CodePaymentRequired is PAYMENT_REQUIRED, number 4038. The service asks for payment first.
+	// CodePaymentRequired is candor/PAYMENT_REQUIRED, number 4038. The service asks for payment first.
 	CodePaymentRequired = Code{165}
-	// CodeRateLimited is RATE_LIMITED, number 4039. Too many calls in a short time.
+	// CodeRateLimited is candor/RATE_LIMITED, number 4039. Too many calls in a short time.
 	CodeRateLimited = Code{166}
-	// CodeQuotaExceeded is QUOTA_EXCEEDED, number 4040. The quota is used up.
+	// CodeQuotaExceeded is candor/QUOTA_EXCEEDED, number 4040. The quota is used up.
 	CodeQuotaExceeded = Code{167}
-	// CodeTimeout is TIMEOUT, number 4041. No answer came in time.
+	// CodeTimeout is candor/TIMEOUT, number 4041. No answer came in time.
 	CodeTimeout = Code{168}
-	// CodeCancelled is CANCELLED, number 4042. The call was called off.
+	// CodeCancelled is candor/CANCELLED, number 4042. The call was called off.
 	CodeCancelled = Code{169}
-	// CodeTooLarge is TOO_LARGE, number 4043. The input or the result is too large.
+	// CodeTooLarge is candor/TOO_LARGE, number 4043. The input or the result is too large.
 	CodeTooLarge = Code{170}
-	// CodeUnsupported is UNSUPPORTED, number 4044. This is not supported here.
+	// CodeUnsupported is candor/UNSUPPORTED, number 4044. This is not supported here.
 	CodeUnsupported = Code{171}
-	// CodeUnavailable is UNAVAILABLE, number 4045. The service is not available at the moment.
+	// CodeUnavailable is candor/UNAVAILABLE, number 4045. The service is not available at the moment.
 	CodeUnavailable = Code{172}
-	// CodeDataCorrupt is DATA_CORRUPT, number 4046. Stored data are damaged.
+	// CodeDataCorrupt is candor/DATA_CORRUPT, number 4046. Stored data are damaged.
 	CodeDataCorrupt = Code{173}
-	// CodeDiskFull is DISK_FULL, number 4047. There is no space left to store the data.
+	// CodeDiskFull is candor/DISK_FULL, number 4047. There is no space left to store the data.
 	CodeDiskFull = Code{174}
-	// CodeUpstreamUnreachable is UPSTREAM_UNREACHABLE, number 4050. The service behind the tool could not be reached.
+	// CodeUpstreamUnreachable is candor/UPSTREAM_UNREACHABLE, number 4050. The service behind the tool could not be reached.
 	CodeUpstreamUnreachable = Code{175}
-	// CodeUpstreamTimeout is UPSTREAM_TIMEOUT, number 4051. The service behind the tool did not answer in time.
+	// CodeUpstreamTimeout is candor/UPSTREAM_TIMEOUT, number 4051. The service behind the tool did not answer in time.
 	CodeUpstreamTimeout = Code{176}
-	// CodeUpstreamUnauthenticated is UPSTREAM_UNAUTHENTICATED, number 4052. The service behind the tool did not accept the credentials.
+	// CodeUpstreamUnauthenticated is candor/UPSTREAM_UNAUTHENTICATED, number 4052. The service behind the tool did not accept the credentials.
 	CodeUpstreamUnauthenticated = Code{177}
-	// CodeUpstreamForbidden is UPSTREAM_FORBIDDEN, number 4053. The service behind the tool does not permit this.
+	// CodeUpstreamForbidden is candor/UPSTREAM_FORBIDDEN, number 4053. The service behind the tool does not permit this.
 	CodeUpstreamForbidden = Code{178}
-	// CodeUpstreamNotFound is UPSTREAM_NOT_FOUND, number 4054. The service behind the tool has no such thing.
+	// CodeUpstreamNotFound is candor/UPSTREAM_NOT_FOUND, number 4054. The service behind the tool has no such thing.
 	CodeUpstreamNotFound = Code{179}
-	// CodeUpstreamConflict is UPSTREAM_CONFLICT, number 4055. The service behind the tool reports a conflict.
+	// CodeUpstreamConflict is candor/UPSTREAM_CONFLICT, number 4055. The service behind the tool reports a conflict.
 	CodeUpstreamConflict = Code{180}
-	// CodeUpstreamRejected is UPSTREAM_REJECTED, number 4056. The service behind the tool rejected the request.
+	// CodeUpstreamRejected is candor/UPSTREAM_REJECTED, number 4056. The service behind the tool rejected the request.
 	CodeUpstreamRejected = Code{181}
-	// CodeUpstreamRateLimited is UPSTREAM_RATE_LIMITED, number 4057. The service behind the tool asks for fewer calls.
+	// CodeUpstreamRateLimited is candor/UPSTREAM_RATE_LIMITED, number 4057. The service behind the tool asks for fewer calls.
 	CodeUpstreamRateLimited = Code{182}
-	// CodeUpstreamError is UPSTREAM_ERROR, number 4058. The service behind the tool failed.
+	// CodeUpstreamError is candor/UPSTREAM_ERROR, number 4058. The service behind the tool failed.
 	CodeUpstreamError = Code{183}
-	// CodeUpstreamUnavailable is UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is away.
+	// CodeUpstreamUnavailable is candor/UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is away.
 	CodeUpstreamUnavailable = Code{184}
-	// CodeUpstreamBadResponse is UPSTREAM_BAD_RESPONSE, number 4060. The service behind the tool answered with something unreadable.
+	// CodeUpstreamBadResponse is candor/UPSTREAM_BAD_RESPONSE, number 4060. The service behind the tool answered with something unreadable.
 	CodeUpstreamBadResponse = Code{185}
-	// CodeUpstreamGone is UPSTREAM_GONE, number 4065. The server went away while the call was open.
+	// CodeUpstreamGone is candor/UPSTREAM_GONE, number 4065. The server went away while the call was open.
 	CodeUpstreamGone = Code{186}
-	// CodeUpstreamMalformed is UPSTREAM_MALFORMED, number 4066. The server answered with an invalid message.
+	// CodeUpstreamMalformed is candor/UPSTREAM_MALFORMED, number 4066. The server answered with an invalid message.
 	CodeUpstreamMalformed = Code{187}
-	// CodeCallTimeout is CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
+	// CodeCallTimeout is candor/CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
 	CodeCallTimeout = Code{188}
-	// CodeCircuitOpen is CIRCUIT_OPEN, number 4068. What was called failed too often and is being given a rest.
+	// CodeCircuitOpen is candor/CIRCUIT_OPEN, number 4068. What was called failed too often and is being given a rest.
 	CodeCircuitOpen = Code{189}
-	// CodeRetryExhausted is RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
+	// CodeRetryExhausted is candor/RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
 	CodeRetryExhausted = Code{190}
-	// CodeRepeatedFailure is REPEATED_FAILURE, number 4070. This call keeps failing in the same way.
+	// CodeRepeatedFailure is candor/REPEATED_FAILURE, number 4070. This call keeps failing in the same way.
 	CodeRepeatedFailure = Code{191}
-	// CodeTooManyCalls is TOO_MANY_CALLS, number 4071. Too many calls are open.
+	// CodeTooManyCalls is candor/TOO_MANY_CALLS, number 4071. Too many calls are open.
 	CodeTooManyCalls = Code{192}
-	// CodeTooManySessions is TOO_MANY_SESSIONS, number 4072. Too many sessions are open.
+	// CodeTooManySessions is candor/TOO_MANY_SESSIONS, number 4072. Too many sessions are open.
 	CodeTooManySessions = Code{193}
-	// CodeGatewayDraining is GATEWAY_DRAINING, number 4073. The gateway is shutting down.
+	// CodeGatewayDraining is candor/GATEWAY_DRAINING, number 4073. The gateway is shutting down.
 	CodeGatewayDraining = Code{194}
-	// CodeHostRefused is HOST_REFUSED, number 4074. The Host header is not one this server answers to.
+	// CodeHostRefused is candor/HOST_REFUSED, number 4074. The Host header is not one this server answers to.
 	CodeHostRefused = Code{195}
-	// CodeOriginRefused is ORIGIN_REFUSED, number 4075. Requests from this origin are not allowed.
+	// CodeOriginRefused is candor/ORIGIN_REFUSED, number 4075. Requests from this origin are not allowed.
 	CodeOriginRefused = Code{196}
-	// CodeTokenRequired is TOKEN_REQUIRED, number 4076. An access token is required.
+	// CodeTokenRequired is candor/TOKEN_REQUIRED, number 4076. An access token is required.
 	CodeTokenRequired = Code{197}
-	// CodeMethodNotAllowed is METHOD_NOT_ALLOWED, number 4077. The HTTP method is not allowed here.
+	// CodeMethodNotAllowed is candor/METHOD_NOT_ALLOWED, number 4077. The HTTP method is not allowed here.
 	CodeMethodNotAllowed = Code{198}
-	// CodeMediaTypeUnsupported is MEDIA_TYPE_UNSUPPORTED, number 4078. The content type is not supported.
+	// CodeMediaTypeUnsupported is candor/MEDIA_TYPE_UNSUPPORTED, number 4078. The content type is not supported.
 	CodeMediaTypeUnsupported = Code{199}
-	// CodeConfigInvalid is CONFIG_INVALID, number 4079. The configuration is not valid.
+	// CodeConfigInvalid is candor/CONFIG_INVALID, number 4079. The configuration is not valid.
 	CodeConfigInvalid = Code{200}
-	// CodeProbeTargetUnreachable is PROBE_TARGET_UNREACHABLE, number 4085. The server to be probed does not answer.
+	// CodeProbeTargetUnreachable is candor/PROBE_TARGET_UNREACHABLE, number 4085. The server to be probed does not answer.
 	CodeProbeTargetUnreachable = Code{201}
-	// CodeProbeUnsafeCall is PROBE_UNSAFE_CALL, number 4086. The probe does not make calls that could change something.
+	// CodeProbeUnsafeCall is candor/PROBE_UNSAFE_CALL, number 4086. The probe does not make calls that could change something.
 	CodeProbeUnsafeCall = Code{202}
-	// CodeLedgerDamaged is LEDGER_DAMAGED, number 4090. The ledger is damaged.
+	// CodeLedgerDamaged is candor/LEDGER_DAMAGED, number 4090. The ledger is damaged.
 	CodeLedgerDamaged = Code{203}
+)
+
+// Codes of other domains that this package uses.
+var (
+	// CodeLedgerFailed is kaiza/AUDIT_LOG_FAILED, number 3231. The trail could not be written, so the action was not done.
+	CodeLedgerFailed = Code{84}
+	// CodeLedgerLocked is kaiza/AUDIT_LOCK_FAILED, number 3232. The trail is held by another writer, so the action was not done.
+	CodeLedgerLocked = Code{85}
+	// codeFileNotFound is kaiza/FILE_NOT_FOUND, number 3214. The file does not exist.
+	codeFileNotFound = Code{67}
+	// codeFileAlreadyExists is kaiza/FILE_ALREADY_EXISTS, number 3215. The file exists already.
+	codeFileAlreadyExists = Code{68}
+	// codeInsufficientPermissions is kaiza/INSUFFICIENT_PERMISSIONS, number 3208. The caller lacks a permission that this action needs.
+	codeInsufficientPermissions = Code{61}
+	// codeInvalidInputType is kaiza/INVALID_INPUT_TYPE, number 3203. An argument has the wrong type.
+	codeInvalidInputType = Code{56}
+	// codeInvalidInputFormat is kaiza/INVALID_INPUT_FORMAT, number 3204. An argument is malformed.
+	codeInvalidInputFormat = Code{57}
+	// codeInvariantViolation is kaiza/INVARIANT_VIOLATION, number 3228. A rule that must always hold was broken.
+	codeInvariantViolation = Code{81}
 )
 
 // catalogue has a row per code, in the order of numbers. Row 0 belongs to the zero Code.

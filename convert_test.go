@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Error types as other systems define them.
@@ -46,7 +47,7 @@ func said(text string) error { return errors.New(text) }
 // TestK8CarriedCodesSurvive: whoever says a registered code keeps it, however the error was passed on.
 func TestK8CarriedCodesSurvive(t *testing.T) {
 	const symbol = "PLAN_NOT_FOUND"
-	want := candor.CodeKaizaPlanNotFound
+	want := kaiza.PlanNotFound
 	type legacy struct {
 		ErrorCode    string `json:"error_code"`
 		HumanMessage string `json:"human_message"`
@@ -80,7 +81,7 @@ func TestK8CarriedCodesSurvive(t *testing.T) {
 		"over a known cause":       fmt.Errorf("[PLAN_NOT_FOUND] no plan: %w", fs.ErrNotExist),
 		"method over a cause":      &wrapError{symbol, context.Canceled},
 	} {
-		e := candor.FromUnknown(thrown, candor.Otherwise(candor.CodeKaizaFileReadFailed))
+		e := candor.FromUnknown(thrown, candor.Otherwise(kaiza.FileReadFailed))
 		if e.Code() != want {
 			t.Errorf("%s: %v, want %v", name, e.Code(), want)
 		}
@@ -191,13 +192,13 @@ func TestStandardErrorsGetTheCodeThatFits(t *testing.T) {
 		"cancelled request":   {request(context.Canceled), candor.CodeCancelled},
 		"deadline":            {fmt.Errorf("q: %w", context.DeadlineExceeded), candor.CodeTimeout},
 		"deadline of request": {request(context.DeadlineExceeded), candor.CodeTimeout},
-		"missing file":        {missing, candor.CodeKaizaFileNotFound},
-		"errno":               {syscall.ENOENT, candor.CodeKaizaFileNotFound},
-		"existing file":       {exists, candor.CodeKaizaFileAlreadyExists},
-		"no permission":       {&fs.PathError{Op: "open", Path: "a", Err: syscall.EACCES}, candor.CodeKaizaInsufficientPermissions},
+		"missing file":        {missing, kaiza.FileNotFound},
+		"errno":               {syscall.ENOENT, kaiza.FileNotFound},
+		"existing file":       {exists, kaiza.FileAlreadyExists},
+		"no permission":       {&fs.PathError{Op: "open", Path: "a", Err: syscall.EACCES}, kaiza.InsufficientPermissions},
 		"disk full":           {&fs.PathError{Op: "write", Path: "a", Err: syscall.ENOSPC}, candor.CodeDiskFull},
-		"wrong type":          {badType, candor.CodeKaizaInvalidInputType},
-		"not JSON":            {badJSON, candor.CodeKaizaInvalidInputFormat},
+		"wrong type":          {badType, kaiza.InvalidInputType},
+		"not JSON":            {badJSON, kaiza.InvalidInputFormat},
 		"NaN":                 {badValue, candor.CodeResultNotEncodable},
 		"channel":             {badGo, candor.CodeResultNotEncodable},
 		"refused":             {dialClosedPort(t), candor.CodeUpstreamUnreachable},

@@ -5,7 +5,7 @@
 //
 // An error is built from a registered code; everything else has a safe default from the catalogue.
 //
-//	err := candor.ToolFailure(candor.CodeKaizaFileNotFound, "read_file", "",
+//	err := candor.ToolFailure(kaiza.FileNotFound, "read_file", "",
 //		candor.WithDetails(map[string]any{"path": "notes.txt"}),
 //		candor.WithCause(cause))
 //

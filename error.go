@@ -18,16 +18,16 @@ type Error struct {
 	details    Details
 	origin     Origin
 	ref        string
-	context    Context
+	callInfo   CallInfo
 	cause      Cause
 	err        error // private: for errors.Is and the operator, never written to a peer
 	at         time.Time
 	stack      string
 }
 
-// Context says where a failure happened. An empty field is unknown: it is left out on the wire, or null in
+// CallInfo says where a failure happened. An empty field is unknown: it is left out on the wire, or null in
 // the system-error dialect.
-type Context struct {
+type CallInfo struct {
 	Tool          string
 	Role          string
 	SessionID     string
@@ -38,8 +38,8 @@ type Context struct {
 }
 
 // cleaned is c as it may stand in an error.
-func (c Context) cleaned() Context {
-	return Context{
+func (c CallInfo) cleaned() CallInfo {
+	return CallInfo{
 		Tool: label(c.Tool), Role: label(c.Role), SessionID: label(c.SessionID),
 		WorkspaceRoot: cleanRoot(c.WorkspaceRoot), InvariantID: label(c.InvariantID),
 		PhaseID: label(c.PhaseID), PlanHash: label(c.PlanHash),
@@ -74,8 +74,8 @@ func (e *Error) Origin() Origin { return e.orZero().origin }
 // [Error.WireRef].
 func (e *Error) Ref() string { return e.orZero().ref }
 
-// Context returns where it happened.
-func (e *Error) Context() Context { return e.orZero().context }
+// CallInfo returns where it happened.
+func (e *Error) CallInfo() CallInfo { return e.orZero().callInfo }
 
 // Cause returns the redacted copy of what lay behind it.
 func (e *Error) Cause() Cause { return e.orZero().cause }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 // options returns every option there is, with random content.
@@ -19,7 +21,7 @@ func options(m *maker) []candor.Option {
 		{}, candor.WithMessage(m.text()), candor.WithRetry(advice[m.r.IntN(3)]), candor.WithSuggestion(m.text()), candor.WithDetails(m.value(2)),
 		candor.WithIssues(candor.Issue{Path: m.text()}), candor.WithCause(errors.New(m.text())), candor.WithCauseText(candor.Cause{Message: m.text()}),
 		candor.WithOrigin(candor.PartyClient, true), candor.WithOrigin("nobody", true), candor.WithRef(m.text()), candor.WithTime(past), candor.WithStack(m.text()),
-		candor.WithTool(m.text()), candor.WithContext(candor.Context{Tool: m.text(), PlanHash: m.text()}), candor.WithSession(m.text(), m.text(), m.text()),
+		candor.WithTool(m.text()), candor.WithCallInfo(candor.CallInfo{Tool: m.text(), PlanHash: m.text()}), candor.WithSession(m.text(), m.text(), m.text()),
 		candor.WithInvariant(m.text()), candor.WithPhase(m.text()), candor.WithPlan(m.text()), candor.Otherwise(candor.CodeTimeout), candor.WithCause(nil),
 	}
 	m.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -49,7 +51,7 @@ func TestOptionsAreReadOnly(t *testing.T) {
 	shared[0] = candor.WithTool("mine")
 	a := candor.ToolFailure(candor.CodeTimeout, "t", "", shared...)
 	b := candor.NotRetryable(candor.CodeTimeout, "", shared...)
-	if a.Context().Tool != "mine" || b.Context().Tool != "mine" || !reflect.DeepEqual(shared[:4][1], candor.Option{}) {
+	if a.CallInfo().Tool != "mine" || b.CallInfo().Tool != "mine" || !reflect.DeepEqual(shared[:4][1], candor.Option{}) {
 		t.Error("a constructor wrote into the caller's options")
 	}
 }
@@ -84,19 +86,19 @@ func TestConstructorsSayWhatTheyAreCalled(t *testing.T) {
 		code   candor.Code
 		retry  candor.Retry
 		origin candor.Party
-		where  candor.Context
+		where  candor.CallInfo
 	}{
-		"New":                  {candor.New(candor.CodeTimeout, ""), candor.CodeTimeout, candor.CodeTimeout.Retry(), candor.PartyTool, candor.Context{}},
-		"NotRetryable":         {candor.NotRetryable(candor.CodeTimeout, ""), candor.CodeTimeout, candor.NoRetry(), candor.PartyTool, candor.Context{}},
-		"RetryableImmediately": {candor.RetryableImmediately(candor.CodeTimeout, ""), candor.CodeTimeout, candor.RetryNow(), candor.PartyTool, candor.Context{}},
-		"RetryableAfter":       {candor.RetryableAfter(candor.CodeTimeout, 3*time.Second, ""), candor.CodeTimeout, candor.RetryIn(3 * time.Second), candor.PartyTool, candor.Context{}},
-		"ToolFailure":          {candor.ToolFailure(candor.CodeTimeout, "t", ""), candor.CodeTimeout, candor.CodeTimeout.Retry(), candor.PartyTool, candor.Context{Tool: "t"}},
-		"InvariantViolation":   {candor.InvariantViolation("I", ""), candor.CodeKaizaInvariantViolation, candor.NoRetry(), candor.PartyServer, candor.Context{InvariantID: "I"}},
-		"StartupFailure":       {candor.StartupFailure(candor.CodeKaizaBootstrapFailure, ""), candor.CodeKaizaBootstrapFailure, candor.CodeKaizaBootstrapFailure.Retry(), candor.PartyServer, candor.Context{Tool: "startup"}},
-		"an option wins":       {candor.NotRetryable(candor.CodeTimeout, "", candor.WithRetry(candor.RetryNow())), candor.CodeTimeout, candor.RetryNow(), candor.PartyTool, candor.Context{}},
+		"New":                  {candor.New(candor.CodeTimeout, ""), candor.CodeTimeout, candor.CodeTimeout.Retry(), candor.PartyTool, candor.CallInfo{}},
+		"NotRetryable":         {candor.NotRetryable(candor.CodeTimeout, ""), candor.CodeTimeout, candor.NoRetry(), candor.PartyTool, candor.CallInfo{}},
+		"RetryableImmediately": {candor.RetryableImmediately(candor.CodeTimeout, ""), candor.CodeTimeout, candor.RetryNow(), candor.PartyTool, candor.CallInfo{}},
+		"RetryableAfter":       {candor.RetryableAfter(candor.CodeTimeout, 3*time.Second, ""), candor.CodeTimeout, candor.RetryIn(3 * time.Second), candor.PartyTool, candor.CallInfo{}},
+		"ToolFailure":          {candor.ToolFailure(candor.CodeTimeout, "t", ""), candor.CodeTimeout, candor.CodeTimeout.Retry(), candor.PartyTool, candor.CallInfo{Tool: "t"}},
+		"InvariantViolation":   {candor.InvariantViolation("I", ""), kaiza.InvariantViolation, candor.NoRetry(), candor.PartyServer, candor.CallInfo{InvariantID: "I"}},
+		"StartupFailure":       {candor.StartupFailure(kaiza.BootstrapFailure, ""), kaiza.BootstrapFailure, kaiza.BootstrapFailure.Retry(), candor.PartyServer, candor.CallInfo{Tool: "startup"}},
+		"an option wins":       {candor.NotRetryable(candor.CodeTimeout, "", candor.WithRetry(candor.RetryNow())), candor.CodeTimeout, candor.RetryNow(), candor.PartyTool, candor.CallInfo{}},
 	} {
 		e := test.e
-		if e.Code() != test.code || e.Retry() != test.retry || e.Origin() != (candor.Origin{By: test.origin}) || e.Context() != test.where || e.Class() != test.code.Class() {
+		if e.Code() != test.code || e.Retry() != test.retry || e.Origin() != (candor.Origin{By: test.origin}) || e.CallInfo() != test.where || e.Class() != test.code.Class() {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if e.Message() != test.code.Sentence() || e.With(candor.WithMessage("mine")).Message() != "mine" {
@@ -107,7 +109,7 @@ func TestConstructorsSayWhatTheyAreCalled(t *testing.T) {
 		}
 	}
 	e, err := candor.Numbered(2100, "The page is gone.", candor.WithTool("open"))
-	if err != nil || e.Code() != candor.CodePlaywrightPwNav || e.Message() != "The page is gone." || e.Context().Tool != "open" {
+	if err != nil || e.Code() != playwright.Nav || e.Message() != "The page is gone." || e.CallInfo().Tool != "open" {
 		t.Errorf("Numbered: %+v, %v", e, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // A tool that fails names a registered code and what the caller needs to know. The rest comes from the catalogue, and
@@ -12,7 +13,7 @@ import (
 func Example_building() {
 	cause := errors.New("login to db failed: password=correct-horse-battery")
 
-	err := candor.ToolFailure(candor.CodeKaizaFileNotFound, "read_file", "There is no notes.txt.",
+	err := candor.ToolFailure(kaiza.FileNotFound, "read_file", "There is no notes.txt.",
 		candor.WithDetails(map[string]any{"path": "notes.txt"}),
 		candor.WithCause(cause))
 

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Bad arguments are listed one by one: where, what was expected, what came instead, and a value that would pass.
 func ExampleWithIssues() {
-	err := candor.ToolFailure(candor.CodeKaizaInvalidInputType, "search", "",
+	err := candor.ToolFailure(kaiza.InvalidInputType, "search", "",
 		candor.WithIssues(
 			candor.Issue{Path: "/limit", Rule: "type", Expected: map[string]any{"type": "integer"}, Got: "string", Example: 10},
 			candor.Issue{Path: "/qery", Rule: "additionalProperties", Hint: "query"},

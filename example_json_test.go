@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // The canonical form has a fixed order of members and is written without allocating.
 func ExampleError_AppendJSON() {
-	err := candor.NotRetryable(candor.CodeKaizaPathTraversalBlocked, "", candor.WithTool("read_file"), candor.WithRef("r-7"))
+	err := candor.NotRetryable(kaiza.PathTraversalBlocked, "", candor.WithTool("read_file"), candor.WithRef("r-7"))
 
 	buf := make([]byte, 0, 1024)
 	buf = err.AppendJSON(buf, candor.JSONOptions{})

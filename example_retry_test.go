@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/ratelimit"
 )
 
 // Retry advice has three kinds, and words that contradict it are not let through.
 func ExampleRetryableAfter() {
-	err := candor.RetryableAfter(candor.CodeRateLimitRlExceeded, 1500*time.Millisecond, "",
+	err := candor.RetryableAfter(ratelimit.Exceeded, 1500*time.Millisecond, "",
 		candor.WithSuggestion("Do not retry."))
 
 	fmt.Println(err.Retry())

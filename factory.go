@@ -28,7 +28,7 @@ func ToolFailure(code Code, tool, message string, options ...Option) *Error {
 // InvariantViolation builds the error of a broken invariant, named by id. A cause given as an option is kept.
 func InvariantViolation(id, message string, options ...Option) *Error {
 	set := []Option{WithInvariant(id), WithOrigin(PartyServer, false)}
-	return New(CodeKaizaInvariantViolation, message, append(set, options...)...)
+	return New(codeInvariantViolation, message, append(set, options...)...)
 }
 
 // StartupFailure builds an error that keeps a server from starting. There is no session yet, so it

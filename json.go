@@ -55,7 +55,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	dst = appendOrigin(dst, e.origin)
 	dst = append(dst, `,"ref":`...)
 	dst = jsontext.AppendString(dst, e.ref)
-	dst = e.context.appendJSON(dst, o)
+	dst = e.callInfo.appendJSON(dst, o)
 	if !e.cause.IsZero() {
 		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
 	}
@@ -125,7 +125,7 @@ func appendOrigin(dst []byte, o Origin) []byte {
 	return append(strconv.AppendBool(dst, o.Inferred), '}')
 }
 
-func (c *Context) appendJSON(dst []byte, o JSONOptions) []byte {
+func (c *CallInfo) appendJSON(dst []byte, o JSONOptions) []byte {
 	dst = appendMember(dst, "tool", c.Tool)
 	dst = appendMember(dst, "role", c.Role)
 	dst = appendMember(dst, "session_id", c.SessionID)

@@ -42,8 +42,8 @@ func TestLabelsAreOneLineWithoutTokens(t *testing.T) {
 
 // labels returns what every identifier of an error becomes, if it is the same for all.
 func labels(s string) string {
-	e := candor.New(candor.CodeTimeout, "", candor.WithRef(s), candor.WithContext(candor.Context{Tool: s, Role: s, SessionID: s, InvariantID: s, PhaseID: s, PlanHash: s}))
-	c := e.Context()
+	e := candor.New(candor.CodeTimeout, "", candor.WithRef(s), candor.WithCallInfo(candor.CallInfo{Tool: s, Role: s, SessionID: s, InvariantID: s, PhaseID: s, PlanHash: s}))
+	c := e.CallInfo()
 	for _, got := range []string{c.Tool, c.Role, c.SessionID, c.InvariantID, c.PhaseID, c.PlanHash} {
 		if got != e.Ref() {
 			return strings.Join([]string{got, e.Ref()}, " and ")

@@ -71,21 +71,21 @@ func (o *Option) apply(e *Error) {
 	case optionStack:
 		e.stack = fitText(o.text, MaxStack, MaxStack+len(`""`))
 	case optionTool:
-		e.context.Tool = label(o.text)
+		e.callInfo.Tool = label(o.text)
 	case optionContext:
-		if c, ok := o.data.(Context); ok {
-			e.context = c.cleaned()
+		if c, ok := o.data.(CallInfo); ok {
+			e.callInfo = c.cleaned()
 		}
 	case optionSession:
 		if s, ok := o.data.([3]string); ok {
-			e.context.SessionID, e.context.Role, e.context.WorkspaceRoot = label(s[0]), label(s[1]), cleanRoot(s[2])
+			e.callInfo.SessionID, e.callInfo.Role, e.callInfo.WorkspaceRoot = label(s[0]), label(s[1]), cleanRoot(s[2])
 		}
 	case optionInvariant:
-		e.context.InvariantID = label(o.text)
+		e.callInfo.InvariantID = label(o.text)
 	case optionPhase:
-		e.context.PhaseID = label(o.text)
+		e.callInfo.PhaseID = label(o.text)
 	case optionPlan:
-		e.context.PlanHash = label(o.text)
+		e.callInfo.PlanHash = label(o.text)
 	case optionOtherwise:
 		if code, ok := o.data.(Code); ok {
 			e.otherwise(code)
@@ -156,8 +156,8 @@ func WithTool(name string) Option {
 	return Option{kind: optionTool, text: name}
 }
 
-// WithContext sets the whole context at once.
-func WithContext(c Context) Option {
+// WithCallInfo sets the whole context at once.
+func WithCallInfo(c CallInfo) Option {
 	return Option{kind: optionContext, data: c}
 }
 

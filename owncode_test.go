@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 type (
@@ -36,7 +37,7 @@ func (e *CloseError) Error() string    { return "closed" }
 
 // TestK8CarriedNumbersAndFieldsSurvive: a registered number, and a field that holds a code, are codes that were said.
 func TestK8CarriedNumbersAndFieldsSurvive(t *testing.T) {
-	want := candor.CodeKaizaSessionLocked
+	want := kaiza.SessionLocked
 	n := want.Number()
 	for name, thrown := range map[string]any{
 		"Code() int": numberError{n}, "ErrorCode() int": numberedError{n}, "AppCode() int": &appError{n}, "wrapped": fmt.Errorf("x: %w", &appError{n}),

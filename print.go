@@ -64,8 +64,8 @@ func (e *Error) block() string {
 	line("retry", e.retry.String())
 	line("do", e.suggestion)
 	line("details", e.details.String())
-	line("tool", e.context.Tool)
-	line("session", e.context.SessionID)
+	line("tool", e.callInfo.Tool)
+	line("session", e.callInfo.SessionID)
 	line("ref", e.ref)
 	if !e.at.IsZero() {
 		line("time", e.at.Format(TimeLayout))
@@ -89,7 +89,7 @@ func (e *Error) LogValue() slog.Value {
 		slog.String("retry", e.retry.String()),
 	}
 	for _, a := range []struct{ name, value string }{
-		{"domain", e.code.Domain()}, {"tool", e.context.Tool}, {"session_id", e.context.SessionID}, {"ref", e.ref},
+		{"domain", e.code.Domain()}, {"tool", e.callInfo.Tool}, {"session_id", e.callInfo.SessionID}, {"ref", e.ref},
 		{"cause", e.cause.Message}, {"details", e.details.String()},
 	} {
 		if a.value != "" {

@@ -21,7 +21,7 @@ func full() *candor.Error {
 	return candor.RetryableAfter(candor.CodeUpstreamTimeout, 2*time.Second, "The weather service is slow.",
 		candor.WithSuggestion("Wait two seconds."), candor.WithDetails(map[string]any{"city": "Oslo"}), candor.WithCause(errEOF),
 		candor.WithOrigin(candor.PartyGateway, true), candor.WithRef("r-1"), candor.WithTime(past), candor.WithStack("main.f (main.go:1)"),
-		candor.WithContext(candor.Context{Tool: "weather", Role: "PLANNER", SessionID: "s-1", WorkspaceRoot: "/srv/app", InvariantID: "I", PhaseID: "P", PlanHash: "H"}))
+		candor.WithCallInfo(candor.CallInfo{Tool: "weather", Role: "PLANNER", SessionID: "s-1", WorkspaceRoot: "/srv/app", InvariantID: "I", PhaseID: "P", PlanHash: "H"}))
 }
 
 const fullJSON = `{"code":"UPSTREAM_TIMEOUT","class":"timeout","message":"The weather service is slow.",` +
@@ -162,7 +162,7 @@ func TestNilErrorsAreSafe(t *testing.T) {
 		t.Error("nil does not stay nil, or is valid")
 	}
 	if e.Code().Valid() || e.Class() != "" || e.Message() != "" || e.Retry() != candor.NoRetry() || e.Suggestion() != "" || !e.Details().IsZero() ||
-		e.Origin() != (candor.Origin{}) || e.Ref() != "" || e.Context() != (candor.Context{}) || !e.Cause().IsZero() || !e.Time().IsZero() || e.Stack() != "" {
+		e.Origin() != (candor.Origin{}) || e.Ref() != "" || e.CallInfo() != (candor.CallInfo{}) || !e.Cause().IsZero() || !e.Time().IsZero() || e.Stack() != "" {
 		t.Error("nil has properties")
 	}
 	for _, got := range []string{marshal(t, e), string(e.AppendJSON(nil, candor.JSONOptions{Stack: true}))} {

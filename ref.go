@@ -31,7 +31,7 @@ func (e *Error) appendDerivedRef(dst []byte) []byte {
 	text = append(append(text, '/'), code.Symbol()...)
 	text = append(append(text, 0), firstText(e.message, code.Sentence())...)
 	text = append(append(text, 0), e.details.json...)
-	text = append(append(text, 0), e.context.Tool...)
+	text = append(append(text, 0), e.callInfo.Tool...)
 	text = append(text, 0)
 	if !e.at.IsZero() {
 		text = AppendTime(text, e.at)

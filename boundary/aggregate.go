@@ -76,7 +76,7 @@ func (a *Aggregator) count(e *candor.Error, now time.Time) bool {
 	if a.closed {
 		return true // there is no later
 	}
-	k := errorKind{e.Code(), e.Context().Tool}
+	k := errorKind{e.Code(), e.CallInfo().Tool}
 	t, known := a.open[k]
 	if !known && len(a.open) < orDefault(a.MaxKinds, 1024) {
 		a.start(k)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/workrail"
 )
 
 // reports collects what an aggregator tells.
@@ -99,7 +100,7 @@ func TestWhatKeepsComingIsToldOnceAWindow(t *testing.T) {
 func TestKindsDifferByCodeAndTool(t *testing.T) {
 	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
 		a.Add(failure(candor.CodeNotFound, "read", 0))
-		a.Add(failure(candor.CodeWorkrailNotFound, "read", 1)) // the same symbol of another domain
+		a.Add(failure(workrail.NotFound, "read", 1)) // the same symbol of another domain
 		a.Add(failure(candor.CodeNotFound, "write", 2))
 		a.Add(failure(candor.CodeNotFound, "read", 3))
 		a.Add(nil)
@@ -120,7 +121,7 @@ func TestInventedKindsCostNeitherMemoryNorReports(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		others := r.take()
-		if len(others) != 1 || !others[0].Other || others[0].Count != 4990 || others[0].First.Context().Tool != "tool-10" {
+		if len(others) != 1 || !others[0].Other || others[0].Count != 4990 || others[0].First.CallInfo().Tool != "tool-10" {
 			t.Errorf("the others: %+v", others)
 		}
 	})

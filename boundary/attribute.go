@@ -24,9 +24,9 @@ func attribute(e *candor.Error) *candor.Error {
 	if at := e.Time(); !at.IsZero() {
 		theirs["timestamp"] = at.Format(candor.TimeLayout)
 	}
-	at := e.Context()
+	at := e.CallInfo()
 	at.Tool, at.SessionID = "", ""
-	options := []candor.Option{candor.WithOrigin(candor.PartyTool, e.Origin().Inferred), candor.WithRef(""), candor.WithTime(time.Time{}), candor.WithContext(at)}
+	options := []candor.Option{candor.WithOrigin(candor.PartyTool, e.Origin().Inferred), candor.WithRef(""), candor.WithTime(time.Time{}), candor.WithCallInfo(at)}
 	if len(theirs) > 0 {
 		if before := e.Details().Get("upstream"); !before.IsZero() {
 			theirs["upstream"] = before

@@ -72,5 +72,5 @@ func (b *Boundary) install(server *mcp.Server) *Boundary {
 // unusableSchema tells the operator that a tool's arguments or results cannot be checked.
 func (b *Boundary) unusableSchema(tool, which string, err error) {
 	b.o.Logger.Warn("a schema cannot be used, so nothing is checked against it",
-		slog.String("tool", contract.Bound(tool, candor.MaxContext)), slog.String("schema", which), slog.Any("error", candor.From(err)))
+		slog.String("tool", contract.Bound(tool, candor.MaxCallInfo)), slog.String("schema", which), slog.Any("error", candor.From(err)))
 }

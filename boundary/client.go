@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary/internal/foreign"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -212,7 +213,7 @@ var localErrors = []struct {
 }{
 	{candor.CodeCancelled, candor.PartyClient, context.Canceled},
 	{candor.CodeTimeout, candor.PartyClient, context.DeadlineExceeded},
-	{candor.CodeCommonSessionNotFound, candor.PartyTransport, mcp.ErrSessionMissing},
+	{common.SessionNotFound, candor.PartyTransport, mcp.ErrSessionMissing},
 	{candor.CodeUpstreamGone, candor.PartyTransport, mcp.ErrConnectionClosed},
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.EOF}, // the stream ended while the call was open
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrUnexpectedEOF},

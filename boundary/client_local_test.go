@@ -17,6 +17,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // blocking is a tool that waits for the end of its call.
@@ -117,7 +118,7 @@ func TestAnHTTPStatusIsOfTheTransport(t *testing.T) {
 		400: candor.CodeInvalidRequest, 401: candor.CodeUnauthenticated, 403: candor.CodePermissionDenied,
 		413: candor.CodeMessageTooLarge, 429: candor.CodeRateLimited, 500: candor.CodeInternalError,
 		502: candor.CodeUnavailable, 503: candor.CodeUnavailable, 504: candor.CodeTimeout,
-		404: candor.CodeCommonSessionNotFound, // the session is known, so that is what is missing
+		404: common.SessionNotFound, // the session is known, so that is what is missing
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			e := boundary.Decode(statusServer(t, status).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/playwright"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -121,8 +122,8 @@ func checkSame(t *testing.T, sent, got *candor.Error, d dialect.Dialect) {
 	if got.Code() != sent.Code() || got.Retry() != sent.Retry() || got.Message() != sent.Message() || got.Ref() != sent.Ref() {
 		t.Errorf("sent %v (%v, %q), received %v (%v, %q)", sent, sent.Retry(), sent.Ref(), got, got.Retry(), got.Ref())
 	}
-	if got.Origin() != sent.Origin() || got.Context().Tool != "fail" {
-		t.Errorf("%v: origin %+v, tool %q", got, got.Origin(), got.Context().Tool)
+	if got.Origin() != sent.Origin() || got.CallInfo().Tool != "fail" {
+		t.Errorf("%v: origin %+v, tool %q", got, got.Origin(), got.CallInfo().Tool)
 	}
 }
 
@@ -177,7 +178,7 @@ func TestAProtocolErrorKeepsItsData(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, said })
 			e := boundary.Decode(connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
-			if e.Code() != candor.CodePlaywrightPwNav || e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "700" || e.Details().Get("url").String() != `"x"` {
+			if e.Code() != playwright.Nav || e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "700" || e.Details().Get("url").String() != `"x"` {
 				t.Errorf("read as %v, %v, %v", e, e.Retry(), e.Details())
 			}
 			var inner *jsonrpc.Error

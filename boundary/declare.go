@@ -56,7 +56,7 @@ func declaredCodes(t *mcp.Tool) []candor.Code {
 // always are the codes that the boundary raises for any tool, declared or not.
 var always = []candor.Code{
 	candor.CodeInvalidArguments, candor.CodeToolNotFound, candor.CodeCancelled, candor.CodeCallTimeout,
-	candor.CodeKaizaAuditLogFailed, candor.CodeKaizaAuditLockFailed,
+	candor.CodeLedgerFailed, candor.CodeLedgerLocked,
 }
 
 // declared reports a code that the tool has not declared, if it declares any.

@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -29,7 +30,7 @@ func TestDualPatternReachesTheWire(t *testing.T) {
 		server := mcp.NewServer(&mcp.Implementation{Name: "dual", Version: "1"}, nil)
 		server.AddTool(&mcp.Tool{Name: "task_get", InputSchema: map[string]any{"type": "object"}},
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return nil, candor.New(candor.CodeDualErrNotFound, "")
+				return nil, candor.New(dual.NotFound, "")
 			})
 		s := begin(t, server, eras[0], Options{Dialect: dialect.Must(row.dialect), Pattern: func(string) dialect.Pattern { return row.pattern }})
 		s.send(eras[0].say(callRow("task_get", `{}`)))

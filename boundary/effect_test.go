@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 )
@@ -117,7 +118,7 @@ func effectCases(t *testing.T) []effectCase {
 		{"429", postTo(upstream + "/429"), false, 0},
 		{"refused", postTo(closedAddress(t)), false, 0},
 		{"no name", fails(&net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true}), false, 0},
-		{"busy", fails(candor.New(candor.CodeDualDbBusy, "")), false, 0},
+		{"busy", fails(candor.New(dual.DBBusy, "")), false, 0},
 		{"author", fails(candor.RetryableAfter(candor.CodeUpstreamError, 2*time.Second, "Nothing was sent.")), false, 0},
 		{"author wrapped", fails(fmt.Errorf("posting: %w", candor.RetryableImmediately(candor.CodeUnavailable, ""))), false, 0},
 	}

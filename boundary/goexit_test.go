@@ -31,7 +31,7 @@ func TestHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 			s.send(e.say(request7("leaves", id)))
 			got := answers(t, []string{s.next()})
 			told, _ := envelope(t, got.at(id))
-			if told.Code() != candor.CodeInternalError || told.Context().Tool != "leaves" || told.Retry().Retryable() {
+			if told.Code() != candor.CodeInternalError || told.CallInfo().Tool != "leaves" || told.Retry().Retryable() {
 				t.Errorf("%s: told %v", e.name, told)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/teach"
@@ -336,7 +337,7 @@ func (a *answer) reject(text string) {
 	switch e.Code() {
 	case candor.CodeProtocolVersionUnsupported:
 		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
-	case candor.CodeCommonSessionNotFound:
+	case common.SessionNotFound:
 		// The go-sdk's client knows by the status that its session is gone, but only if the body answers no call of its own.
 		// The protocol allows a body without id.
 		id = nil
@@ -368,8 +369,8 @@ var rejections = []struct {
 	contains string
 	is       candor.Code
 }{
-	{http.StatusNotFound, "session not found", candor.CodeCommonSessionNotFound},
-	{http.StatusNotFound, "session is closing", candor.CodeCommonSessionNotFound},
+	{http.StatusNotFound, "session not found", common.SessionNotFound},
+	{http.StatusNotFound, "session is closing", common.SessionNotFound},
 	{http.StatusBadRequest, "JSON RPC not handled", candor.CodeMethodNotFound},
 	{http.StatusBadRequest, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{http.StatusBadRequest, "Unsupported protocol version", candor.CodeProtocolVersionUnsupported},

@@ -58,5 +58,5 @@ func inferText(text string) *candor.Error {
 	if e == nil || e.Code() == candor.CodeUnknownToolFailure {
 		return nil
 	}
-	return e.With(candor.WithOrigin(e.Origin().By, true), candor.WithContext(candor.Context{}))
+	return e.With(candor.WithOrigin(e.Origin().By, true), candor.WithCallInfo(candor.CallInfo{}))
 }

@@ -74,7 +74,7 @@ func (t *inflight) open(o *openCall) *candor.Error {
 	defer t.mu.Unlock()
 	switch {
 	case t.calls[key] != nil:
-		return candor.New(candor.CodeDuplicateRequestId, "", server)
+		return candor.New(candor.CodeDuplicateRequestID, "", server)
 	case t.shut:
 		return candor.New(candor.CodeUnavailable, "The server is shutting down.", server)
 	case len(t.calls) >= maxInFlight:

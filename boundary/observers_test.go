@@ -78,10 +78,10 @@ func TestPanickingObserversLoseNoAnswer(t *testing.T) {
 		case "logger":
 			o.Logger = slog.New(p)
 			o.Ledger = &fakeLedger{refuse: context.Canceled} // a failure that cannot be recorded is logged
-			want = candor.CodeKaizaAuditLogFailed
+			want = candor.CodeLedgerFailed
 		case "ledger":
 			o.Ledger = refusingLedger{p}
-			want = candor.CodeKaizaAuditLogFailed
+			want = candor.CodeLedgerFailed
 		}
 		for _, e := range eras {
 			got := converse(t, rowServer(), o).talk(e, false, request7("plain", "7"), request7("fine", "8"))

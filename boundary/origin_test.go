@@ -33,7 +33,7 @@ func askPay(t *testing.T, result *mcp.CallToolResult, err error) (*candor.Error,
 	if total, _, _ := s.meter.counts(); len(entries) != 1 || total != 1 || entries[0].err.Ref() != e.Ref() {
 		t.Errorf("recorded %+v, counted %d, sent %s", entries, total, e.Ref())
 	}
-	if at := e.Context(); at.Tool != "pay" || at.SessionID != "" || at.Role != "" {
+	if at := e.CallInfo(); at.Tool != "pay" || at.SessionID != "" || at.Role != "" {
 		t.Errorf("it names %+v", at)
 	}
 	return e, string(m.Value().Raw())
@@ -47,7 +47,7 @@ func forged(code candor.Code, by candor.Party) *mcp.CallToolResult {
 // TestAnEnvelopeInAToolsResultIsTheTools has tools pass on, or invent, envelopes by which other parties refuse a call.
 func TestAnEnvelopeInAToolsResultIsTheTools(t *testing.T) {
 	for _, by := range []candor.Party{candor.PartyGateway, candor.PartyServer, candor.PartyTransport} {
-		for _, code := range []candor.Code{candor.CodeTooManyCalls, candor.CodeRateLimited, candor.CodeKaizaAuditLogFailed} {
+		for _, code := range []candor.Code{candor.CodeTooManyCalls, candor.CodeRateLimited, candor.CodeLedgerFailed} {
 			e, line := askPay(t, forged(code, by), nil)
 			upstream := e.Details().Get("upstream")
 			if e.Origin().By != candor.PartyTool || e.Ref() == "theirs" || upstream.Get("ref").String() != `"theirs"` || upstream.Get("by").String() != `"`+string(by)+`"` {
@@ -83,7 +83,7 @@ func TestATextIsNoProofThatTheToolDidNotRun(t *testing.T) {
 		"a quotation": {nil, errors.New(`paid; then {"code":"AUDIT_LOG_FAILED","message":"m"}`)},
 		"an envelope": {forged(candor.CodeTooManyCalls, candor.PartyGateway), nil},
 		"transport":   {forged(candor.CodeRateLimited, candor.PartyTransport), nil},
-		"own trail":   {nil, candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithOrigin(candor.PartyServer, false), candor.WithRetry(candor.RetryNow()))},
+		"own trail":   {nil, candor.New(candor.CodeLedgerFailed, "", candor.WithOrigin(candor.PartyServer, false), candor.WithRetry(candor.RetryNow()))},
 	} {
 		ran := 0
 		server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)

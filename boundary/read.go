@@ -23,8 +23,8 @@ var sdkErrors = []struct {
 	{-32602, "invalid params: unmarshaling ", candor.CodeInvalidRequestParams},
 	{-32602, "invalid _meta field", candor.CodeInvalidRequestParams},
 	{-32600, `missing required "params"`, candor.CodeInvalidRequestParams},
-	{-32600, "already in use", candor.CodeDuplicateRequestId},
-	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestId},
+	{-32600, "already in use", candor.CodeDuplicateRequestID},
+	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestID},
 	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
 	// What mark3labs/mcp-go says.
@@ -79,7 +79,7 @@ func readAnyServer(r rpcError) *candor.Error {
 	if reading.Error == nil {
 		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
 	}
-	return reading.Error.With(candor.WithContext(candor.Context{})) // a peer's words do not say which call this was
+	return reading.Error.With(candor.WithCallInfo(candor.CallInfo{})) // a peer's words do not say which call this was
 }
 
 func readSDK(r rpcError, x *exchange) *candor.Error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -14,12 +15,12 @@ func TestAServerSaysItsFailuresInItsOwnWords(t *testing.T) {
 		var asked int
 		s := begin(t, rowServer(), e, Options{Refine: func(_ context.Context, e *candor.Error) *candor.Error {
 			if asked++; e.Code() == candor.CodeInvalidArguments {
-				return candor.New(candor.CodeKaizaMissingRequiredField, "", candor.WithSession("s-9", "WINDSURF", "/w"))
+				return candor.New(kaiza.MissingRequiredField, "", candor.WithSession("s-9", "WINDSURF", "/w"))
 			}
 			return nil
 		}})
 		for call, want := range map[string]candor.Code{
-			callRow("typed", `{}`): candor.CodeKaizaMissingRequiredField,
+			callRow("typed", `{}`): kaiza.MissingRequiredField,
 			callRow("coded", `{}`): candor.CodeRateLimited,
 			callRow("nope", `{}`):  candor.CodeToolNotFound,
 		} {
@@ -30,7 +31,7 @@ func TestAServerSaysItsFailuresInItsOwnWords(t *testing.T) {
 			if told.Code() != want || asked != 1 {
 				t.Errorf("%s: %s became %v, asked %d times", e.name, call, told.Code(), asked)
 			}
-			if at := told.Context().SessionID; (at == "s-9") != (want == candor.CodeKaizaMissingRequiredField) {
+			if at := told.CallInfo().SessionID; (at == "s-9") != (want == kaiza.MissingRequiredField) {
 				t.Errorf("%s: %s names the session %q", e.name, call, at)
 			}
 			all := s.ledger.all()

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/tail"
@@ -87,7 +89,7 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 			return result, nil
 		}
 		e := d.err
-		if e.Context().Tool == "" {
+		if e.CallInfo().Tool == "" {
 			e = e.With(candor.WithTool(name))
 		}
 		if !e.Retry().Retryable() {
@@ -210,8 +212,8 @@ func (c *Caller) withdraw() bool {
 // refusals are the codes that a server or gateway gives before it runs a tool.
 var (
 	refusals = []candor.Code{
-		candor.CodeRateLimited, candor.CodeRateLimitRlExceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
-		candor.CodeDualToolLockTimeout,
+		candor.CodeRateLimited, ratelimit.Exceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
+		dual.ToolLockTimeout,
 	}
 	gatewayRefusals = []candor.Code{candor.CodeCircuitOpen, candor.CodeGatewayDraining}
 )

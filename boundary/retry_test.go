@@ -13,6 +13,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -98,7 +100,7 @@ func TestNotRetryableIsNeverRetried(t *testing.T) {
 	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
 		r.script = always(candor.NotRetryable(candor.CodeUnavailable, ""))
 		e := r.call(t.Context())
-		if r.ran.Load() != 1 || !e.Details().IsZero() || e.Context().Tool != "do" {
+		if r.ran.Load() != 1 || !e.Details().IsZero() || e.CallInfo().Tool != "do" {
 			t.Errorf("ran %d times: %v %v", r.ran.Load(), e, e.Details())
 		}
 	})
@@ -106,10 +108,10 @@ func TestNotRetryableIsNeverRetried(t *testing.T) {
 
 func TestTheLastErrorTellsItsAttempts(t *testing.T) {
 	withRig(t, idempotent, func(t *testing.T, r *retryRig) {
-		r.script = always(candor.RetryableImmediately(candor.CodeDualDbBusy, "", candor.WithDetails(map[string]any{"table": "t"})))
+		r.script = always(candor.RetryableImmediately(dual.DBBusy, "", candor.WithDetails(map[string]any{"table": "t"})))
 		e := r.call(t.Context())
 		checkStopped(t, r, e, 3, "attempts")
-		if e.Code() != candor.CodeDualDbBusy || e.Details().Get("attempts").String() != "3" || e.Details().Get("table").IsZero() {
+		if e.Code() != dual.DBBusy || e.Details().Get("attempts").String() != "3" || e.Details().Get("table").IsZero() {
 			t.Errorf("%v %v", e, e.Details())
 		}
 	})
@@ -155,12 +157,12 @@ func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
 		return false
 	}
 	switch code {
-	case candor.CodeKaizaAuditLogFailed, candor.CodeKaizaAuditLockFailed:
+	case candor.CodeLedgerFailed, candor.CodeLedgerLocked:
 		return by == candor.PartyGateway
 	case candor.CodeCircuitOpen, candor.CodeGatewayDraining:
 		return by == candor.PartyGateway
-	case candor.CodeRateLimited, candor.CodeRateLimitRlExceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
-		candor.CodeDualToolLockTimeout:
+	case candor.CodeRateLimited, ratelimit.Exceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
+		dual.ToolLockTimeout:
 		return by == candor.PartyGateway || by == candor.PartyServer
 	}
 	return false
@@ -168,7 +170,7 @@ func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
 
 func TestAnUnrecordedFailureOfAToolThatRanIsNotReplayed(t *testing.T) {
 	withRig(t, nil, func(t *testing.T, r *retryRig) {
-		r.script = always(candor.RetryableImmediately(candor.CodeKaizaAuditLogFailed, "",
+		r.script = always(candor.RetryableImmediately(candor.CodeLedgerFailed, "",
 			candor.WithDetails(map[string]any{"code": "candor/INTERNAL_ERROR"})))
 		checkStopped(t, r, r.call(t.Context()), 1, "effect")
 	})

@@ -28,7 +28,7 @@ func (b *Boundary) edge() tail.Edge {
 
 // placeOf returns where a call failed. A server may have sessions of its own where the transport has none.
 func placeOf(x *exchange, e *candor.Error) tail.Place {
-	return tail.Place{Tool: x.tool, Session: cmp.Or(x.session, e.Context().SessionID), Sure: true}
+	return tail.Place{Tool: x.tool, Session: cmp.Or(x.session, e.CallInfo().SessionID), Sure: true}
 }
 
 // stamp gives an error what only the edge knows: a ref, the time and the place, and a stack if those are asked for. The

@@ -46,8 +46,8 @@ func TestShutdownAnswersStuckCall(t *testing.T) {
 func checkStuck(t *testing.T, where string, e *candor.Error) {
 	t.Helper()
 	if e == nil || e.Code() != candor.CodeUnavailable || e.Retry().Retryable() || !strings.HasPrefix(e.Suggestion(), contract.CheckEffect) ||
-		e.Origin().By != candor.PartyServer || e.Context().Tool != "gate" {
-		t.Errorf("%s: %v, %v, %q, %+v", where, e, e.Retry(), e.Suggestion(), e.Context())
+		e.Origin().By != candor.PartyServer || e.CallInfo().Tool != "gate" {
+		t.Errorf("%s: %v, %v, %q, %+v", where, e, e.Retry(), e.Suggestion(), e.CallInfo())
 	}
 }
 

@@ -65,6 +65,6 @@ func (b *Boundary) logStack(ctx context.Context, e *candor.Error) {
 	if e.Stack() == "" {
 		return
 	}
-	b.o.Logger.ErrorContext(ctx, "call failed with a stack", slog.String("code", e.Code().String()), slog.String("tool", e.Context().Tool),
+	b.o.Logger.ErrorContext(ctx, "call failed with a stack", slog.String("code", e.Code().String()), slog.String("tool", e.CallInfo().Tool),
 		slog.String("ref", e.Ref()), slog.String("cause", e.Cause().Message), slog.String("stack", e.Stack()))
 }

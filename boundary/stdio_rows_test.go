@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 // era is how the client of a row speaks.
@@ -57,7 +58,7 @@ var matrix = []row{
 	{name: "plain error of a raw tool", send: callRow("plain", `{}`), id: "7", code: candor.CodeInternalError},
 	{name: "a raw tool returns nothing", send: callRow("nothing", `{}`), id: "7", code: candor.CodeEmptyResult},
 	{name: "panic", send: callRow("panics", `{}`), id: "7", code: candor.CodeInternalError},
-	{name: "JSON-RPC error with data", send: callRow("rpc", `{}`), id: "7", code: candor.CodePlaywrightPwNav, number: 2100},
+	{name: "JSON-RPC error with data", send: callRow("rpc", `{}`), id: "7", code: playwright.Nav, number: 2100},
 	{name: "coded error", send: callRow("coded", `{}`), id: "7", code: candor.CodeRateLimited},
 	{name: "unknown tool", send: callRow("nope", `{}`), id: "7", code: candor.CodeToolNotFound, number: -32602},
 	{name: "unknown method", send: `{"jsonrpc":"2.0","id":7,"method":"foo/bar","params":{$m}}`, id: "7", code: candor.CodeMethodNotFound, number: -32601},

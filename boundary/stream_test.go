@@ -57,7 +57,7 @@ func TestASecondCallWithTheSameIDIsRefusedAndTheFirstAnswered(t *testing.T) {
 		<-begun
 		s.send(e.say(request7("fine", `"A"`)))
 		m := wire.Parse([]byte(s.next()), wire.Limits{})
-		if told, number := envelope(t, &m); told.Code() != candor.CodeDuplicateRequestId || number != -32600 || string(m.ID()) != `"A"` {
+		if told, number := envelope(t, &m); told.Code() != candor.CodeDuplicateRequestID || number != -32600 || string(m.ID()) != `"A"` {
 			t.Errorf("%s: the second was told %s", e.name, m.Bytes())
 		}
 		close(open)
@@ -247,7 +247,7 @@ func TestARefusalThatCannotBeRecordedSaysSo(t *testing.T) {
 	s := converse(t, rowServer(), Options{Ledger: &fakeLedger{refuse: errors.New("disk full")}, Logger: quiet})
 	s.send("hello world")
 	m := wire.Parse([]byte(s.next()), wire.Limits{})
-	if told, _ := envelope(t, &m); told.Code() != candor.CodeKaizaAuditLogFailed {
+	if told, _ := envelope(t, &m); told.Code() != candor.CodeLedgerFailed {
 		t.Errorf("told %s", m.Bytes())
 	}
 	s.rest()
@@ -266,7 +266,7 @@ func TestTooManyOpenCallsAreRefused(t *testing.T) {
 	if e := table.open(&openCall{id: wire.ID(`"x"`)}); e.Code() != candor.CodeTooManyCalls {
 		t.Errorf("one too many: %v", e)
 	}
-	if e := table.open(&openCall{id: wire.ID("5")}); e.Code() != candor.CodeDuplicateRequestId {
+	if e := table.open(&openCall{id: wire.ID("5")}); e.Code() != candor.CodeDuplicateRequestID {
 		t.Errorf("a known one: %v", e)
 	}
 }

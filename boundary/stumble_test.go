@@ -70,7 +70,7 @@ func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 			if name == "a failed result with a nil block" {
 				want = candor.CodeResultNotEncodable
 			}
-			if err != nil || e.Code() != want || e.Ref() == "" || e.Context().Tool != "stumbles" {
+			if err != nil || e.Code() != want || e.Ref() == "" || e.CallInfo().Tool != "stumbles" {
 				t.Errorf("the tool was answered %v, %v", e, err)
 			}
 			_, err = session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "stumbles"})
@@ -121,7 +121,7 @@ func TestALedgerThatPanicsHasRefused(t *testing.T) {
 		func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
 	e := Decode(result, err)
-	if e.Code() != candor.CodeKaizaAuditLogFailed || strings.Contains(e.Error(), "fire") {
+	if e.Code() != candor.CodeLedgerFailed || strings.Contains(e.Error(), "fire") {
 		t.Errorf("answered %v", e)
 	}
 	if total, _, unrecorded := counts.counts(); total != 0 || unrecorded != 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/tail"
@@ -104,7 +105,7 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 // handler itself has read, and no other argument would help.
 func isDecodingOwn(err error) bool {
 	switch candor.KnownCode(err) {
-	case candor.Code{}, candor.CodeKaizaInvalidInputType, candor.CodeKaizaInvalidInputFormat:
+	case candor.Code{}, kaiza.InvalidInputType, kaiza.InvalidInputFormat:
 	default:
 		return false
 	}
@@ -159,7 +160,7 @@ func readResult(result *mcp.CallToolResult) *candor.Error {
 	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), redactedJSON(raw)...)
 	if e := readLine(append(line, '}')); e != nil {
 		return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred || result.StructuredContent == nil),
-			candor.WithContext(candor.Context{}))
+			candor.WithCallInfo(candor.CallInfo{}))
 	}
 	return candor.New(candor.CodeUnknownToolFailure, "")
 }

@@ -14,13 +14,13 @@ import (
 func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"any error":        errors.New("disk full"),
-		"the ledger's own": candor.New(candor.CodeKaizaAuditLogFailed, ""),
+		"the ledger's own": candor.New(candor.CodeLedgerFailed, ""),
 	} {
 		session := stumbling(t, Options{Ledger: &fakeLedger{refuse: refusal}, Logger: quiet},
 			func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
 		e := Decode(result, err)
-		if e.Code() != candor.CodeKaizaAuditLogFailed || e.Retry().Retryable() || e.Details().Get("code").IsZero() {
+		if e.Code() != candor.CodeLedgerFailed || e.Retry().Retryable() || e.Details().Get("code").IsZero() {
 			t.Errorf("%s: told %v, %v", name, e, e.Retry())
 		}
 		block, ok := result.Content[0].(*mcp.TextContent)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/candortest"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -160,7 +161,7 @@ func (p *perfect) serve(a *webAnswer, tooLarge error) {
 			refuse(http.StatusRequestEntityTooLarge, candor.CodeMessageTooLarge)
 		}
 	case session != "" && session != "the-session":
-		refuse(http.StatusNotFound, candor.CodeCommonSessionNotFound)
+		refuse(http.StatusNotFound, common.SessionNotFound)
 	case h.Get("Mcp-Method") != "" && m.Method() != nil && h.Get("Mcp-Method") != string(m.Method()):
 		refuse(http.StatusBadRequest, candor.CodeHeaderMismatch)
 	default:

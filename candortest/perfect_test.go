@@ -234,7 +234,7 @@ func (p *perfect) taken(raw []byte) []byte {
 	if p.mutant.forgets {
 		return []byte{}
 	}
-	return rpcError(m.ID(), candor.CodeDuplicateRequestId, "")
+	return rpcError(m.ID(), candor.CodeDuplicateRequestID, "")
 }
 
 func addIssues(args wire.Value) []candor.Issue {

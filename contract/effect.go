@@ -5,6 +5,14 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/codes/github"
+	"github.com/candor-mcp/candor/codes/kg"
+	"github.com/candor-mcp/candor/codes/playwright"
+	"github.com/candor-mcp/candor/codes/puppeteer"
+	"github.com/candor-mcp/candor/codes/sql"
+	"github.com/candor-mcp/candor/codes/tavily"
+	"github.com/candor-mcp/candor/codes/workrail"
 )
 
 // CheckEffect is the suggestion for a failure that leaves open whether the call took effect.
@@ -60,7 +68,7 @@ func ProvesNoEffect(e *candor.Error) bool {
 		return true
 	case e.Details().Get("effect").String() == `"none"`:
 		return true
-	case code == candor.CodeKaizaAuditLogFailed, code == candor.CodeKaizaAuditLockFailed:
+	case code == candor.CodeLedgerFailed, code == candor.CodeLedgerLocked:
 		return e.Details().Get("code").IsZero()
 	case slices.Contains(connectionCodes, code):
 		return neverConnected(e)
@@ -72,15 +80,15 @@ func ProvesNoEffect(e *candor.Error) bool {
 // noEffectCodes are the retryable codes whose definition in the catalogue says that nothing was changed.
 var noEffectCodes = []candor.Code{
 	candor.CodeCircuitOpen, candor.CodeGatewayDraining,
-	candor.CodeDualToolLockTimeout, candor.CodeDualDbBusy, candor.CodeDualDbFull,
-	candor.CodeWorkrailTimeout, candor.CodeWorkrailTokenSessionLocked,
-	candor.CodeKgKgFull, candor.CodePlaywrightPwLaunch, candor.CodePuppeteerPtLaunch,
+	dual.ToolLockTimeout, dual.DBBusy, dual.DBFull,
+	workrail.Timeout, workrail.TokenSessionLocked,
+	kg.Full, playwright.Launch, puppeteer.Launch,
 }
 
 // connectionCodes are the codes for a connection that either could not be opened or broke later.
 var connectionCodes = []candor.Code{
-	candor.CodeUpstreamUnreachable, candor.CodeUpstreamTimeout, candor.CodeSqlSqlConn, candor.CodeGithubGhNetwork,
-	candor.CodeTavilyTavilyNetwork, candor.CodePlaywrightPwNav, candor.CodePuppeteerPtNav,
+	candor.CodeUpstreamUnreachable, candor.CodeUpstreamTimeout, sql.Conn, github.Network,
+	tavily.Network, playwright.Nav, puppeteer.Nav,
 }
 
 // neverConnected reports that no connection was opened, by the words of the error and of its cause.

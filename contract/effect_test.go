@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -28,10 +29,10 @@ func TestProvesNoEffect(t *testing.T) {
 		{"limit", words(candor.CodeRateLimited, ""), true},
 		{"breaker", words(candor.CodeCircuitOpen, ""), true},
 		{"queue", words(candor.CodeTooManyCalls, ""), true},
-		{"lock", words(candor.CodeDualToolLockTimeout, ""), true},
-		{"rolled back", words(candor.CodeDualDbBusy, ""), true},
-		{"not recorded, refused", words(candor.CodeKaizaAuditLogFailed, ""), true},
-		{"not recorded, failed", candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithDetails(map[string]any{"code": "X"})), false},
+		{"lock", words(dual.ToolLockTimeout, ""), true},
+		{"rolled back", words(dual.DBBusy, ""), true},
+		{"not recorded, refused", words(candor.CodeLedgerFailed, ""), true},
+		{"not recorded, failed", candor.New(candor.CodeLedgerFailed, "", candor.WithDetails(map[string]any{"code": "X"})), false},
 		{"effect none", candor.New(candor.CodeTimeout, "", candor.WithDetails(map[string]any{"effect": "none"})), true},
 		{"effect unknown", candor.New(candor.CodeTimeout, "", candor.WithDetails(map[string]any{"effect": "unknown"})), false},
 		{"dial", candor.From(fmt.Errorf("post: %w", dial)), true},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // inference is the code that a peer's words amount to, and whether the peer named it itself.
@@ -261,8 +262,8 @@ func statusCode(status int) candor.Code {
 }
 
 var errnos = map[string]candor.Code{
-	"ENOENT": candor.CodeKaizaFileNotFound, "ENOTDIR": candor.CodeKaizaInvalidPath, "EISDIR": candor.CodeKaizaInvalidPath,
-	"ENAMETOOLONG": candor.CodeKaizaInvalidPath, "ELOOP": candor.CodeKaizaInvalidPath, "EEXIST": candor.CodeKaizaFileAlreadyExists,
+	"ENOENT": kaiza.FileNotFound, "ENOTDIR": kaiza.InvalidPath, "EISDIR": kaiza.InvalidPath,
+	"ENAMETOOLONG": kaiza.InvalidPath, "ELOOP": kaiza.InvalidPath, "EEXIST": kaiza.FileAlreadyExists,
 	"EACCES": candor.CodePermissionDenied, "EPERM": candor.CodePermissionDenied, "EROFS": candor.CodePermissionDenied,
 	"ENOSPC": candor.CodeDiskFull, "EDQUOT": candor.CodeDiskFull, "EMFILE": candor.CodeUnavailable, "ENFILE": candor.CodeUnavailable,
 	"EBUSY": candor.CodeUnavailable, "EAGAIN": candor.CodeUnavailable, "ENOMEM": candor.CodeUnavailable, "EIO": candor.CodeDataCorrupt,
@@ -381,7 +382,7 @@ func readException(h *heard) finding {
 }
 
 var exceptions = map[string]candor.Code{
-	"FileNotFoundError": candor.CodeKaizaFileNotFound, "FileExistsError": candor.CodeKaizaFileAlreadyExists,
+	"FileNotFoundError": kaiza.FileNotFound, "FileExistsError": kaiza.FileAlreadyExists,
 	"PermissionError": candor.CodePermissionDenied, "TimeoutError": candor.CodeTimeout, "AbortError": candor.CodeCancelled,
 	"ConnectionError": candor.CodeUpstreamUnreachable, "ConnectError": candor.CodeUpstreamUnreachable,
 	"ConnectionRefusedError": candor.CodeUpstreamUnreachable, "ConnectionResetError": candor.CodeUpstreamUnreachable,

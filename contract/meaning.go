@@ -2,6 +2,7 @@ package contract
 
 import (
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // meaning ties phrases to the code they stand for.
@@ -197,7 +198,7 @@ var meanings = []meaning{
 		not available … in|on|for
 		no longer supported|maintained`),
 	// In front of the guess that often follows: "it may have been deleted, or the ID is invalid".
-	means(candor.CodeKaizaFileNotFound, `
+	means(kaiza.FileNotFound, `
 		file|files|directory|folder|path *? *? not found|exist
 		file|files|directory|folder|path *? *? does|do|did not exist
 		file|files|directory|folder|path *? *? doesn't|don't exist

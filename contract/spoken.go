@@ -92,7 +92,7 @@ func placed(e *candor.Error, x *Exchange) *candor.Error {
 	if e.Ref() == "" {
 		set = append(set, candor.WithRef(x.Ref))
 	}
-	if tool := askOf(x.Request).tool; e.Context().Tool == "" && tool != "" {
+	if tool := askOf(x.Request).tool; e.CallInfo().Tool == "" && tool != "" {
 		set = append(set, candor.WithTool(tool))
 	}
 	if e.Time().IsZero() && !x.At.IsZero() {

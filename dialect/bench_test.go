@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 )
 
 // benchError is an ordinary failure with everything a server usually knows.
 func benchError() *candor.Error {
-	return candor.New(candor.CodeKaizaFileNotFound, "File not found: notes/plan.md",
+	return candor.New(kaiza.FileNotFound, "File not found: notes/plan.md",
 		candor.WithSuggestion("Call list_files and name a file that it lists."),
 		candor.WithDetails(map[string]any{"path": "notes/plan.md", "searched": []string{"notes", "docs"}, "count": 2}),
 		candor.WithCauseText(candor.Cause{Message: "open notes/plan.md: no such file or directory", Code: "ENOENT", Name: "PathError"}),
-		candor.WithContext(candor.Context{Tool: "read_file", Role: "WINDSURF", SessionID: "550e8400-e29b-41d4-a716-446655440000", WorkspaceRoot: "/srv/work/project"}),
+		candor.WithCallInfo(candor.CallInfo{Tool: "read_file", Role: "WINDSURF", SessionID: "550e8400-e29b-41d4-a716-446655440000", WorkspaceRoot: "/srv/work/project"}),
 		candor.WithRef("01JD3V7Q2M8W"), candor.WithTime(time.Date(2026, 11, 15, 1, 21, 55, 16e6, time.UTC)))
 }
 

@@ -71,7 +71,7 @@ type canonicalReader struct {
 	foreign *foreignCode // nil if the code is registered
 	message string
 	by      candor.Origin
-	context candor.Context
+	context candor.CallInfo
 	options []candor.Option
 	err     error
 }
@@ -101,13 +101,13 @@ var canonicalReaders = []struct {
 	{"details", optional, func(*canonicalReader, wire.Value) {}}, // read last, with what joins them
 	{"origin", ofKnown, (*canonicalReader).readOrigin},
 	{"ref", optional, (*canonicalReader).readRef},
-	{"tool", optional, context("tool", func(c *candor.Context) *string { return &c.Tool })},
-	{"role", optional, context("role", func(c *candor.Context) *string { return &c.Role })},
-	{"session_id", optional, context("session_id", func(c *candor.Context) *string { return &c.SessionID })},
-	{"workspace_root", optional, context("workspace_root", func(c *candor.Context) *string { return &c.WorkspaceRoot })},
-	{"invariant_id", optional, context("invariant_id", func(c *candor.Context) *string { return &c.InvariantID })},
-	{"phase_id", optional, context("phase_id", func(c *candor.Context) *string { return &c.PhaseID })},
-	{"plan_hash", optional, context("plan_hash", func(c *candor.Context) *string { return &c.PlanHash })},
+	{"tool", optional, context("tool", func(c *candor.CallInfo) *string { return &c.Tool })},
+	{"role", optional, context("role", func(c *candor.CallInfo) *string { return &c.Role })},
+	{"session_id", optional, context("session_id", func(c *candor.CallInfo) *string { return &c.SessionID })},
+	{"workspace_root", optional, context("workspace_root", func(c *candor.CallInfo) *string { return &c.WorkspaceRoot })},
+	{"invariant_id", optional, context("invariant_id", func(c *candor.CallInfo) *string { return &c.InvariantID })},
+	{"phase_id", optional, context("phase_id", func(c *candor.CallInfo) *string { return &c.PhaseID })},
+	{"plan_hash", optional, context("plan_hash", func(c *candor.CallInfo) *string { return &c.PlanHash })},
 	{"cause", optional, (*canonicalReader).readCause},
 	{"timestamp", optional, (*canonicalReader).readTime},
 	{"stack", optional, (*canonicalReader).readStack},
@@ -139,7 +139,7 @@ func (r *canonicalReader) read() (*candor.Error, error) {
 		r.add(candor.WithDetails(details))
 	}
 	inferred := r.by.Inferred || r.foreign != nil
-	return candor.New(r.code, r.message, append(r.options, candor.WithContext(r.context), candor.WithOrigin(r.by.By, inferred))...), nil
+	return candor.New(r.code, r.message, append(r.options, candor.WithCallInfo(r.context), candor.WithOrigin(r.by.By, inferred))...), nil
 }
 
 // details joins the details with what this version has no other place for: unknown members, and a code that is not registered.
@@ -274,7 +274,7 @@ func (r *canonicalReader) readRef(v wire.Value) { r.add(candor.WithRef(r.text("r
 func (r *canonicalReader) readStack(v wire.Value) { r.add(candor.WithStack(r.text("stack", v))) }
 
 // context reads a text that may be null.
-func context(name string, field func(*candor.Context) *string) func(*canonicalReader, wire.Value) {
+func context(name string, field func(*candor.CallInfo) *string) func(*canonicalReader, wire.Value) {
 	return func(r *canonicalReader, v wire.Value) {
 		if !v.IsNull() {
 			*field(&r.context) = r.text(name, v)

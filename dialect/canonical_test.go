@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -90,7 +91,7 @@ func TestTextThatIsReadIsRedactedAndBounded(t *testing.T) {
 }
 
 func TestVisibleMembersWinOverTheHiddenError(t *testing.T) {
-	e := candor.New(candor.CodeWorkrailTokenSessionLocked, "locked", candor.WithRef("r-1"), candor.WithDetails(map[string]any{"holder": "x"}))
+	e := candor.New(workrail.TokenSessionLocked, "locked", candor.WithRef("r-1"), candor.WithDetails(map[string]any{"holder": "x"}))
 	d := lookup(t, "tool-error")
 	raw := string(d.Write(nil, e, dialect.Options{}))
 	for _, c := range []struct{ from, to, code, message, retry, details string }{

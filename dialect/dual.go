@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -59,14 +60,14 @@ func (d dual) usesB(e *candor.Error, o Options) bool {
 func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
 	c, details := e.Code(), e.Details().String()
 	dst = append(dst, `{"ok":false,"error":{"code":"`...)
-	if plain || c == candor.CodeDualInvalidParams || c == candor.CodeDualHandlerError {
+	if plain || c == dualcode.InvalidParams || c == dualcode.HandlerError {
 		dst = append(append(dst, c.Symbol()...), `","message":`...)
 		dst = jsontext.AppendString(dst, e.Message())
-		if c == candor.CodeDualHandlerError && looksRaised(e) {
+		if c == dualcode.HandlerError && looksRaised(e) {
 			details = coded(c, details)
 		}
 	} else {
-		dst = append(append(dst, candor.CodeDualHandlerError.Symbol()...), `","message":`...)
+		dst = append(append(dst, dualcode.HandlerError.Symbol()...), `","message":`...)
 		dst = jsontext.AppendString(dst, c.Symbol()+codeMark+e.Message())
 		details = coded(c, details)
 	}
@@ -120,7 +121,7 @@ func (d dual) marked(v wire.Value) bool {
 	}
 	inB, _ := v.Path("ok").Bool()
 	code, _ := fault.Path("code").Str()
-	legacy := inB || code == candor.CodeDualInvalidParams.Symbol() || code == candor.CodeDualHandlerError.Symbol()
+	legacy := inB || code == dualcode.InvalidParams.Symbol() || code == dualcode.HandlerError.Symbol()
 	return legacy != d.unified
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -34,21 +35,21 @@ func TestD3UnifiedMarksBothPatternsAndLegacyOnlyOne(t *testing.T) {
 
 func TestD4RaisedCodesAreMembersNotPrefixes(t *testing.T) {
 	d := lookup(t, "dual")
-	e := candor.New(candor.CodeDualInvalidKey, "priv_key_hex must be 64 hex characters")
+	e := candor.New(dualcode.InvalidKey, "priv_key_hex must be 64 hex characters")
 	got := string(d.Encode(nil, e, dialect.Options{}))
 	want := `{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: priv_key_hex must be 64 hex characters","details":{"code":"INVALID_KEY"}}}`
 	if got != want {
 		t.Errorf("\nwant %s\n got %s", want, got)
 	}
 	for raw, want := range map[string]candor.Code{
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: bad"}}`:                                          candor.CodeDualInvalidKey,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"ROUND_NOT_FOUND"}}`:                                           candor.CodeDualRoundNotFound,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"FallbackChainExhaustedError: all 3 failed"}}`:                 candor.CodeDualFallbackChainExhausted,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"UNIQUE constraint failed: thoughts.id"}}`:                     candor.CodeDualUniqueViolation,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"something else"}}`:                                            candor.CodeDualHandlerError,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: x","details":{"code":"HANDLER_ERROR"}}}`:         candor.CodeDualHandlerError,
-		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"ALREADY_VOTED: x","details":{"code":"ALREADY_VOTED","a":1}}}`: candor.CodeDualAlreadyVoted,
-		`{"error":{"code":"ERR_NOT_FOUND","message":"no live row","details":{"id":"1"}}}`:                                     candor.CodeDualErrNotFound,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: bad"}}`:                                          dualcode.InvalidKey,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"ROUND_NOT_FOUND"}}`:                                           dualcode.RoundNotFound,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"FallbackChainExhaustedError: all 3 failed"}}`:                 dualcode.FallbackChainExhausted,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"UNIQUE constraint failed: thoughts.id"}}`:                     dualcode.UniqueViolation,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"something else"}}`:                                            dualcode.HandlerError,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"INVALID_KEY: x","details":{"code":"HANDLER_ERROR"}}}`:         dualcode.HandlerError,
+		`{"ok":false,"error":{"code":"HANDLER_ERROR","message":"ALREADY_VOTED: x","details":{"code":"ALREADY_VOTED","a":1}}}`: dualcode.AlreadyVoted,
+		`{"error":{"code":"ERR_NOT_FOUND","message":"no live row","details":{"id":"1"}}}`:                                     dualcode.NotFound,
 		`{"ok":false,"error":{"code":"ERR_OF_ANOTHER_EDITION","message":"m"}}`:                                                candor.CodeUnknownToolFailure,
 	} {
 		if got := read(t, d, []byte(raw)); got.Code() != want {
@@ -63,9 +64,9 @@ func TestD4RaisedCodesAreMembersNotPrefixes(t *testing.T) {
 
 func TestHandlerErrorIsNotTakenForAnotherCode(t *testing.T) {
 	for _, e := range []*candor.Error{
-		candor.New(candor.CodeDualHandlerError, "INVALID_KEY: quoted from elsewhere"),
-		candor.New(candor.CodeDualHandlerError, "m", candor.WithDetails(map[string]any{"code": "NOT_FOUND"})),
-		candor.New(candor.CodeDualHandlerError, "SQLITE_BUSY", candor.WithDetails("a text")),
+		candor.New(dualcode.HandlerError, "INVALID_KEY: quoted from elsewhere"),
+		candor.New(dualcode.HandlerError, "m", candor.WithDetails(map[string]any{"code": "NOT_FOUND"})),
+		candor.New(dualcode.HandlerError, "SQLITE_BUSY", candor.WithDetails("a text")),
 	} {
 		for _, name := range []string{"dual", "dual-unified"} {
 			if got := read(t, lookup(t, name), lookup(t, name).Write(nil, e, fullView)); canonical(got) != canonical(e) {
@@ -101,7 +102,7 @@ func TestD5DataThatSayOkFalseAreNoFailure(t *testing.T) {
 		}
 	}
 	e := read(t, lookup(t, "dual"), []byte(`{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"m"}}}`))
-	if e.Code() != candor.CodeDualErrNotFound {
+	if e.Code() != dualcode.NotFound {
 		t.Error(e)
 	}
 }

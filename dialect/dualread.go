@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -16,7 +17,7 @@ func dualVisible(v, beside wire.Value) visible {
 	details := v.Path("details")
 	code, known := symbolCode(symbol, dualDomain)
 	inferred, unknown := false, ""
-	if code == candor.CodeDualHandlerError {
+	if code == dualcode.HandlerError {
 		if exact, ok := candor.LookupSymbol(scalarText(details.Path("code")), dualDomain); ok {
 			code, details = exact, without(details, "code")
 			message = strings.TrimPrefix(message, exactPrefix(v, code))
@@ -45,7 +46,7 @@ func dualBeside(envelope wire.Value) wire.Value {
 
 // exactPrefix is what the legacy form put before the message of a code that details.code names.
 func exactPrefix(v wire.Value, code candor.Code) string {
-	if code == candor.CodeDualHandlerError {
+	if code == dualcode.HandlerError {
 		return "" // it is never a prefix of itself
 	}
 	return scalarText(v.Path("details", "code")) + codeMark
@@ -64,10 +65,10 @@ var raisedTexts = []struct {
 	begin string
 	code  candor.Code
 }{
-	{"UNIQUE constraint failed", candor.CodeDualUniqueViolation},
-	{"SQLITE_CONSTRAINT_UNIQUE", candor.CodeDualUniqueViolation},
-	{"SQLITE_BUSY", candor.CodeDualDbBusy},
-	{"SQLITE_FULL", candor.CodeDualDbFull},
+	{"UNIQUE constraint failed", dualcode.UniqueViolation},
+	{"SQLITE_CONSTRAINT_UNIQUE", dualcode.UniqueViolation},
+	{"SQLITE_BUSY", dualcode.DBBusy},
+	{"SQLITE_FULL", dualcode.DBFull},
 }
 
 // prefixCode reads the code that a raised error has as a prefix, "INVALID_KEY: …" or the name of its class,
@@ -77,7 +78,7 @@ func prefixCode(message string) (candor.Code, string) {
 	if !ok {
 		head = message
 	}
-	if c, known := candor.LookupSymbol(head, dualDomain); known && c != candor.CodeDualHandlerError {
+	if c, known := candor.LookupSymbol(head, dualDomain); known && c != dualcode.HandlerError {
 		return c, strings.TrimPrefix(rest, " ")
 	}
 	for _, known := range raisedTexts {

@@ -75,7 +75,7 @@ func whole(e *candor.Error) *candor.Error {
 	default:
 		return candor.New(candor.CodeUncodedError, e.Message(),
 			candor.WithRetry(e.Retry()), candor.WithSuggestion(e.Suggestion()), candor.WithDetails(e.Details()),
-			candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithRef(e.Ref()), candor.WithContext(e.Context()),
+			candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithRef(e.Ref()), candor.WithCallInfo(e.CallInfo()),
 			candor.WithCauseText(e.Cause()), candor.WithTime(e.Time()), candor.WithStack(e.Stack()))
 	}
 }

@@ -100,7 +100,7 @@ func built(code uint16, message, suggestion, details, cause, name, ref string, n
 	options := []candor.Option{
 		candor.WithSuggestion(suggestion), candor.WithRef(ref), candor.WithCauseText(candor.Cause{Message: cause, Name: name}),
 		candor.WithTime(time.UnixMilli(n % 4e12)), candor.WithStack(cause),
-		candor.WithContext(candor.Context{Tool: name, SessionID: ref, WorkspaceRoot: cause, PhaseID: suggestion}),
+		candor.WithCallInfo(candor.CallInfo{Tool: name, SessionID: ref, WorkspaceRoot: cause, PhaseID: suggestion}),
 	}
 	if n%3 == 0 {
 		options = append(options, candor.WithRetry(candor.RetryIn(time.Duration(n%1e6)*time.Millisecond)))

@@ -118,8 +118,8 @@ func (g generator) cause() candor.Option {
 
 var errRoot = fmt.Errorf("open /home/someone/secret/notes.txt: no such file")
 
-func (g generator) context() candor.Context {
-	return candor.Context{
+func (g generator) context() candor.CallInfo {
+	return candor.CallInfo{
 		Tool: g.pick("", "read_file", "unknown", "日本"), Role: g.pick("", "WINDSURF"), SessionID: g.pick("", "s-1", g.text(2)),
 		WorkspaceRoot: g.pick("", "/home/someone/project", "sha256:0011223344556677"), InvariantID: g.pick("", "INV_1"),
 		PhaseID: g.pick("", "PHASE_5A"), PlanHash: g.pick("", "abc123"),
@@ -129,7 +129,7 @@ func (g generator) context() candor.Context {
 // error builds any error of the given code that constructors can build.
 func (g generator) error(code candor.Code) *candor.Error {
 	options := []candor.Option{
-		candor.WithSuggestion(g.text(8)), candor.WithRef(g.pick("", "r-1", "ref ä/7")), candor.WithContext(g.context()), g.cause(),
+		candor.WithSuggestion(g.text(8)), candor.WithRef(g.pick("", "r-1", "ref ä/7")), candor.WithCallInfo(g.context()), g.cause(),
 		candor.WithOrigin([]candor.Party{candor.PartyTool, candor.PartyServer, candor.PartyGateway, candor.PartyTransport, candor.PartyClient}[g.IntN(5)], g.IntN(2) == 0),
 	}
 	if g.IntN(2) == 0 {

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
+	"github.com/candor-mcp/candor/codes/memorybank"
+	"github.com/candor-mcp/candor/codes/playwright"
+	"github.com/candor-mcp/candor/codes/python"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -48,7 +52,7 @@ func TestRetryableOfTheTaxonomyIsTheClosedSum(t *testing.T) {
 
 func TestH12VerboseFramesAreBoundedAndClean(t *testing.T) {
 	d := lookup(t, "rpc")
-	e := candor.New(candor.CodePythonPyExecFail, "", candor.WithStack("a.A (a.go:1)\nb.B (b.go:2)\nc.C (/home/ann/c.go:3)\nd.D (d.go:4)"))
+	e := candor.New(python.ExecFail, "", candor.WithStack("a.A (a.go:1)\nb.B (b.go:2)\nc.C (/home/ann/c.go:3)\nd.D (d.go:4)"))
 	for verbose, want := range map[int]int{0: 0, 1: 1, 2: 2, 4: 4, 9: 4, -1: 4} {
 		o := dialect.Options{Stack: candor.StackPolicy{Verbose: verbose, Debug: true}}
 		v := parse(t, d.Write(nil, e, o))
@@ -90,13 +94,13 @@ func TestH16NoRawTextOfTheSystemInTheMessage(t *testing.T) {
 func TestDomainAndSymbolAreTheIdentityNotTheNumber(t *testing.T) {
 	d := lookup(t, "rpc")
 	for raw, want := range map[string]candor.Code{
-		`{"code":2701,"message":"m","data":{"domain":"playwright","symbol":"E_PW_NAVIGATION"}}`: candor.CodePlaywrightPwNav,
-		`{"code":2601,"message":"m","data":{"domain":"python","symbol":"E_PY_EXEC_FAILED"}}`:    candor.CodePythonPyExecFail,
+		`{"code":2701,"message":"m","data":{"domain":"playwright","symbol":"E_PW_NAVIGATION"}}`: playwright.Nav,
+		`{"code":2601,"message":"m","data":{"domain":"python","symbol":"E_PY_EXEC_FAILED"}}`:    python.ExecFail,
 		`{"code":2300,"message":"m","data":{"domain":"vectordb","symbol":"E_VDB_FULL"}}`:        candor.CodeUnknownToolFailure,
-		`{"code":2300,"message":"m"}`:                                               candor.CodeMemoryBankMbFileNotFound,
-		`{"code":2300,"message":"m","data":{"domain":"memory-bank"}}`:               candor.CodeMemoryBankMbFileNotFound,
+		`{"code":2300,"message":"m"}`:                                               memorybank.FileNotFound,
+		`{"code":2300,"message":"m","data":{"domain":"memory-bank"}}`:               memorybank.FileNotFound,
 		`{"code":2300,"message":"m","data":{"domain":"other"}}`:                     candor.CodeUnknownToolFailure,
-		`{"code":7,"message":"m","data":{"symbol":"E_KG_FULL"}}`:                    candor.CodeKgKgFull,
+		`{"code":7,"message":"m","data":{"symbol":"E_KG_FULL"}}`:                    kg.Full,
 		`{"code":77777,"message":"m"}`:                                              candor.CodeUnknownToolFailure,
 		`{"code":-32050,"message":"m"}`:                                             candor.CodeInternalError,
 		`{"code":0,"message":"m"}`:                                                  candor.CodeInternalError,

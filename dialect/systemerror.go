@@ -32,7 +32,7 @@ func (systemError) Carrier() Carrier { return CarrierResult }
 // Encode appends the eleven members, and stack_trace where it may be seen.
 func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
-	c := e.Context()
+	c := e.CallInfo()
 	dst = append(append(dst, `{"error_code":"`...), e.Code().Symbol()...)
 	dst = jsontext.AppendString(append(dst, `","human_message":`...), e.Message())
 	dst = appendNullable(dst, "role", c.Role)
@@ -49,7 +49,7 @@ func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 }
 
 // ownRoot shows the path only to the session it belongs to: an error without a session is nobody's.
-func ownRoot(c candor.Context, o Options) string {
+func ownRoot(c candor.CallInfo, o Options) string {
 	if o.PlainRoot || c.SessionID != "" {
 		return c.WorkspaceRoot
 	}
@@ -114,7 +114,7 @@ func systemVisible(v wire.Value) visible {
 	message, _ := v.Path("human_message").Str()
 	code, known := symbolCode(symbol, systemDomain)
 	e := candor.New(code, message,
-		candor.WithOrigin(candor.PartyServer, false), candor.WithContext(systemContext(v)),
+		candor.WithOrigin(candor.PartyServer, false), candor.WithCallInfo(systemContext(v)),
 		candor.WithCauseText(anyCause(v.Path("cause"))), candor.WithTime(systemTime(v)),
 		candor.WithStack(scalarText(v.Path("stack_trace"))), candor.WithDetails(rawDetails(systemDetails(v))))
 	if !known {
@@ -146,8 +146,8 @@ func systemDetails(v wire.Value) wire.Value {
 	return canonicalDetails(details)
 }
 
-func systemContext(v wire.Value) candor.Context {
-	c := candor.Context{
+func systemContext(v wire.Value) candor.CallInfo {
+	c := candor.CallInfo{
 		Tool:          scalarText(v.Path("tool_name")),
 		Role:          scalarText(v.Path("role")),
 		SessionID:     scalarText(v.Path("session_id")),
@@ -189,10 +189,10 @@ func anyCause(v wire.Value) candor.Cause {
 // fillIn takes over what the envelope shows and the canonical error beside it hides or does not know: the path of the
 // workspace, and a time that the writer had to supply.
 func fillIn(e, seen *candor.Error) *candor.Error {
-	shown, c := seen.Context().WorkspaceRoot, e.Context()
+	shown, c := seen.CallInfo().WorkspaceRoot, e.CallInfo()
 	if shown != c.WorkspaceRoot && candor.RootDigest(shown) == c.WorkspaceRoot {
 		c.WorkspaceRoot = shown
-		e = e.With(candor.WithContext(c))
+		e = e.With(candor.WithCallInfo(c))
 	}
 	if e.Time().IsZero() && !seen.Time().IsZero() {
 		e = e.With(candor.WithTime(seen.Time()))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -41,7 +42,7 @@ func TestK1ElevenKeysInOrderAndNullNeverAbsent(t *testing.T) {
 
 func TestK1ContentAndStructuredContentAreTheEnvelope(t *testing.T) {
 	d := lookup(t, "system-error")
-	e := candor.New(candor.CodeKaizaFileNotFound, "")
+	e := candor.New(kaiza.FileNotFound, "")
 	o := dialect.Options{NoOutputSchema: true, Readable: true}
 	v := parse(t, d.Write(nil, e, o))
 	want := string(d.Encode(nil, e, o))
@@ -91,7 +92,7 @@ func TestK9TheRootIsShownToItsOwnSessionOnly(t *testing.T) {
 	if v := with(""); !v.Path("workspace_root").Is(candor.RootDigest("/srv/own/project")) {
 		t.Errorf("%s", v.Raw())
 	}
-	v := parse(t, d.Encode(nil, candor.New(candor.CodeKaizaSessionNotInitialized, ""), dialect.Options{}))
+	v := parse(t, d.Encode(nil, candor.New(kaiza.SessionNotInitialized, ""), dialect.Options{}))
 	if !v.Path("workspace_root").IsNull() || !v.Path("session_id").IsNull() {
 		t.Errorf("%s", v.Raw())
 	}
@@ -133,20 +134,20 @@ func TestSystemErrorReadsOtherEditions(t *testing.T) {
 		strings.Replace(head, "FILE_READ", "FILE_READ", 1) + `"role":null}`: {},
 	} {
 		got := read(t, d, []byte(raw))
-		if got.Cause() != want || got.Code() != candor.CodeKaizaFileReadFailed || got.Context().Tool != "read_file" {
+		if got.Cause() != want || got.Code() != kaiza.FileReadFailed || got.CallInfo().Tool != "read_file" {
 			t.Errorf("%s: %+v", raw, got.Cause())
 		}
-		if strings.Contains(raw, "plan_signature") && got.Context().PlanHash != "sig" {
-			t.Errorf("plan_signature was not read: %+v", got.Context())
+		if strings.Contains(raw, "plan_signature") && got.CallInfo().PlanHash != "sig" {
+			t.Errorf("plan_signature was not read: %+v", got.CallInfo())
 		}
 	}
 }
 
 func TestARefusalIsReadWithoutKnowingTheDialect(t *testing.T) {
 	for text, want := range map[string]candor.Code{
-		"REFUSE: Session not initialized. You must call begin_session with an absolute workspace_root first.": candor.CodeKaizaSessionNotInitialized,
-		" REFUSE: Plan not found by hash: 00":                  candor.CodeKaizaPlanNotFound,
-		"REFUSE: Plan status is \"DRAFT\" — must be APPROVED.": candor.CodeKaizaPlanNotApproved,
+		"REFUSE: Session not initialized. You must call begin_session with an absolute workspace_root first.": kaiza.SessionNotInitialized,
+		" REFUSE: Plan not found by hash: 00":                  kaiza.PlanNotFound,
+		"REFUSE: Plan status is \"DRAFT\" — must be APPROVED.": kaiza.PlanNotApproved,
 		"REFUSE: the moon is full":                             {},
 		"I REFUSE: Plan not found by hash":                     {},
 		"[INTERNAL_ERROR] File not found":                      {},

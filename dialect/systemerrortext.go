@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -18,23 +19,23 @@ var refusalWords = []struct {
 	code  candor.Code
 	words []string
 }{
-	{candor.CodeKaizaSessionNotInitialized, []string{"session not initialized"}},
-	{candor.CodeKaizaSessionLocked, []string{"session", "locked"}},
-	{candor.CodeKaizaPlanNotFound, []string{"plan not found"}},
-	{candor.CodeKaizaPlanNotFound, []string{"plan", "does not exist"}},
-	{candor.CodeKaizaPlanScopeViolation, []string{"scope"}},
-	{candor.CodeKaizaPlanScopeViolation, []string{"allowlist"}},
-	{candor.CodeKaizaPlanEnforcementFailed, []string{"hash mismatch"}},
-	{candor.CodeKaizaPlanEnforcementFailed, []string{"signature mismatch"}},
-	{candor.CodeKaizaPlanEnforcementFailed, []string{"hash", "does not match"}},
-	{candor.CodeKaizaPlanNotApproved, []string{"not approved"}},
-	{candor.CodeKaizaPlanNotApproved, []string{"must be approved"}},
-	{candor.CodeKaizaPlanNotApproved, []string{"plan", "must be signed"}},
-	{candor.CodeKaizaOutsideWorkspace, []string{"outside workspace"}},
-	{candor.CodeKaizaOutsideWorkspace, []string{"outside the workspace"}},
-	{candor.CodeKaizaPathTraversalBlocked, []string{"traversal"}},
-	{candor.CodeKaizaFileReadFailed, []string{"failed to read"}},
-	{candor.CodeKaizaInvalidInputFormat, []string{"not valid json"}},
+	{kaiza.SessionNotInitialized, []string{"session not initialized"}},
+	{kaiza.SessionLocked, []string{"session", "locked"}},
+	{kaiza.PlanNotFound, []string{"plan not found"}},
+	{kaiza.PlanNotFound, []string{"plan", "does not exist"}},
+	{kaiza.PlanScopeViolation, []string{"scope"}},
+	{kaiza.PlanScopeViolation, []string{"allowlist"}},
+	{kaiza.PlanEnforcementFailed, []string{"hash mismatch"}},
+	{kaiza.PlanEnforcementFailed, []string{"signature mismatch"}},
+	{kaiza.PlanEnforcementFailed, []string{"hash", "does not match"}},
+	{kaiza.PlanNotApproved, []string{"not approved"}},
+	{kaiza.PlanNotApproved, []string{"must be approved"}},
+	{kaiza.PlanNotApproved, []string{"plan", "must be signed"}},
+	{kaiza.OutsideWorkspace, []string{"outside workspace"}},
+	{kaiza.OutsideWorkspace, []string{"outside the workspace"}},
+	{kaiza.PathTraversalBlocked, []string{"traversal"}},
+	{kaiza.FileReadFailed, []string{"failed to read"}},
+	{kaiza.InvalidInputFormat, []string{"not valid json"}},
 }
 
 // ReadRefusal reads a text that begins with "REFUSE:" and goes on in words that are known. No other server begins so, so that it may
@@ -88,7 +89,7 @@ func readSystemText(text string) (*candor.Error, bool) {
 		case known:
 			w.code = code
 		case !w.code.Valid():
-			w.code = candor.CodeKaizaUnknownToolFailure
+			w.code = kaiza.UnknownToolFailure
 		}
 	}
 	if !w.code.Valid() && w.number.Present() {
@@ -159,7 +160,7 @@ func (w *systemWords) readProtocol() {
 
 // readArguments reads "Input validation error: Invalid arguments for tool NAME: [issues]". The list may be cut, or missing.
 func (w *systemWords) readArguments() {
-	w.code = candor.CodeKaizaInvalidInputValue
+	w.code = kaiza.InvalidInputValue
 	head, list, listed := strings.Cut(w.message, ": [")
 	if _, after, ok := strings.Cut(head, forTool); ok {
 		w.tool, _, _ = strings.Cut(after, ":")
@@ -172,7 +173,7 @@ func (w *systemWords) readArguments() {
 		}
 	}
 	if missing {
-		w.code = candor.CodeKaizaMissingRequiredField
+		w.code = kaiza.MissingRequiredField
 	}
 }
 

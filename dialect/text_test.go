@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/dialect"
 )
 
 func TestTheReadableTextSaysAllInOneBlock(t *testing.T) {
-	e := candor.RetryableAfter(candor.CodeWorkrailValidationError, 2e9, "Invalid input", candor.WithRef("r-1"),
+	e := candor.RetryableAfter(workrail.ValidationError, 2e9, "Invalid input", candor.WithRef("r-1"),
 		candor.WithSuggestion("Fix the two fields."),
 		candor.WithIssues(candor.Issue{Path: "/goal", Message: "is required"}, candor.Issue{Path: "", Rule: "type"}))
 	want := "VALIDATION_ERROR: Invalid input\n- /goal: is required\n- (arguments): type\nRetry: retry after 2000 ms\nNext: Fix the two fields.\nRef: r-1"
@@ -34,7 +35,7 @@ func TestW6TheReadableTextIsBoundedOnRuneBorders(t *testing.T) {
 			for range n % 90 {
 				issues = append(issues, candor.Issue{Path: "/" + text, Message: text})
 			}
-			e := candor.New(candor.CodeWorkrailTokenWorkflowHashMismatch, text, candor.WithSuggestion(text), candor.WithRef(text),
+			e := candor.New(workrail.TokenWorkflowHashMismatch, text, candor.WithSuggestion(text), candor.WithRef(text),
 				candor.WithIssues(issues...), candor.WithRetry(candor.RetryIn(candor.MaxRetryAfter)))
 			got := string(dialect.AppendText([]byte("kept"), e))[len("kept"):]
 			if len(got) > dialect.MaxReadable || !utf8.ValidString(got) {

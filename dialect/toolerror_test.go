@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -93,7 +95,7 @@ func checkRetries(t *testing.T, name string, v wire.Value) {
 
 func TestW7IssuesAreWrittenWithDottedPathsAndReadBack(t *testing.T) {
 	d := lookup(t, "tool-error")
-	e := candor.New(candor.CodeWorkrailValidationError, "Invalid input", candor.WithIssues(
+	e := candor.New(workrail.ValidationError, "Invalid input", candor.WithIssues(
 		candor.Issue{Path: "/stateToken", Message: "Required", Rule: "required"},
 		candor.Issue{Path: "/steps/0/a.b/c", Got: "string", Rule: "type"},
 		candor.Issue{Path: "", Message: "whole"}))
@@ -156,7 +158,7 @@ func adviceAgrees(t *testing.T, name string, e *candor.Error, text string) {
 func TestW17NoAbsolutePathInAnyEnvelope(t *testing.T) {
 	planted := []string{"/home/zoltan/secret/notes.txt", "/Users/zoltan/work/x.go", `C:\Users\zoltan\x.txt`, "/srv/app/data/y.db", "/root/.ssh/id_rsa"}
 	for _, path := range planted {
-		e := candor.New(candor.CodeKaizaFileReadFailed, "cannot read "+path,
+		e := candor.New(kaiza.FileReadFailed, "cannot read "+path,
 			candor.WithSuggestion("Look at "+path+" first."),
 			candor.WithDetails(map[string]any{"text": "see " + path, "list": []string{path}, "deep": map[string]any{"path": path}}),
 			candor.WithIssues(candor.Issue{Path: "/file", Message: "not " + path, Hint: path}),

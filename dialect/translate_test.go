@@ -31,9 +31,9 @@ func TestWithoutPlainRootOnlyTheRootIsADigest(t *testing.T) {
 	o := fullView
 	o.PlainRoot = false
 	each(t, 1, func(e *candor.Error) {
-		c := e.Context()
+		c := e.CallInfo()
 		c.WorkspaceRoot = candor.RootDigest(c.WorkspaceRoot)
-		want := canonical(e.With(candor.WithContext(c)))
+		want := canonical(e.With(candor.WithCallInfo(c)))
 		for _, name := range dialect.Names() {
 			if name == "system-error" {
 				continue // it shows the root to its own session

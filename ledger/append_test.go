@@ -200,7 +200,7 @@ func TestCancelledBeforeItIsWrittenIsNotRecorded(t *testing.T) {
 	}
 	cancel()
 	err := <-queued
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say that the caller gave up", err)
 	}
@@ -343,7 +343,7 @@ func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
 	closeTest(t, l)
 	closeTest(t, l)
 	_, err := l.Append(context.Background(), Entry{Kind: KindFailure})
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 	if !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v does not say closed", err)
 	}
@@ -352,7 +352,7 @@ func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
 func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 	for _, o := range []Options{{Instance: "a/b"}, {Instance: strings.Repeat("a", 65)}, {Policy: 9}} {
 		_, err := Open(t.TempDir(), o)
-		wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+		wantFault(t, err, candor.CodeLedgerFailed)
 	}
 	l := openTest(t, t.TempDir(), Options{})
 	if _, err := l.Append(context.Background(), Entry{Kind: "nonsense"}); err == nil {

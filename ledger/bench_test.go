@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // sampleEntry is a failure with its context and the digest of its arguments.
@@ -19,7 +20,7 @@ func sampleEntry() Entry {
 
 // fullEntry is a failure as the gateway records one: also what the upstream said and what was sent, which have to be redacted.
 func fullEntry() Entry {
-	err := candor.New(candor.CodeKaizaFileNotFound, "the file is not there", candor.WithRef("r-0123456789abcdef"), candor.WithTool("read_file"),
+	err := candor.New(kaiza.FileNotFound, "the file is not there", candor.WithRef("r-0123456789abcdef"), candor.WithTool("read_file"),
 		candor.WithOrigin(candor.PartyTool, true))
 	e := EntryOf(err)
 	e.Call, e.SessionID = "c-42", "s-1"

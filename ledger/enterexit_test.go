@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 )
 
 // TestD12EveryCallHasAnEnterAndAnExit: a call that is let in and one that is turned away both leave a pair that the call's id joins,
@@ -19,7 +20,7 @@ func TestD12EveryCallHasAnEnterAndAnExit(t *testing.T) {
 		id      string
 		outcome Outcome
 		code    candor.Code
-	}{{"c-1", OutcomeOK, candor.Code{}}, {"c-2", OutcomeError, candor.CodeTimeout}, {"c-3", OutcomeDenied, candor.CodeDualToolNotAdmitted}}
+	}{{"c-1", OutcomeOK, candor.Code{}}, {"c-2", OutcomeError, candor.CodeTimeout}, {"c-3", OutcomeDenied, dual.ToolNotAdmitted}}
 	for _, c := range calls {
 		for _, e := range []Entry{
 			{Kind: KindEnter, Call: c.id, Tool: "task_update", Args: []byte(`{"id":1}`)},

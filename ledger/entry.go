@@ -60,8 +60,8 @@ func (o Outcome) Valid() bool {
 
 // Bounds of what one entry holds, in bytes of UTF-8 as given. Longer text is cut on a rune border.
 const (
-	MaxText  = 64 << 10          // upstream, envelope and cause
-	MaxLabel = candor.MaxContext // every other text
+	MaxText  = 64 << 10           // upstream, envelope and cause
+	MaxLabel = candor.MaxCallInfo // every other text
 )
 
 // Entry is what a caller wants recorded. The ledger adds chain, number, time and hashes. An empty field is left out.
@@ -98,7 +98,7 @@ type Entry struct {
 
 // EntryOf returns a failure entry with all that err says. The caller adds call, arguments, texts and times.
 func EntryOf(err *candor.Error) Entry {
-	context := err.Context()
+	context := err.CallInfo()
 	e := Entry{
 		Kind: KindFailure, Ref: err.Ref(), Tool: context.Tool, Code: err.Code(), Origin: err.Origin(), Retry: err.Retry(),
 		SessionID: context.SessionID, Role: context.Role, WorkspaceRoot: context.WorkspaceRoot,

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -30,7 +31,7 @@ func Example_effect() {
 		fmt.Println(candor.CodeOf(err).Symbol()) // AUDIT_LOG_FAILED: nothing was written, so nothing is done
 		return
 	}
-	failure := candor.ToolFailure(candor.CodeKaizaFileWriteFailed, "write_file", "", candor.WithCause(errors.New("disk quota exceeded")))
+	failure := candor.ToolFailure(kaiza.FileWriteFailed, "write_file", "", candor.WithCause(errors.New("disk quota exceeded")))
 	entry := ledger.EntryOf(failure)
 	receipt, err := effect.Complete(ctx, entry)
 	fmt.Println(receipt.Seq, err)

@@ -10,10 +10,10 @@ import (
 )
 
 // logFailed says that an entry could not be recorded. An error of the contract that err holds already stands for all of it. nil stays nil.
-func logFailed(err error) error { return fault(candor.CodeKaizaAuditLogFailed, err) }
+func logFailed(err error) error { return fault(candor.CodeLedgerFailed, err) }
 
 // lockFailed says that a lock did not come in time.
-func lockFailed(err error) error { return fault(candor.CodeKaizaAuditLockFailed, err) }
+func lockFailed(err error) error { return fault(candor.CodeLedgerLocked, err) }
 
 func fault(code candor.Code, err error) error {
 	if err == nil {

@@ -40,7 +40,7 @@ func TestAFailedSyncPoisonsTheChain(t *testing.T) {
 	good := appendN(t, l, 3)
 	on := failing(s, "sync", activeSegment, syscall.EIO)
 	_, err = l.Append(context.Background(), Entry{Kind: KindFailure})
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 	if !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
@@ -87,7 +87,7 @@ func TestAShortWriteIsTakenBack(t *testing.T) {
 	before := fileOf(t, dir, good.Chain, activeSegment)
 	on := failing(s, "write", activeSegment, shortWrite{io.ErrShortWrite})
 	_, err := l.Append(context.Background(), Entry{Kind: KindFailure})
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 	if got := fileOf(t, dir, good.Chain, activeSegment); !slices.Equal(got, before) {
 		t.Errorf("half a record is visible: %q", got[len(before):])
 	}
@@ -118,7 +118,7 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 	})
 	for range 5 {
 		_, err := l.Append(context.Background(), Entry{Kind: KindFailure, Tool: "refused"})
-		wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+		wantFault(t, err, candor.CodeLedgerFailed)
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%v does not say that the disk is full", err)
 		}
@@ -178,7 +178,7 @@ func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 	}
 	began := time.Now()
 	_, err = Open(dir, Options{LockWait: 50 * time.Millisecond})
-	wantFault(t, err, candor.CodeKaizaAuditLockFailed)
+	wantFault(t, err, candor.CodeLedgerLocked)
 	if took := time.Since(began); took < 50*time.Millisecond {
 		t.Errorf("waited for %v", took)
 	}
@@ -189,7 +189,7 @@ func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(filepath.Join(dir, folderLock), Options{}) // a file, not a folder
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 
 	f := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: f})
@@ -198,7 +198,7 @@ func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 	if _, err = l.Reserve(context.Background(), Entry{Tool: "write_file"}); err == nil {
 		performed = true
 	}
-	wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+	wantFault(t, err, candor.CodeLedgerFailed)
 	if performed {
 		t.Error("the effect was performed unrecorded")
 	}
@@ -213,7 +213,7 @@ func TestTooManyOpenFilesRefusesAndRecovers(t *testing.T) {
 	refused := 0
 	for range 40 {
 		if _, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("x", 500)}); err != nil {
-			wantFault(t, err, candor.CodeKaizaAuditLogFailed)
+			wantFault(t, err, candor.CodeLedgerFailed)
 			refused++
 		}
 	}
@@ -231,7 +231,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 		for range 30 {
 			if r, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("y", 300)}); err == nil {
 				receipts = append(receipts, r)
-			} else if code := candor.CodeOf(err); code != candor.CodeKaizaAuditLogFailed && code != candor.CodeKaizaAuditLockFailed {
+			} else if code := candor.CodeOf(err); code != candor.CodeLedgerFailed && code != candor.CodeLedgerLocked {
 				t.Errorf("%v is none of ours", err)
 			}
 		}

@@ -84,7 +84,7 @@ func (k strike) check(s *stage, seed uint64) error {
 
 func saysWhy(err error) bool {
 	var e *candor.Error
-	return errors.As(err, &e) && (e.Code() == candor.CodeKaizaAuditLogFailed || e.Code() == candor.CodeKaizaAuditLockFailed)
+	return errors.As(err, &e) && (e.Code() == candor.CodeLedgerFailed || e.Code() == candor.CodeLedgerLocked)
 }
 
 // TestR3FaultAtEveryIOIndex fails every operation of every workload in every way it can fail; without -all, some of the operations in each. The ledger must say so with its code or be able to

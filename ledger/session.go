@@ -11,6 +11,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 )
 
 // Appender is what sessions need of a ledger: [Ledger] has it.
@@ -91,11 +92,11 @@ func (s *Sessions) Close() error {
 // Begin begins a session. One that was begun before, by whomever, is refused with ERR_SESSION_EXISTS.
 func (s *Sessions) Begin(ctx context.Context, id string) error {
 	if id == "" || len(id) > MaxLabel {
-		return sessionError(candor.CodeDualInvalidParams, id)
+		return sessionError(dual.InvalidParams, id)
 	}
 	return s.exclusively(ctx, func() error {
 		if s.known[id] != nil {
-			return sessionError(candor.CodeDualErrSessionExists, id)
+			return sessionError(dual.SessionExists, id)
 		}
 		_, err := s.record(ctx, sessionState{ID: id, State: sessionBegun})
 		return err
@@ -109,9 +110,9 @@ func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, cou
 		found := s.known[id]
 		switch {
 		case found == nil:
-			return sessionError(candor.CodeDualErrSessionNotFound, id)
+			return sessionError(dual.SessionNotFound, id)
 		case found.state.State == sessionFinalised:
-			return sessionError(candor.CodeDualErrAlreadyFinalized, id)
+			return sessionError(dual.AlreadyFinalized, id)
 		}
 		state, top, err := s.sum(ctx, id, found.begun)
 		if err != nil {
@@ -163,9 +164,9 @@ func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
 	found := s.known[id]
 	switch {
 	case found == nil:
-		return session{}, sessionError(candor.CodeDualErrSessionNotFound, id)
+		return session{}, sessionError(dual.SessionNotFound, id)
 	case found.state.State != sessionFinalised:
-		return session{}, sessionError(candor.CodeDualErrNotFinalized, id)
+		return session{}, sessionError(dual.NotFinalized, id)
 	}
 	return *found, nil
 }
@@ -196,7 +197,7 @@ func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, candor.New(candor.CodeKaizaAuditLockFailed, "Another process is beginning or finalising a session.", candor.WithCause(ctx.Err()))
+			return nil, candor.New(candor.CodeLedgerLocked, "Another process is beginning or finalising a session.", candor.WithCause(ctx.Err()))
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -244,7 +245,7 @@ func (s *Sessions) record(ctx context.Context, state sessionState) (Receipt, err
 	}
 	receipt, err := s.to.Append(ctx, Entry{Kind: KindSetting, SessionID: state.ID, raw: raw})
 	if err == nil && receipt.Unrecorded {
-		err = candor.New(candor.CodeKaizaAuditLogFailed, "The session could not be recorded.")
+		err = candor.New(candor.CodeLedgerFailed, "The session could not be recorded.")
 	}
 	return receipt, err
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 )
 
 func openSessions(t testing.TB, dir string, l *Ledger) *Sessions {
@@ -48,18 +49,18 @@ func TestD11RootTellsUnknownFromNotFinalised(t *testing.T) {
 	defer mustClose(t, l)
 	s := openSessions(t, dir, l)
 	_, _, err := s.Root(ctx, "a")
-	wantCode(t, err, candor.CodeDualErrSessionNotFound)
+	wantCode(t, err, dual.SessionNotFound)
 	_, _, err = s.Finalise(ctx, "a")
-	wantCode(t, err, candor.CodeDualErrSessionNotFound)
+	wantCode(t, err, dual.SessionNotFound)
 	if err := s.Begin(ctx, "a"); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, s.Begin(ctx, "a"), candor.CodeDualErrSessionExists)
-	wantCode(t, s.Begin(ctx, ""), candor.CodeDualInvalidParams)
+	wantCode(t, s.Begin(ctx, "a"), dual.SessionExists)
+	wantCode(t, s.Begin(ctx, ""), dual.InvalidParams)
 	_, _, err = s.Root(ctx, "a")
-	wantCode(t, err, candor.CodeDualErrNotFinalized)
+	wantCode(t, err, dual.NotFinalized)
 	_, _, err = s.Finalise(ctx, "a")
-	wantCode(t, err, candor.CodeDualErrNoRecords)
+	wantCode(t, err, dual.NoRecords)
 	if _, err := l.Append(ctx, inSession("a", 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,8 @@ func TestD11RootTellsUnknownFromNotFinalised(t *testing.T) {
 		t.Fatal(count, err)
 	}
 	_, _, err = s.Finalise(ctx, "a")
-	wantCode(t, err, candor.CodeDualErrAlreadyFinalized)
-	wantCode(t, s.Begin(ctx, "a"), candor.CodeDualErrSessionExists)
+	wantCode(t, err, dual.AlreadyFinalized)
+	wantCode(t, s.Begin(ctx, "a"), dual.SessionExists)
 	if again, n, err := s.Root(ctx, "a"); err != nil || again != root || n != 1 {
 		t.Error(again, n, err)
 	}
@@ -103,7 +104,7 @@ func TestD11DoubleFinalisationIsRefusedUnderConcurrency(t *testing.T) {
 			switch {
 			case err == nil && count == 10:
 				won.Add(1)
-			case errors.As(err, &e) && e.Code() == candor.CodeDualErrAlreadyFinalized:
+			case errors.As(err, &e) && e.Code() == dual.AlreadyFinalized:
 				lost.Add(1)
 			default:
 				t.Errorf("count %d, %v", count, err)
@@ -168,9 +169,9 @@ func TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState(t *testing.T) {
 				t.Error(err)
 			}
 			_, _, err = s.Finalise(ctx, "s")
-			wantCode(t, err, candor.CodeDualErrAlreadyFinalized)
+			wantCode(t, err, dual.AlreadyFinalized)
 		} else {
-			wantCode(t, err, candor.CodeDualErrNotFinalized)
+			wantCode(t, err, dual.NotFinalized)
 			if _, count, err := s.Finalise(ctx, "s"); err != nil || count != 1 {
 				t.Error(count, err)
 			}

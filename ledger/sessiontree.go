@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/dual"
 )
 
 // sessionLeaf is the record hash of an entry in a session's tree: the record is the entry's own hash.
@@ -48,7 +48,7 @@ func (s *Sessions) sum(ctx context.Context, id string, begun time.Time) (session
 		return state, tlog.Hash{}, err
 	}
 	if tree.size == 0 {
-		return state, tlog.Hash{}, sessionError(candor.CodeDualErrNoRecords, id)
+		return state, tlog.Hash{}, sessionError(dual.NoRecords, id)
 	}
 	for _, chain := range sortedKeys(parts) {
 		state.Parts = append(state.Parts, *parts[chain])

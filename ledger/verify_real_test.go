@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // failure is an entry as a gateway would write it.
 func failure(i int) Entry {
-	e := EntryOf(candor.New(candor.CodeKaizaFileNotFound, "No such file.", candor.WithTool("read_file"), candor.WithRef(fmt.Sprintf("ref-%d", i)),
+	e := EntryOf(candor.New(kaiza.FileNotFound, "No such file.", candor.WithTool("read_file"), candor.WithRef(fmt.Sprintf("ref-%d", i)),
 		candor.WithSession(fmt.Sprintf("s-%d", i%3), "planner", "")))
 	e.Call, e.Args, e.Latency = fmt.Sprintf("call-%d", i), []byte(`{"path":"a"}`), time.Millisecond
 	e.Upstream = []byte(strings.Repeat("upstream said no. ", i%7))

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/memorybank"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -24,7 +25,7 @@ func Example() {
 	defer m.Close() //nolint:errcheck // no file was asked for
 	m.SetTools("mb/list", "mb/read")
 
-	m.Count(candor.New(candor.CodeMemoryBankMbFileNotFound, "", candor.WithTool("mb/read")), "tool")
+	m.Count(candor.New(memorybank.FileNotFound, "", candor.WithTool("mb/read")), "tool")
 	m.Count(candor.New(candor.CodeMethodNotFound, ""), "protocol")
 
 	if err := m.Export(os.Stdout); err != nil {

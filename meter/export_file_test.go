@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -17,7 +17,7 @@ func TestCloseLeavesTheLastCountersInTheFile(t *testing.T) {
 	file := filepath.Join(folder, "last.json")
 	m := newMeter(t, meter.Options{File: file})
 	for range 3 {
-		m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+		m.Count(failure(kg.Full, "kg/add"), "tool")
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -69,15 +69,15 @@ func TestLifetimeIsWhatWasRecordedAndWhatCameSince(t *testing.T) {
 		t.Error("there is a lifetime without a Restore")
 	}
 	recorded := []meter.Past{
-		{Code: candor.CodeKgKgFull, Tool: "kg/add", Verdict: "tool"},
-		{Code: candor.CodeKgKgFull, Tool: "kg/add", Verdict: "tool"},
+		{Code: kg.Full, Tool: "kg/add", Verdict: "tool"},
+		{Code: kg.Full, Tool: "kg/add", Verdict: "tool"},
 		{Tool: "line\nbreak", Verdict: "lost"}, // a code that is no longer known
-		{Code: candor.CodeKgKgFull, Verdict: "clean"},
+		{Code: kg.Full, Verdict: "clean"},
 	}
 	if err := m.Restore(entries(recorded, nil)); err != nil {
 		t.Fatal(err)
 	}
-	m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+	m.Count(failure(kg.Full, "kg/add"), "tool")
 	s := m.Stats()
 	if s.Total != 1 || s.Lifetime.Total != 4 || sum(s.Lifetime.ByCode) != 4 {
 		t.Errorf("total %d, lifetime %d", s.Total, s.Lifetime.Total)

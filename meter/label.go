@@ -75,5 +75,5 @@ func (t *codeTable) slot(c candor.Code) int { return int(t.slots[c.Number()]) }
 // Label returns a name that came from elsewhere as the root lets it into an error: one line of valid UTF-8, bounded to
 // [candor.MaxContext] and without secrets. So a tool that was announced is found by its failures.
 func Label(name string) string {
-	return candor.New(candor.CodeUncodedError, "", candor.WithTool(name)).Context().Tool
+	return candor.New(candor.CodeUncodedError, "", candor.WithTool(name)).CallInfo().Tool
 }

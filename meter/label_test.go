@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -85,7 +86,7 @@ func TestHostileToolNamesAreCleanedAndBounded(t *testing.T) {
 		t.Errorf("announced names are not found again: other has %v", got)
 	}
 	for name := range s.ByTool {
-		if len(name) > candor.MaxContext || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		if len(name) > candor.MaxCallInfo || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 			t.Errorf("label %.60q of %d bytes is not clean", name, len(name))
 		}
 	}
@@ -140,7 +141,7 @@ func TestTheVerdictsAreThoseOfTheContract(t *testing.T) {
 }
 
 func TestCountingAllocatesNothing(t *testing.T) {
-	known, unknown := failure(candor.CodeKgKgFull, "kg/add"), failure(candor.CodeToolNotFound, "made-up")
+	known, unknown := failure(kg.Full, "kg/add"), failure(candor.CodeToolNotFound, "made-up")
 	for _, sample := range []meter.Sample{{}, {Every: 7}, {Rate: 1000, Burst: 10}} {
 		m := newMeter(t, meter.Options{Sample: sample})
 		m.SetTools("kg/add")

@@ -97,7 +97,7 @@ func (m *Meter) Count(err *candor.Error, verdict string) {
 			return
 		}
 	}
-	m.now.row(err.Context().Tool).add(v, slot, weight)
+	m.now.row(err.CallInfo().Tool).add(v, slot, weight)
 }
 
 // CountSuppressed says that a failure which was counted was not sent: its call was cancelled or was a notification, or it is

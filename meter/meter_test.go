@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/kg"
+	"github.com/candor-mcp/candor/codes/memorybank"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -24,14 +27,14 @@ func failure(code candor.Code, tool string) *candor.Error {
 
 func TestStatsHaveTheShapeOfTheSeed(t *testing.T) {
 	m := newMeter(t, meter.Options{})
-	m.Count(failure(candor.CodeCommonInvalidParams, "mb/read"), "protocol")
-	m.Count(failure(candor.CodeMemoryBankMbFileNotFound, "mb/read"), "protocol")
+	m.Count(failure(common.InvalidParams, "mb/read"), "protocol")
+	m.Count(failure(memorybank.FileNotFound, "mb/read"), "protocol")
 	m.Count(failure(candor.CodeMethodNotFound, ""), "protocol")
 	m.Count(failure(candor.CodeParseError, ""), "malformed")
 	m.Count(nil, "strange")
 	m.Count(failure(candor.CodeParseError, ""), "clean")
 	m.CountSuppressed()
-	m.CountUnrecorded(failure(candor.CodeKaizaAuditLogFailed, "mb/read"))
+	m.CountUnrecorded(failure(candor.CodeLedgerFailed, "mb/read"))
 	const want = `{"total":5,` +
 		`"byCode":{"-32601":1,"-32700":1,"1000":1,"2300":1,"4002":1},` +
 		`"byDomain":{"candor":3,"common":1,"memory-bank":1},` +
@@ -98,7 +101,7 @@ func TestEveryFailureIsCountedOnceUnder64Goroutines(t *testing.T) {
 
 func TestStatsReadBackAsThemselves(t *testing.T) {
 	m := newMeter(t, meter.Options{})
-	m.Count(failure(candor.CodeKgKgFull, "kg/add"), "tool")
+	m.Count(failure(kg.Full, "kg/add"), "tool")
 	var back meter.Stats
 	if err := json.Unmarshal(m.AppendStats(nil), &back); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -135,7 +136,7 @@ func TestABucketKeepsItsBurstAndThenItsRate(t *testing.T) {
 	if s := m.Stats(); s.ByTool["a"]["tool"] != 105 || s.ByTool["b"]["tool"] != 97 {
 		t.Errorf("byTool is %v", s.ByTool)
 	}
-	m.Count(failure(candor.CodeKgKgFull, "a"), "tool")
+	m.Count(failure(kg.Full, "a"), "tool")
 	if got := kept(); got != 13 {
 		t.Errorf("%d kept: another code has no bucket of its own", got)
 	}

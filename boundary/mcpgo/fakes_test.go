@@ -26,6 +26,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/boundary/mcpgo"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -81,7 +82,7 @@ func tools() map[string]server.ToolHandlerFunc {
 	}
 	return map[string]server.ToolHandlerFunc{
 		"plain":  failing(errors.New("disk on fire")),
-		"typed":  failing(fmt.Errorf("deep down: %w", candor.RetryableAfter(candor.CodeKaizaFileNotFound, 2e9, "No such note."))),
+		"typed":  failing(fmt.Errorf("deep down: %w", candor.RetryableAfter(kaiza.FileNotFound, 2e9, "No such note."))),
 		"coded":  failing(&jsonrpc.Error{Code: 2100, Message: "Navigation failed"}),
 		"panics": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("secret state") },
 		"empty":  func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil },

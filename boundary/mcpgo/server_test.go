@@ -13,6 +13,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/boundary/mcpgo"
+	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/codes/playwright"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -24,8 +26,8 @@ var rows = []struct {
 	rpc           bool // the answer is a JSON-RPC error
 }{
 	{"a handler error", call(1, "plain", `{}`), candor.CodeInternalError, false},
-	{"a typed error", call(1, "typed", `{}`), candor.CodeKaizaFileNotFound, false},
-	{"an error with a number", call(1, "coded", `{}`), candor.CodePlaywrightPwNav, false},
+	{"a typed error", call(1, "typed", `{}`), kaiza.FileNotFound, false},
+	{"an error with a number", call(1, "coded", `{}`), playwright.Nav, false},
 	{"a panic", call(1, "panics", `{}`), candor.CodeInternalError, false},
 	{"no result", call(1, "empty", `{}`), candor.CodeEmptyResult, false},
 	{"a deadline", call(1, "late", `{}`), candor.CodeTimeout, false},
@@ -204,7 +206,7 @@ func TestALedgerThatRefusesIsToldInstead(t *testing.T) {
 			e := envelope(t, ask(call(1, "plain", `{}`)))
 			code, _ := e.Path("code").Str()
 			original, _ := e.Path("details", "code").Str()
-			if code != candor.CodeKaizaAuditLogFailed.Symbol() || original != "candor/INTERNAL_ERROR" {
+			if code != candor.CodeLedgerFailed.Symbol() || original != "candor/INTERNAL_ERROR" {
 				t.Errorf("%s for %s", code, original)
 			}
 			if answer := ask(call(2, "reports", `{}`)); strings.Contains(answer, "page not found") {
@@ -228,7 +230,7 @@ func TestEveryDialectIsSpoken(t *testing.T) {
 				if rpc := d.Carrier() == dialect.CarrierRPCError && way != "http"; rpc != (m.Shape() == wire.KindError) {
 					t.Errorf("on the wrong channel: %s", answer)
 				}
-				if code, _ := envelope(t, answer).Path("code").Str(); code != candor.CodeKaizaFileNotFound.Symbol() {
+				if code, _ := envelope(t, answer).Path("code").Str(); code != kaiza.FileNotFound.Symbol() {
 					t.Errorf("%s", answer)
 				}
 				if entries, counts, _ := b.totals(); entries != 1 || counts != 1 {

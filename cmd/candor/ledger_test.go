@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -41,7 +42,7 @@ func writeLedger(dir string, killed bool) (chain string, err error) {
 	if err != nil {
 		return "", err
 	}
-	codes := []candor.Code{candor.CodeKaizaFileNotFound, candor.CodeTimeout, candor.CodeKaizaFileNotFound}
+	codes := []candor.Code{kaiza.FileNotFound, candor.CodeTimeout, kaiza.FileNotFound}
 	for i := range 12 {
 		e := ledger.EntryOf(candor.New(codes[i%3], "", candor.WithTool([]string{"read_file", "search"}[i%2]), candor.WithRef(fmt.Sprintf("ref-%02d", i))))
 		e.Call, e.Args, e.Latency = fmt.Sprintf("call-%d", i/2), []byte(`{"path":"secret"}`), 1500*time.Microsecond

@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -158,15 +159,15 @@ func planFault(err error) error {
 	e := candor.From(err)
 	hint := e.Suggestion()
 	switch e.Code() { // what an agent is told to do is nothing for a person
-	case candor.CodeKaizaPlanNotFound:
+	case kaizacode.PlanNotFound:
 		hint = "candor workbench plans lists those of this folder; name another workspace with --root, and the server's folder with --state"
-	case candor.CodeKaizaAuditLockFailed:
+	case candor.CodeLedgerLocked:
 		hint = "try again when that call has ended, or give a longer --wait; nothing was changed"
-	case candor.CodeKaizaInvalidInputValue:
+	case kaizacode.InvalidInputValue:
 		if e.Details().Get("plans").IsZero() { // else the hash is too short
 			hint = "give another --by, or a shorter --note, without control characters"
 		}
-	case candor.CodeKaizaInvariantViolation:
+	case kaizacode.InvariantViolation:
 		hint = "when the disk works again, look with candor workbench plans whether the plan is approved"
 	}
 	return bad(hint, "%s: %s", e.Code().Symbol(), e.Message())

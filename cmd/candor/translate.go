@@ -180,9 +180,9 @@ func (c *translateCommand) rewrite(v value) ([]byte, error) {
 		held.id = id
 	}
 	if c.digestRoot { // one dialect shows the path to the session it belongs to, whatever the options say
-		at := e.Context()
+		at := e.CallInfo()
 		at.WorkspaceRoot = candor.RootDigest(at.WorkspaceRoot)
-		e = e.With(candor.WithContext(at))
+		e = e.With(candor.WithCallInfo(at))
 	}
 	o := c.options
 	o.Now = c.clock()

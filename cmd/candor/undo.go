@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // undoCommand holds the flags of `candor workbench undo`.
@@ -115,7 +116,7 @@ func (c *undoCommand) succeed(report undoReport, after string) error {
 // refuse reports an undo that did not happen. A file that has changed since is a finding, all else a failure of the command.
 func (c *undoCommand) refuse(report undoReport, err error) error {
 	failed := changeFault(err)
-	if candor.CodeOf(err) == candor.CodeKaizaHashMismatch {
+	if candor.CodeOf(err) == kaizacode.HashMismatch {
 		failed.code = exitFound
 	}
 	if c.json && report.Undone != "" {
@@ -137,11 +138,11 @@ func changeFault(err error) *fault {
 	e := candor.From(err)
 	hint := e.Suggestion()
 	switch e.Code() {
-	case candor.CodeKaizaInvalidInputValue:
+	case kaizacode.InvalidInputValue:
 		if hint == e.Code().Action() {
 			hint = "candor workbench changes lists those of this folder; name another workspace with --root, and the server's folder with --state"
 		}
-	case candor.CodeKaizaAuditLockFailed:
+	case candor.CodeLedgerLocked:
 		hint = "wait until the call has ended, and try again"
 	}
 	return bad(hint, "%s: %s", e.Code().Symbol(), e.Message())

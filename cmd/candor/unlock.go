@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // unlockCommand holds the flags of `candor workbench unlock`.
@@ -110,7 +111,7 @@ func (c *unlockCommand) choose(locked []kaiza.LockedSession, args []string) ([]k
 	case c.all || len(locked) == 1:
 		return locked, nil
 	case len(locked) > 1 && c.yes:
-		return nil, candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("%d sessions are locked, and none was named.", len(locked)),
+		return nil, candor.New(kaizacode.InvalidInputValue, fmt.Sprintf("%d sessions are locked, and none was named.", len(locked)),
 			candor.WithSuggestion("Name one, or give --all; candor workbench unlock --list lists them."))
 	}
 	return nil, nil
@@ -186,7 +187,7 @@ func brief(session string) string { return plain(session[:min(8, len(session))])
 func (c *unlockCommand) refuse(report unlockReport, err error) error {
 	e := candor.From(err)
 	hint := e.Suggestion()
-	if e.Code() == candor.CodeKaizaAuditLockFailed {
+	if e.Code() == candor.CodeLedgerLocked {
 		hint = "wait until the call has ended, and try again"
 	}
 	if c.json {

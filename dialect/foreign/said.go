@@ -167,7 +167,7 @@ func (r *reader) number(n int64) {
 }
 
 func (r *reader) symbol(name string) {
-	name = clip(strings.TrimSpace(name), candor.MaxContext)
+	name = clip(strings.TrimSpace(name), candor.MaxCallInfo)
 	if name == "" || len(r.said.Symbols) == maxSymbols {
 		return
 	}

@@ -59,7 +59,7 @@ func Ledger(dir string, o ledger.Options, log *slog.Logger) (*ledger.Ledger, err
 		switch {
 		case err == nil:
 			return trail, nil
-		case candor.CodeOf(err) != candor.CodeKaizaAuditLockFailed || time.Since(begun) > startPatience:
+		case candor.CodeOf(err) != candor.CodeLedgerLocked || time.Since(begun) > startPatience:
 			return nil, cannotOpen(dir, err)
 		}
 		log.Warn("other processes are opening the ledger; waiting for them", slog.String("ledger", dir))

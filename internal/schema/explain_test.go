@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
@@ -242,7 +243,7 @@ func TestWhatIsInOrderHasAnEmptyReport(t *testing.T) {
 func TestIssuesFitIntoAnError(t *testing.T) {
 	t.Parallel()
 	r := explain(t, benchSchema, `{"qery":1,"limit":1000}`)
-	err := candor.ToolFailure(candor.CodeKaizaInvalidInputType, "search", "", candor.WithIssues(r.Issues...))
+	err := candor.ToolFailure(kaiza.InvalidInputType, "search", "", candor.WithIssues(r.Issues...))
 	back := schema.Report{Issues: err.Details().Issues()}
 	if diff := cmp.Diff(lines(r), lines(back)); diff != "" {
 		t.Error(diff)

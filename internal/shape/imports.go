@@ -148,7 +148,7 @@ func (c *importCheck) own(imported string) (dir string, ok bool) {
 // isShared reports whether a package counts as a part of every package that imports it.
 func (c *importCheck) isShared(own string) bool {
 	row, _ := roomOf(c.rooms, own)
-	return row.Dir == "internal" || row.Dir == "spec" || row.Dir == "cmd/internal"
+	return row.Dir == "internal" || row.Dir == "codes" || row.Dir == "spec" || row.Dir == "cmd/internal"
 }
 
 func (c *importCheck) name(dir string) string {

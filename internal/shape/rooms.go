@@ -18,6 +18,8 @@ type Room struct {
 var Rooms = []Room{
 	{Dir: ".", Pure: true,
 		Why: "everybody imports the root, so it must cost nothing: standard library only, and values, not deeds"},
+	{Dir: "codes", Own: []string{"."}, Pure: true,
+		Why: "generated names for codes of the root's catalogue"},
 	{Dir: "wire", Pure: true,
 		Why: "wire knows bytes and ids, not what an error means; it must be usable without the rest"},
 	{Dir: "dialect", Own: []string{".", "wire"}, Pure: true,

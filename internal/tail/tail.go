@@ -65,7 +65,7 @@ func (d Edge) Stamp(e *candor.Error, p Place) *candor.Error {
 	if e.Time().IsZero() {
 		set(candor.WithTime(d.Now()))
 	}
-	at := e.Context()
+	at := e.CallInfo()
 	if p.mends(at.Tool, p.Tool) {
 		set(candor.WithTool(p.Tool))
 	}

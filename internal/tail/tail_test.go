@@ -96,10 +96,10 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		refuse error
 		code   candor.Code
 	}{
-		"any error":          {errors.New("the disk is gone"), candor.CodeKaizaAuditLogFailed},
-		"an error with code": {candor.New(candor.CodeTimeout, ""), candor.CodeKaizaAuditLogFailed},
-		"the ledger's own":   {candor.New(candor.CodeKaizaAuditLogFailed, ""), candor.CodeKaizaAuditLogFailed},
-		"the ledger's lock":  {candor.New(candor.CodeKaizaAuditLockFailed, ""), candor.CodeKaizaAuditLockFailed},
+		"any error":          {errors.New("the disk is gone"), candor.CodeLedgerFailed},
+		"an error with code": {candor.New(candor.CodeTimeout, ""), candor.CodeLedgerFailed},
+		"the ledger's own":   {candor.New(candor.CodeLedgerFailed, ""), candor.CodeLedgerFailed},
+		"the ledger's lock":  {candor.New(candor.CodeLedgerLocked, ""), candor.CodeLedgerLocked},
 	} {
 		s := &story{refuse: row.refuse}
 		e := s.edge().Settle(t.Context(), s.failure(false), s.record)
@@ -110,8 +110,8 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		if e.Code() != row.code || e.Retry().Retryable() || strings.Contains(e.Message(), "not done") || strings.Contains(e.Suggestion(), "same call again") {
 			t.Errorf("%s: told %v, %v, %s", name, e, e.Retry(), e.Suggestion())
 		}
-		if was := e.Details().Get("code").String(); was != `"candor/NOT_FOUND"` || e.Ref() != "r1" || e.Context().Tool != "read" || e.Origin().By != candor.PartyGateway {
-			t.Errorf("%s: lost what was known: code %q, ref %q, %+v, by %v", name, was, e.Ref(), e.Context(), e.Origin())
+		if was := e.Details().Get("code").String(); was != `"candor/NOT_FOUND"` || e.Ref() != "r1" || e.CallInfo().Tool != "read" || e.Origin().By != candor.PartyGateway {
+			t.Errorf("%s: lost what was known: code %q, ref %q, %+v, by %v", name, was, e.Ref(), e.CallInfo(), e.Origin())
 		}
 		if want := []string{"record", "unrecorded " + row.code.Symbol()}; !slices.Equal(s.told, want) {
 			t.Errorf("%s: happened %q, want %q", name, s.told, want)
@@ -138,10 +138,10 @@ func TestAStampKeepsWhatTheAuthorSaidUnlessTheEdgeIsSure(t *testing.T) {
 		"said, nothing known":   {said, tail.Place{}, "theirs", "write", "s9"},
 	} {
 		e := edge.Stamp(row.e, row.place)
-		if at := e.Context(); e.Ref() != row.ref || at.Tool != row.tool || at.SessionID != row.session || e.Time().IsZero() {
+		if at := e.CallInfo(); e.Ref() != row.ref || at.Tool != row.tool || at.SessionID != row.session || e.Time().IsZero() {
 			t.Errorf("%s: ref %q, tool %q, session %q, time %v", name, e.Ref(), at.Tool, at.SessionID, e.Time())
 		}
-		if row.e == said && e.Context().Role != "admin" {
+		if row.e == said && e.CallInfo().Role != "admin" {
 			t.Errorf("%s: the role is lost", name)
 		}
 	}

@@ -17,7 +17,7 @@ func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Erro
 	}
 	refused, ok := errors.AsType[*candor.Error](err)
 	if !ok || !IsAudit(refused.Code()) {
-		refused = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
+		refused = candor.New(candor.CodeLedgerFailed, "", candor.WithCause(err))
 	}
 	message, suggestion := "The call failed, and that could not be written to the trail.",
 		"Find out what the call has changed before you make it again, and tell the operator."
@@ -31,7 +31,7 @@ func (d Edge) unrecorded(ctx context.Context, f Failure, err error) *candor.Erro
 		candor.WithMessage(message),
 		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
 		candor.WithSuggestion(suggestion),
-		candor.WithRef(ref), candor.WithOrigin(d.By, false), candor.WithContext(f.Error.Context()),
+		candor.WithRef(ref), candor.WithOrigin(d.By, false), candor.WithCallInfo(f.Error.CallInfo()),
 		candor.WithDetails(details)), f.Place)
 	d.tell(ctx, refused, code)
 	return refused
@@ -51,5 +51,5 @@ func (d Edge) tell(ctx context.Context, refused *candor.Error, code string) {
 
 // IsAudit reports a code by which a ledger says that it could not record.
 func IsAudit(c candor.Code) bool {
-	return c == candor.CodeKaizaAuditLogFailed || c == candor.CodeKaizaAuditLockFailed
+	return c == candor.CodeLedgerFailed || c == candor.CodeLedgerLocked
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/meter"
 	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
@@ -24,11 +25,11 @@ func TestEachCollectionReadsTheCountersOfTheMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for round := range int64(3) {
-		m.Count(candor.New(candor.CodeKgKgFull, "", candor.WithTool("kg/add")), "tool")
+		m.Count(candor.New(kg.Full, "", candor.WithTool("kg/add")), "tool")
 		m.Count(nil, "malformed")
 		m.CountSuppressed()
 		m.CountSuspected()
-		m.CountUnrecorded(candor.New(candor.CodeKaizaAuditLogFailed, ""))
+		m.CountUnrecorded(candor.New(candor.CodeLedgerFailed, ""))
 		got := collect(t, reader)
 		for point, want := range map[point]int64{
 			{meterotel.MetricErrors, "candor.class=unavailable,candor.domain=kg,candor.verdict=tool,error.type=E_KG_FULL,gen_ai.tool.name=kg/add"}: 1,

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
 
@@ -32,7 +33,7 @@ func recorded() (*meterotel.Tracer, *tracetest.InMemoryExporter, trace.Tracer) {
 func TestAFailedCallIsAServerSpanThatSaysWhatWasSent(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	_, end := tracer.StartCall(t.Context(), "tools/call", "kg/add", nil)
-	sent := candor.New(candor.CodeKgKgFull, "The graph is full.", candor.WithRef("r-1"))
+	sent := candor.New(kg.Full, "The graph is full.", candor.WithRef("r-1"))
 	end(sent)
 	end(nil)
 	spans := exporter.GetSpans()
@@ -159,7 +160,7 @@ func TestMadeUpNamesStayOutOfSpanNames(t *testing.T) {
 			t.Errorf("span %d is called %.60q, want %q", i, spans[i].Name, want)
 		}
 		for _, a := range spans[i].Attributes {
-			if text := a.Value.AsString(); len(text) > candor.MaxContext || strings.Contains(text, "\n") {
+			if text := a.Value.AsString(); len(text) > candor.MaxCallInfo || strings.Contains(text, "\n") {
 				t.Errorf("attribute %s is %.60q of %d bytes", a.Key, text, len(text))
 			}
 		}

@@ -92,11 +92,11 @@ func contestants(b *testing.B) []contestant {
 	}
 	return append(all,
 		contestant{"countervec", func(err *candor.Error, verdict string) {
-			vec.WithLabelValues(err.Code().Symbol(), err.Context().Tool, verdict).Inc()
+			vec.WithLabelValues(err.Code().Symbol(), err.CallInfo().Tool, verdict).Inc()
 		}},
 		contestant{"otel", func(err *candor.Error, verdict string) {
 			counter.Add(context.Background(), 1, otelapi.WithAttributes(attribute.String("error.type", err.Code().Symbol()),
-				attribute.String("tool", err.Context().Tool), attribute.String("verdict", verdict)))
+				attribute.String("tool", err.CallInfo().Tool), attribute.String("verdict", verdict)))
 		}})
 }
 

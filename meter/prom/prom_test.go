@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/memorybank"
 	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/meter/prom"
 )
@@ -29,13 +30,13 @@ func counted(t *testing.T) *meter.Meter {
 		t.Fatal(err)
 	}
 	for range 3 {
-		m.Count(candor.New(candor.CodeMemoryBankMbFileNotFound, "", candor.WithTool("mb/read")), "tool")
+		m.Count(candor.New(memorybank.FileNotFound, "", candor.WithTool("mb/read")), "tool")
 	}
 	m.Count(candor.New(candor.CodeMethodNotFound, ""), "protocol")
 	m.Count(candor.New(candor.CodeInternalError, "", candor.WithTool(hostileTool)), "lost")
 	m.CountSuppressed()
 	m.CountSuspected()
-	m.CountUnrecorded(candor.New(candor.CodeKaizaAuditLogFailed, ""))
+	m.CountUnrecorded(candor.New(candor.CodeLedgerFailed, ""))
 	return m
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -168,7 +169,7 @@ func (x *bridgeExchange) fail(m *wire.Message, e *candor.Error) {
 func (x *bridgeExchange) end() {
 	s := x.b.session(x.session)
 	if s == nil {
-		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
+		x.turnAway(httpRefuse(http.StatusNotFound, common.SessionNotFound))
 		return
 	}
 	x.b.finish(s)

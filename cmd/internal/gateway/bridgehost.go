@@ -140,7 +140,7 @@ func (h *bridgeHost) open(m *wire.Message, s *bridgeSession, streams bool) (*bri
 	case h.calls == nil:
 		return nil, h.why()
 	case h.calls[key] != nil:
-		return nil, candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
+		return nil, candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
 	case len(h.calls) >= h.b.up.o.Limits.Calls:
 		return nil, fault(candor.CodeTooManyCalls, "open", len(h.calls))
 	}

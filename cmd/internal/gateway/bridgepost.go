@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -14,7 +15,7 @@ import (
 func (x *bridgeExchange) inSession(m *wire.Message) {
 	s := x.b.session(x.session)
 	if s == nil {
-		x.refuse(m, http.StatusNotFound, candor.New(candor.CodeCommonSessionNotFound, "", candor.WithOrigin(candor.PartyGateway, false)))
+		x.refuse(m, http.StatusNotFound, candor.New(common.SessionNotFound, "", candor.WithOrigin(candor.PartyGateway, false)))
 		return
 	}
 	s.begin()
@@ -154,7 +155,7 @@ func (x *bridgeExchange) listen() {
 		x.turnAway(httpRefuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed))
 		return
 	case s == nil:
-		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
+		x.turnAway(httpRefuse(http.StatusNotFound, common.SessionNotFound))
 		return
 	case x.d.streams.Add(1) > int64(x.d.o.Streams):
 		x.d.streams.Add(-1)

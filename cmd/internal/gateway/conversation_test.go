@@ -56,7 +56,7 @@ func (c *conversation) Record(_ context.Context, e Entry) error {
 	case e.Suspected:
 		kind = "suspected"
 	}
-	fmt.Fprintf(&c.out, "    ledger     %s %s %s %s/%s", kind, e.Verdict, e.Error.Code(), e.Method, e.Error.Context().Tool)
+	fmt.Fprintf(&c.out, "    ledger     %s %s %s %s/%s", kind, e.Verdict, e.Error.Code(), e.Method, e.Error.CallInfo().Tool)
 	fmt.Fprintf(&c.out, " ref=%s attempt=%d said=%dB sent=%dB\n", e.Error.Ref(), e.Attempt, len(e.Said), len(e.Sent))
 	if c.options.Name == "unrecordable" {
 		return fmt.Errorf("the disk is gone")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -194,7 +195,7 @@ func (o *httpStream) stray(answer []byte) {
 func (x *httpExchange) postLegacy(key string) {
 	s := x.d.legacy.get(key)
 	if s == nil {
-		x.turnAway(httpRefuse(http.StatusNotFound, candor.CodeCommonSessionNotFound))
+		x.turnAway(httpRefuse(http.StatusNotFound, common.SessionNotFound))
 		return
 	}
 	x.session, x.target = key, s.endpoint

@@ -97,7 +97,7 @@ func (l *link) objection(m *wire.Message) *candor.Error {
 	case l.over != nil:
 		return l.over
 	case l.open[key] != nil, l.late.awaits(key): // an answer to the earlier call would be taken for one to this
-		return candor.New(candor.CodeDuplicateRequestId, "", candor.WithOrigin(candor.PartyGateway, false))
+		return candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
 	case l.calls >= l.up.o.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
 		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
 			candor.WithDetails(map[string]any{"open": l.calls, "openBytes": l.held}))

@@ -80,7 +80,7 @@ func (u *Upstream) resent(ctx context.Context, answer []byte, session string, ma
 		return answer
 	}
 	if known, ok := u.settled.find(settledKey(session, answer)); ok {
-		c.id, c.tool = known.id, known.err.Context().Tool
+		c.id, c.tool = known.id, known.err.CallInfo().Tool
 		f := failure{err: known.err, verdict: known.verdict, said: c.veil(answer, &m)}
 		c.readdress(&m)
 		return c.normalised(f, &m)

@@ -160,7 +160,7 @@ func (r *Rules) translate(c *Call, e *candor.Error) *candor.Error {
 	for i := range r.Codes {
 		if rule := &r.Codes[i]; rule.applies(c, e) {
 			return candor.New(rule.Code, e.Message(), candor.WithOrigin(e.Origin().By, false), candor.WithDetails(e.Details()),
-				candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithCauseText(e.Cause()))
+				candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))
 		}
 	}
 	return e

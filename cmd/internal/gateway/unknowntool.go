@@ -38,7 +38,7 @@ func (c *Call) nameTools(e *candor.Error) *candor.Error {
 			return e
 		}
 		e = candor.New(candor.CodeToolNotFound, e.Message(), candor.WithOrigin(e.Origin().By, true), candor.WithDetails(e.Details()),
-			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithContext(e.Context()), candor.WithCauseText(e.Cause()))
+			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))
 	}
 	return teach.WithToolNames(e, c.tool, c.listedNames())
 }

@@ -37,8 +37,8 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		code string
 	}{
 		"any error":         {errors.New("the disk is gone"), "AUDIT_LOG_FAILED"},
-		"the ledger's own":  {candor.New(candor.CodeKaizaAuditLogFailed, ""), "AUDIT_LOG_FAILED"},
-		"the ledger's lock": {candor.New(candor.CodeKaizaAuditLockFailed, ""), "AUDIT_LOCK_FAILED"},
+		"the ledger's own":  {candor.New(candor.CodeLedgerFailed, ""), "AUDIT_LOG_FAILED"},
+		"the ledger's lock": {candor.New(candor.CodeLedgerLocked, ""), "AUDIT_LOCK_FAILED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &refusingBooks{with: row.with}

@@ -131,7 +131,7 @@ func ownEnvelope(text string) json.RawMessage {
 	const mark = "the words"
 	e := candor.New(candor.CodeUnavailable, mark, candor.WithSuggestion(mark), candor.WithOrigin(candor.PartyGateway, false), candor.WithRef(mark),
 		candor.WithDetails(map[string]any{"reason": mark, "status": mark}), candor.WithCauseText(candor.NewCause(mark, mark, mark)),
-		candor.WithContext(candor.Context{Role: mark, PlanHash: mark, PhaseID: mark, InvariantID: mark, SessionID: mark, Tool: mark}))
+		candor.WithCallInfo(candor.CallInfo{Role: mark, PlanHash: mark, PhaseID: mark, InvariantID: mark, SessionID: mark, Tool: mark}))
 	words, _ := json.Marshal(text) // of a string it cannot fail
 	return bytes.ReplaceAll(e.AppendJSON(nil, candor.JSONOptions{}), []byte(`"`+mark+`"`), words)
 }

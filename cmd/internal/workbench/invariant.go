@@ -14,6 +14,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/wire"
@@ -78,7 +79,7 @@ func (b *Bench) withoutFolders(text string) string {
 // refusal is what every call gets while an invariant does not hold.
 func auditRefusal(found []Finding) *candor.Error {
 	first := found[0]
-	return candor.New(candor.CodeKaizaSelfAuditFailure, "The server found a fault in itself at its start and refuses to work: "+first.ID+".",
+	return candor.New(kaiza.SelfAuditFailure, "The server found a fault in itself at its start and refuses to work: "+first.ID+".",
 		candor.WithInvariant(first.ID), candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"findings": found}))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -144,7 +145,7 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 				return // what such a server says nobody can read
 			}
 			e := ask(t, b)
-			if e == nil || e.Code() != candor.CodeKaizaSelfAuditFailure || e.Context().InvariantID == "" {
+			if e == nil || e.Code() != kaiza.SelfAuditFailure || e.CallInfo().InvariantID == "" {
 				t.Errorf("the server answers %v", e)
 			}
 		})

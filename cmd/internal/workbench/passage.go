@@ -239,7 +239,7 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 			e = refined
 		}
 	}
-	if s := c.Session; s != nil && e.Context().SessionID == "" {
+	if s := c.Session; s != nil && e.CallInfo().SessionID == "" {
 		e = e.With(candor.WithSession(s.ID, s.Role, s.Root))
 	}
 	if e.Ref() == "" {

@@ -24,7 +24,7 @@ func TestAnIdempotentToolMayBeRepeatedWhenItsEndIsNotRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := ask(t, b)
-		if e == nil || e.Code() != candor.CodeKaizaAuditLogFailed || e.Details().Get("effect").String() != `"done"` {
+		if e == nil || e.Code() != candor.CodeLedgerFailed || e.Details().Get("effect").String() != `"done"` {
 			t.Fatalf("idempotent %t: %v", idempotent, e)
 		}
 		if e.Retry().Retryable() != idempotent || e.Suggestion() == "" {

@@ -59,8 +59,8 @@ func auditError(ctx context.Context, err error) *candor.Error {
 		return candor.From(ended)
 	}
 	e := candor.From(err)
-	if c := e.Code(); c != candor.CodeKaizaAuditLogFailed && c != candor.CodeKaizaAuditLockFailed {
-		e = candor.New(candor.CodeKaizaAuditLogFailed, "", candor.WithCause(err))
+	if c := e.Code(); c != candor.CodeLedgerFailed && c != candor.CodeLedgerLocked {
+		e = candor.New(candor.CodeLedgerFailed, "", candor.WithCause(err))
 	}
 	return e.With(candor.WithOrigin(candor.PartyServer, false))
 }

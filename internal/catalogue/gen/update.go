@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/candor-mcp/candor/internal/catalogue/render"
 )
@@ -37,7 +38,7 @@ func write(path string, data []byte) error {
 }
 
 // sweep removes the files below folder that are not among files, and the folders that become empty.
-// Compiled Python is no file of ours and is left alone.
+// It leaves compiled Python and the tests of generated packages alone.
 func sweep(root, folder string, files render.Files) error {
 	var dirs []string
 	err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
@@ -48,6 +49,8 @@ func sweep(root, folder string, files render.Files) error {
 			return filepath.SkipDir
 		case d.IsDir():
 			dirs = append(dirs, path)
+			return nil
+		case strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
 		name, err := filepath.Rel(root, path)

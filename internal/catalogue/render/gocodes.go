@@ -9,16 +9,33 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// goCodes writes codes_gen.go. The types it fills are declared in code.go.
+// ownDomain is the domain whose codes are declared in the root package.
+const ownDomain = "candor"
+
+// goCodes writes codes_gen.go in the root package, which has the table of all codes, and one package below codes
+// for every domain but Candor's own. The types of the table are declared in code.go.
 func goCodes(in Input, out Files) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "// %s\n\npackage candor\n\n", Header)
-	if err := goVars(&b, in.Catalogue); err != nil {
+	if err := checkNames(in.Catalogue); err != nil {
 		return err
 	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n\npackage candor\n\n", Header)
+	goOwn(&b, in.Catalogue)
+	goShared(&b, in.Catalogue)
 	goTable(&b, in.Catalogue)
 	goDomains(&b, in.Catalogue)
-	return addGo(out, "codes_gen.go", b.Bytes())
+	if err := addGo(out, "codes_gen.go", b.Bytes()); err != nil {
+		return err
+	}
+	for _, d := range in.Catalogue.Domains {
+		if d.Name == ownDomain {
+			continue
+		}
+		if err := goPackage(in.Catalogue, d, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func addGo(out Files, name string, source []byte) error {
@@ -30,26 +47,74 @@ func addGo(out Files, name string, source []byte) error {
 	return nil
 }
 
-// goVars declares one variable per code. Two codes that would share a Go name are refused here,
-// where both can be named, and not by the compiler.
-func goVars(b *bytes.Buffer, c *catalogue.Catalogue) error {
+// checkNames refuses two codes that would share a Go name, so that the error can name both.
+func checkNames(c *catalogue.Catalogue) error {
 	taken := map[string]string{}
-	for _, d := range c.Domains {
-		fmt.Fprintf(b, "// Codes of the domain %s: %s\nvar (\n", d.Name, d.About)
-		for i, code := range c.Codes {
-			if code.Domain != d.Name {
-				continue
-			}
-			name := GoName(code)
-			if other := taken[name]; other != "" {
-				return fmt.Errorf("%s and %s would both be called %s in Go", other, code.ID(), name)
-			}
-			taken[name] = code.ID()
-			fmt.Fprintf(b, "\t// %s is %s, number %d. %s\n\t%s = Code{%d}\n", name, code.Symbol, code.Number, code.Message, name, i+1)
+	for _, code := range c.Codes {
+		name := goPackageName(code.Domain) + "." + GoName(code)
+		if other := taken[name]; other != "" {
+			return fmt.Errorf("%s and %s would both be called %s in Go", other, code.ID(), name)
 		}
-		b.WriteString(")\n\n")
+		taken[name] = code.ID()
 	}
 	return nil
+}
+
+// goOwn declares one variable for each of Candor's own codes.
+func goOwn(b *bytes.Buffer, c *catalogue.Catalogue) {
+	b.WriteString("// The codes of the domain candor.\nvar (\n")
+	for i, code := range c.Codes {
+		if code.Domain == ownDomain {
+			goVar(b, code, GoName(code), fmt.Sprintf("Code{%d}", i+1))
+		}
+	}
+	b.WriteString(")\n\n")
+}
+
+// sharedNames are the codes of other domains that the root package uses itself. Those that any server may see are
+// exported under a name that does not depend on their domain.
+var sharedNames = []struct{ id, name string }{
+	{"kaiza/AUDIT_LOG_FAILED", "CodeLedgerFailed"},
+	{"kaiza/AUDIT_LOCK_FAILED", "CodeLedgerLocked"},
+	{"kaiza/FILE_NOT_FOUND", "codeFileNotFound"},
+	{"kaiza/FILE_ALREADY_EXISTS", "codeFileAlreadyExists"},
+	{"kaiza/INSUFFICIENT_PERMISSIONS", "codeInsufficientPermissions"},
+	{"kaiza/INVALID_INPUT_TYPE", "codeInvalidInputType"},
+	{"kaiza/INVALID_INPUT_FORMAT", "codeInvalidInputFormat"},
+	{"kaiza/INVARIANT_VIOLATION", "codeInvariantViolation"},
+}
+
+// goShared declares the variables of sharedNames.
+func goShared(b *bytes.Buffer, c *catalogue.Catalogue) {
+	b.WriteString("// Codes of other domains that this package uses.\nvar (\n")
+	for _, shared := range sharedNames {
+		for i, code := range c.Codes {
+			if code.ID() == shared.id {
+				goVar(b, code, shared.name, fmt.Sprintf("Code{%d}", i+1))
+			}
+		}
+	}
+	b.WriteString(")\n\n")
+}
+
+// goPackage writes the package of one domain.
+func goPackage(c *catalogue.Catalogue, d catalogue.Domain, out Files) error {
+	name := goPackageName(d.Name)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n\n// Package %s has the codes of the domain %s: %s\npackage %s\n\n", Header, name, d.Name, lowerFirst(d.About), name)
+	b.WriteString("import (\n\"github.com/candor-mcp/candor\"\n\"github.com/candor-mcp/candor/internal/codetable\"\n)\n\n")
+	fmt.Fprintf(&b, "// The codes of the domain %s.\nvar (\n", d.Name)
+	for i, code := range c.Codes {
+		if code.Domain == d.Name {
+			goVar(&b, code, GoName(code), fmt.Sprintf("candor.CodeAt(codetable.At(%d))", i+1))
+		}
+	}
+	b.WriteString(")\n")
+	return addGo(out, "codes/"+name+"/codes_gen.go", b.Bytes())
+}
+
+func goVar(b *bytes.Buffer, code catalogue.Code, name, value string) {
+	fmt.Fprintf(b, "\t// %s is %s, number %d. %s\n\t%s = %s\n", name, code.ID(), code.Number, code.Message, name, value)
 }
 
 func goTable(b *bytes.Buffer, c *catalogue.Catalogue) {
@@ -101,21 +166,46 @@ func goDomains(b *bytes.Buffer, c *catalogue.Catalogue) {
 	b.WriteString("}\n")
 }
 
-// GoName returns the name of a code's variable: Code, the domain unless it is candor's own, and the
-// symbol without a leading E_.
-func GoName(c catalogue.Code) string {
-	symbol := camel(strings.TrimPrefix(c.Symbol, "E_"))
-	if c.Domain == "candor" {
-		return "Code" + symbol
-	}
-	return "Code" + camel(c.Domain) + symbol
+// symbolPrefixes are the abbreviations of a domain that its symbols repeat and its Go names leave out.
+var symbolPrefixes = map[string]string{
+	"python": "PY_", "playwright": "PW_", "puppeteer": "PT_", "memory-bank": "MB_", "kg": "KG_", "filesystem": "FS_",
+	"sql": "SQL_", "notion": "NOTION_", "tavily": "TAVILY_", "rate-limit": "RL_", "github": "GH_", "dual": "ERR_",
 }
+
+// GoName returns the name of a code's variable in the package of its domain. Candor's own begin with Code, because
+// the root package declares more than codes.
+func GoName(c catalogue.Code) string {
+	symbol := strings.TrimPrefix(c.Symbol, "E_")
+	if c.Domain == ownDomain {
+		return "Code" + camel(symbol)
+	}
+	return camel(strings.TrimPrefix(symbol, symbolPrefixes[c.Domain]))
+}
+
+// goPackageName returns the name of a domain's package.
+func goPackageName(domain string) string { return strings.ReplaceAll(domain, "-", "") }
+
+// initialisms are the words that Go names write in capitals.
+var initialisms = map[string]bool{"API": true, "DB": true, "HTTP": true, "ID": true, "JSON": true, "SQL": true, "URL": true}
 
 // camel turns UPPER_SNAKE, lower_snake and kebab-case into CamelCase.
 func camel(s string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' }) {
-		b.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
+		upper := strings.ToUpper(word)
+		if initialisms[upper] {
+			b.WriteString(upper)
+			continue
+		}
+		b.WriteString(upper[:1] + strings.ToLower(word[1:]))
 	}
 	return b.String()
+}
+
+// lowerFirst lowers the first letter of a text that continues a sentence, unless its first word is an initialism.
+func lowerFirst(s string) string {
+	if len(s) < 2 || s[1] >= 'A' && s[1] <= 'Z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }

@@ -18,7 +18,7 @@ import (
 const Header = "Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT."
 
 // Folders are those that hold nothing but generated files, so that what is no longer made can be removed.
-var Folders = []string{"docs/codes", "spec/schema", "spec/typescript", "spec/python"}
+var Folders = []string{"codes", "docs/codes", "spec/schema", "spec/typescript", "spec/python"}
 
 // Files maps a slash-separated path below the module root to the content of that file.
 type Files map[string][]byte

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -243,7 +244,7 @@ func TestAnswerThatWeCutIsNotMalformed(t *testing.T) {
 
 // TestOtherNeedsMayBeToldBeforeBadArguments: a session that is missing has to be mended first.
 func TestOtherNeedsMayBeToldBeforeBadArguments(t *testing.T) {
-	if got, _ := found(t, one(missing(canonical(candor.CodeKaizaSessionNotInitialized, "no session has been started")))); got != "" {
+	if got, _ := found(t, one(missing(canonical(kaizacode.SessionNotInitialized, "no session has been started")))); got != "" {
 		t.Errorf("found %q", got)
 	}
 }

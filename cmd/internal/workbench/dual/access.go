@@ -5,6 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // Access is which tools a server admits.
@@ -40,6 +41,6 @@ func (s *System) admit(c *workbench.Call) *candor.Error {
 	if c.Tool == nil || s.o.Access.admits(c.Tool) {
 		return nil
 	}
-	return candor.New(candor.CodeDualToolNotAdmitted, "", candor.WithOrigin(candor.PartyServer, false),
+	return candor.New(dualcode.ToolNotAdmitted, "", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithDetails(map[string]any{"tool": c.Name, "access": string(s.o.Access)}))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/consensus"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/reputation"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 const roundSchema = `{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The id that consensus_propose returned."}`
@@ -35,7 +36,7 @@ func (s *System) consensusPropose() workbench.Tool {
 "voters":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":` + property(agentSchema, "A voter.") + `},
 "quorum":{"type":"integer","minimum":1,"maximum":100,"description":"How many must accept: more than half of the voters, at most all."}}`,
 		Required: []string{"topic", "proposal", "proposer_id", "voters"},
-		Codes:    []candor.Code{candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes:    []candor.Code{dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in proposeArgs) (any, error) {
 			r := &consensus.Round{Topic: in.Topic, Proposal: in.Proposal, Proposer: in.Proposer, Voters: slices.Sorted(slices.Values(in.Voters)), Quorum: in.Quorum,
 				Nonce: nonce(), CreatedAt: stampNow(s), State: consensus.Open, Votes: []consensus.Vote{}}
@@ -69,7 +70,7 @@ func (s *System) consensusVote() workbench.Tool {
 		Name: "consensus_vote", Title: "Vote", About: "Vote in a round, once. A second vote is refused and the first one stands; one that differs from the first is recorded as an equivocation.",
 		Input:    `{"round_id":` + roundSchema + `,"voter_id":` + property(agentSchema, "Who votes.") + `,"choice":{"type":"string","enum":["accept","reject"]}}`,
 		Required: []string{"round_id", "voter_id", "choice"},
-		Codes:    []candor.Code{candor.CodeDualRoundNotFound, candor.CodeDualAlreadyVoted, candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes:    []candor.Code{dualcode.RoundNotFound, dualcode.AlreadyVoted, dualcode.DBBusy, dualcode.DBFull},
 		Run:      handle(s.vote),
 	}
 }
@@ -109,7 +110,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 // secondVote refuses a second vote. The first one that differs is recorded, and counts against the voter.
 func (s *System) secondVote(tx *store.Tx, r *consensus.Round, first consensus.Vote, attempted consensus.Choice) (*candor.Error, error) {
 	differs := first.Choice != attempted
-	refused := failure(candor.CodeDualAlreadyVoted, "", map[string]any{"first": first.Choice, "attempted": attempted, "equivocation": differs})
+	refused := failure(dualcode.AlreadyVoted, "", map[string]any{"first": first.Choice, "attempted": attempted, "equivocation": differs})
 	if !differs {
 		return refused, nil
 	}
@@ -145,7 +146,7 @@ func countVotes(tx *store.Tx, r *consensus.Round, before consensus.State, v cons
 func findRound(tx *store.Tx, id string) (*consensus.Round, error) {
 	r, err := tx.Round(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, failure(candor.CodeDualRoundNotFound, "", nil)
+		return nil, failure(dualcode.RoundNotFound, "", nil)
 	}
 	return r, err
 }
@@ -176,7 +177,7 @@ func (s *System) consensusFinality() workbench.Tool {
 	return workbench.Tool{
 		Name: "consensus_finality", Title: "Finality of a round", About: "Say whether a round is decided, and how. A decision never changes.",
 		Input: `{"round_id":` + roundSchema + `}`, Required: []string{"round_id"}, ReadOnly: true, Idempotent: true,
-		Codes: []candor.Code{candor.CodeDualRoundNotFound, candor.CodeDualDbBusy},
+		Codes: []candor.Code{dualcode.RoundNotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in voteArgs) (any, error) {
 			var out standing
 			err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -210,7 +211,7 @@ func (s *System) consensusGossip() workbench.Tool {
 "required":["round_id","digest"],"additionalProperties":false},"description":"What the caller knows, with the digest of each round."},
 "after":{"type":"integer","minimum":0,"description":"next_after of the answer before."},
 "limit":` + limitSchema + `}`,
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(s.gossip),
 	}
 }

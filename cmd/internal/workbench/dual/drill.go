@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 const drillName = "drill"
@@ -34,7 +35,7 @@ func (s *System) drill() workbench.Tool {
 		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
 		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
 		Required: []string{"kind"},
-		Codes:    []candor.Code{candor.CodeDualHandlerError},
+		Codes:    []candor.Code{dualcode.HandlerError},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in struct {
 			Kind string `json:"kind"`
 		},

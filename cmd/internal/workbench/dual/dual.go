@@ -14,6 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/router"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Domain is the domain of the codes.
@@ -172,8 +174,8 @@ func (s *System) tools() []workbench.Tool {
 	}
 	for i := range tools {
 		t := &tools[i]
-		t.Codes = append(t.Codes, candor.CodeDualInvalidParams, candor.CodeDualHandlerError, candor.CodeDualToolNotAdmitted, candor.CodeDualToolLockTimeout,
-			candor.CodeKaizaSelfAuditFailure, candor.CodeKaizaAuditLogFailed)
+		t.Codes = append(t.Codes, dualcode.InvalidParams, dualcode.HandlerError, dualcode.ToolNotAdmitted, dualcode.ToolLockTimeout,
+			kaiza.SelfAuditFailure, candor.CodeLedgerFailed)
 		if t.Name == routerCallName {
 			s.locks.of(t.Name) // it takes its lock itself
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -29,7 +30,7 @@ type issue struct {
 
 // invalid is the failure of an argument that the schema accepts and the state of the server does not.
 func invalid(path, message string) *candor.Error {
-	return failure(candor.CodeDualInvalidParams, "The parameters of the tool are not valid: "+path+": "+message+".", map[string]any{"issues": []issue{{"/" + path, message}}})
+	return failure(dualcode.InvalidParams, "The parameters of the tool are not valid: "+path+": "+message+".", map[string]any{"issues": []issue{{"/" + path, message}}})
 }
 
 // storeFailure gives an error of a tool its code. A *candor.Error stays, and so does the end of a context. Any other error is one of the server:
@@ -45,20 +46,20 @@ func storeFailure(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, store.ErrBusy):
-		return candor.New(candor.CodeDualDbBusy, "", candor.WithCause(err))
+		return candor.New(dualcode.DBBusy, "", candor.WithCause(err))
 	case errors.Is(err, store.ErrFull):
-		return candor.New(candor.CodeDualDbFull, "", candor.WithCause(err))
+		return candor.New(dualcode.DBFull, "", candor.WithCause(err))
 	case errors.Is(err, store.ErrGone):
-		return failure(candor.CodeDualHandlerError, "The file of the database was removed or replaced while the server runs. Restore it and start the server again; nothing was changed.", nil)
+		return failure(dualcode.HandlerError, "The file of the database was removed or replaced while the server runs. Restore it and start the server again; nothing was changed.", nil)
 	case errors.Is(err, store.ErrUnique):
-		return candor.New(candor.CodeDualUniqueViolation, "", candor.WithCause(err))
+		return candor.New(dualcode.UniqueViolation, "", candor.WithCause(err))
 	}
 	return candor.New(candor.CodeInternalError, "", candor.WithCause(err)) // which refine turns into HANDLER_ERROR without its cause
 }
 
 // damagedFailure is the failure of a call that needs a row which cannot be used.
 func damagedFailure(e *store.DamagedError) *candor.Error {
-	return failure(candor.CodeDualHandlerError, "The database is damaged: "+e.Error()+".", map[string]any{"table": e.Table, "row": e.Row, "reason": e.Reason}).
+	return failure(dualcode.HandlerError, "The database is damaged: "+e.Error()+".", map[string]any{"table": e.Table, "row": e.Row, "reason": e.Reason}).
 		With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to restore the row from a backup. Other rows can be used."))
 }
 
@@ -72,7 +73,7 @@ func checkText(arguments json.RawMessage) error {
 	if !errors.As(err, &at) || at.Flaw != wire.FlawLoneSurrogate {
 		return nil
 	}
-	return failure(candor.CodeDualInvalidParams, "The arguments hold half of a surrogate pair, which is not a character.",
+	return failure(dualcode.InvalidParams, "The arguments hold half of a surrogate pair, which is not a character.",
 		map[string]any{"issues": []issue{{"", "a \\u escape is half of a surrogate pair"}}, "offset": at.Offset})
 }
 
@@ -80,9 +81,9 @@ func checkText(arguments json.RawMessage) error {
 func refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch e.Code() {
 	case candor.CodeInvalidArguments:
-		return workbench.Recode(e, candor.CodeDualInvalidParams, e.Message())
+		return workbench.Recode(e, dualcode.InvalidParams, e.Message())
 	case candor.CodeInternalError:
-		return c.HideCause(workbench.Recode(e, candor.CodeDualHandlerError, ""))
+		return c.HideCause(workbench.Recode(e, dualcode.HandlerError, ""))
 	default:
 		return nil
 	}

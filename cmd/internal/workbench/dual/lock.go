@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // locks makes the calls of each tool run one after the other. A call holds the lock of its own tool and no other, so that calls cannot wait
@@ -62,7 +63,7 @@ func (l *locks) acquire(ctx context.Context, lock chan struct{}, tool string) er
 	case lock <- struct{}{}:
 		return nil
 	case <-timeout.C:
-		return candor.New(candor.CodeDualToolLockTimeout, "", candor.WithOrigin(candor.PartyServer, false),
+		return candor.New(dualcode.ToolLockTimeout, "", candor.WithOrigin(candor.PartyServer, false),
 			candor.WithDetails(map[string]any{"tool": tool, "waited_ms": l.wait.Milliseconds()}))
 	case <-ctx.Done():
 		return candor.From(ctx.Err())

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/merkle"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type sessionStartArgs struct {
@@ -25,7 +26,7 @@ func (s *System) auditSessionStart() workbench.Tool {
 		Input: `{"session_id":` + property(sessionSchema, "An id of your choice; one is made if it is not given.") + `,
 "task_id":` + property(uuidSchema, "The task whose records the session takes; all tasks if not given.") + `,
 "agent_id":` + property(agentSchema, "Who starts it.") + `}`,
-		Codes: []candor.Code{candor.CodeDualErrSessionExists, candor.CodeDualErrNotFound, candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes: []candor.Code{dualcode.SessionExists, dualcode.NotFound, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in sessionStartArgs) (any, error) {
 			session := &store.Session{ID: in.SessionID, TaskID: in.TaskID, AgentID: in.AgentID, BegunAt: stampNow(s)}
 			if session.ID == "" {
@@ -40,7 +41,7 @@ func (s *System) auditSessionStart() workbench.Tool {
 				return tx.InsertSession(session)
 			})
 			if errors.Is(err, store.ErrUnique) {
-				return nil, failure(candor.CodeDualErrSessionExists, "", nil)
+				return nil, failure(dualcode.SessionExists, "", nil)
 			}
 			return session, err
 		}),
@@ -51,7 +52,7 @@ func (s *System) auditSessionStart() workbench.Tool {
 func findSession(tx *store.Tx, id string) (*store.Session, error) {
 	session, err := tx.Session(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, failure(candor.CodeDualErrSessionNotFound, "", nil)
+		return nil, failure(dualcode.SessionNotFound, "", nil)
 	}
 	return session, err
 }
@@ -74,7 +75,7 @@ func (s *System) merkleFinalize() workbench.Tool {
 		Name: "merkle_finalize", Title: "Finalise an audit session",
 		About: "Close a session and compute the Merkle root over its thought records. This happens once; afterwards the session takes no more records.",
 		Input: `{"session_id":` + property(sessionSchema, "The id of the session.") + `}`, Required: []string{"session_id"},
-		Codes: []candor.Code{candor.CodeDualErrSessionNotFound, candor.CodeDualErrAlreadyFinalized, candor.CodeDualErrNoRecords, candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes: []candor.Code{dualcode.SessionNotFound, dualcode.AlreadyFinalized, dualcode.NoRecords, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, c *workbench.Call, in sessionArgs) (any, error) {
 			var session *store.Session
 			err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -94,7 +95,7 @@ func (s *System) merkleFinalize() workbench.Tool {
 // finalize computes and stores the root of an open session.
 func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	if session.Finalized() {
-		return failure(candor.CodeDualErrAlreadyFinalized, "", nil)
+		return failure(dualcode.AlreadyFinalized, "", nil)
 	}
 	var tree merkle.Tree
 	err := eachHash(tx, session.ID, tree.Add)
@@ -103,7 +104,7 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	}
 	session.Root, err = tree.Root()
 	if errors.Is(err, merkle.ErrEmpty) {
-		return failure(candor.CodeDualErrNoRecords, "", nil)
+		return failure(dualcode.NoRecords, "", nil)
 	}
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 func eachHash(tx *store.Tx, session string, add func(hash string) error) error {
 	return tx.Thoughts(store.ThoughtFilter{SessionID: session}, func(_ int64, r *trail.Record) error {
 		if r.Sum() != r.Hash {
-			return failure(candor.CodeDualHandlerError, fmt.Sprintf("Record %s was changed after it was recorded; audit_verify_chain lists what is broken.", r.ID), nil)
+			return failure(dualcode.HandlerError, fmt.Sprintf("Record %s was changed after it was recorded; audit_verify_chain lists what is broken.", r.ID), nil)
 		}
 		return add(r.Hash)
 	})
@@ -128,7 +129,7 @@ func (s *System) merkleRoot() workbench.Tool {
 		About:    "Return the root of a finalised session. With record_id the answer holds that record and the proof that the root covers it.",
 		Input:    `{"session_id":` + property(sessionSchema, "The id of the session.") + `,"record_id":` + property(uuidSchema, "A record to prove.") + `}`,
 		Required: []string{"session_id"}, ReadOnly: true, Idempotent: true,
-		Codes: []candor.Code{candor.CodeDualErrSessionNotFound, candor.CodeDualErrNotFinalized, candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
+		Codes: []candor.Code{dualcode.SessionNotFound, dualcode.NotFinalized, dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in sessionArgs) (any, error) {
 			var out rooted
 			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
@@ -145,7 +146,7 @@ func rootOf(tx *store.Tx, in sessionArgs) (out rooted, err error) {
 		return out, err
 	}
 	if !out.Finalized() {
-		return out, failure(candor.CodeDualErrNotFinalized, "", nil)
+		return out, failure(dualcode.NotFinalized, "", nil)
 	}
 	if out.Place.Chain != "" {
 		out.Ledger = &out.Place
@@ -168,7 +169,7 @@ func rootOf(tx *store.Tx, in sessionArgs) (out rooted, err error) {
 func proofOf(tx *store.Tx, session *store.Session, record string) (*merkle.Proof, error) {
 	index, err := tx.IndexIn(session.ID, record)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, failure(candor.CodeDualErrNotFound, "No record of this session has this id.", nil)
+		return nil, failure(dualcode.NotFound, "No record of this session has this id.", nil)
 	}
 	if err != nil {
 		return nil, err
@@ -189,5 +190,5 @@ func proofOf(tx *store.Tx, session *store.Session, record string) (*merkle.Proof
 
 // alteredSession is the failure of a session whose records do not have its root.
 func alteredSession() error {
-	return failure(candor.CodeDualHandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
+	return failure(dualcode.HandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
 }

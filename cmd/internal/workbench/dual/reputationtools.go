@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/reputation"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type agentArgs struct {
@@ -33,7 +34,7 @@ func (s *System) reputationGet() workbench.Tool {
 		Name: "reputation_get", Title: "Reputation of an agent",
 		About: "Compute how far an agent can be relied on from its recorded outcomes: tasks done and cancelled, votes, refusals. 0.5 means that nothing is known.",
 		Input: `{"agent_id":` + property(agentSchema, "The agent.") + `}`, Required: []string{"agent_id"},
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
 			return s.scoreOf(ctx, in.AgentID)
 		}),
@@ -45,7 +46,7 @@ func (s *System) reputationHistory() workbench.Tool {
 		Name: "reputation_history", Title: "Outcomes of an agent",
 		About:    "List the outcomes that the reputation of an agent follows from, the newest first. If more is true, call again with before set to the last number.",
 		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"before":{"type":"integer","minimum":1,"description":"Only outcomes with a smaller number."},"limit":` + limitSchema + `}`,
-		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
 			var all []store.Outcome
 			limit := orDefault(in.Limit)
@@ -65,7 +66,7 @@ func (s *System) reputationHistory() workbench.Tool {
 func (s *System) reputationLeaderboard() workbench.Tool {
 	return workbench.Tool{
 		Name: "reputation_leaderboard", Title: "Agents by reputation", About: "List the agents with recorded outcomes, the best score first.",
-		Input: `{"limit":` + limitSchema + `}`, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		Input: `{"limit":` + limitSchema + `}`, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
 			all := []reputation.Score{}
 			err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -95,7 +96,7 @@ func (s *System) reputationCheckGates() workbench.Tool {
 	return workbench.Tool{
 		Name: "reputation_check_gates", Title: "Gates of an agent", About: "Say which gates the reputation of an agent passes, and what is missing at the others.",
 		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"gate":{"type":"string","enum":[` + names + `],"description":"Only this gate."}}`,
-		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
 			score, err := s.scoreOf(ctx, in.AgentID)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/router"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 const (
@@ -75,7 +76,7 @@ func (s *System) routerScore() workbench.Tool {
 	return workbench.Tool{
 		Name: "router_score", Title: "Rank the upstreams",
 		About: "Rank the configured servers by what was measured: failures, latency and cost of their last calls, of one tool or of all.",
-		Input: `{"tool":` + property(toolSchema, "Only calls of this tool count.") + `}`, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		Input: `{"tool":` + property(toolSchema, "Only calls of this tool count.") + `}`, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in routeArgs) (any, error) {
 			scores, err := s.ranking(ctx, in.Tool)
 			winner := ""
@@ -95,7 +96,7 @@ func (s *System) routerCall() workbench.Tool {
 "arguments":{"type":"object","description":"The arguments of that tool."},
 "upstreams":{"type":"array","minItems":1,"maxItems":16,"uniqueItems":true,"items":` + property(upstreamSchema, "The name of an upstream.") + `,"description":"The servers to try, in this order; all, the best first, if not given."}}`,
 		Required: []string{"tool"},
-		Codes: []candor.Code{candor.CodeDualFallbackChainExhausted, candor.CodeDualDbBusy,
+		Codes: []candor.Code{dualcode.FallbackChainExhausted, dualcode.DBBusy,
 			candor.CodeUpstreamGone, candor.CodeCallTimeout, candor.CodeUpstreamMalformed},
 		Run: handle(s.route),
 	}
@@ -131,11 +132,11 @@ const exhaustedWait = 5 * time.Second
 
 func exhaustedFailure(e *router.ExhaustedError) *candor.Error {
 	if len(e.Attempts) == 0 {
-		return failure(candor.CodeDualFallbackChainExhausted, "No upstream is configured.", map[string]any{"attempts": []router.Attempt{}}).
+		return failure(dualcode.FallbackChainExhausted, "No upstream is configured.", map[string]any{"attempts": []router.Attempt{}}).
 			With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to configure upstreams with --upstreams."))
 	}
 	// The chain goes on only after failures that may be tried again, so that this holds for the call as a whole.
-	return candor.New(candor.CodeDualFallbackChainExhausted, "", candor.WithDetails(map[string]any{"attempts": e.Attempts}), candor.WithCause(e.Last),
+	return candor.New(dualcode.FallbackChainExhausted, "", candor.WithDetails(map[string]any{"attempts": e.Attempts}), candor.WithCause(e.Last),
 		candor.WithRetry(candor.RetryIn(exhaustedWait)))
 }
 
@@ -156,7 +157,7 @@ func (s *System) routerFallback() workbench.Tool {
 		Name: "router_fallback", Title: "Fallback chain", About: "Say which upstreams a call of a tool would try, in which order, without those that you say have failed. Nothing is called.",
 		Input: `{"tool":` + property(toolSchema, "The tool.") + `,
 "failed":{"type":"array","maxItems":16,"uniqueItems":true,"items":` + property(upstreamSchema, "The name of an upstream.") + `}}`,
-		Required: []string{"tool"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		Required: []string{"tool"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in routeArgs) (any, error) {
 			if err := s.checkUpstreams("failed", in.Failed); err != nil {
 				return nil, err
@@ -171,7 +172,7 @@ func (s *System) routerStats() workbench.Tool {
 	return workbench.Tool{
 		Name: "router_stats", Title: "Measured calls", About: "Show what was measured of each upstream: calls, failures by code, latency and cost.",
 		Input:    `{"upstream":` + property(upstreamSchema, "Only this upstream.") + `}`,
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in routeArgs) (any, error) {
 			names := s.router.Upstreams()
 			if in.Upstream != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type noArgs struct{}
@@ -36,7 +37,7 @@ type health struct {
 func (s *System) serverHealth() workbench.Tool {
 	return workbench.Tool{
 		Name: "server_health", Title: "Health", About: "Say how the server is: its version, access, and what its database holds.", ReadOnly: true, Idempotent: true,
-		Codes: []candor.Code{candor.CodeDualDbBusy},
+		Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, c *workbench.Call, _ noArgs) (any, error) {
 			h := health{Status: "ok", Version: s.o.Version, UptimeMs: s.now().Sub(s.begun).Milliseconds(), Access: s.o.Access, Tools: ToolCount,
 				Ledger: c.Bench().Ledger() != "", Upstreams: len(s.o.Upstreams)}

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // The properties that several tools share.
@@ -53,7 +54,7 @@ func (s *System) taskCreate() workbench.Tool {
 "depends_on":{"type":"array","maxItems":32,"items":` + property(uuidSchema, "The id of a task.") + `,"description":"Tasks that must be DONE before this one reaches APPLY."},
 "context":` + contextSchema + `}`,
 		Required: []string{"title"},
-		Codes:    []candor.Code{candor.CodeDualErrValidation, candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes:    []candor.Code{dualcode.Validation, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in createArgs) (any, error) {
 			now := s.now().UTC()
 			t := &tasks.Task{ID: newUUID(), Title: in.Title, Description: in.Description, Status: tasks.Init, AgentID: in.AgentID, ParentID: in.ParentID,
@@ -102,7 +103,7 @@ func validationFailure(wrong []tasks.FieldError) *candor.Error {
 	for i, w := range wrong {
 		issues[i] = issue{"/" + w.Field, w.Reason}
 	}
-	return failure(candor.CodeDualErrValidation, "The task is not valid as given: "+wrong[0].Error()+".", map[string]any{"issues": issues})
+	return failure(dualcode.Validation, "The task is not valid as given: "+wrong[0].Error()+".", map[string]any{"issues": issues})
 }
 
 type taskArgs struct {
@@ -112,7 +113,7 @@ type taskArgs struct {
 func (s *System) taskGet() workbench.Tool {
 	return workbench.Tool{
 		Name: "task_get", Title: "Get a task", About: "Return a task.", Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (t any, err error) {
 			err = s.store.View(ctx, func(tx *store.Tx) error {
 				t, err = findTask(tx, in.ID)
@@ -127,7 +128,7 @@ func (s *System) taskGet() workbench.Tool {
 func findTask(tx *store.Tx, id string) (*tasks.Task, error) {
 	t, err := tx.Task(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, failure(candor.CodeDualErrNotFound, "", nil)
+		return nil, failure(dualcode.NotFound, "", nil)
 	}
 	return t, err
 }
@@ -148,7 +149,7 @@ func (s *System) taskList() workbench.Tool {
 "parent_id":` + property(uuidSchema, "Only parts of this task.") + `,
 "after_id":` + property(uuidSchema, "Only tasks created after this one.") + `,
 "limit":` + limitSchema + `}`,
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in listArgs) (any, error) {
 			var page *store.TaskPage
 			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
@@ -159,7 +160,7 @@ func (s *System) taskList() workbench.Tool {
 				}
 				page, err = tx.Tasks(store.TaskFilter{Status: in.Status, AgentID: in.AgentID, ParentID: in.ParentID, After: in.After, Limit: orDefault(in.Limit)})
 				if errors.Is(err, store.ErrNotFound) {
-					return failure(candor.CodeDualErrNotFound, "", nil)
+					return failure(dualcode.NotFound, "", nil)
 				}
 				return err
 			})
@@ -206,7 +207,7 @@ func (s *System) taskNextActions() workbench.Tool {
 	return workbench.Tool{
 		Name: "task_next_actions", Title: "Next actions of a task", About: "Say what may follow for a task: the statuses that it can change to now, and what is missing.",
 		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (a any, err error) {
 			err = s.store.View(ctx, func(tx *store.Tx) error {
 				a, err = nextActions(tx, in.ID)

@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/reputation"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type updateArgs struct {
@@ -37,8 +38,8 @@ func (s *System) taskUpdate() workbench.Tool {
 "context":` + contextSchema + `,
 "result":{"type":"string","maxLength":16384,"description":"What came out of it."}}`,
 		Required: []string{"id"},
-		Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualErrValidation, candor.CodeDualErrInvalidTransition, candor.CodeDualErrWritebackRequired,
-			candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes: []candor.Code{dualcode.NotFound, dualcode.Validation, dualcode.InvalidTransition, dualcode.WritebackRequired,
+			dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(s.update),
 	}
 }
@@ -107,7 +108,7 @@ func transition(tx *store.Tx, t *tasks.Task, to tasks.Status) (counts reputation
 	}
 	var wrong *tasks.TransitionError
 	if errors.As(tasks.CheckTransition(t.Status, to), &wrong) {
-		return reputation.InvalidTransition, failure(candor.CodeDualErrInvalidTransition, fmt.Sprintf("The task cannot change from %s to %s.", t.Status, to),
+		return reputation.InvalidTransition, failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change from %s to %s.", t.Status, to),
 			map[string]any{"from": t.Status, "to": to, "allowed": wrong.Allowed}), nil
 	}
 	if to == tasks.Apply && len(waiting) > 0 {
@@ -119,10 +120,10 @@ func transition(tx *store.Tx, t *tasks.Task, to tasks.Status) (counts reputation
 		if len(never) > 0 {
 			details["cancelled"] = never
 		}
-		return "", failure(candor.CodeDualErrInvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, tasks.Done), details), nil
+		return "", failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, tasks.Done), details), nil
 	}
 	if to == tasks.Done && records == 0 {
-		return reputation.WritebackMissing, failure(candor.CodeDualErrWritebackRequired, "Writeback required for task "+t.ID+": missing thought_record",
+		return reputation.WritebackMissing, failure(dualcode.WritebackRequired, "Writeback required for task "+t.ID+": missing thought_record",
 			map[string]any{"missing_fields": []string{"thought_record"}}), nil
 	}
 	return "", nil, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type thoughtArgs struct {
@@ -41,8 +42,8 @@ func (s *System) thoughtRecord() workbench.Tool {
 "session_id":` + property(sessionSchema, "The audit session; the open one if not given.") + `,
 "id":` + property(uuidSchema, "An id for the record, if you want to choose it; a second record with the same id is refused.") + `}`,
 		Required: []string{"task_id", "type", "agent_id", "content"},
-		Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualErrSessionNotFound, candor.CodeDualErrAlreadyFinalized, candor.CodeDualUniqueViolation,
-			candor.CodeDualDbBusy, candor.CodeDualDbFull},
+		Codes: []candor.Code{dualcode.NotFound, dualcode.SessionNotFound, dualcode.AlreadyFinalized, dualcode.UniqueViolation,
+			dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(s.record),
 	}
 }
@@ -74,7 +75,7 @@ func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) 
 		return tx.InsertThought(r)
 	})
 	if errors.Is(err, store.ErrUnique) {
-		return nil, failure(candor.CodeDualUniqueViolation, "A record with this id exists already.", map[string]any{"id": r.ID})
+		return nil, failure(dualcode.UniqueViolation, "A record with this id exists already.", map[string]any{"id": r.ID})
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func bind(tx *store.Tx, in thoughtArgs) (id, by string, err error) {
 	case err != nil:
 		return "", "", err
 	case session.Finalized():
-		return "", "", failure(candor.CodeDualErrAlreadyFinalized, "The session is finalized and takes no more records.", nil)
+		return "", "", failure(dualcode.AlreadyFinalized, "The session is finalized and takes no more records.", nil)
 	case session.TaskID != "" && session.TaskID != in.TaskID:
 		return "", "", invalid("session_id", "the session is for another task")
 	}
@@ -126,7 +127,7 @@ func (s *System) thoughtRecordList() workbench.Tool {
 "type":` + typeSchema + `,
 "after":{"type":"integer","minimum":0,"description":"next_after of the answer before."},
 "limit":` + limitSchema + `}`,
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualErrSessionNotFound, candor.CodeDualDbBusy},
+		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.SessionNotFound, dualcode.DBBusy},
 		Run: handle(s.listThoughts),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // TestBothPatternsOverHTTP: a client over HTTP reads a failure of each pattern with boundary.Decode.
@@ -47,8 +48,8 @@ func TestBothPatternsOverHTTP(t *testing.T) {
 		code   candor.Code
 		marked bool
 	}{
-		{"task_get", args{"id": missing}, candor.CodeDualErrNotFound, false},
-		{"vrf_eval", args{"priv_key_hex": ""}, candor.CodeDualInvalidKey, true},
+		{"task_get", args{"id": missing}, dualcode.NotFound, false},
+		{"vrf_eval", args{"priv_key_hex": ""}, dualcode.InvalidKey, true},
 	} {
 		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: row.tool, Arguments: row.in})
 		if got := boundary.Decode(result, err); got == nil || got.Code() != row.code || result.IsError != row.marked {

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/merkle"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // Verification is what audit_verify_chain returns.
@@ -57,7 +58,7 @@ func (s *System) auditVerifyChain() workbench.Tool {
 		Name: "audit_verify_chain", Title: "Verify the thought records",
 		About: "Verify the chain of each task, or of one, against its hashes and against what the ledger attests, and the roots of finalised sessions. valid is false if anything was changed or removed.",
 		Input: `{"task_id":` + property(uuidSchema, "Only the records of this task.") + `}`, ReadOnly: true, Idempotent: true,
-		Codes: []candor.Code{candor.CodeDualErrNotFound, candor.CodeDualDbBusy},
+		Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, c *workbench.Call, in verifyArgs) (any, error) {
 			return verify(ctx, s.store, s.home(c.Bench()), in.TaskID)
 		}),

@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/vrf"
+	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 type vrfArgs struct {
@@ -23,7 +24,7 @@ func (s *System) vrfEval() workbench.Tool {
 		Input: `{"priv_key_hex":{"type":"string","maxLength":256,"description":"The private key: 32 bytes as 64 hexadecimal digits. It is not stored."},
 "input":{"type":"string","maxLength":65536,"description":"The input as text."},
 "input_hex":{"type":"string","maxLength":131072,"pattern":"^([0-9a-fA-F]{2})*$","description":"The input in hex, in place of input."}}`,
-		Required: []string{"priv_key_hex"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{candor.CodeDualInvalidKey},
+		Required: []string{"priv_key_hex"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.InvalidKey},
 		Run: handle(func(_ context.Context, _ *workbench.Call, in vrfArgs) (any, error) {
 			alpha, refused := in.alpha()
 			if refused != nil {
@@ -31,7 +32,7 @@ func (s *System) vrfEval() workbench.Tool {
 			}
 			out, err := vrf.Eval(in.Key, alpha)
 			if errors.Is(err, vrf.ErrKey) {
-				return nil, failure(candor.CodeDualInvalidKey, "priv_key_hex must be 64 hexadecimal digits.", nil)
+				return nil, failure(dualcode.InvalidKey, "priv_key_hex must be 64 hexadecimal digits.", nil)
 			}
 			return out, err
 		}),

@@ -8,6 +8,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/ratelimit"
 )
 
 // SystemName is the name of the harness among the systems of the workbench.
@@ -48,7 +50,7 @@ func instructions(domains []domain.Domain) string {
 func (h *Harness) tool(m domain.Method) workbench.Tool {
 	return workbench.Tool{
 		Name: ToolName(m.Name), About: m.About, Input: m.Input, Required: m.Required,
-		Codes:    append([]candor.Code{candor.CodeCommonInvalidParams}, m.Codes...),
+		Codes:    append([]candor.Code{common.InvalidParams}, m.Codes...),
 		ReadOnly: m.ReadOnly, Idempotent: m.Idempotent, Destructive: m.Destructive, OpenWorld: m.OpenWorld,
 		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
 			result, e := h.server.Call(ctx, m.Name, c.Arguments)
@@ -76,7 +78,7 @@ func (h *Harness) missing(tool string) *candor.Error {
 	if !found || ownerOf(prefix) == nil {
 		return nil
 	}
-	if _, e := h.server.Call(context.Background(), prefix+"/", nil); e != nil && e.Code() == candor.CodeCommonUnsupported {
+	if _, e := h.server.Call(context.Background(), prefix+"/", nil); e != nil && e.Code() == common.Unsupported {
 		return e
 	}
 	return nil
@@ -90,7 +92,7 @@ func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 		if refused := h.server.Refuse(h.methods[c.Name], c.Arguments); refused != nil {
 			e = refused
 		}
-	case e.Code() == candor.CodeRateLimitRlExceeded:
+	case e.Code() == ratelimit.Exceeded:
 		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so that a client may send the call again
 	}
 	if h.settings.Development || e.Cause().IsZero() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -31,7 +32,7 @@ func (k *System) readAuditLog() workbench.Tool {
 "before":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"Only entries before the one with this hash. The hash of the first entry of an answer leads to those before it."},
 "tool":{"type":"string","maxLength":128,"description":"Only entries of this tool."},
 "code":{"type":"string","maxLength":128,"description":"Only failures with this code."}}`,
-		Codes: []candor.Code{candor.CodeKaizaFileReadFailed},
+		Codes: []candor.Code{kaizacode.FileReadFailed},
 		Run:   workbench.Handle(k.auditLog),
 	}
 }
@@ -141,7 +142,7 @@ func timeAt(path, text string) (at time.Time, err error) {
 }
 
 func notReadable(err error) error {
-	return candor.New(candor.CodeKaizaFileReadFailed, "The trail could not be read.", candor.WithCause(err))
+	return candor.New(kaizacode.FileReadFailed, "The trail could not be read.", candor.WithCause(err))
 }
 
 // keep lets through what belongs to the workspace of a session and was asked for. Bytes that could not be meant are not even looked into; of

@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // change is a set of files that change together or not at all, with what has to be known about it.
@@ -118,7 +119,7 @@ func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbe
 	}
 	err := end()
 	if err != nil && c.Bench().Ledger() == "" && errors.Is(err, workspace.ErrJournalLeft) {
-		return k.undo(staged, candor.New(candor.CodeKaizaFileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
+		return k.undo(staged, candor.New(kaizacode.FileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
 	}
 	if err != nil {
 		c.Bench().Logger().Warn("the journal of a change that was made could not be removed; that is tried again before the next change", slog.Any("error", err))
@@ -174,8 +175,8 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 		return nil
 	}
 	found, err := staged.Adopt()
-	if code := candor.CodeOf(err); code == candor.CodeKaizaPathNotFound || code == candor.CodeKaizaFileNotFound {
-		return candor.New(candor.CodeKaizaPreflightFailed, "The checks have removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
+	if code := candor.CodeOf(err); code == kaizacode.PathNotFound || code == kaizacode.FileNotFound {
+		return candor.New(kaizacode.PreflightFailed, "The checks have removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
 			candor.WithDetails(map[string]any{"checks": ch.checkNames()}), candor.WithSuggestion("Have the operator look at these checks: one removes what it should only look at."))
 	}
 	if err != nil {
@@ -187,7 +188,7 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 			continue
 		}
 		if f.Delete != (found[i] == nil) {
-			return candor.New(candor.CodeKaizaPreflightFailed, "The checks have made or removed a file of the change.",
+			return candor.New(kaizacode.PreflightFailed, "The checks have made or removed a file of the change.",
 				candor.WithDetails(map[string]any{"file": f.Path.String()}))
 		}
 		if f.Delete || bytes.Equal(f.After, found[i]) {
@@ -238,7 +239,7 @@ func notUndone(err, failed error) error {
 // isNotUndone reports the error of [notUndone].
 func isNotUndone(err error) bool {
 	e, ok := errors.AsType[*candor.Error](err)
-	return ok && e.Context().InvariantID == invariantUndone
+	return ok && e.CallInfo().InvariantID == invariantUndone
 }
 
 // close records that a change came to nothing. If even that cannot be recorded the reservation stays open, which says the same. It stays open,
@@ -297,7 +298,7 @@ func seen(folder *workspace.Folder, f *workspace.Change) error {
 			continue
 		}
 		r, _ := utf8.DecodeRuneInString(segment[at:])
-		return candor.New(candor.CodeKaizaInvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is not seen.", f.Path.String(), r),
+		return candor.New(kaizacode.InvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is not seen.", f.Path.String(), r),
 			candor.WithDetails(map[string]any{"path": f.Path.String(), "character": fmt.Sprintf("U+%04X", r)}),
 			candor.WithSuggestion("Choose a name of letters, digits, signs and plain spaces."))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // desk is what a session works with: its workspace, the plans in it, and the state that is kept about it.
@@ -80,7 +81,7 @@ func (k *System) stateFolder(root string) (*os.Root, error) {
 
 // notSetUp says that the state of a session could not be made. It is the server's trouble and not the workspace's.
 func notSetUp(err error) *candor.Error {
-	return candor.New(candor.CodeKaizaSessionInitializationFailed, "", candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
+	return candor.New(kaizacode.SessionInitializationFailed, "", candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
 }
 
 // Close gives back what the desk holds.

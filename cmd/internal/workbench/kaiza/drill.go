@@ -12,6 +12,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/codes/blockers"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // legacyError is an error of an older kind that carries a code in its own way.
@@ -35,17 +37,17 @@ var drills = map[string]func() error{
 	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
 	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
 	"foreign_rule": func() error {
-		return candor.New(candor.CodeBlockersInvariantViolation, "", candor.WithCause(errors.New("the drill")))
+		return candor.New(blockers.InvariantViolation, "", candor.WithCause(errors.New("the drill")))
 	},
 	"uncoded": func() error { return candor.New(candor.Code{}, "") },
 	"silent":  func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
 	"cyclic": func() error {
-		return candor.New(candor.CodeKaizaInternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
+		return candor.New(kaizacode.InternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},
 	"panic_value": func() error { return throw(cyclic()) },
 	"huge": func() error {
 		huge := strings.Repeat("a huge cause ", 1<<16)
-		return candor.New(candor.CodeKaizaInternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
+		return candor.New(kaizacode.InternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
 	},
 	"invariant":       func() error { return brokenRule() },
 	"panic_invariant": func() error { return throw(brokenRule()) },
@@ -69,8 +71,8 @@ func drill() workbench.Tool {
 		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
 		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
 		Required: []string{"kind"},
-		Codes: []candor.Code{candor.CodeKaizaUnknownToolFailure, candor.CodeKaizaHashMismatch, candor.CodeKaizaInvariantViolation,
-			candor.CodeKaizaInsufficientPermissions},
+		Codes: []candor.Code{kaizacode.UnknownToolFailure, kaizacode.HashMismatch, kaizacode.InvariantViolation,
+			kaizacode.InsufficientPermissions},
 		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in struct {
 			Kind string `json:"kind"`
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 const previousProperty = `"previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned."}`
@@ -86,11 +87,11 @@ func (k *System) move(ctx context.Context, c *workbench.Call, in moveArgs) (work
 		return workbench.Reply{}, wrongValue("/to", "it is the name that the file has")
 	}
 	if d.folder.SameFile(p, to) {
-		return workbench.Reply{}, candor.New(candor.CodeKaizaFileAlreadyExists, p.String()+" and "+to.String()+" are one file on this file system.",
+		return workbench.Reply{}, candor.New(kaizacode.FileAlreadyExists, p.String()+" and "+to.String()+" are one file on this file system.",
 			candor.WithSuggestion("Move the file to a name that differs by more than upper and lower case, and from there to the name that you want."))
 	}
 	replaced, err := current(d, to, in.ReplacedHash, false)
-	if candor.CodeOf(err) == candor.CodeKaizaFileAlreadyExists {
+	if candor.CodeOf(err) == kaizacode.FileAlreadyExists {
 		err = candor.From(err).With(candor.WithSuggestion("Choose another name, or read the file under it and give its hash as replaced_hash to replace it."))
 	}
 	if err != nil {
@@ -103,7 +104,7 @@ func (k *System) move(ctx context.Context, c *workbench.Call, in moveArgs) (work
 
 // orMakeDirs adds the way out where only a folder is missing.
 func orMakeDirs(err error, given bool) error {
-	if candor.CodeOf(err) != candor.CodeKaizaPathNotFound || given {
+	if candor.CodeOf(err) != kaizacode.PathNotFound || given {
 		return err
 	}
 	return candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
@@ -134,7 +135,7 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 		return workbench.Reply{}, err
 	}
 	if p.String() == "." {
-		return workbench.Reply{}, candor.New(candor.CodeKaizaInvalidPath, "The path is the workspace itself, which cannot be deleted.",
+		return workbench.Reply{}, candor.New(kaizacode.InvalidPath, "The path is the workspace itself, which cannot be deleted.",
 			candor.WithSuggestion("Name a file or an empty folder in the workspace."))
 	}
 	if d.folder.IsFolder(p) {
@@ -146,7 +147,7 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 		return workbench.Reply{}, err
 	}
 	if in.PreviousHash == "" {
-		return workbench.Reply{}, candor.New(candor.CodeKaizaMissingRequiredField, "previous_hash is missing: a file is deleted only by who has read it.",
+		return workbench.Reply{}, candor.New(kaizacode.MissingRequiredField, "previous_hash is missing: a file is deleted only by who has read it.",
 			candor.WithIssues(candor.Issue{Path: "/previous_hash", Rule: "required", Message: `the key "previous_hash" is missing`}),
 			candor.WithSuggestion("Read the file and give its hash as previous_hash."))
 	}
@@ -177,7 +178,7 @@ func (k *System) mkdir(ctx context.Context, c *workbench.Call, in dirArgs) (work
 		return workbench.Reply{}, err
 	}
 	if d.folder.IsFolder(p) {
-		return workbench.Reply{}, candor.New(candor.CodeKaizaFileAlreadyExists, p.String()+" is a folder that exists already.",
+		return workbench.Reply{}, candor.New(kaizacode.FileAlreadyExists, p.String()+" is a folder that exists already.",
 			candor.WithSuggestion("Go on: the folder is there."))
 	}
 	ch.files = []workspace.Change{{Path: p, Folder: true, MakeDirs: true}}

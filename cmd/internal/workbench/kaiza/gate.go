@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // claims are the arguments that say who calls and for what. Every tool but begin_session takes them.
@@ -49,16 +50,16 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 		return nil
 	}
 	if c.Session == nil && c.Stray {
-		return candor.New(candor.CodeKaizaSessionNotInitialized, "The session that the call names is not known here, or is not that of its connection.",
+		return candor.New(kaizacode.SessionNotInitialized, "The session that the call names is not known here, or is not that of its connection.",
 			candor.WithOrigin(candor.PartyServer, false),
 			candor.WithSuggestion("Give the session_id that begin_session returned, or none where the connection is the session."))
 	}
 	if c.Session == nil {
-		return candor.New(candor.CodeKaizaSessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
+		return candor.New(kaizacode.SessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
 	}
 	claimed := claimsOf(c)
 	if role := text(claimed.Role); role != "" && kindOf(role) != kindOf(c.Session.Role) {
-		return candor.New(candor.CodeKaizaRoleMismatch, "", candor.WithDetails(map[string]any{"role": c.Session.Role}))
+		return candor.New(kaizacode.RoleMismatch, "", candor.WithDetails(map[string]any{"role": c.Session.Role}))
 	}
 	d, err := k.desk(c.Session)
 	if err != nil {
@@ -70,7 +71,7 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 		return lockedError(lock)
 	}
 	if slices.Contains(forbidden[kindOf(c.Session.Role)], c.Name) && (lock == nil || !reporting) {
-		return candor.New(candor.CodeKaizaUnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
+		return candor.New(kaizacode.UnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
 			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole(c.Session.Role)}))
 	}
 	return nil
@@ -81,7 +82,7 @@ func lockedError(l *Lock) *candor.Error {
 	if l.Invariant != "" {
 		details["invariant"] = l.Invariant
 	}
-	return candor.New(candor.CodeKaizaSessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details),
+	return candor.New(kaizacode.SessionLocked, "The session is locked because of "+l.Code+", and may only read and report.", candor.WithDetails(details),
 		candor.WithSuggestion("Write a failure report below "+reportsFolder+" with write_file, as .md, .txt or .json; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // guarded refuses a workspace in a folder that is guarded in the workspace around it, and in the folders of a git repository without
@@ -27,7 +28,7 @@ func (k *System) guarded(root string) error {
 	if found == "" {
 		return nil
 	}
-	return candor.New(candor.CodeKaizaBootstrapFailure, "A workspace may not be in "+found+", whose files are guarded.",
+	return candor.New(kaizacode.BootstrapFailure, "A workspace may not be in "+found+", whose files are guarded.",
 		candor.WithSuggestion("Choose the folder of the project as the workspace, or have the operator start the server with this folder as --root."),
 		candor.WithDetails(map[string]any{"reason": "guarded_folder", "folder": found}))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -129,7 +130,7 @@ func (r *Review) keptChanges() ([]workspace.Past, error) {
 	journals, err := workspace.UnfinishedPast(r.d.state)
 	kept, failed := workspace.History(r.d.state)
 	if err := errors.Join(err, failed); err != nil {
-		return nil, candor.New(candor.CodeKaizaFileReadFailed, "The history of the workspace could not be read.", candor.WithCause(err))
+		return nil, candor.New(kaizacode.FileReadFailed, "The history of the workspace could not be read.", candor.WithCause(err))
 	}
 	return append(journals, kept...), nil
 }
@@ -225,12 +226,12 @@ func findChange(all []PastChange, id string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return -1, candor.New(candor.CodeKaizaInvalidInputValue, "Several changes have an id that begins so.", candor.WithSuggestion("Give more of the id."))
+			return -1, candor.New(kaizacode.InvalidInputValue, "Several changes have an id that begins so.", candor.WithSuggestion("Give more of the id."))
 		}
 		found = i
 	}
 	if found < 0 {
-		return -1, candor.New(candor.CodeKaizaInvalidInputValue, "The workspace has no change with this id.",
+		return -1, candor.New(kaizacode.InvalidInputValue, "The workspace has no change with this id.",
 			candor.WithSuggestion("List the changes with candor workbench changes."))
 	}
 	return found, nil

@@ -20,6 +20,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/policy"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // The roles. A session has one, and keeps it.
@@ -116,13 +117,13 @@ func (k *System) tools() []workbench.Tool {
 // everywhere are the codes that any call can raise, and inSession those that any call but begin_session can.
 var (
 	everywhere = []candor.Code{
-		candor.CodeKaizaInvalidInputType, candor.CodeKaizaInvalidInputFormat, candor.CodeKaizaInvalidInputValue, candor.CodeKaizaMissingRequiredField,
-		candor.CodeKaizaSelfAuditFailure, candor.CodeKaizaAuditLogFailed, candor.CodeKaizaAuditLockFailed, candor.CodeKaizaInternalError,
+		kaizacode.InvalidInputType, kaizacode.InvalidInputFormat, kaizacode.InvalidInputValue, kaizacode.MissingRequiredField,
+		kaizacode.SelfAuditFailure, candor.CodeLedgerFailed, candor.CodeLedgerLocked, kaizacode.InternalError,
 		candor.CodeCancelled,
 	}
 	inSession = []candor.Code{
-		candor.CodeKaizaSessionNotInitialized, candor.CodeKaizaSessionLocked, candor.CodeKaizaRoleMismatch, candor.CodeKaizaUnauthorizedAction,
-		candor.CodeKaizaInvariantViolation, candor.CodeKaizaBootstrapFailure,
+		kaizacode.SessionNotInitialized, kaizacode.SessionLocked, kaizacode.RoleMismatch, kaizacode.UnauthorizedAction,
+		kaizacode.InvariantViolation, kaizacode.BootstrapFailure,
 	}
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
@@ -30,8 +31,8 @@ type Lock struct {
 
 // locking are the codes that lock: a rule was broken. Errors of files, paths and input never do.
 var locking = []candor.Code{
-	candor.CodeKaizaInvariantViolation, candor.CodeKaizaPolicyViolation, candor.CodeKaizaRustPolicyViolation,
-	candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanScopeViolation,
+	kaizacode.InvariantViolation, kaizacode.PolicyViolation, kaizacode.RustPolicyViolation,
+	kaizacode.PlanEnforcementFailed, kaizacode.PlanScopeViolation,
 }
 
 const locksFolder = "locks"
@@ -48,7 +49,7 @@ func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
 	if err != nil {
 		return // without a desk it can do nothing anyway
 	}
-	l := &Lock{Code: code.Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.Context().InvariantID,
+	l := &Lock{Code: code.Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.CallInfo().InvariantID,
 		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,7 +92,7 @@ func loadLock(state *os.Root, session string) (*Lock, error) {
 }
 
 func unreadableLock(session string) *Lock {
-	return &Lock{Code: candor.CodeKaizaInvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
+	return &Lock{Code: kaizacode.InvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
 }
 
 // locked returns why the desk is locked, nil if it is not.

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace, and
@@ -33,7 +34,7 @@ func (f *planFiles) ReadPlan(name string) ([]byte, error) {
 		return nil, err
 	}
 	file, err := f.d.folder.Read(p)
-	if c := candor.CodeOf(err); c == candor.CodeKaizaPathNotFound || c == candor.CodeKaizaFileNotFound {
+	if c := candor.CodeOf(err); c == kaizacode.PathNotFound || c == kaizacode.FileNotFound {
 		return nil, fs.ErrNotExist
 	}
 	return file.Content, err
@@ -74,7 +75,7 @@ func (f *planFiles) ListPlans() ([]string, error) {
 		return nil, err
 	}
 	names, err := f.d.folder.Names(p)
-	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+	if candor.CodeOf(err) == kaizacode.PathNotFound {
 		return nil, nil
 	}
 	return names, err
@@ -92,8 +93,8 @@ func (k *System) submitPlan() workbench.Tool {
 		About:    "Store a plan for a person to approve. It is named by the hash of its content.",
 		Input:    contentProperty,
 		Required: []string{"content"},
-		Codes: append([]candor.Code{candor.CodeKaizaFileWriteFailed, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions,
-			candor.CodeKaizaHashMismatch, candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanNotApproved}, pathCodes...),
+		Codes: append([]candor.Code{kaizacode.FileWriteFailed, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions,
+			kaizacode.HashMismatch, kaizacode.PlanEnforcementFailed, kaizacode.PlanNotApproved}, pathCodes...),
 		Run: workbench.Handle(k.submit),
 	}
 }
@@ -154,7 +155,7 @@ func (k *System) listPlans() workbench.Tool {
 	return workbench.Tool{
 		Name: "list_plans", Title: "List plans", ReadOnly: true, Idempotent: true,
 		About: "List the plans of the workspace with title, scope and whether they are approved.",
-		Codes: append([]candor.Code{candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
+		Codes: append([]candor.Code{kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
 		Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
 			d, err := k.at(c)
 			if err != nil {
@@ -179,8 +180,8 @@ func (k *System) readPlan() workbench.Tool {
 		About:    "Read a plan by its hash, or its first eight digits or more. Its content is hashed again.",
 		Input:    `{"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$"}}`,
 		Required: []string{"plan_hash"},
-		Codes: append([]candor.Code{candor.CodeKaizaPlanNotFound, candor.CodeKaizaPlanNotApproved, candor.CodeKaizaPlanEnforcementFailed,
-			candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
+		Codes: append([]candor.Code{kaizacode.PlanNotFound, kaizacode.PlanNotApproved, kaizacode.PlanEnforcementFailed,
+			kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
 		Run: workbench.Handle(func(_ context.Context, c *workbench.Call, in planName) (workbench.Reply, error) {
 			d, err := k.at(c)
 			if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 const pathProperty = `"path":{"type":"string","minLength":1,"maxLength":8192,"description":"Path in the workspace, relative to it."}`
 
 // pathCodes are what any path can lead to.
 var pathCodes = []candor.Code{
-	candor.CodeKaizaInvalidPath, candor.CodeKaizaPathNotFound, candor.CodeKaizaPathTraversalBlocked, candor.CodeKaizaOutsideWorkspace,
+	kaizacode.InvalidPath, kaizacode.PathNotFound, kaizacode.PathTraversalBlocked, kaizacode.OutsideWorkspace,
 }
 
 // maxReply bounds the text of one answer; a longer file is read in pieces.
@@ -42,7 +43,7 @@ func (k *System) readFile() workbench.Tool {
 "offset":{"type":"integer","minimum":0,"description":"First byte to return, instead of line and lines: for base64 and for long lines. next_offset in an answer leads on."},
 "encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are no text. Default utf-8."}}`,
 		Required: []string{"path"},
-		Codes: append([]candor.Code{candor.CodeKaizaFileNotFound, candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions},
+		Codes: append([]candor.Code{kaizacode.FileNotFound, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions},
 			pathCodes...),
 		Run: workbench.Handle(k.read),
 	}
@@ -101,7 +102,7 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 		return cutBytes(file.Content, in, about)
 	}
 	if !utf8.Valid(file.Content) {
-		return "", about, candor.New(candor.CodeKaizaFileReadFailed, about.Path+" is no text.", candor.WithSuggestion("Read it with encoding base64."))
+		return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is no text.", candor.WithSuggestion("Read it with encoding base64."))
 	}
 	lines := strings.SplitAfter(string(file.Content), "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -128,7 +129,7 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 }
 
 func tooLong(path string) error {
-	return candor.New(candor.CodeKaizaFileReadFailed, fmt.Sprintf("A line of %s is too long for one answer of %d bytes.", path, maxReply),
+	return candor.New(kaizacode.FileReadFailed, fmt.Sprintf("A line of %s is too long for one answer of %d bytes.", path, maxReply),
 		candor.WithSuggestion("Read the file in pieces, with offset 0 and then the next_offset of each answer, or search in it with search_files."))
 }
 
@@ -145,7 +146,7 @@ func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
 			end--
 		}
 		if !utf8.Valid(content[begin:end]) {
-			return "", about, candor.New(candor.CodeKaizaFileReadFailed, about.Path+" is no text from there on.",
+			return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is no text from there on.",
 				candor.WithSuggestion("Begin where a character does, at 0 or at the next_offset of an answer, or read it with encoding base64."))
 		}
 	}
@@ -179,7 +180,7 @@ func (k *System) listDir() workbench.Tool {
 		Input: `{` + pathProperty + `,
 "depth":{"type":"integer","minimum":1,"maximum":4,"description":"How many levels to list. Default 1."}}`,
 		Required: []string{"path"},
-		Codes:    append([]candor.Code{candor.CodeKaizaInsufficientPermissions, candor.CodeKaizaFileReadFailed}, pathCodes...),
+		Codes:    append([]candor.Code{kaizacode.InsufficientPermissions, kaizacode.FileReadFailed}, pathCodes...),
 		Run:      workbench.Handle(k.list),
 	}
 }
@@ -239,7 +240,7 @@ func (k *System) searchFiles() workbench.Tool {
 "glob":{"type":"string","maxLength":256,"description":"Only files that match, as in src/**/*.go. Without a slash, as in *.go, it is of names in any folder."},
 "max_matches":{"type":"integer","minimum":1,"maximum":1000,"description":"Default 100."}}`,
 		Required: []string{"pattern"},
-		Codes:    append([]candor.Code{candor.CodeKaizaFileReadFailed, candor.CodeKaizaInsufficientPermissions}, pathCodes...),
+		Codes:    append([]candor.Code{kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
 		Run:      workbench.Handle(k.search),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -58,7 +59,7 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 	}
 	defer state.Close() //nolint:errcheck // what is in it is on the disk
 	release, err := workspace.Lock(ctx, state, recoveryWait)
-	if candor.CodeOf(err) == candor.CodeKaizaAuditLockFailed {
+	if candor.CodeOf(err) == candor.CodeLedgerLocked {
 		return nil, nil
 	}
 	if err != nil {
@@ -103,11 +104,11 @@ func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]re
 func (k *System) clear(ctx context.Context, b recorder, d *desk) error {
 	found, err := k.putRight(ctx, b, d.state)
 	if err != nil {
-		return candor.New(candor.CodeKaizaFileWriteFailed, "What earlier changes have left in the state folder could not be read; nothing was changed.", candor.WithCause(err))
+		return candor.New(kaizacode.FileWriteFailed, "What earlier changes have left in the state folder could not be read; nothing was changed.", candor.WithCause(err))
 	}
 	for _, r := range found {
 		if r.State == string(workspace.Waiting) {
-			return candor.New(candor.CodeKaizaFileWriteFailed, "A change that a crash had interrupted could not be put right, and nothing may be changed before it is.",
+			return candor.New(kaizacode.FileWriteFailed, "A change that a crash had interrupted could not be put right, and nothing may be changed before it is.",
 				candor.WithSuggestion("Ask the operator to look at the log of the server."), candor.WithDetails(map[string]any{"interrupted": r}))
 		}
 	}

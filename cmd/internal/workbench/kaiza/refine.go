@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
@@ -15,7 +16,7 @@ func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 		e = workbench.Recode(e, own, wording(e, own))
 	}
 	claimed := claimsOf(c)
-	at := e.Context()
+	at := e.CallInfo()
 	if phase := text(claimed.PhaseID); phase != "" && at.PhaseID == "" {
 		e = e.With(candor.WithPhase(phase))
 	}
@@ -41,13 +42,13 @@ func inputCode(issues []candor.Issue) candor.Code {
 	has := func(match func(candor.Issue) bool) bool { return slices.ContainsFunc(issues, match) }
 	switch {
 	case len(issues) == 0 || has(func(i candor.Issue) bool { return i.Path == "" && i.Rule == "type" }):
-		return candor.CodeKaizaInvalidInputFormat
+		return kaizacode.InvalidInputFormat
 	case has(func(i candor.Issue) bool { return i.Rule == "required" }):
-		return candor.CodeKaizaMissingRequiredField
+		return kaizacode.MissingRequiredField
 	case has(func(i candor.Issue) bool { return i.Rule == "type" }):
-		return candor.CodeKaizaInvalidInputType
+		return kaizacode.InvalidInputType
 	}
-	return candor.CodeKaizaInvalidInputValue
+	return kaizacode.InvalidInputValue
 }
 
 // wording is the sentence of an error under another code. The envelope of this system has no place for issues, so that the sentence

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 type beginArgs struct {
@@ -26,7 +27,7 @@ func (k *System) beginSession() workbench.Tool {
 		Input: `{"workspace_root":{"type":"string","minLength":1,"maxLength":4096,"description":"Absolute path of an existing folder."},
 "role":{"type":"string","enum":["planner","executor","ANTIGRAVITY","WINDSURF"],"description":"The planner, also called ANTIGRAVITY, writes plans; the executor, also called WINDSURF, carries them out."}}`,
 		Required: []string{"workspace_root", "role"},
-		Codes:    []candor.Code{candor.CodeKaizaBootstrapFailure, candor.CodeKaizaSessionInitializationFailed, candor.CodeTooManySessions},
+		Codes:    []candor.Code{kaizacode.BootstrapFailure, kaizacode.SessionInitializationFailed, candor.CodeTooManySessions},
 		Run:      workbench.Handle(k.begin),
 	}
 }
@@ -72,7 +73,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 }
 
 func openAlready() error {
-	return candor.New(candor.CodeKaizaBootstrapFailure, "A session is open already.",
+	return candor.New(kaizacode.BootstrapFailure, "A session is open already.",
 		candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
 }
 
@@ -101,7 +102,7 @@ func (k *System) admits(root string) error {
 }
 
 func outsideRoot() error {
-	return candor.New(candor.CodeKaizaBootstrapFailure, "The workspace is not below the folder that this server was started for.",
+	return candor.New(kaizacode.BootstrapFailure, "The workspace is not below the folder that this server was started for.",
 		candor.WithSuggestion("Choose a workspace below the server's root, or have the operator start it with another --root."),
 		candor.WithDetails(map[string]any{"reason": "outside_root"}))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -126,7 +127,7 @@ func TestK8AnErrorOfAnotherKindKeepsItsCode(t *testing.T) {
 			}
 			c := newPlace(t).executor("--drill", "--dialect", name)
 			for kind, code := range map[string]candor.Code{
-				"legacy": candor.CodeKaizaHashMismatch, "wrapped": candor.CodeKaizaInsufficientPermissions, "invariant": candor.CodeKaizaInvariantViolation,
+				"legacy": kaizacode.HashMismatch, "wrapped": kaizacode.InsufficientPermissions, "invariant": kaizacode.InvariantViolation,
 			} {
 				a := c.drill(kind)
 				a.is(code.Symbol())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -34,10 +35,10 @@ func (r *Review) reverse(ctx context.Context, id string) (PastChange, []workspac
 	target := all[at]
 	switch {
 	case target.past == nil:
-		return target, nil, candor.New(candor.CodeKaizaFileReadFailed, "What was before this change is not kept any more.",
+		return target, nil, candor.New(kaizacode.FileReadFailed, "What was before this change is not kept any more.",
 			candor.WithSuggestion("Restore the files from a backup or from version control."))
 	case target.UndoneBy != "":
-		return target, nil, candor.New(candor.CodeKaizaInvalidInputValue, "The change is undone already, by "+target.UndoneBy+".",
+		return target, nil, candor.New(kaizacode.InvalidInputValue, "The change is undone already, by "+target.UndoneBy+".",
 			candor.WithSuggestion("To make it again, undo "+target.UndoneBy+"."))
 	}
 	back, differences, err := r.d.folder.Reverse(r.d.state, target.past)
@@ -46,11 +47,11 @@ func (r *Review) reverse(ctx context.Context, id string) (PastChange, []workspac
 		return target, nil, err
 	case len(differences) > 0:
 		target.Differences = differences
-		return target, nil, candor.New(candor.CodeKaizaHashMismatch, "The workspace is not as the change has left it: "+sinceThen(differences)+". Nothing was undone.",
+		return target, nil, candor.New(kaizacode.HashMismatch, "The workspace is not as the change has left it: "+sinceThen(differences)+". Nothing was undone.",
 			candor.WithDetails(map[string]any{"differences": differences}),
 			candor.WithSuggestion("Undo the later changes first, or edit the files by hand."))
 	case len(back) == 0:
-		return target, nil, candor.New(candor.CodeKaizaInvalidInputValue, "The change has changed nothing, so there is nothing to undo.")
+		return target, nil, candor.New(kaizacode.InvalidInputValue, "The change has changed nothing, so there is nothing to undo.")
 	}
 	return target, back, nil
 }
@@ -65,7 +66,7 @@ func chooseUndo(all []PastChange, id string) (int, error) {
 			return i, nil
 		}
 	}
-	return -1, candor.New(candor.CodeKaizaInvalidInputValue, "The workspace has no change that could be undone.")
+	return -1, candor.New(kaizacode.InvalidInputValue, "The workspace has no change that could be undone.")
 }
 
 // Undo puts the files of a change back as they were before, all of them or none, and returns the id under which that is recorded. It is an

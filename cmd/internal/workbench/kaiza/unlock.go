@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
@@ -28,7 +29,7 @@ func (r *Review) Locked() ([]LockedSession, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, candor.New(candor.CodeKaizaFileReadFailed, "The locks of the workspace could not be read.", candor.WithCause(err),
+		return nil, candor.New(kaizacode.FileReadFailed, "The locks of the workspace could not be read.", candor.WithCause(err),
 			candor.WithSuggestion("Look at the folder locks of the workspace in the state folder, and at its permissions."))
 	}
 	var all []LockedSession
@@ -80,12 +81,12 @@ func FindLocked(all []LockedSession, id string) (LockedSession, error) {
 	}
 	switch len(found) {
 	case 0:
-		return LockedSession{}, candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("The workspace has no locked session %q.", id),
+		return LockedSession{}, candor.New(kaizacode.InvalidInputValue, fmt.Sprintf("The workspace has no locked session %q.", id),
 			candor.WithSuggestion("List the locked sessions with candor workbench unlock --list; name another workspace with --root, and the server's folder with --state."))
 	case 1:
 		return found[0], nil
 	}
-	return LockedSession{}, candor.New(candor.CodeKaizaInvalidInputValue, "Several locked sessions have an id that begins so.",
+	return LockedSession{}, candor.New(kaizacode.InvalidInputValue, "Several locked sessions have an id that begins so.",
 		candor.WithSuggestion("Give more of the id."))
 }
 
@@ -99,7 +100,7 @@ const maxReason = 1 << 10
 func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason string) error {
 	for flag, text := range map[string]string{"--by": by, "--reason": reason} {
 		if len(text) > maxReason || strings.ContainsFunc(text, unicode.IsControl) {
-			return candor.New(candor.CodeKaizaInvalidInputValue, flag+" is longer than 1024 bytes, or holds a control character.",
+			return candor.New(kaizacode.InvalidInputValue, flag+" is longer than 1024 bytes, or holds a control character.",
 				candor.WithSuggestion("Give a shorter text without control characters."))
 		}
 	}
@@ -110,7 +111,7 @@ func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason str
 		about: map[string]any{"reason": reason, "locked_by": shown.Code, "ref": shown.Ref, "tool": shown.Tool, "locked_role": shown.Role, "locked_at": shown.At},
 		do: func(*plan.Store) error {
 			if now := r.lockedSession(shown.Session); now == nil || *now != shown {
-				return candor.New(candor.CodeKaizaInvalidInputValue, "The session is no longer locked, or is locked for another reason than the one shown.",
+				return candor.New(kaizacode.InvalidInputValue, "The session is no longer locked, or is locked for another reason than the one shown.",
 					candor.WithSuggestion("Look again with candor workbench unlock --list."))
 			}
 			if err := r.d.state.Rename(name, aside); err != nil {
@@ -143,6 +144,6 @@ func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason str
 }
 
 func notLifted(err error) error {
-	return candor.New(candor.CodeKaizaFileWriteFailed, "The lock could not be removed.", candor.WithCause(err),
+	return candor.New(kaizacode.FileWriteFailed, "The lock could not be removed.", candor.WithCause(err),
 		candor.WithSuggestion("Look at the folder locks of the workspace in the state folder, and at its permissions."))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/patch"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
 type writeArgs struct {
@@ -27,10 +28,10 @@ const planProperty = `"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$",
 
 // changeCodes are what a change can lead to.
 var changeCodes = append([]candor.Code{
-	candor.CodeKaizaInsufficientPermissions, candor.CodeKaizaFileNotFound, candor.CodeKaizaFileAlreadyExists, candor.CodeKaizaFileReadFailed,
-	candor.CodeKaizaFileWriteFailed, candor.CodeKaizaPatchInvalid, candor.CodeKaizaPatchApplyFailed, candor.CodeKaizaHashMismatch,
-	candor.CodeKaizaPlanNotFound, candor.CodeKaizaPlanNotApproved, candor.CodeKaizaPlanEnforcementFailed, candor.CodeKaizaPlanScopeViolation,
-	candor.CodeKaizaPolicyViolation, candor.CodeKaizaRustPolicyViolation, candor.CodeKaizaPreflightFailed,
+	kaizacode.InsufficientPermissions, kaizacode.FileNotFound, kaizacode.FileAlreadyExists, kaizacode.FileReadFailed,
+	kaizacode.FileWriteFailed, kaizacode.PatchInvalid, kaizacode.PatchApplyFailed, kaizacode.HashMismatch,
+	kaizacode.PlanNotFound, kaizacode.PlanNotApproved, kaizacode.PlanEnforcementFailed, kaizacode.PlanScopeViolation,
+	kaizacode.PolicyViolation, kaizacode.RustPolicyViolation, kaizacode.PreflightFailed,
 }, pathCodes...)
 
 func (k *System) writeFile() workbench.Tool {
@@ -83,7 +84,7 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	}
 	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report, Mode: modeWith(before, in.Executable)}}
 	done, err := k.finish(ctx, c, d, ch)
-	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound && !ch.files[0].MakeDirs {
+	if candor.CodeOf(err) == kaizacode.PathNotFound && !ch.files[0].MakeDirs {
 		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
 	}
 	return done, err
@@ -125,7 +126,7 @@ func (k *System) needsPlan(d *desk, ch *change) error {
 		ch.plan = ""
 		return nil
 	case ch.plan == "":
-		return candor.New(candor.CodeKaizaMissingRequiredField, "plan_hash is missing: a change needs an approved plan.",
+		return candor.New(kaizacode.MissingRequiredField, "plan_hash is missing: a change needs an approved plan.",
 			candor.WithIssues(candor.Issue{Path: "/plan_hash", Rule: "required", Message: `the key "plan_hash" is missing`}),
 			candor.WithSuggestion("Choose an approved plan with list_plans and give its hash as plan_hash."))
 	}
@@ -142,21 +143,21 @@ func current(d *desk, p workspace.Path, previous string, patching bool) (*worksp
 	file, err := d.folder.Read(p)
 	code := candor.CodeOf(err)
 	switch {
-	case code == candor.CodeKaizaFileNotFound || code == candor.CodeKaizaPathNotFound:
+	case code == kaizacode.FileNotFound || code == kaizacode.PathNotFound:
 		if previous != "" || patching {
 			return nil, err
 		}
 		return nil, nil //nolint:nilnil // there is no file, and none is needed
-	case code == candor.CodeKaizaFileReadFailed && !patching: // a folder, or nothing that could be replaced
-		return nil, candor.New(candor.CodeKaizaFileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
+	case code == kaizacode.FileReadFailed && !patching: // a folder, or nothing that could be replaced
+		return nil, candor.New(kaizacode.FileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
 			candor.WithSuggestion("List the folder and choose the name of a file, or a new name."))
 	case err != nil:
 		return nil, err
 	case previous == "" && !patching:
-		return nil, candor.New(candor.CodeKaizaFileAlreadyExists, p.String()+" exists already.",
+		return nil, candor.New(kaizacode.FileAlreadyExists, p.String()+" exists already.",
 			candor.WithSuggestion("Read the file and give its hash as previous_hash to replace it, or choose another name."))
 	case previous != "" && previous != file.Hash:
-		return nil, candor.New(candor.CodeKaizaHashMismatch, p.String()+" is not as it was when its hash was taken.")
+		return nil, candor.New(kaizacode.HashMismatch, p.String()+" is not as it was when its hash was taken.")
 	}
 	return &file, nil
 }
@@ -188,7 +189,7 @@ func patched(text string, before *workspace.File) ([]byte, error) {
 // wrongValue says in the sentence what is wrong: the envelope of this system has no place for issues.
 func wrongValue(path, message string) *candor.Error {
 	issue := candor.Issue{Path: path, Rule: "value", Message: message}
-	return candor.New(candor.CodeKaizaInvalidInputValue, sentence(candor.CodeKaizaInvalidInputValue, issue)+".", candor.WithIssues(issue))
+	return candor.New(kaizacode.InvalidInputValue, sentence(kaizacode.InvalidInputValue, issue)+".", candor.WithIssues(issue))
 }
 
 type patchArgs struct {
@@ -243,7 +244,7 @@ func patchOne(d *desk, f patch.File) (workspace.Change, error) {
 	}
 	if f.Kind == patch.Create {
 		_, err := current(d, p, "", false)
-		if candor.CodeOf(err) == candor.CodeKaizaFileAlreadyExists {
+		if candor.CodeOf(err) == kaizacode.FileAlreadyExists {
 			err = candor.From(err).With(candor.WithSuggestion("Give a patch of the file as it is, with its name after ---, or choose another name."))
 		}
 		if err != nil {

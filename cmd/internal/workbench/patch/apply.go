@@ -9,6 +9,7 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Apply returns the file as it is after the patch. old is empty where the patch creates the file, and the result is nil where it
@@ -151,5 +152,5 @@ func (f File) failed(details map[string]any, format string, args ...any) error {
 	for k, v := range details {
 		all[k] = v
 	}
-	return candor.New(candor.CodeKaizaPatchApplyFailed, "The patch does not fit the file: "+fmt.Sprintf(format, args...)+".", candor.WithDetails(all))
+	return candor.New(kaiza.PatchApplyFailed, "The patch does not fit the file: "+fmt.Sprintf(format, args...)+".", candor.WithDetails(all))
 }

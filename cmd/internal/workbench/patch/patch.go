@@ -13,6 +13,7 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // The bounds of a patch and of what it may make.
@@ -70,7 +71,7 @@ func ParseOne(text []byte) (File, error) {
 		return File{}, err
 	}
 	if len(files) != 1 || files[0].Kind != Change {
-		return File{}, candor.New(candor.CodeKaizaPatchInvalid, fmt.Sprintf("The patch is of %d files, and must change exactly one.", len(files)),
+		return File{}, candor.New(kaiza.PatchInvalid, fmt.Sprintf("The patch is of %d files, and must change exactly one.", len(files)),
 			candor.WithSuggestion("Use apply_patch for a patch that changes several files, creates or removes one."))
 	}
 	return files[0], nil
@@ -116,5 +117,5 @@ func invalid(line int, suggestion, format string, args ...any) error {
 	if suggestion != "" {
 		options = append(options, candor.WithSuggestion(suggestion))
 	}
-	return candor.New(candor.CodeKaizaPatchInvalid, message+": "+fmt.Sprintf(format, args...)+".", options...)
+	return candor.New(kaiza.PatchInvalid, message+": "+fmt.Sprintf(format, args...)+".", options...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/patch"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 const simple = "--- a/f.txt\n+++ b/f.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
@@ -107,7 +108,7 @@ func TestWhatIsNoPatchIsRefusedWithAdvice(t *testing.T) {
 	} {
 		files, err := patch.Parse([]byte(text))
 		e, ok := errors.AsType[*candor.Error](err)
-		if !ok || e.Code() != candor.CodeKaizaPatchInvalid || files != nil || !strings.Contains(e.Message(), want) || e.Suggestion() == "" || e.Validate() != nil {
+		if !ok || e.Code() != kaiza.PatchInvalid || files != nil || !strings.Contains(e.Message(), want) || e.Suggestion() == "" || e.Validate() != nil {
 			t.Errorf("%.60q: %v, wanted %q (%d files)", text, err, want, len(files))
 		}
 	}
@@ -159,7 +160,7 @@ func TestAPatchThatDoesNotFitSaysWhere(t *testing.T) {
 	} {
 		got, err := parse(t, c.text).Apply([]byte(c.old))
 		e, ok := errors.AsType[*candor.Error](err)
-		if !ok || got != nil || e.Code() != candor.CodeKaizaPatchApplyFailed || !strings.Contains(e.Message(), c.want) || !strings.Contains(e.Details().String(), c.details) {
+		if !ok || got != nil || e.Code() != kaiza.PatchApplyFailed || !strings.Contains(e.Message(), c.want) || !strings.Contains(e.Details().String(), c.details) {
 			t.Errorf("%s: %v %v", name, err, e.Details())
 		}
 		if text, _ := e.MarshalJSON(); bytes.Contains(text, []byte(secret)) {
@@ -177,12 +178,12 @@ func FuzzParseAndApply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, old []byte) {
 		files, err := patch.Parse(text)
-		if e, ok := errors.AsType[*candor.Error](err); err != nil && (!ok || e.Code() != candor.CodeKaizaPatchInvalid) {
+		if e, ok := errors.AsType[*candor.Error](err); err != nil && (!ok || e.Code() != kaiza.PatchInvalid) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
 			out, err := file.Apply(old)
-			if e, ok := errors.AsType[*candor.Error](err); err != nil && (!ok || e.Code() != candor.CodeKaizaPatchApplyFailed) {
+			if e, ok := errors.AsType[*candor.Error](err); err != nil && (!ok || e.Code() != kaiza.PatchApplyFailed) {
 				t.Fatal(err)
 			}
 			if err == nil && file.Kind != patch.Delete && bytes.Count(out, []byte("\n")) > bytes.Count(old, []byte("\n"))+file.Added+1 {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
@@ -83,14 +84,14 @@ var digest = lazyregexp.New(`^[0-9a-f]{16,64}$`)
 func (a *Approvals) Approve(record Approval) error {
 	record.Version, record.At = approvalVersion, record.At.UTC()
 	if err := record.check(record.Root, record.Plan); err != nil {
-		return candor.New(candor.CodeKaizaInvalidInputValue, "The approval is not complete: "+err.Error()+".", candor.WithPlan(record.Plan))
+		return candor.New(kaiza.InvalidInputValue, "The approval is not complete: "+err.Error()+".", candor.WithPlan(record.Plan))
 	}
 	text, err := json.MarshalIndent(record, "", "  ")
 	if err == nil {
 		err = a.write(record.Root, record.Plan, append(text, '\n'))
 	}
 	if err != nil {
-		return candor.New(candor.CodeKaizaFileWriteFailed, "The approval could not be recorded.", candor.WithPlan(record.Plan), candor.WithCause(err))
+		return candor.New(kaiza.FileWriteFailed, "The approval could not be recorded.", candor.WithPlan(record.Plan), candor.WithCause(err))
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 		err = a.sync(recordFolder(root))
 	}
 	if err != nil {
-		return true, candor.New(candor.CodeKaizaFileWriteFailed, "The approval could not be taken back.", candor.WithPlan(plan), candor.WithCause(err))
+		return true, candor.New(kaiza.FileWriteFailed, "The approval could not be taken back.", candor.WithPlan(plan), candor.WithCause(err))
 	}
 	return true, nil
 }

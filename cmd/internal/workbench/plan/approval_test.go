@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 var (
@@ -54,7 +54,7 @@ func TestApprovalIsOfOnePlanInOneWorkspace(t *testing.T) {
 	}
 	for _, c := range [][2]string{{there, hash}, {here, other}, {"", hash}, {here, ""}, {"../" + here, hash}, {here, "../" + hash}} {
 		_, err := a.Lookup(c[0], c[1])
-		if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" {
+		if e := told(t, err, kaiza.PlanNotApproved); detail[string](t, e, "reason") != "no_record" {
 			t.Errorf("%v: %s", c, e.Details())
 		}
 	}
@@ -78,7 +78,7 @@ func TestRevokedApprovalIsGone(t *testing.T) {
 		t.Fatal(existed, err)
 	}
 	_, err := a.Lookup(here, hash)
-	refused(t, err, candor.CodeKaizaPlanNotApproved)
+	refused(t, err, kaiza.PlanNotApproved)
 	if existed, err := a.Revoke(here, hash); existed || err != nil {
 		t.Errorf("revoked twice: %v, %v", existed, err)
 	}
@@ -93,7 +93,7 @@ func TestIncompleteApprovalIsNotRecorded(t *testing.T) {
 	} {
 		r := record(plan.Hash([]byte(name)))
 		spoil(&r)
-		refused(t, a.Approve(r), candor.CodeKaizaInvalidInputValue)
+		refused(t, a.Approve(r), kaiza.InvalidInputValue)
 	}
 	if list, err := a.List(here); len(list) > 0 || err != nil {
 		t.Errorf("recorded: %v, %v", list, err)
@@ -140,7 +140,7 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := a.Lookup(here, hash)
-			if e := told(t, err, candor.CodeKaizaPlanNotApproved); !strings.Contains(e.Message(), "its folder") {
+			if e := told(t, err, kaiza.PlanNotApproved); !strings.Contains(e.Message(), "its folder") {
 				t.Errorf("told as %v", e)
 			}
 			if err := os.Chmod(folder, 0o700); err != nil {
@@ -174,7 +174,7 @@ func damaged(t *testing.T, hash, words string, spoil func(file string) error) {
 		t.Fatal(err)
 	}
 	_, err := a.Lookup(here, hash)
-	e := told(t, err, candor.CodeKaizaPlanNotApproved)
+	e := told(t, err, kaiza.PlanNotApproved)
 	if detail[string](t, e, "reason") != "bad_record" || !strings.Contains(e.Message(), "damaged: ") || !strings.Contains(e.Message(), words) || strings.Contains(e.Message(), dir) {
 		t.Errorf("told as %v, %s", e, e.Details())
 	}

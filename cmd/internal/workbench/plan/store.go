@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Files is the folder of plans, as a workspace offers it. Names are names of files in [Folder], without it.
@@ -47,7 +48,7 @@ func NewStore(files Files, approvals *Approvals, root string) *Store {
 // details.issues, as many as there is room for.
 func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 	if p, issues := Parse(content); p == nil {
-		return "", false, candor.New(candor.CodeKaizaInvalidInputValue, "The plan has errors.",
+		return "", false, candor.New(kaiza.InvalidInputValue, "The plan has errors.",
 			candor.WithDetails(map[string]any{"issues": worst(issues), "count": len(issues)}),
 			candor.WithSuggestion("Mend the issues in details and submit the plan again; lint_plan shows them without submitting."))
 	}
@@ -62,7 +63,7 @@ func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 		status = StatusApproved
 	}
 	if err := s.files.WritePlan(Name(hash), Render(content, hash, status)); err != nil {
-		return hash, false, otherwise(err, candor.CodeKaizaFileWriteFailed, "The plan could not be stored.", hash)
+		return hash, false, otherwise(err, kaiza.FileWriteFailed, "The plan could not be stored.", hash)
 	}
 	return hash, false, nil
 }
@@ -148,7 +149,7 @@ func (s *Store) Approvable(hash string) (string, error) {
 	}
 	records, err := s.approvals.List(s.root)
 	if err != nil {
-		return "", otherwise(err, candor.CodeKaizaFileReadFailed, "The approvals could not be listed.", "")
+		return "", otherwise(err, kaiza.FileReadFailed, "The approvals could not be listed.", "")
 	}
 	for _, record := range records {
 		if strings.HasPrefix(record.Plan, hash) && !slices.Contains(found, record.Plan) {
@@ -162,7 +163,7 @@ func (s *Store) Approvable(hash string) (string, error) {
 func (s *Store) mark(stored Stored, status Status) (Stored, error) {
 	if stored.Status != status {
 		if err := s.files.WritePlan(Name(stored.Hash), Render(stored.Body, stored.Hash, status)); err != nil {
-			return Stored{}, otherwise(err, candor.CodeKaizaFileWriteFailed, "The header of the plan could not be written.", stored.Hash)
+			return Stored{}, otherwise(err, kaiza.FileWriteFailed, "The header of the plan could not be written.", stored.Hash)
 		}
 	}
 	return s.Load(stored.Hash)
@@ -201,13 +202,13 @@ func (s *Store) resolve(hash string) (string, error) {
 // beginning returns the hashes of the files whose hash begins so.
 func (s *Store) beginning(hash string) (found []string, err error) {
 	if fullHash.MatchString(hash) { // the file itself tells, however many there are, and though the folder may not be listed
-		if _, err := s.file(hash); codeOf(err) != candor.CodeKaizaPlanNotFound {
+		if _, err := s.file(hash); codeOf(err) != kaiza.PlanNotFound {
 			found = []string{hash}
 		}
 		return found, nil
 	}
 	if len(hash) < MinPrefix || len(hash) > 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return nil, candor.New(candor.CodeKaizaInvalidInputFormat, "This is not the hash of a plan.",
+		return nil, candor.New(kaiza.InvalidInputFormat, "This is not the hash of a plan.",
 			candor.WithSuggestion(fmt.Sprintf("Give the 64 digits of the hash, or at least the first %d of them.", MinPrefix)))
 	}
 	names, err := s.names()
@@ -226,12 +227,12 @@ func (s *Store) beginning(hash string) (found []string, err error) {
 func only(hash string, found []string) (string, error) {
 	switch len(found) {
 	case 0:
-		return "", candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithDetails(map[string]any{"plan": hash}))
+		return "", candor.New(kaiza.PlanNotFound, "", candor.WithDetails(map[string]any{"plan": hash}))
 	case 1:
 		return found[0], nil
 	default:
 		slices.Sort(found)
-		return "", candor.New(candor.CodeKaizaInvalidInputValue, "Several plans have a hash that begins so.",
+		return "", candor.New(kaiza.InvalidInputValue, "Several plans have a hash that begins so.",
 			candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
 	}
 }
@@ -243,7 +244,7 @@ func (s *Store) names() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, otherwise(err, candor.CodeKaizaFileReadFailed, "The plans could not be listed.", "")
+		return nil, otherwise(err, kaiza.FileReadFailed, "The plans could not be listed.", "")
 	}
 	names = slices.Clone(names)
 	slices.Sort(names)
@@ -263,10 +264,10 @@ func (s *Store) read(hash string) (Stored, error) {
 func (s *Store) file(hash string) ([]byte, error) {
 	file, err := s.files.ReadPlan(Name(hash))
 	if absent(err) {
-		return nil, candor.New(candor.CodeKaizaPlanNotFound, "", candor.WithPlan(hash), candor.WithDetails(map[string]any{"plan": hash}))
+		return nil, candor.New(kaiza.PlanNotFound, "", candor.WithPlan(hash), candor.WithDetails(map[string]any{"plan": hash}))
 	}
 	if err != nil {
-		return nil, otherwise(err, candor.CodeKaizaFileReadFailed, "The plan could not be read.", hash)
+		return nil, otherwise(err, kaiza.FileReadFailed, "The plan could not be read.", hash)
 	}
 	return file, nil
 }
@@ -308,13 +309,13 @@ func (s Stored) wasApproved() bool {
 // absent reports whether an error means that there is no such file.
 func absent(err error) bool {
 	code := codeOf(err)
-	return code == candor.CodeKaizaFileNotFound || code == candor.CodeKaizaPathNotFound || errors.Is(err, fs.ErrNotExist)
+	return code == kaiza.FileNotFound || code == kaiza.PathNotFound || errors.Is(err, fs.ErrNotExist)
 }
 
 // isPlanError reports whether what lies under a hash is no whole plan, rather than that nobody could look.
 func isPlanError(err error) bool {
 	code := codeOf(err)
-	return code == candor.CodeKaizaPlanNotFound || code == candor.CodeKaizaPlanNotApproved || code == candor.CodeKaizaPlanEnforcementFailed
+	return code == kaiza.PlanNotFound || code == kaiza.PlanNotApproved || code == kaiza.PlanEnforcementFailed
 }
 
 // codeOf is the code of an error that carries one itself.

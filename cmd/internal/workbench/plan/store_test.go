@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // memory is a folder of plans. A nil file cannot be read, like a link out of the workspace.
@@ -24,7 +25,7 @@ func (m memory) ReadPlan(name string) ([]byte, error) {
 		return nil, fmt.Errorf("open %s: %w", name, fs.ErrNotExist)
 	}
 	if file == nil {
-		return nil, candor.New(candor.CodeKaizaOutsideWorkspace, "")
+		return nil, candor.New(kaiza.OutsideWorkspace, "")
 	}
 	return file, nil
 }
@@ -67,7 +68,7 @@ func approve(t *testing.T, s *plan.Store, hash string, at time.Time) {
 func TestApprovedPlanAllowsWhatItCovers(t *testing.T) {
 	s, files, _ := desk(t)
 	hash := submit(t, s, greeting)
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "no_record" || !strings.Contains(e.Suggestion(), hash) {
+	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "no_record" || !strings.Contains(e.Suggestion(), hash) {
 		t.Errorf("told as %v, %s, %s", e, e.Details(), e.Suggestion())
 	}
 	approve(t, s, hash, noon)
@@ -79,15 +80,15 @@ func TestApprovedPlanAllowsWhatItCovers(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	e := told(t, s.Enforce(hash, "source/a"), candor.CodeKaizaPlanScopeViolation)
+	e := told(t, s.Enforce(hash, "source/a"), kaiza.PlanScopeViolation)
 	if detail[string](t, e, "nearest") != "src/**" || !slices.Equal(detail[[]string](t, e, "scope"), []string{"src/**", "README.md"}) || !strings.Contains(e.Suggestion(), "src/**") {
 		t.Errorf("told as %s, %s", e.Details(), e.Suggestion())
 	}
-	if e.Context().PlanHash != hash || e.Context().PhaseID != "PHASE_1" {
-		t.Errorf("about %+v", e.Context())
+	if e.CallInfo().PlanHash != hash || e.CallInfo().PhaseID != "PHASE_1" {
+		t.Errorf("about %+v", e.CallInfo())
 	}
-	refused(t, s.Enforce(hash, "docs/plans/x.md"), candor.CodeKaizaPlanScopeViolation)
-	refused(t, s.Enforce(plan.Hash([]byte("other")), "src/a"), candor.CodeKaizaPlanNotFound)
+	refused(t, s.Enforce(hash, "docs/plans/x.md"), kaiza.PlanScopeViolation)
+	refused(t, s.Enforce(plan.Hash([]byte("other")), "src/a"), kaiza.PlanNotFound)
 }
 
 func TestRevokedPlanAllowsNothing(t *testing.T) {
@@ -98,9 +99,9 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 	if stored, err := s.Revoke(hash[:8]); err != nil || stored.Approved() || stored.Status != plan.StatusProposed {
 		t.Fatalf("%+v, %v", stored, err)
 	}
-	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved)
+	refused(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved)
 	files[plan.Name(hash)] = approved // somebody puts the old file back
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
+	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
 		t.Errorf("details %s", e.Details())
 	}
 }
@@ -115,7 +116,7 @@ func TestPlanThatIsThereHidesNoneThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Revoke(hash[:8])
-	if e := told(t, err, candor.CodeKaizaInvalidInputValue); len(detail[[]string](t, e, "plans")) != 2 {
+	if e := told(t, err, kaiza.InvalidInputValue); len(detail[[]string](t, e, "plans")) != 2 {
 		t.Errorf("details %s", e.Details())
 	}
 	for _, name := range []string{hash, hash[:61], gone, gone[:61], strings.ToUpper(gone)} {
@@ -128,7 +129,7 @@ func TestPlanThatIsThereHidesNoneThatIsGone(t *testing.T) {
 	}
 	delete(files, plan.Name(hash))
 	_, err = s.Approvable(hash[:8])
-	refused(t, err, candor.CodeKaizaInvalidInputValue)
+	refused(t, err, kaiza.InvalidInputValue)
 	if _, err := s.Revoke(gone); err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +143,11 @@ func TestPlanIsHashedOnEveryUse(t *testing.T) {
 	hash := submit(t, s, greeting)
 	approve(t, s, hash, noon)
 	files[plan.Name(hash)] = bytes.Replace(files[plan.Name(hash)], []byte("src/**"), []byte("**/**"), 1)
-	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanEnforcementFailed)
+	refused(t, s.Enforce(hash, "src/a"), kaiza.PlanEnforcementFailed)
 	_, err := s.Load(hash)
-	refused(t, err, candor.CodeKaizaPlanEnforcementFailed)
+	refused(t, err, kaiza.PlanEnforcementFailed)
 	_, err = s.Approve(hash, "ann", "", noon)
-	refused(t, err, candor.CodeKaizaPlanEnforcementFailed)
+	refused(t, err, kaiza.PlanEnforcementFailed)
 
 	// The whole content again mends it, and the approval was of that content.
 	if again, existed, err := s.Submit([]byte(greeting)); again != hash || existed || err != nil {
@@ -164,7 +165,7 @@ func TestForgedHeaderIsNotAnApproval(t *testing.T) {
 	if err := a.Approve(plan.Approval{Plan: hash, Root: there, By: "ann", At: noon}); err != nil { // approved, but somewhere else
 		t.Fatal(err)
 	}
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
+	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
 		t.Errorf("details %s", e.Details())
 	}
 	list, err := s.List()
@@ -179,7 +180,7 @@ func TestRecordWithoutHeaderIsCompletedByApprovingAgain(t *testing.T) {
 	if err := a.Approve(record(hash)); err != nil { // and then the power failed
 		t.Fatal(err)
 	}
-	if e := told(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "unmarked" {
+	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "unmarked" {
 		t.Errorf("details %s", e.Details())
 	}
 	approve(t, s, hash, noon)
@@ -199,12 +200,12 @@ func TestSubmittingTwiceChangesNothing(t *testing.T) {
 func TestPlanWithErrorsIsNotStored(t *testing.T) {
 	s, files, _ := desk(t)
 	_, _, err := s.Submit(with("titel: x\nscope:\n  - ../a"))
-	e := told(t, err, candor.CodeKaizaInvalidInputValue)
+	e := told(t, err, kaiza.InvalidInputValue)
 	if issues := detail[[]plan.Issue](t, e, "issues"); len(issues) != 3 || issues[1].Line != 2 || issues[1].Rule != "unknown-key" {
 		t.Errorf("details %s", e.Details())
 	}
 	_, _, err = s.Submit([]byte(greeting + strings.Repeat("\x01\n", 5000)))
-	if issues := detail[[]plan.Issue](t, told(t, err, candor.CodeKaizaInvalidInputValue), "issues"); len(issues) == 0 {
+	if issues := detail[[]plan.Issue](t, told(t, err, kaiza.InvalidInputValue), "issues"); len(issues) == 0 {
 		t.Error("many issues leave none")
 	}
 	if len(files) > 0 {
@@ -222,13 +223,13 @@ func TestPlanIsFoundByTheBeginningOfItsHash(t *testing.T) {
 	}
 	for _, name := range []string{"", hash[:7], "../" + hash, hash + "0", "zzzzzzzz", hash[:8] + "*"} {
 		_, err := s.Load(name)
-		refused(t, err, candor.CodeKaizaInvalidInputFormat)
+		refused(t, err, kaiza.InvalidInputFormat)
 	}
 	_, err := s.Load("00000000")
-	refused(t, err, candor.CodeKaizaPlanNotFound)
+	refused(t, err, kaiza.PlanNotFound)
 	files[plan.Name(hash[:60]+"0000")] = []byte("a twin")
 	_, err = s.Load(hash[:8])
-	refused(t, err, candor.CodeKaizaInvalidInputValue)
+	refused(t, err, kaiza.InvalidInputValue)
 }
 
 func TestListTellsProblemsPlanByPlan(t *testing.T) {
@@ -284,19 +285,19 @@ func TestFolderThatFailsKeepsItsCode(t *testing.T) {
 	a, _ := state(t)
 	hash := plan.Hash([]byte(greeting))
 	s := plan.NewStore(broken{errors.New("disk on fire")}, a, here)
-	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaFileReadFailed)
+	refused(t, s.Enforce(hash, "src/a"), kaiza.FileReadFailed)
 	_, err := s.List()
-	refused(t, err, candor.CodeKaizaFileReadFailed)
-	s = plan.NewStore(broken{candor.New(candor.CodeKaizaOutsideWorkspace, "")}, a, here)
-	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaOutsideWorkspace)
+	refused(t, err, kaiza.FileReadFailed)
+	s = plan.NewStore(broken{candor.New(kaiza.OutsideWorkspace, "")}, a, here)
+	refused(t, s.Enforce(hash, "src/a"), kaiza.OutsideWorkspace)
 	_, _, err = s.Submit([]byte(greeting))
-	refused(t, err, candor.CodeKaizaOutsideWorkspace)
+	refused(t, err, kaiza.OutsideWorkspace)
 
-	s = plan.NewStore(broken{candor.New(candor.CodeKaizaPathNotFound, "")}, a, here)
+	s = plan.NewStore(broken{candor.New(kaiza.PathNotFound, "")}, a, here)
 	if list, err := s.List(); err != nil || len(list.Plans) > 0 {
 		t.Errorf("no folder: %+v, %v", list, err)
 	}
-	refused(t, s.Enforce(hash, "src/a"), candor.CodeKaizaPlanNotFound)
+	refused(t, s.Enforce(hash, "src/a"), kaiza.PlanNotFound)
 }
 
 func TestPreviousIsTheLastApprovedPlan(t *testing.T) {

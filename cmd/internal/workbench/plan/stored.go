@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/near"
 )
@@ -67,7 +68,7 @@ func (s Stored) Enforce(path string) error {
 		details["reason"] = "named_only"
 		suggestion = fmt.Sprintf("Have a plan approved whose scope names %q: other programs obey what is in it, so that a wildcard does not cover it.", name)
 	}
-	return candor.New(candor.CodeKaizaPlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
+	return candor.New(kaiza.PlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
 		candor.WithDetails(details), candor.WithSuggestion(suggestion))
 }
 
@@ -158,7 +159,7 @@ func Render(body []byte, hash string, status Status) []byte {
 func Read(file []byte, name string) (Stored, error) {
 	named := hashOfName(name)
 	if named == "" {
-		return Stored{}, candor.New(candor.CodeKaizaPlanNotFound, "The name is not that of a plan.", candor.WithDetails(map[string]any{"reason": "name"}))
+		return Stored{}, candor.New(kaiza.PlanNotFound, "The name is not that of a plan.", candor.WithDetails(map[string]any{"reason": "name"}))
 	}
 	if len(file) > MaxFile {
 		return Stored{}, notApproved(named, "size", "The file is larger than a plan can be.")
@@ -196,7 +197,7 @@ func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 	if len(issues) > 0 {
 		details["issues"] = worst(issues)
 	}
-	e := candor.New(candor.CodeKaizaPlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
+	e := candor.New(kaiza.PlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
 	if slices.Contains(approvable, reason) {
 		e = e.With(candor.WithSuggestion("Ask a person to review and approve the plan: candor workbench approve " + cut(hash, 64)))
 	}
@@ -217,7 +218,7 @@ func changed(named, headed, hashed string) *candor.Error {
 	case headed == hashed:
 		differs = differs[:1]
 	}
-	return candor.New(candor.CodeKaizaPlanEnforcementFailed, "", candor.WithPlan(named), candor.WithDetails(map[string]any{
+	return candor.New(kaiza.PlanEnforcementFailed, "", candor.WithPlan(named), candor.WithDetails(map[string]any{
 		"reason": "hash", "differs": differs, "file_name": named, "header": headed, "content": hashed,
 	}))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // refused expects a call to be refused with this code.
@@ -57,7 +58,7 @@ func TestRenderedPlanReadsBack(t *testing.T) {
 			if s.Approved() {
 				t.Error("a header alone approves a plan")
 			}
-			refused(t, s.Enforce("src/a"), candor.CodeKaizaPlanNotApproved)
+			refused(t, s.Enforce("src/a"), kaiza.PlanNotApproved)
 		}
 	}
 }
@@ -72,7 +73,7 @@ func TestHeaderWithoutHashOrStatusIsNotApproved(t *testing.T) {
 		"<!-- KAIZA_PLAN_HASH: " + hash + " STATUS: APPROVED --> x": "status",
 	} {
 		_, err := plan.Read([]byte(first+"\n"+greeting), plan.Name(hash))
-		if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != reason {
+		if e := told(t, err, kaiza.PlanNotApproved); detail[string](t, e, "reason") != reason {
 			t.Errorf("%q: %s, want %s", first, e.Details(), reason)
 		}
 	}
@@ -92,12 +93,12 @@ func TestChangedPlanSaysWhichHashDiffers(t *testing.T) {
 		{plan.Render(body, other, plan.StatusApproved), plan.Name(third), []string{"file_name", "header", "content"}},
 	} {
 		_, err := plan.Read(c.file, c.name)
-		e := told(t, err, candor.CodeKaizaPlanEnforcementFailed)
+		e := told(t, err, kaiza.PlanEnforcementFailed)
 		if got := detail[[]string](t, e, "differs"); !slices.Equal(got, c.differs) {
 			t.Errorf("differs %v, want %v", got, c.differs)
 		}
-		if e.Context().PlanHash+".md" != c.name {
-			t.Errorf("the error is about plan %q", e.Context().PlanHash)
+		if e.CallInfo().PlanHash+".md" != c.name {
+			t.Errorf("the error is about plan %q", e.CallInfo().PlanHash)
 		}
 	}
 }
@@ -106,15 +107,15 @@ func TestFileThatCannotBeAPlanIsRefused(t *testing.T) {
 	hash := plan.Hash([]byte(greeting))
 	for _, name := range []string{"", "README.md", hash, hash + ".MD", strings.ToUpper(hash) + ".md", "../" + hash + ".md", hash[:63] + ".md"} {
 		_, err := plan.Read(plan.Render([]byte(greeting), hash, plan.StatusApproved), name)
-		refused(t, err, candor.CodeKaizaPlanNotFound)
+		refused(t, err, kaiza.PlanNotFound)
 	}
 	junk := []byte("no plan\n")
 	_, err := plan.Read(plan.Render(junk, plan.Hash(junk), plan.StatusApproved), plan.Name(plan.Hash(junk)))
-	if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "lint" {
+	if e := told(t, err, kaiza.PlanNotApproved); detail[string](t, e, "reason") != "lint" {
 		t.Errorf("details %s", e.Details())
 	}
 	_, err = plan.Read(bytes.Repeat([]byte("x"), plan.MaxFile+1), plan.Name(hash))
-	if e := told(t, err, candor.CodeKaizaPlanNotApproved); detail[string](t, e, "reason") != "size" {
+	if e := told(t, err, kaiza.PlanNotApproved); detail[string](t, e, "reason") != "size" {
 		t.Errorf("details %s", e.Details())
 	}
 }

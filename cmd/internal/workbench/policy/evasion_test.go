@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/policy"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // TestRustCodeInDisguiseIsRefused writes what rustc compiles all the same.
@@ -37,7 +37,7 @@ func TestRustCodeInDisguiseIsRefused(t *testing.T) {
 		"[#[cfg(test)] a, b.unwrap()]; f();":            "RUST_NO_UNWRAP",
 	} {
 		e := check(t, policy.Default(), "src/a.rs", "", code)
-		if e == nil || e.Code() != candor.CodeKaizaRustPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"`+rule+`"`) {
+		if e == nil || e.Code() != kaiza.RustPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"`+rule+`"`) {
 			t.Errorf("%q: %v", code, e)
 		}
 	}

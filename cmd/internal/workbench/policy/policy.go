@@ -15,6 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // MaxFile is how large a file may be to be judged; a larger one is refused.
@@ -60,7 +61,7 @@ func Default() *Policy {
 // nothing of the content. A file that is too large to be judged is INVALID_INPUT_VALUE, which breaks no rule.
 func (p *Policy) Check(path string, before, after []byte) error {
 	if len(after) > MaxFile {
-		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("The file would be larger than %d MiB.", MaxFile>>20),
+		return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("The file would be larger than %d MiB.", MaxFile>>20),
 			candor.WithDetails(map[string]any{"rule": "FILE_SIZE", "file": path}), candor.WithSuggestion("Split the content into smaller files."))
 	}
 	if len(before) > MaxFile {
@@ -167,9 +168,9 @@ func violation(path string, found []finding) error {
 		issues = append(issues, i)
 	}
 	first := found[0]
-	code := candor.CodeKaizaPolicyViolation
+	code := kaiza.PolicyViolation
 	if first.rule.rust {
-		code = candor.CodeKaizaRustPolicyViolation
+		code = kaiza.RustPolicyViolation
 	}
 	options := []candor.Option{candor.WithDetails(struct {
 		Rule   string  `json:"rule"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/policy"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func check(t *testing.T, p *policy.Policy, path, before, after string) *candor.Error {
@@ -46,7 +47,7 @@ func TestRustCodeThatPanicsIsRefused(t *testing.T) {
 		"let r = 1; let s = for_r\"x\"; todo!()":                            "RUST_NO_TODO",
 	} {
 		e := check(t, policy.Default(), "src/a.rs", "", code)
-		if e == nil || e.Code() != candor.CodeKaizaRustPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"`+rule+`"`) || e.Suggestion() == "" {
+		if e == nil || e.Code() != kaiza.RustPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"`+rule+`"`) || e.Suggestion() == "" {
 			t.Errorf("%q: %v", code, e)
 		}
 		if e := check(t, policy.Default(), "src/a.txt", "", code); e != nil {
@@ -98,7 +99,7 @@ func TestSecretsAreRefusedAndNotRepeated(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("a1B2", 9)
 	for text, line := range map[string]string{"a\nkey = " + secret + "\n": `"line":2`, "a\n-----BEGIN " + "PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END " + "PRIVATE KEY-----\n": `"line":3`} {
 		e := check(t, policy.Default(), "a.py", "a\n", text)
-		if e == nil || e.Code() != candor.CodeKaizaPolicyViolation || !strings.Contains(e.Details().String(), `"rule":"NO_SECRETS"`) || !strings.Contains(e.Details().String(), line) {
+		if e == nil || e.Code() != kaiza.PolicyViolation || !strings.Contains(e.Details().String(), `"rule":"NO_SECRETS"`) || !strings.Contains(e.Details().String(), line) {
 			t.Fatalf("%v %v", e, e.Details())
 		}
 		if out, _ := e.MarshalJSON(); strings.Contains(string(out), secret) || strings.Contains(string(out), "MIIE") {
@@ -161,7 +162,7 @@ func TestAFileSaysWhatIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", path, e)
 		}
 	}
-	if e := check(t, p, "a.rs", "", "a.unwrap(); b.clone()\r\n"); e == nil || e.Code() != candor.CodeKaizaRustPolicyViolation || !strings.Contains(e.Details().String(), `"count":1`) {
+	if e := check(t, p, "a.rs", "", "a.unwrap(); b.clone()\r\n"); e == nil || e.Code() != kaiza.RustPolicyViolation || !strings.Contains(e.Details().String(), `"count":1`) {
 		t.Errorf("%v", e)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -193,5 +194,5 @@ func (c Command) failed(r Result) error {
 		lines := strings.Split(strings.TrimSuffix(last(r.Output, tailInError), "\n"), "\n") // one text of an error is bounded, and would lose its end
 		details["output"] = lines[max(0, len(lines)-candor.MaxItems):]
 	}
-	return candor.New(candor.CodeKaizaPreflightFailed, fmt.Sprintf("The check %q %s.", r.Name, why), candor.WithDetails(details))
+	return candor.New(kaiza.PreflightFailed, fmt.Sprintf("The check %q %s.", r.Name, why), candor.WithDetails(details))
 }

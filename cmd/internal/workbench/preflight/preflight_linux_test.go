@@ -18,6 +18,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func init() { runtime.LockOSThread() } // TestMain runs on the first thread
@@ -79,7 +80,7 @@ func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 		t.Fatalf("%d results", len(report.Results))
 	}
 	e, ok := errors.AsType[*candor.Error](err)
-	if err != nil && (!ok || e.Code() != candor.CodeKaizaPreflightFailed || e.Validate() != nil) {
+	if err != nil && (!ok || e.Code() != kaiza.PreflightFailed || e.Validate() != nil) {
 		t.Errorf("%v", err)
 	}
 	if (err == nil) != report.Results[0].OK() {
@@ -108,7 +109,7 @@ func TestTheFirstFailureEndsTheRun(t *testing.T) {
 	bad := shell("echo broken; exit 3")
 	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{shell("true"), bad, shell("true")}, preflight.Options{})
 	e, ok := errors.AsType[*candor.Error](err)
-	if !ok || e.Code() != candor.CodeKaizaPreflightFailed || len(report.Results) != 2 {
+	if !ok || e.Code() != kaiza.PreflightFailed || len(report.Results) != 2 {
 		t.Fatalf("%v %+v", err, report)
 	}
 	for _, want := range []string{`"command":"check"`, `"exit":3`, `"output":["broken"]`, `"reason":"ended with exit code 3"`} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // The budget of a context.
@@ -22,12 +23,12 @@ const (
 // checkContext measures a context that a caller sent.
 func checkContext(tool string, context map[string]any) *candor.Error {
 	if path, deep := deepest(context, "context", 1); deep {
-		return candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The context is nested deeper than %d levels.", maxContextDepth),
+		return candor.New(workrailcode.ValidationError, fmt.Sprintf("The context is nested deeper than %d levels.", maxContextDepth),
 			candor.WithSuggestion("Flatten the context at the path in the details; at most 64 levels may be nested."),
 			candor.WithDetails(map[string]any{"kind": "context_depth_exceeded", "tool": tool, "path": path, "maxDepth": maxContextDepth}))
 	}
 	if path, huge := tooLarge(context, "context"); huge {
-		return candor.New(candor.CodeWorkrailValidationError, "The context has a number that is out of range.",
+		return candor.New(workrailcode.ValidationError, "The context has a number that is out of range.",
 			candor.WithSuggestion("Use a number of at most about 1.8e308 at the path in the details, or a text."),
 			candor.WithDetails(map[string]any{"kind": "number_out_of_range", "tool": tool, "argument": "context", "path": path}))
 	}
@@ -36,7 +37,7 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 		return outOfRange("context", tool, err)
 	}
 	if size > maxContextBytes {
-		return candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The context has %d bytes, and at most %d are accepted.", size, maxContextBytes),
+		return candor.New(workrailcode.ValidationError, fmt.Sprintf("The context has %d bytes, and at most %d are accepted.", size, maxContextBytes),
 			candor.WithSuggestion("Keep long texts in files and put their paths into the context."),
 			candor.WithDetails(map[string]any{"kind": "context_budget_exceeded", "tool": tool, "measuredBytes": size, "maxBytes": maxContextBytes, "measuredAs": measuredAs}))
 	}
@@ -45,7 +46,7 @@ func checkContext(tool string, context map[string]any) *candor.Error {
 
 // outOfRange is the error for a value that is JSON and has a number that cannot be computed with, such as 1e999999999.
 func outOfRange(argument, tool string, cause error) *candor.Error {
-	return candor.New(candor.CodeWorkrailValidationError, "The "+argument+" has a number that is out of range.", candor.WithCause(cause),
+	return candor.New(workrailcode.ValidationError, "The "+argument+" has a number that is out of range.", candor.WithCause(cause),
 		candor.WithSuggestion("Write the number with a smaller exponent, or as a string."),
 		candor.WithDetails(map[string]any{"kind": "number_out_of_range", "tool": tool, "argument": argument}))
 }
@@ -112,7 +113,7 @@ func contextOf(tool string, raw json.RawMessage) (map[string]any, *candor.Error)
 	}
 	var context map[string]any
 	if err := decode(raw, &context); err != nil {
-		return nil, candor.New(candor.CodeWorkrailValidationError, "The context is not a JSON object.", candor.WithCause(errors.New("context: want an object")))
+		return nil, candor.New(workrailcode.ValidationError, "The context is not a JSON object.", candor.WithCause(errors.New("context: want an object")))
 	}
 	return context, checkContext(tool, context)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	blockerscode "github.com/candor-mcp/candor/codes/blockers"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 type continueArgs struct {
@@ -37,9 +39,9 @@ func (s *System) continueWorkflow() workbench.Tool {
 ` + contextProperty + `}`,
 		Required: []string{"continueToken"}, Idempotent: true,
 		Codes: []candor.Code{
-			candor.CodeWorkrailTokenInvalidFormat, candor.CodeWorkrailTokenUnsupportedVersion, candor.CodeWorkrailTokenBadSignature,
-			candor.CodeWorkrailTokenScopeMismatch, candor.CodeWorkrailTokenUnknownNode, candor.CodeWorkrailTokenWorkflowHashMismatch,
-			candor.CodeWorkrailTokenSessionLocked, candor.CodeWorkrailSessionNotHealthy, candor.CodeWorkrailPreconditionFailed,
+			workrailcode.TokenInvalidFormat, workrailcode.TokenUnsupportedVersion, workrailcode.TokenBadSignature,
+			workrailcode.TokenScopeMismatch, workrailcode.TokenUnknownNode, workrailcode.TokenWorkflowHashMismatch,
+			workrailcode.TokenSessionLocked, workrailcode.SessionNotHealthy, workrailcode.PreconditionFailed,
 		},
 		Run: workbench.Handle(s.advance),
 	}
@@ -98,19 +100,19 @@ func newAttempt(t token.Token, in continueArgs) (*attempt, *candor.Error) {
 		return nil, bad
 	}
 	if len(in.Output) > maxOutputBytes {
-		return nil, candor.New(candor.CodeWorkrailValidationError, fmt.Sprintf("The output has %d bytes, and at most %d are accepted.", len(in.Output), maxOutputBytes),
+		return nil, candor.New(workrailcode.ValidationError, fmt.Sprintf("The output has %d bytes, and at most %d are accepted.", len(in.Output), maxOutputBytes),
 			candor.WithDetails(map[string]any{"kind": "output_budget_exceeded", "measuredBytes": len(in.Output), "maxBytes": maxOutputBytes, "measuredAs": "utf8_bytes"}))
 	}
 	try := &attempt{token: t, notes: in.Notes, output: in.Output, context: context}
 	var output any
 	if len(in.Output) > 0 {
 		if err := decode(in.Output, &output); err != nil {
-			return nil, candor.New(candor.CodeWorkrailValidationError, "The output is not JSON.")
+			return nil, candor.New(workrailcode.ValidationError, "The output is not JSON.")
 		}
 	}
 	text, err := jsonvalue.Append(nil, map[string]any{"notes": in.Notes, "output": output, "context": anyMap(context)})
 	if errors.Is(err, jsonvalue.ErrTooDeep) { // the context was measured before
-		return nil, candor.New(candor.CodeWorkrailValidationError, "The output is nested too deep.",
+		return nil, candor.New(workrailcode.ValidationError, "The output is nested too deep.",
 			candor.WithSuggestion(fmt.Sprintf("Flatten the output; fewer than %d levels may be nested.", jsonvalue.MaxDepth)),
 			candor.WithDetails(map[string]any{"kind": "output_depth_exceeded", "tool": "continue_workflow", "maxDepth": jsonvalue.MaxDepth - 1}))
 	}
@@ -191,7 +193,7 @@ func (s *System) pinned(v *standing) (*workflow.Workflow, []blocker, error) {
 	case errors.Is(err, errSnapshotOther):
 		return nil, nil, &continueError{workflowHashMismatch, err}
 	case errors.Is(err, errSnapshotDamaged):
-		return nil, []blocker{newBlocker(candor.CodeBlockersStorageCorruptionDetected, pointer{Kind: "session"},
+		return nil, []blocker{newBlocker(blockerscode.StorageCorruptionDetected, pointer{Kind: "session"},
 			"The stored copy of this session's workflow is damaged.",
 			"Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file.")}, nil
 	default:
@@ -202,7 +204,7 @@ func (s *System) pinned(v *standing) (*workflow.Workflow, []blocker, error) {
 // block records a report, unless the step was blocked too often in a row.
 func (s *System) block(v *standing, try *attempt, blockers []blocker) ([]session.Record, error) {
 	if err := checkReport(blockers); err != nil {
-		return nil, failure(candor.CodeWorkrailInternalError, "", "", map[string]any{"kind": "blocker_report_over_budget"}, err)
+		return nil, failure(workrailcode.InternalError, "", "", map[string]any{"kind": "blocker_report_over_budget"}, err)
 	}
 	if len(v.blocked) >= min(s.o.BlockedAttempts, maxAttempts) {
 		return nil, blockedTooOften(len(v.blocked), blockers)
@@ -220,7 +222,7 @@ func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 		codes = append(codes, shown[i].Code)
 		shown[i].SuggestedFix = strings.TrimSuffix(shown[i].SuggestedFix, withRetryToken)
 	}
-	return failure(candor.CodeWorkrailPreconditionFailed,
+	return failure(workrailcode.PreconditionFailed,
 		fmt.Sprintf("This step was blocked %d times in a row, and this attempt lacks something too: %s %s", attempts, shown[0].Message, shown[0].SuggestedFix),
 		"Nothing of the blocked calls was kept: send notes, output and context complete, with everything that the details list, in one call of continue_workflow with the token you used, or ask the user for help.",
 		map[string]any{"kind": "blocked_too_often", "blockedAttempts": attempts, "blockers": shown, "codes": codes}, nil)
@@ -232,7 +234,7 @@ func brokenRule(v *standing, err error) (blocker, bool) {
 	if !errors.As(err, &loop) || len(v.position.Loops) == 0 || v.position.Loops[len(v.position.Loops)-1].Items == "" {
 		return blocker{}, false
 	}
-	return newBlocker(candor.CodeBlockersInvariantViolation, pointer{Kind: "context_key", Step: v.next.ID, Name: loop.Key},
+	return newBlocker(blockerscode.InvariantViolation, pointer{Kind: "context_key", Step: v.next.ID, Name: loop.Key},
 		"The loop "+cut(loop.Path, 200)+" is running: "+cut(loop.Reason, 200)+".",
 		"Leave what the context key "+loop.Key+" holds as it was; new items may only be added at the end."), true
 }

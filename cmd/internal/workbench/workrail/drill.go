@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // drills are ways in which a handler can fail that no caller can bring about. They take the way of real failures.
@@ -25,11 +26,11 @@ var drills = map[string]func(s *System, ctx context.Context) error{
 	"unsendable": func(*System, context.Context) error {
 		loop := map[string]any{"nan": math.NaN(), "channel": make(chan int)}
 		loop["self"] = loop
-		return failure(candor.CodeWorkrailPreconditionFailed, "", "", loop, nil)
+		return failure(workrailcode.PreconditionFailed, "", "", loop, nil)
 	},
 	"huge": func(*System, context.Context) error {
 		huge := strings.Repeat("huge … ", 1<<17)
-		return failure(candor.CodeWorkrailPreconditionFailed, huge, huge, map[string]any{"huge": huge, "…": huge}, errors.New(huge))
+		return failure(workrailcode.PreconditionFailed, huge, huge, map[string]any{"huge": huge, "…": huge}, errors.New(huge))
 	},
 	"too_many_blockers": func(s *System, _ context.Context) error {
 		return s.blockedBy(make([]blocker, maxBlockers+1))
@@ -55,7 +56,7 @@ func (s *System) drill() workbench.Tool {
 		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
 		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
 		Required: []string{"kind"},
-		Codes:    []candor.Code{candor.CodeWorkrailPreconditionFailed},
+		Codes:    []candor.Code{workrailcode.PreconditionFailed},
 		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, in struct {
 			Kind string `json:"kind"`
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // continueKind is why a step could not be recorded. The set is closed: every kind has a case in [continueError.tell].
@@ -55,7 +56,7 @@ const afterInternal = "Report it with the reference. Then call resume_session to
 // failure makes the one error value of this package's tools: a code, its message, what to do, and details.
 func failure(code candor.Code, message, suggestion string, details map[string]any, cause error) *candor.Error {
 	o := []candor.Option{candor.WithDetails(details)}
-	if suggestion == "" && code == candor.CodeWorkrailInternalError {
+	if suggestion == "" && code == workrailcode.InternalError {
 		suggestion = afterInternal
 	}
 	if suggestion != "" {
@@ -72,61 +73,61 @@ func (e *continueError) tell() *candor.Error {
 	details := map[string]any{"kind": string(e.kind)}
 	switch e.kind {
 	case missingNodeOrRun:
-		details["tokenErrorCode"] = candor.CodeWorkrailTokenUnknownNode.Symbol()
+		details["tokenErrorCode"] = workrailcode.TokenUnknownNode.Symbol()
 		details["expected"] = "a token of a session and step that this server has"
-		return failure(candor.CodeWorkrailTokenUnknownNode, "No stored step belongs to this token.",
+		return failure(workrailcode.TokenUnknownNode, "No stored step belongs to this token.",
 			"Call resume_session to list the sessions that there are, or begin anew with start_workflow.", details, e.err)
 	case workflowHashMismatch:
-		details["tokenErrorCode"] = candor.CodeWorkrailTokenWorkflowHashMismatch.Symbol()
+		details["tokenErrorCode"] = workrailcode.TokenWorkflowHashMismatch.Symbol()
 		details["expected"] = "the workflow as it was when the session was started"
-		return failure(candor.CodeWorkrailTokenWorkflowHashMismatch, "", "The stored copy of this session's workflow was replaced. Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
+		return failure(workrailcode.TokenWorkflowHashMismatch, "", "The stored copy of this session's workflow was replaced. Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
 	case missingSnapshot:
-		return failure(candor.CodeWorkrailPreconditionFailed, "The workflow that this session was started with is not stored any more.",
+		return failure(workrailcode.PreconditionFailed, "The workflow that this session was started with is not stored any more.",
 			"Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
 	case noPendingStep:
-		return failure(candor.CodeWorkrailPreconditionFailed, "The workflow is completed; no step is pending.", "Begin anew with start_workflow if there is more to do.", details, e.err)
+		return failure(workrailcode.PreconditionFailed, "The workflow is completed; no step is pending.", "Begin anew with start_workflow if there is more to do.", details, e.err)
 	case advanceApplyFailed, advanceNextFailed:
 		return tellRun(e.err, "continue with the same token", details)
 	case sessionStoreError, snapshotStoreError:
-		return failure(candor.CodeWorkrailInternalError, "The state of the workflow could not be stored or read.",
+		return failure(workrailcode.InternalError, "The state of the workflow could not be stored or read.",
 			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session to see where the session stands.", details, e.err)
 	}
-	return failure(candor.CodeWorkrailInternalError, "", "", details, e)
+	return failure(workrailcode.InternalError, "", "", details, e)
 }
 
 // tellRun returns an error of the state machine as it leaves. The advice ends with how to go on.
 func tellRun(err error, goOn string, details map[string]any) *candor.Error {
 	var e run.Error
 	if !errors.As(err, &e) {
-		return failure(candor.CodeWorkrailInternalError, "", "", details, err)
+		return failure(workrailcode.InternalError, "", "", details, err)
 	}
 	details["error"] = string(e.Kind())
 	switch e := e.(type) {
 	case *run.InvalidLoop:
 		details["step"], details["path"], details["key"] = e.Step, e.Path, e.Key
-		return failure(candor.CodeWorkrailValidationError, "The loop "+e.Path+" cannot run: "+e.Reason+".",
+		return failure(workrailcode.ValidationError, "The loop "+e.Path+" cannot run: "+e.Reason+".",
 			"Set the context key in the details to what the loop needs and "+goOn+".", details, err)
 	case *run.MissingContext:
 		details["keys"] = e.Keys
 		if e.Step != "" {
 			details["step"], details["path"] = e.Step, e.Path
 		}
-		return failure(candor.CodeWorkrailPreconditionFailed, "The context lacks keys that the workflow needs: "+strings.Join(e.Keys, ", ")+".",
+		return failure(workrailcode.PreconditionFailed, "The context lacks keys that the workflow needs: "+strings.Join(e.Keys, ", ")+".",
 			"Send the call again with these keys in its argument context. inspect_workflow says what each is for.", details, err)
 	case *run.ConditionEvalFailed:
 		details["step"], details["path"], details["key"], details["expected"] = e.Step, e.Path, e.Err.Key, e.Err.Want
-		return failure(candor.CodeWorkrailValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Err.Error()+".",
+		return failure(workrailcode.ValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Err.Error()+".",
 			"Set the context key in the details to a value of the expected type and "+goOn+".", details, err)
 	case *run.MaxIterationsExceeded:
 		details["step"], details["path"], details["maxIterations"] = e.Step, e.Path, e.Limit
-		return failure(candor.CodeWorkrailPreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),
+		return failure(workrailcode.PreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),
 			"Set the context so that the loop ends, or tell the user that the workflow does not get further.", details, err)
 	case *run.InvalidPosition:
-		return failure(candor.CodeWorkrailInternalError, "", "", details, err)
+		return failure(workrailcode.InternalError, "", "", details, err)
 	case *run.NoPendingStep:
 		return (&continueError{noPendingStep, err}).tell()
 	default:
-		return failure(candor.CodeWorkrailInternalError, "", "", details, err)
+		return failure(workrailcode.InternalError, "", "", details, err)
 	}
 }
 
@@ -134,13 +135,13 @@ func tellRun(err error, goOn string, details map[string]any) *candor.Error {
 func tellToken(err error) *candor.Error {
 	var e *token.Error
 	if !errors.As(err, &e) {
-		return failure(candor.CodeWorkrailInternalError, "", "", nil, err)
+		return failure(workrailcode.InternalError, "", "", nil, err)
 	}
 	code := map[token.Problem]candor.Code{
-		token.InvalidFormat:      candor.CodeWorkrailTokenInvalidFormat,
-		token.UnsupportedVersion: candor.CodeWorkrailTokenUnsupportedVersion,
-		token.BadSignature:       candor.CodeWorkrailTokenBadSignature,
-		token.ScopeMismatch:      candor.CodeWorkrailTokenScopeMismatch,
+		token.InvalidFormat:      workrailcode.TokenInvalidFormat,
+		token.UnsupportedVersion: workrailcode.TokenUnsupportedVersion,
+		token.BadSignature:       workrailcode.TokenBadSignature,
+		token.ScopeMismatch:      workrailcode.TokenScopeMismatch,
 	}[e.Problem]
 	return failure(code, "", tokenAdvice[e.Problem], map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
 }
@@ -168,24 +169,24 @@ func tellStore(err error) *candor.Error {
 	case errors.As(err, &step):
 		return step.tell()
 	case errors.As(err, &unhealthy):
-		return failure(candor.CodeWorkrailSessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow begins anew.",
+		return failure(workrailcode.SessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow begins anew.",
 			map[string]any{"health": unhealthy.Health}, nil)
 	case errors.As(err, &locked):
-		details := map[string]any{"tokenErrorCode": candor.CodeWorkrailTokenSessionLocked.Symbol(), "expected": "a session that no other process is changing"}
+		details := map[string]any{"tokenErrorCode": workrailcode.TokenSessionLocked.Symbol(), "expected": "a session that no other process is changing"}
 		if locked.Owner.PID != 0 {
 			details["owner"] = locked.Owner
 		}
-		return failure(candor.CodeWorkrailTokenSessionLocked, "Another process is changing this session.", "", details, nil).With(candor.WithRetry(candor.RetryIn(lockedFor)))
+		return failure(workrailcode.TokenSessionLocked, "Another process is changing this session.", "", details, nil).With(candor.WithRetry(candor.RetryIn(lockedFor)))
 	case errors.Is(err, session.ErrNotFound):
 		return (&continueError{kind: missingNodeOrRun}).tell()
 	case errors.Is(err, session.ErrTooMany):
-		return failure(candor.CodeWorkrailPreconditionFailed, "There are too many sessions.", "Ask the user to remove old ones with candor workbench workrail gc.",
+		return failure(workrailcode.PreconditionFailed, "There are too many sessions.", "Ask the user to remove old ones with candor workbench workrail gc.",
 			map[string]any{"kind": "too_many_sessions"}, nil)
 	case errors.Is(err, session.ErrTooLarge):
-		return failure(candor.CodeWorkrailPreconditionFailed, "The session has reached its limit of events or bytes.", "Begin anew with start_workflow.",
+		return failure(workrailcode.PreconditionFailed, "The session has reached its limit of events or bytes.", "Begin anew with start_workflow.",
 			map[string]any{"kind": "session_too_large"}, nil)
 	case errors.Is(err, context.DeadlineExceeded):
-		return failure(candor.CodeWorkrailTimeout, "", "", nil, err)
+		return failure(workrailcode.Timeout, "", "", nil, err)
 	case errors.Is(err, context.Canceled):
 		return candor.From(err)
 	default:

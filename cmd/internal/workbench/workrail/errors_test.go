@@ -12,16 +12,17 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // TestEveryContinueKindHasItsError: the kinds in the source are those of the list, and each has its own code.
 func TestEveryContinueKindHasItsError(t *testing.T) {
 	t.Parallel()
 	want := map[continueKind]candor.Code{
-		missingNodeOrRun: candor.CodeWorkrailTokenUnknownNode, workflowHashMismatch: candor.CodeWorkrailTokenWorkflowHashMismatch,
-		missingSnapshot: candor.CodeWorkrailPreconditionFailed, noPendingStep: candor.CodeWorkrailPreconditionFailed,
-		advanceApplyFailed: candor.CodeWorkrailValidationError, advanceNextFailed: candor.CodeWorkrailValidationError,
-		sessionStoreError: candor.CodeWorkrailInternalError, snapshotStoreError: candor.CodeWorkrailInternalError,
+		missingNodeOrRun: workrailcode.TokenUnknownNode, workflowHashMismatch: workrailcode.TokenWorkflowHashMismatch,
+		missingSnapshot: workrailcode.PreconditionFailed, noPendingStep: workrailcode.PreconditionFailed,
+		advanceApplyFailed: workrailcode.ValidationError, advanceNextFailed: workrailcode.ValidationError,
+		sessionStoreError: workrailcode.InternalError, snapshotStoreError: workrailcode.InternalError,
 	}
 	if got := constants(t, "errors.go", "continueKind"); !slices.Equal(got, continueKinds()) || len(got) != len(want) {
 		t.Errorf("the source has %q, the list %q, the test %d", got, continueKinds(), len(want))
@@ -66,10 +67,10 @@ func constants(t *testing.T, file, of string) []continueKind {
 func TestEveryStoreErrorHasItsCode(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[candor.Code]error{
-		candor.CodeWorkrailSessionNotHealthy:  &session.UnhealthyError{Health: session.Health{Kind: session.CorruptTail, Reason: &session.Reason{}}},
-		candor.CodeWorkrailTokenSessionLocked: &session.LockedError{},
-		candor.CodeWorkrailTokenUnknownNode:   session.ErrNotFound,
-		candor.CodeWorkrailInternalError:      errors.New("the disk is gone"),
+		workrailcode.SessionNotHealthy:  &session.UnhealthyError{Health: session.Health{Kind: session.CorruptTail, Reason: &session.Reason{}}},
+		workrailcode.TokenSessionLocked: &session.LockedError{},
+		workrailcode.TokenUnknownNode:   session.ErrNotFound,
+		workrailcode.InternalError:      errors.New("the disk is gone"),
 	} {
 		if got := tellStore(err).Code(); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
@@ -77,7 +78,7 @@ func TestEveryStoreErrorHasItsCode(t *testing.T) {
 	}
 	for kind, err := range map[string]error{"too_many_sessions": session.ErrTooMany, "session_too_large": session.ErrTooLarge} {
 		e := tellStore(err)
-		if got := e.Details().Get("kind").String(); e.Code() != candor.CodeWorkrailPreconditionFailed || got != strconv.Quote(kind) {
+		if got := e.Details().Get("kind").String(); e.Code() != workrailcode.PreconditionFailed || got != strconv.Quote(kind) {
 			t.Errorf("%v: %s %s", err, e.Code(), e.Details())
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -85,7 +86,7 @@ func (s *System) inspectWorkflow() workbench.Tool {
 		About:    "Show the steps, loops and requirements of a workflow before you start it.",
 		Input:    `{` + workflowProperty + `}`,
 		Required: []string{"workflowId"},
-		Codes:    []candor.Code{candor.CodeWorkrailNotFound},
+		Codes:    []candor.Code{workrailcode.NotFound},
 		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, in inspectArgs) (workbench.Reply, error) {
 			w, err := s.workflow(ctx, in.Workflow)
 			if err != nil {
@@ -149,14 +150,14 @@ func (s *System) validateWorkflow() workbench.Tool {
 		About: "Check a workflow, given as text or as the name of a file in the workflow folder, and list every problem with line and column.",
 		Input: `{"content":{"type":"string","minLength":1,"maxLength":1048576,"description":"The file as text, YAML or JSON."},
 "file":{"type":"string","minLength":1,"maxLength":255,"description":"The name of a file in the workflow folder."}}`,
-		Codes: []candor.Code{candor.CodeWorkrailNotFound},
+		Codes: []candor.Code{workrailcode.NotFound},
 		Run:   workbench.Handle(s.validate),
 	}
 }
 
 func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArgs) (workbench.Reply, error) {
 	if (in.Content == "") == (in.File == "") {
-		return workbench.Reply{}, failure(candor.CodeWorkrailValidationError, "Give either content or file.", "", nil, nil)
+		return workbench.Reply{}, failure(workrailcode.ValidationError, "Give either content or file.", "", nil, nil)
 	}
 	name, data := "workflow", []byte(in.Content)
 	if in.File != "" {
@@ -165,7 +166,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 			return validated(nil, []workflow.Problem{{File: in.File, Severity: workflow.SeverityError, Message: "file: " + workflow.NotRegular,
 				Hint: "put the file itself into the folder"}}), nil
 		} else if err != nil {
-			return workbench.Reply{}, failure(candor.CodeWorkrailNotFound, "The workflow folder has no file of this name.",
+			return workbench.Reply{}, failure(workrailcode.NotFound, "The workflow folder has no file of this name.",
 				"Call list_workflows, which names files with errors, or give the text as content.", nil, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // library finds workflows: those that come with the server, and files in a folder, which replace the former by id.
@@ -149,7 +150,7 @@ func tellLibrary(err error) *candor.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return tellStore(err)
 	}
-	return failure(candor.CodeWorkrailInternalError, "The workflow folder could not be read.",
+	return failure(workrailcode.InternalError, "The workflow folder could not be read.",
 		"Tell the user, who finds out whether the folder of --workflows is there and can be read. Sessions that were started before go on with continue_workflow.",
 		map[string]any{"kind": "workflow_folder_error"}, err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	blockerscode "github.com/candor-mcp/candor/codes/blockers"
 )
 
 // capabilitiesKey is the key of the context that says which capabilities there are: an object of names with true or false.
@@ -36,14 +37,14 @@ func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after
 	at := pointer{Kind: "workflow_step", Step: step.ID}
 	var all []blocker
 	if step.Notes == workflow.NotesRequired && strings.TrimSpace(try.notes) == "" {
-		all = append(all, newBlocker(candor.CodeBlockersMissingRequiredNotes, at, "The step needs notes.", "Write in notes what you did and found in this step."))
+		all = append(all, newBlocker(blockerscode.MissingRequiredNotes, at, "The step needs notes.", "Write in notes what you did and found in this step."))
 	}
 	if b, blocked := s.outputBlocker(step, try); blocked {
 		all = append(all, b)
 	}
 	all = append(all, keyBlockers(step, pending.MissingKeys)...)
 	if pending.AwaitingUser {
-		all = append(all, newBlocker(candor.CodeBlockersUserOnlyDependency, pointer{Kind: "context_key", Step: step.ID, Name: step.AskUser.Key},
+		all = append(all, newBlocker(blockerscode.UserOnlyDependency, pointer{Kind: "context_key", Step: step.ID, Name: step.AskUser.Key},
 			"Only the user can answer: "+cut(pending.Question, 400), "Ask the user, and put the answer into context."+step.AskUser.Key+"."))
 	}
 	all = append(all, capabilityBlockers(step, after)...)
@@ -56,12 +57,12 @@ func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after
 // keyBlockers asks for the keys of the context that a step requires.
 func keyBlockers(step *workflow.Step, keys []string) (all []blocker) {
 	if len(keys) > maxSingle {
-		return []blocker{newBlocker(candor.CodeBlockersMissingContextKey, pointer{Kind: "context_key", Step: step.ID, Names: keys},
+		return []blocker{newBlocker(blockerscode.MissingContextKey, pointer{Kind: "context_key", Step: step.ID, Names: keys},
 			fmt.Sprintf("The context lacks %d keys that the step needs: %s.", len(keys), joined(keys, 400)),
 			"Set them all in context in one call. resume_session shows the step, which names each of them.")}
 	}
 	for _, key := range keys {
-		all = append(all, newBlocker(candor.CodeBlockersMissingContextKey, pointer{Kind: "context_key", Step: step.ID, Name: key},
+		all = append(all, newBlocker(blockerscode.MissingContextKey, pointer{Kind: "context_key", Step: step.ID, Name: key},
 			"The context lacks the key "+key+", which the step needs.", "Set context."+key+"."))
 	}
 	return all
@@ -80,7 +81,7 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 		if about := strings.TrimSpace(step.Output.Description); about != "" {
 			message = "The step needs an output: " + cut(about, 300)
 		}
-		return newBlocker(candor.CodeBlockersMissingRequiredOutput, at, message,
+		return newBlocker(blockerscode.MissingRequiredOutput, at, message,
 			"Give the JSON value in output that the step describes."), true
 	case step.Output.Schema == nil:
 		return blocker{}, false
@@ -100,7 +101,7 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 	if more := len(report.Issues) + report.More - len(wrong); more > 0 {
 		wrong = append(wrong, fmt.Sprintf("and %d more", more))
 	}
-	return newBlocker(candor.CodeBlockersInvalidRequiredOutput, at, cut("The output does not fit its schema: "+strings.Join(wrong, "; "), maxMessageBytes-1)+".",
+	return newBlocker(blockerscode.InvalidRequiredOutput, at, cut("The output does not fit its schema: "+strings.Join(wrong, "; "), maxMessageBytes-1)+".",
 		"Correct the output; its JSON Schema is in the step."), true
 }
 
@@ -121,12 +122,12 @@ func capabilityBlockers(step *workflow.Step, context map[string]any) (all []bloc
 		return sharedCapabilities(step, unavailable, unknown)
 	}
 	for _, name := range unavailable {
-		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Name: name},
+		all = append(all, newBlocker(blockerscode.RequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Name: name},
 			"The step needs the capability "+name+", which is not available.",
 			"Tell the user that this workflow needs it. If it is available after all, set context."+capabilitiesKey+"."+name+" to true."))
 	}
 	for _, name := range unknown {
-		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Name: name},
+		all = append(all, newBlocker(blockerscode.RequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Name: name},
 			"It is not known whether the capability "+name+" is available.",
 			"Find out, and set context."+capabilitiesKey+" to an object with "+name+" true or false."))
 	}
@@ -136,12 +137,12 @@ func capabilityBlockers(step *workflow.Step, context map[string]any) (all []bloc
 // sharedCapabilities is a blocker for all capabilities that are not available, and one for all that are not known.
 func sharedCapabilities(step *workflow.Step, unavailable, unknown []string) (all []blocker) {
 	if len(unavailable) > 0 {
-		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Names: unavailable},
+		all = append(all, newBlocker(blockerscode.RequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Names: unavailable},
 			"The step needs capabilities that are not available: "+joined(unavailable, 400)+".",
 			"Tell the user that this workflow needs them. If they are available after all, set each to true in context."+capabilitiesKey+"."))
 	}
 	if len(unknown) > 0 {
-		all = append(all, newBlocker(candor.CodeBlockersRequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Names: unknown},
+		all = append(all, newBlocker(blockerscode.RequiredCapabilityUnknown, pointer{Kind: "capability", Step: step.ID, Names: unknown},
 			"It is not known whether these capabilities are available: "+joined(unknown, 400)+".",
 			"Find out, and set context."+capabilitiesKey+" to an object with each of them true or false."))
 	}
@@ -154,7 +155,7 @@ func budgetBlocker(step *workflow.Step, after map[string]any) (blocker, bool) {
 	if err == nil && len(text) <= maxContextBytes {
 		return blocker{}, false
 	}
-	return newBlocker(candor.CodeBlockersContextBudgetExceeded, pointer{Kind: "session", Step: step.ID},
+	return newBlocker(blockerscode.ContextBudgetExceeded, pointer{Kind: "session", Step: step.ID},
 		fmt.Sprintf("With this call the context of the session has %d bytes as canonical JSON; at most %d are allowed.", len(text), maxContextBytes),
 		"Remove keys by setting them to null, or shorten their values; keep long texts in files and put their paths into the context."), true
 }

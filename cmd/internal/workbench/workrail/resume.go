@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // nameArgs name a session.
@@ -24,8 +25,8 @@ const nameProperties = `"resumeToken":{"type":"string","minLength":1,"maxLength"
 "sessionId":{"type":"string","pattern":"^[0-9a-f]{16}$","description":"The id of the session, if the token is lost."}`
 
 var sessionCodes = []candor.Code{
-	candor.CodeWorkrailTokenInvalidFormat, candor.CodeWorkrailTokenUnsupportedVersion, candor.CodeWorkrailTokenBadSignature,
-	candor.CodeWorkrailTokenScopeMismatch, candor.CodeWorkrailTokenUnknownNode, candor.CodeWorkrailNotFound,
+	workrailcode.TokenInvalidFormat, workrailcode.TokenUnsupportedVersion, workrailcode.TokenBadSignature,
+	workrailcode.TokenScopeMismatch, workrailcode.TokenUnknownNode, workrailcode.NotFound,
 }
 
 func (s *System) resumeSession() workbench.Tool {
@@ -33,7 +34,7 @@ func (s *System) resumeSession() workbench.Tool {
 		Name: "resume_session", Title: "Resume a session", ReadOnly: true,
 		About: "Find out where a session stands and get its pending step with a token. Without arguments it lists the latest sessions that are not completed.",
 		Input: `{` + nameProperties + `}`,
-		Codes: append(slices.Clone(sessionCodes), candor.CodeWorkrailSessionNotHealthy),
+		Codes: append(slices.Clone(sessionCodes), workrailcode.SessionNotHealthy),
 		Run:   workbench.Handle(s.resume),
 	}
 }
@@ -90,7 +91,7 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	if in.Token == "" {
 		id, ok := token.ParseSessionID(in.SessionID)
 		if !ok {
-			return id, failure(candor.CodeWorkrailNotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+			return id, failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
 		}
 		return id, nil
 	}
@@ -99,8 +100,8 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 		return t.Session, tellToken(err)
 	}
 	if in.SessionID != "" && in.SessionID != t.Session.String() {
-		return t.Session, failure(candor.CodeWorkrailTokenScopeMismatch, "The token belongs to another session.", "Give the token alone, or the id alone.",
-			map[string]any{"tokenErrorCode": candor.CodeWorkrailTokenScopeMismatch.Symbol(), "reason": "other_session", "expected": "a token of the session that sessionId names"}, nil)
+		return t.Session, failure(workrailcode.TokenScopeMismatch, "The token belongs to another session.", "Give the token alone, or the id alone.",
+			map[string]any{"tokenErrorCode": workrailcode.TokenScopeMismatch.Symbol(), "reason": "other_session", "expected": "a token of the session that sessionId names"}, nil)
 	}
 	return t.Session, nil
 }
@@ -108,8 +109,8 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 // tellNamed distinguishes an id that is not known from a token whose session is gone.
 func (s *System) tellNamed(in nameArgs, err error) *candor.Error {
 	e := tellStore(err)
-	if e.Code() == candor.CodeWorkrailTokenUnknownNode && in.Token == "" {
-		return failure(candor.CodeWorkrailNotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+	if e.Code() == workrailcode.TokenUnknownNode && in.Token == "" {
+		return failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
 	}
 	return e
 }

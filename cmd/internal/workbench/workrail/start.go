@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/near"
 )
 
@@ -30,7 +31,7 @@ func (s *System) startWorkflow() workbench.Tool {
 "goal":{"type":"string","maxLength":4096,"description":"What this run is for, in one or two sentences; it is shown when the session is resumed."},
 ` + contextProperty + `}`,
 		Required: []string{"workflowId"},
-		Codes:    []candor.Code{candor.CodeWorkrailNotFound, candor.CodeWorkrailPreconditionFailed},
+		Codes:    []candor.Code{workrailcode.NotFound, workrailcode.PreconditionFailed},
 		Run:      workbench.Handle(s.start),
 	}
 }
@@ -103,7 +104,7 @@ func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, e
 			details["unusable"] = unusable[:min(len(unusable), 10)]
 			message = "No workflow has this id, or its file has errors, which validate_workflow lists."
 		}
-		return nil, failure(candor.CodeWorkrailNotFound, message, "Call list_workflows, which names the workflows and the files with errors, and use an id from its answer.", details, nil)
+		return nil, failure(workrailcode.NotFound, message, "Call list_workflows, which names the workflows and the files with errors, and use an id from its answer.", details, nil)
 	}
 	return w, nil
 }

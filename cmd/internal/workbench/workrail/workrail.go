@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
@@ -113,7 +114,7 @@ func (s *System) tools() []workbench.Tool {
 		tools = append(tools, s.drill())
 	}
 	for i := range tools {
-		tools[i].Codes = append(tools[i].Codes, candor.CodeWorkrailValidationError, candor.CodeWorkrailInternalError, candor.CodeWorkrailTimeout)
+		tools[i].Codes = append(tools[i].Codes, workrailcode.ValidationError, workrailcode.InternalError, workrailcode.Timeout)
 	}
 	return tools
 }
@@ -122,11 +123,11 @@ func (s *System) tools() []workbench.Tool {
 func refine(_ *workbench.Call, e *candor.Error) *candor.Error {
 	switch e.Code() {
 	case candor.CodeInvalidArguments:
-		return workbench.Recode(e, candor.CodeWorkrailValidationError, e.Message())
+		return workbench.Recode(e, workrailcode.ValidationError, e.Message())
 	case candor.CodeInternalError:
-		return workbench.Recode(e, candor.CodeWorkrailInternalError, e.Message()).With(candor.WithSuggestion(afterInternal))
+		return workbench.Recode(e, workrailcode.InternalError, e.Message()).With(candor.WithSuggestion(afterInternal))
 	case candor.CodeCallTimeout:
-		return workbench.Recode(e, candor.CodeWorkrailTimeout, e.Message())
+		return workbench.Recode(e, workrailcode.Timeout, e.Message())
 	default:
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // What one set of changes may touch at most: files, and bytes of new or of old content.
@@ -45,7 +46,7 @@ type Change struct {
 // the target is no file, or that the state folder could not be written; INVALID_INPUT_VALUE and INVALID_PATH that the set makes no sense.
 func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.RawMessage) (*Staged, error) {
 	if f.options.ReadOnly {
-		return nil, candor.New(candor.CodeKaizaInsufficientPermissions, "The workspace is read-only.", candor.WithDetails(map[string]any{"permission": "write"}))
+		return nil, candor.New(kaiza.InsufficientPermissions, "The workspace is read-only.", candor.WithDetails(map[string]any{"permission": "write"}))
 	}
 	if err := f.sensible(changes); err != nil {
 		return nil, err
@@ -95,31 +96,31 @@ func (s *Staged) planAll(changes []Change) error {
 }
 
 func stateFault(cause error) error {
-	return candor.New(candor.CodeKaizaFileWriteFailed, "The change could not be prepared in the state folder; nothing was changed.", candor.WithCause(cause))
+	return candor.New(kaiza.FileWriteFailed, "The change could not be prepared in the state folder; nothing was changed.", candor.WithCause(cause))
 }
 
 func tooMuch() error {
-	return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change may touch at most %d bytes; make several.", maxChangeBytes))
+	return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("A change may touch at most %d bytes; make several.", maxChangeBytes))
 }
 
 // sensible refuses a set that could not be done in any order: a file named twice, or a file that is also a folder.
 func (f *Folder) sensible(changes []Change) error {
 	if len(changes) == 0 || len(changes) > MaxChanges {
-		return candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
+		return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
 	}
 	files, named, size := map[string]bool{}, map[string]bool{}, 0
 	for _, c := range changes {
 		size += len(c.After)
 		switch {
 		case c.Path.IsRoot():
-			return fault(candor.CodeKaizaFileWriteFailed, c.Path, "is a folder.", nil)
+			return fault(kaiza.FileWriteFailed, c.Path, "is a folder.", nil)
 		case named[c.Path.name]:
-			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "is named twice in one change.", nil)
+			return fault(kaiza.InvalidInputValue, c.Path, "is named twice in one change.", nil)
 		case c.Folder:
 		case c.Delete && c.Before == nil:
-			return fault(candor.CodeKaizaInvalidInputValue, c.Path, "cannot be deleted without its present hash.", nil)
+			return fault(kaiza.InvalidInputValue, c.Path, "cannot be deleted without its present hash.", nil)
 		case !c.Delete && int64(len(c.After)) > f.options.MaxFile:
-			return fault(candor.CodeKaizaInvalidInputValue, c.Path, fmt.Sprintf("would be larger than %d bytes.", f.options.MaxFile), nil)
+			return fault(kaiza.InvalidInputValue, c.Path, fmt.Sprintf("would be larger than %d bytes.", f.options.MaxFile), nil)
 		case size > maxChangeBytes:
 			return tooMuch()
 		}
@@ -129,7 +130,7 @@ func (f *Folder) sensible(changes []Change) error {
 	for name := range named {
 		for at := (Path{name}).parent(); !at.IsRoot(); at = at.parent() {
 			if files[at.name] {
-				return fault(candor.CodeKaizaInvalidPath, at, "cannot be a file and a folder in one change.", nil)
+				return fault(kaiza.InvalidPath, at, "cannot be a file and a folder in one change.", nil)
 			}
 		}
 	}
@@ -149,7 +150,7 @@ func (f *Folder) plan(c Change) (move, error) {
 		}
 	}
 	dir, err := f.walk(c.Path.parent())
-	if c.MakeDirs && c.Before == nil && candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+	if c.MakeDirs && c.Before == nil && candor.CodeOf(err) == kaiza.PathNotFound {
 		return m, nil
 	}
 	if err != nil {
@@ -164,9 +165,9 @@ func (f *Folder) plan(c Change) (move, error) {
 	case errors.Is(err, fs.ErrNotExist) && c.Before == nil:
 		return m, nil
 	case err != nil:
-		return m, f.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+		return m, f.access(c.Path, err, kaiza.FileWriteFailed)
 	case c.Before == nil:
-		return m, fault(candor.CodeKaizaFileAlreadyExists, c.Path, "exists already.", nil)
+		return m, fault(kaiza.FileAlreadyExists, c.Path, "exists already.", nil)
 	case now.Hash != c.Before.Hash:
 		return m, changedMeanwhile(c.Path)
 	}
@@ -183,24 +184,24 @@ func (f *Folder) plan(c Change) (move, error) {
 // writable looks at what stands under the name, and at the bits that would stop anybody but root.
 func (f *Folder) writable(dir *os.Root, p Path) error {
 	if here, err := dir.Stat("."); err != nil || here.Mode().Perm()&0o222 == 0 {
-		return fault(candor.CodeKaizaInsufficientPermissions, p, "is in a folder that nobody may change.", err)
+		return fault(kaiza.InsufficientPermissions, p, "is in a folder that nobody may change.", err)
 	}
 	info, err := dir.Lstat(p.base())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return f.access(p, err, candor.CodeKaizaFileWriteFailed)
+		return f.access(p, err, kaiza.FileWriteFailed)
 	case info.IsDir():
-		return fault(candor.CodeKaizaFileWriteFailed, p, "is a folder.", nil)
+		return fault(kaiza.FileWriteFailed, p, "is a folder.", nil)
 	case info.Mode().IsRegular() && info.Mode().Perm()&0o222 == 0:
-		return fault(candor.CodeKaizaInsufficientPermissions, p, "is read-only.", nil)
+		return fault(kaiza.InsufficientPermissions, p, "is read-only.", nil)
 	}
 	return nil // links and special files are told apart by whoever reads them
 }
 
 func changedMeanwhile(p Path) error {
-	return fault(candor.CodeKaizaHashMismatch, p, "has changed since it was read.", nil)
+	return fault(kaiza.HashMismatch, p, "has changed since it was read.", nil)
 }
 
 // Staged is a set of changes that is checked, backed up and written down. It belongs to one goroutine at a time.
@@ -236,7 +237,7 @@ func (s *Staged) Journal() Journal { return s.journal }
 // After a crash inside Commit [Recover] brings back one of the two sides.
 func (s *Staged) Commit(ctx context.Context) error {
 	if s.started {
-		return candor.New(candor.CodeKaizaInternalError, "A change is committed once.")
+		return candor.New(kaiza.InternalError, "A change is committed once.")
 	}
 	s.started = true
 	defer s.release()
@@ -401,7 +402,7 @@ func writeFault(f *Folder, p Path, err error) error {
 		return err
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fault(candor.CodeKaizaFileWriteFailed, p, "could not be written: the disk is full. The old content is in place.", err)
+		return fault(kaiza.FileWriteFailed, p, "could not be written: the disk is full. The old content is in place.", err)
 	}
-	return f.access(p, err, candor.CodeKaizaFileWriteFailed)
+	return f.access(p, err, kaiza.FileWriteFailed)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // everything is one change of each sort: replaced, made, made in new folders, deleted.
@@ -61,7 +62,7 @@ func TestAChangeIsDoneAsAWholeAndCanBeUndone(t *testing.T) {
 		t.Fatalf("undone: %s", got)
 	}
 	b.must(s.Undo())
-	if err := s.Commit(context.Background()); candor.CodeOf(err) != candor.CodeKaizaInternalError {
+	if err := s.Commit(context.Background()); candor.CodeOf(err) != kaiza.InternalError {
 		t.Errorf("committed twice: %v", err)
 	}
 	b.must(s.Done())
@@ -89,32 +90,32 @@ func TestAChangeThatMayNotBeIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 		change Change
 		want   candor.Code
 	}{
-		{"a", Change{}, candor.CodeKaizaFileAlreadyExists},
-		{"a", Change{Before: &File{Hash: Hash([]byte("other"))}}, candor.CodeKaizaHashMismatch},
-		{"a", Change{Before: x, After: []byte(long)}, candor.CodeKaizaInvalidInputValue},
-		{"a", Change{Delete: true}, candor.CodeKaizaInvalidInputValue},
-		{"none", Change{Before: x}, candor.CodeKaizaFileNotFound},
-		{"none/a", Change{}, candor.CodeKaizaPathNotFound},
-		{"none/a", Change{Before: x, MakeDirs: true}, candor.CodeKaizaPathNotFound},
-		{"a/b", Change{}, candor.CodeKaizaPathNotFound},
-		{"a/b", Change{MakeDirs: true}, candor.CodeKaizaPathNotFound},
-		{"real", Change{}, candor.CodeKaizaFileWriteFailed},
-		{".", Change{}, candor.CodeKaizaFileWriteFailed},
-		{"ro", Change{Before: x}, candor.CodeKaizaInsufficientPermissions},
-		{"ro", Change{Before: x, Delete: true}, candor.CodeKaizaInsufficientPermissions},
-		{"shut/a", Change{Before: x}, candor.CodeKaizaInsufficientPermissions},
-		{"shut/b", Change{}, candor.CodeKaizaInsufficientPermissions},
-		{"shut/b/c", Change{MakeDirs: true}, candor.CodeKaizaInsufficientPermissions},
-		{"near", Change{Before: x}, candor.CodeKaizaInsufficientPermissions},
-		{"linked/a", Change{Before: x}, candor.CodeKaizaInsufficientPermissions},
-		{"linked/b/c", Change{MakeDirs: true}, candor.CodeKaizaInsufficientPermissions},
-		{"dangling", Change{}, candor.CodeKaizaInsufficientPermissions},
-		{"out", Change{Before: x}, candor.CodeKaizaOutsideWorkspace},
-		{"out", Change{}, candor.CodeKaizaOutsideWorkspace},
-		{"door/new", Change{}, candor.CodeKaizaOutsideWorkspace},
-		{"door/d/new", Change{MakeDirs: true}, candor.CodeKaizaOutsideWorkspace},
-		{"door/secret.txt", Change{Before: &File{Hash: Hash([]byte(secret))}, Delete: true}, candor.CodeKaizaOutsideWorkspace},
-		{"hard", Change{Before: x}, candor.CodeKaizaOutsideWorkspace},
+		{"a", Change{}, kaiza.FileAlreadyExists},
+		{"a", Change{Before: &File{Hash: Hash([]byte("other"))}}, kaiza.HashMismatch},
+		{"a", Change{Before: x, After: []byte(long)}, kaiza.InvalidInputValue},
+		{"a", Change{Delete: true}, kaiza.InvalidInputValue},
+		{"none", Change{Before: x}, kaiza.FileNotFound},
+		{"none/a", Change{}, kaiza.PathNotFound},
+		{"none/a", Change{Before: x, MakeDirs: true}, kaiza.PathNotFound},
+		{"a/b", Change{}, kaiza.PathNotFound},
+		{"a/b", Change{MakeDirs: true}, kaiza.PathNotFound},
+		{"real", Change{}, kaiza.FileWriteFailed},
+		{".", Change{}, kaiza.FileWriteFailed},
+		{"ro", Change{Before: x}, kaiza.InsufficientPermissions},
+		{"ro", Change{Before: x, Delete: true}, kaiza.InsufficientPermissions},
+		{"shut/a", Change{Before: x}, kaiza.InsufficientPermissions},
+		{"shut/b", Change{}, kaiza.InsufficientPermissions},
+		{"shut/b/c", Change{MakeDirs: true}, kaiza.InsufficientPermissions},
+		{"near", Change{Before: x}, kaiza.InsufficientPermissions},
+		{"linked/a", Change{Before: x}, kaiza.InsufficientPermissions},
+		{"linked/b/c", Change{MakeDirs: true}, kaiza.InsufficientPermissions},
+		{"dangling", Change{}, kaiza.InsufficientPermissions},
+		{"out", Change{Before: x}, kaiza.OutsideWorkspace},
+		{"out", Change{}, kaiza.OutsideWorkspace},
+		{"door/new", Change{}, kaiza.OutsideWorkspace},
+		{"door/d/new", Change{MakeDirs: true}, kaiza.OutsideWorkspace},
+		{"door/secret.txt", Change{Before: &File{Hash: Hash([]byte(secret))}, Delete: true}, kaiza.OutsideWorkspace},
+		{"hard", Change{Before: x}, kaiza.OutsideWorkspace},
 	} {
 		c.change.Path = b.path(c.name)
 		_, err := b.folder.Stage(b.state, fmt.Sprint("id", i), []Change{c.change}, nil)
@@ -130,8 +131,8 @@ func TestAChangeThatMayNotBeIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 func TestASetThatMakesNoSenseIsRefused(t *testing.T) {
 	b := newBench(t, Options{})
 	for want, set := range map[candor.Code][]Change{
-		candor.CodeKaizaInvalidInputValue: {{Path: b.path("a")}, {Path: b.path("a")}},
-		candor.CodeKaizaInvalidPath:       {{Path: b.path("a/b"), MakeDirs: true}, {Path: b.path("a")}},
+		kaiza.InvalidInputValue: {{Path: b.path("a")}, {Path: b.path("a")}},
+		kaiza.InvalidPath:       {{Path: b.path("a/b"), MakeDirs: true}, {Path: b.path("a")}},
 	} {
 		_, err := b.folder.Stage(b.state, "id", set, nil)
 		b.refuses(err, want)
@@ -141,14 +142,14 @@ func TestASetThatMakesNoSenseIsRefused(t *testing.T) {
 		large = append(large, Change{Path: b.path(fmt.Sprint("f", i)), After: make([]byte, 7<<20)})
 	}
 	_, err := b.folder.Stage(b.state, "id", large, nil)
-	b.refuses(err, candor.CodeKaizaInvalidInputValue)
+	b.refuses(err, kaiza.InvalidInputValue)
 	for _, n := range []int{0, MaxChanges + 1} {
 		_, err := b.folder.Stage(b.state, "id", make([]Change, n), nil)
-		b.refuses(err, candor.CodeKaizaInvalidInputValue)
+		b.refuses(err, kaiza.InvalidInputValue)
 	}
 	for _, id := range []string{"", "..", "a/b", "a.b", strings.Repeat("a", 65)} {
 		_, err := b.folder.Stage(b.state, id, []Change{{Path: b.path("a")}}, nil)
-		b.refuses(err, candor.CodeKaizaFileWriteFailed)
+		b.refuses(err, kaiza.FileWriteFailed)
 	}
 	b.clean()
 }
@@ -156,7 +157,7 @@ func TestASetThatMakesNoSenseIsRefused(t *testing.T) {
 func TestAReadOnlyWorkspaceIsNotChanged(t *testing.T) {
 	b := newBench(t, Options{ReadOnly: true})
 	_, err := b.folder.Stage(b.state, "id", []Change{{Path: b.path("a")}}, nil)
-	b.refuses(err, candor.CodeKaizaInsufficientPermissions)
+	b.refuses(err, kaiza.InsufficientPermissions)
 	b.clean()
 }
 
@@ -201,8 +202,8 @@ func TestAFileThatDoesNotReadBackIsAnInvariantViolation(t *testing.T) {
 		}
 	}
 	err := s.Commit(context.Background())
-	b.refuses(err, candor.CodeKaizaInvariantViolation)
-	if got := candor.From(err).Context().InvariantID; got != "INV_WRITE_READS_BACK" || b.text("a") != "something else" {
+	b.refuses(err, kaiza.InvariantViolation)
+	if got := candor.From(err).CallInfo().InvariantID; got != "INV_WRITE_READS_BACK" || b.text("a") != "something else" {
 		t.Errorf("%q, %q", got, b.text("a"))
 	}
 	b.must(s.Done())
@@ -247,7 +248,7 @@ func TestUndoLeavesAloneWhatSomebodyChangedSince(t *testing.T) {
 	b.must(s.Commit(context.Background()))
 	b.put("new", "mine now")
 	b.put("x/mine", "mine too")
-	b.refuses(s.Undo(), candor.CodeKaizaHashMismatch)
+	b.refuses(s.Undo(), kaiza.HashMismatch)
 	if got := b.side(); got != "before mine now - - going -rwxr-xr-x true" || b.text("x/mine") != "mine too" {
 		t.Error(got)
 	}
@@ -259,7 +260,7 @@ func TestAFullStateFolderStopsAChangeBeforeItBegins(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(b.state.Close())
 	_, err := b.folder.Stage(b.state, "id", []Change{{Path: b.path("a"), After: []byte("x")}}, nil)
-	b.refuses(err, candor.CodeKaizaFileWriteFailed)
+	b.refuses(err, kaiza.FileWriteFailed)
 	if !errors.Is(err, os.ErrClosed) || b.text("a") != "-" {
 		t.Error(err)
 	}
@@ -286,7 +287,7 @@ func TestNothingIsKeptOpen(t *testing.T) {
 		}
 		s = b.stage(fmt.Sprint("fails", i), b.everything()...)
 		b.put("new", "in the way")
-		b.refuses(s.Commit(context.Background()), candor.CodeKaizaFileAlreadyExists)
+		b.refuses(s.Commit(context.Background()), kaiza.FileAlreadyExists)
 		b.must(s.Done())
 		b.must(os.Remove(filepath.Join(b.in, "new")))
 	}

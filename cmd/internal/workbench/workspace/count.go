@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Files names the files of the whole workspace, links left out, ordered by folder and name, with .git behind all else of its folder: what
@@ -20,7 +21,7 @@ func (f *Folder) Files(ctx context.Context, most int) (names []string, more bool
 	defer dir.Close() //nolint:errcheck // it was only read
 	c := counting{ctx: ctx, left: most}
 	if err := c.add(dir, Path{}, maxFolderDepth); err != nil {
-		return nil, false, f.access(Path{}, err, candor.CodeKaizaFileReadFailed)
+		return nil, false, f.access(Path{}, err, kaiza.FileReadFailed)
 	}
 	if ctx.Err() != nil {
 		return nil, false, candor.New(candor.CodeCancelled, "", candor.WithCause(ctx.Err()))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // planFolder checks a change that makes or removes a folder and enters it in the journal.
@@ -23,7 +24,7 @@ func (s *Staged) planFolder(c Change, all []Change) error {
 		_ = dir.Close()
 	}
 	if _, err := s.folder.root.Lstat(c.Path.name); err == nil {
-		return fault(candor.CodeKaizaFileAlreadyExists, c.Path, "exists already.", nil)
+		return fault(kaiza.FileAlreadyExists, c.Path, "exists already.", nil)
 	}
 	if c.Mode != nil {
 		if s.modes == nil {
@@ -43,11 +44,11 @@ func (s *Staged) planRemoval(c Change, all []Change) error {
 	defer dir.Close() //nolint:errcheck // it was only looked at
 	info, err := dir.Stat(".")
 	if err != nil {
-		return s.folder.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+		return s.folder.access(c.Path, err, kaiza.FileWriteFailed)
 	}
 	names, more, err := readNames(dir)
 	if err != nil {
-		return s.folder.access(c.Path, err, candor.CodeKaizaFileWriteFailed)
+		return s.folder.access(c.Path, err, kaiza.FileWriteFailed)
 	}
 	for _, name := range names {
 		at := c.Path.join(name)
@@ -56,14 +57,14 @@ func (s *Staged) planRemoval(c Change, all []Change) error {
 		}
 	}
 	if in, err := s.folder.root.Stat(c.Path.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
-		return fault(candor.CodeKaizaInsufficientPermissions, c.Path, "is in a folder that is read-only.", nil)
+		return fault(kaiza.InsufficientPermissions, c.Path, "is in a folder that is read-only.", nil)
 	}
 	s.journal.Removed = append(s.journal.Removed, JournalFolder{Path: c.Path.name, Mode: info.Mode().Perm()})
 	return nil
 }
 
 func notEmpty(p Path, cause error) error {
-	return advised(fault(candor.CodeKaizaFileWriteFailed, p, "is a folder that is not empty.", cause), "Delete what is in the folder first.")
+	return advised(fault(kaiza.FileWriteFailed, p, "is a folder that is not empty.", cause), "Delete what is in the folder first.")
 }
 
 // planFolders notes which folders are missing on the way to one and at its end, outermost first.
@@ -78,7 +79,7 @@ func (s *Staged) planFolders(to Path) error {
 		switch {
 		case err == nil:
 			err = dir.Close()
-		case candor.CodeOf(err) == candor.CodeKaizaPathNotFound:
+		case candor.CodeOf(err) == kaiza.PathNotFound:
 			err = s.addFolder(at)
 		}
 		if err != nil {
@@ -91,10 +92,10 @@ func (s *Staged) planFolders(to Path) error {
 // addFolder refuses a folder where a file is in the way.
 func (s *Staged) addFolder(at Path) error {
 	if _, err := s.folder.root.Lstat(at.name); err == nil {
-		return fault(candor.CodeKaizaPathNotFound, at, "is not a folder.", nil)
+		return fault(kaiza.PathNotFound, at, "is not a folder.", nil)
 	}
 	if in, err := s.folder.root.Stat(at.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
-		return fault(candor.CodeKaizaInsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
+		return fault(kaiza.InsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
 	}
 	s.journal.Folders = append(s.journal.Folders, at.name)
 	return nil
@@ -109,7 +110,7 @@ func (s *Staged) makeFolder(at Path) error {
 	defer dir.Close() //nolint:errcheck // what counts was synced
 	err = dir.Mkdir(at.base(), 0o755)
 	if errors.Is(err, fs.ErrExist) && len(s.moves) == 0 {
-		return fault(candor.CodeKaizaFileAlreadyExists, at, "exists already.", err)
+		return fault(kaiza.FileAlreadyExists, at, "exists already.", err)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -136,9 +137,9 @@ func (s *Staged) removeFolder(r JournalFolder) error {
 	info, err := dir.Lstat(at.base())
 	switch {
 	case err != nil:
-		return s.folder.access(at, err, candor.CodeKaizaFileWriteFailed)
+		return s.folder.access(at, err, kaiza.FileWriteFailed)
 	case !info.IsDir():
-		return fault(candor.CodeKaizaFileWriteFailed, at, "was replaced while it was being removed.", nil)
+		return fault(kaiza.FileWriteFailed, at, "was replaced while it was being removed.", nil)
 	}
 	if err := removeEmpty(dir, at.base()); err != nil {
 		return notEmpty(at, err)

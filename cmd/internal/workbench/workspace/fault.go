@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // What a look at a name can find besides a file. They never leave the package: each call gives them the code that fits it.
@@ -32,15 +33,15 @@ func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 	case err == nil, errors.As(err, new(*candor.Error)):
 		return err
 	case f.escapes != nil && errors.Is(err, f.escapes):
-		return fault(candor.CodeKaizaOutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
+		return fault(kaiza.OutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
 	case errors.Is(err, errLink):
 		return f.linked(p)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f.missing(p, err)
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		return fault(candor.CodeKaizaInvalidPath, p, "is longer than this system allows.", err)
+		return fault(kaiza.InvalidPath, p, "is longer than this system allows.", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fault(candor.CodeKaizaInsufficientPermissions, p, "may not be used: the system refuses access.", err)
+		return fault(kaiza.InsufficientPermissions, p, "may not be used: the system refuses access.", err)
 	case errors.Is(err, errSpecial), errors.Is(err, errSwapped):
 		return fault(otherwise, p, "cannot be used: "+err.Error()+".", err)
 	}
@@ -50,17 +51,17 @@ func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 // missing tells a file that is not there from a folder on the way to it.
 func (f *Folder) missing(p Path, cause error) error {
 	if info, err := f.root.Stat(p.parent().String()); err != nil || !info.IsDir() {
-		return fault(candor.CodeKaizaPathNotFound, p, "is in a folder that does not exist.", cause)
+		return fault(kaiza.PathNotFound, p, "is in a folder that does not exist.", cause)
 	}
-	return fault(candor.CodeKaizaFileNotFound, p, "does not exist.", cause)
+	return fault(kaiza.FileNotFound, p, "does not exist.", cause)
 }
 
 // linked is the refusal to change something through a symbolic link.
 func (f *Folder) linked(p Path) error {
 	if _, err := f.root.Stat(p.String()); f.escapes != nil && errors.Is(err, f.escapes) {
-		return fault(candor.CodeKaizaOutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
+		return fault(kaiza.OutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
 	}
-	return candor.New(candor.CodeKaizaInsufficientPermissions, fmt.Sprintf("%q is a symbolic link, and nothing is changed through one.", p.String()),
+	return candor.New(kaiza.InsufficientPermissions, fmt.Sprintf("%q is a symbolic link, and nothing is changed through one.", p.String()),
 		candor.WithDetails(map[string]any{"path": p.String()}), candor.WithSuggestion("Name the file itself, not a link to it."))
 }
 
@@ -69,5 +70,5 @@ func coded(err error) error {
 	if err == nil {
 		return nil
 	}
-	return candor.From(err, candor.Otherwise(candor.CodeKaizaFileWriteFailed))
+	return candor.From(err, candor.Otherwise(kaiza.FileWriteFailed))
 }

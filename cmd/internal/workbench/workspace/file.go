@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // File is a file as it was read in one go.
@@ -40,7 +40,7 @@ func (f *Folder) Read(p Path) (read File, err error) {
 			return read, err
 		}
 	}
-	return File{}, f.access(p, errSwapped, candor.CodeKaizaFileReadFailed)
+	return File{}, f.access(p, errSwapped, kaiza.FileReadFailed)
 }
 
 // readTries is how often a file is read anew that was replaced meanwhile: by somebody who writes, as a rule.
@@ -53,12 +53,12 @@ func (f *Folder) readOnce(p Path) (File, error) {
 		err = f.unreadable(p, info)
 	}
 	if err != nil {
-		return File{}, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
 	f.testHook("looked")
 	file, err := f.root.OpenFile(p.String(), os.O_RDONLY|nonBlock, 0)
 	if err != nil {
-		return File{}, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	f.testHook("opened")
@@ -74,11 +74,11 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 		err = f.unreadable(p, info)
 	}
 	if err != nil {
-		return File{}, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
 	content, err := io.ReadAll(io.LimitReader(file, f.options.MaxFile+1))
 	if err != nil {
-		return File{}, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
 	if int64(len(content)) > f.options.MaxFile { // it grew, or its size was a lie, as below /proc
 		return File{}, f.tooLarge(p)
@@ -96,13 +96,13 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
-		return advised(fault(candor.CodeKaizaFileReadFailed, p, "is a folder.", nil), "List the folder and name a file in it.")
+		return advised(fault(kaiza.FileReadFailed, p, "is a folder.", nil), "List the folder and name a file in it.")
 	case !info.Mode().IsRegular():
-		return fault(candor.CodeKaizaFileReadFailed, p, "is not a regular file.", nil)
+		return fault(kaiza.FileReadFailed, p, "is not a regular file.", nil)
 	case links(info) > 1 && !f.options.AllowHardLinks && !f.ours:
-		return fault(candor.CodeKaizaOutsideWorkspace, p, "has a second name (a hard link), which may be outside the workspace.", nil)
+		return fault(kaiza.OutsideWorkspace, p, "has a second name (a hard link), which may be outside the workspace.", nil)
 	case info.Mode().Perm()&0o444 == 0 && !f.ours:
-		return fault(candor.CodeKaizaInsufficientPermissions, p, "may be read by nobody.", nil)
+		return fault(kaiza.InsufficientPermissions, p, "may be read by nobody.", nil)
 	case info.Size() > f.options.MaxFile:
 		return f.tooLarge(p)
 	}
@@ -110,7 +110,7 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 }
 
 func (f *Folder) tooLarge(p Path) error {
-	return advised(fault(candor.CodeKaizaFileReadFailed, p, fmt.Sprintf("is larger than %d bytes.", f.options.MaxFile), nil),
+	return advised(fault(kaiza.FileReadFailed, p, fmt.Sprintf("is larger than %d bytes.", f.options.MaxFile), nil),
 		"Go on with other files; one as large as this is neither read nor searched here.")
 }
 
@@ -118,16 +118,16 @@ func (f *Folder) tooLarge(p Path) error {
 func (f *Folder) walk(p Path) (*os.Root, error) {
 	dir, err := f.root.OpenRoot(".")
 	if err != nil {
-		return nil, f.access(Path{}, err, candor.CodeKaizaFileWriteFailed)
+		return nil, f.access(Path{}, err, kaiza.FileWriteFailed)
 	}
 	at := Path{}
 	for _, segment := range split(p.name) {
 		at = at.join(segment)
 		child, err := enter(dir, segment)
 		if err := errors.Join(err, dir.Close()); errors.Is(err, fs.ErrNotExist) || errors.Is(err, notFolder) {
-			return nil, fault(candor.CodeKaizaPathNotFound, at, "is not an existing folder.", err)
+			return nil, fault(kaiza.PathNotFound, at, "is not an existing folder.", err)
 		} else if err != nil {
-			return nil, f.access(at, err, candor.CodeKaizaFileWriteFailed)
+			return nil, f.access(at, err, kaiza.FileWriteFailed)
 		}
 		dir = child
 	}

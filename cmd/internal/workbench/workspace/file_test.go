@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func TestAFileIsReadWhole(t *testing.T) {
@@ -44,13 +45,13 @@ func TestWhatIsNotAFileOfTheWorkspaceIsNotRead(t *testing.T) {
 	b.symlink("/dev/zero", "zero")
 	b.must(os.Link(out, filepath.Join(b.in, "hard")))
 	for name, want := range map[string]candor.Code{
-		"none": candor.CodeKaizaFileNotFound, "dangling": candor.CodeKaizaFileNotFound,
-		"none/x": candor.CodeKaizaPathNotFound, "file/x": candor.CodeKaizaPathNotFound, "folder/none/x": candor.CodeKaizaPathNotFound,
-		"folder": candor.CodeKaizaFileReadFailed, ".": candor.CodeKaizaFileReadFailed, "big": candor.CodeKaizaFileReadFailed,
-		"loop": candor.CodeKaizaFileReadFailed, "blind": candor.CodeKaizaInsufficientPermissions,
-		"absolute": candor.CodeKaizaOutsideWorkspace, "relative": candor.CodeKaizaOutsideWorkspace, "chain": candor.CodeKaizaOutsideWorkspace,
-		"door/secret.txt": candor.CodeKaizaOutsideWorkspace, "folder/deep": candor.CodeKaizaOutsideWorkspace,
-		"dangling-out": candor.CodeKaizaOutsideWorkspace, "zero": candor.CodeKaizaOutsideWorkspace, "hard": candor.CodeKaizaOutsideWorkspace,
+		"none": kaiza.FileNotFound, "dangling": kaiza.FileNotFound,
+		"none/x": kaiza.PathNotFound, "file/x": kaiza.PathNotFound, "folder/none/x": kaiza.PathNotFound,
+		"folder": kaiza.FileReadFailed, ".": kaiza.FileReadFailed, "big": kaiza.FileReadFailed,
+		"loop": kaiza.FileReadFailed, "blind": kaiza.InsufficientPermissions,
+		"absolute": kaiza.OutsideWorkspace, "relative": kaiza.OutsideWorkspace, "chain": kaiza.OutsideWorkspace,
+		"door/secret.txt": kaiza.OutsideWorkspace, "folder/deep": kaiza.OutsideWorkspace,
+		"dangling-out": kaiza.OutsideWorkspace, "zero": kaiza.OutsideWorkspace, "hard": kaiza.OutsideWorkspace,
 	} {
 		file, err := b.folder.Read(b.path(name))
 		if candor.CodeOf(err) != want || file.Content != nil {
@@ -82,9 +83,9 @@ func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
 	}
 	for _, name := range special {
 		_, err := b.folder.Read(b.path(name))
-		b.refuses(err, candor.CodeKaizaFileReadFailed)
+		b.refuses(err, kaiza.FileReadFailed)
 		_, err = b.folder.Stage(b.state, "over-"+name, []Change{{Path: b.path(name), Before: &File{Hash: Hash(nil)}}}, nil)
-		b.refuses(err, candor.CodeKaizaFileWriteFailed)
+		b.refuses(err, kaiza.FileWriteFailed)
 	}
 	b.clean()
 }
@@ -94,9 +95,9 @@ func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 	b := newBench(t, Options{})
 	target := filepath.Join(b.in, "a")
 	for want, swap := range map[candor.Code]func() error{
-		candor.CodeKaizaFileReadFailed:   func() error { return syscall.Mkfifo(target, 0o644) },
-		candor.CodeKaizaOutsideWorkspace: func() error { return os.Symlink(filepath.Join(b.out, "secret.txt"), target) },
-		candor.CodeKaizaFileNotFound:     func() error { return nil },
+		kaiza.FileReadFailed:   func() error { return syscall.Mkfifo(target, 0o644) },
+		kaiza.OutsideWorkspace: func() error { return os.Symlink(filepath.Join(b.out, "secret.txt"), target) },
+		kaiza.FileNotFound:     func() error { return nil },
 	} {
 		b.put("a", "x")
 		b.folder.testHook = func(at string) {
@@ -117,7 +118,7 @@ func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 		}
 	}
 	_, err := b.folder.Read(b.path("a"))
-	b.refuses(err, candor.CodeKaizaOutsideWorkspace)
+	b.refuses(err, kaiza.OutsideWorkspace)
 }
 
 // TestASecondNameThatIsGoneAtOnceIsSeen makes the name a second one of something outside just before it is opened, and takes it away just

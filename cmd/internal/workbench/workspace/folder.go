@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // DefaultMaxFile is the largest file that is read or written unless [Options] say otherwise.
@@ -112,5 +113,5 @@ func (f *Folder) StillThere() error {
 }
 
 func bootstrap(message string, cause error) error {
-	return candor.New(candor.CodeKaizaBootstrapFailure, message, candor.WithCause(cause))
+	return candor.New(kaiza.BootstrapFailure, message, candor.WithCause(cause))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // A small file system is filled in a process that has its own view of the mounts; nobody else sees it.
@@ -74,7 +75,7 @@ func fullRole(top string, _ int) int {
 	check(os.WriteFile(filling, make([]byte, 300<<10), 0o644))
 	s := stage("1")
 	err := s.Commit(context.Background())
-	if candor.CodeOf(err) != candor.CodeKaizaFileWriteFailed || !errors.Is(err, syscall.ENOSPC) {
+	if candor.CodeOf(err) != kaiza.FileWriteFailed || !errors.Is(err, syscall.ENOSPC) {
 		panic(fmt.Sprint("on a full disk: ", err))
 	}
 	fmt.Println(err)
@@ -85,7 +86,7 @@ func fullRole(top string, _ int) int {
 	check(s.Commit(context.Background()))
 	hold("2")
 	check(os.WriteFile(filling, make([]byte, 380<<10), 0o644))
-	if err := s.Undo(); candor.CodeOf(err) != candor.CodeKaizaFileWriteFailed {
+	if err := s.Undo(); candor.CodeOf(err) != kaiza.FileWriteFailed {
 		panic(fmt.Sprint("undone on a full disk: ", err))
 	}
 	hold("2")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
@@ -144,7 +145,7 @@ func (f *Folder) Differences(p *Past) ([]Difference, error) {
 // compare also returns the files as they are now, nil for one that is not there.
 func (f *Folder) compare(j *Journal) (now []*File, found []Difference, err error) {
 	if err := j.check(f); err != nil {
-		return nil, nil, candor.New(candor.CodeKaizaFileReadFailed, "The record of the change is damaged.", candor.WithCause(err))
+		return nil, nil, candor.New(kaiza.FileReadFailed, "The record of the change is damaged.", candor.WithCause(err))
 	}
 	for _, e := range j.Files {
 		file, err := f.lookup(Path{e.Path})
@@ -165,7 +166,7 @@ func (f *Folder) compare(j *Journal) (now []*File, found []Difference, err error
 // lookup reads a file by its own names; nil is no file.
 func (f *Folder) lookup(p Path) (*File, error) {
 	dir, err := f.walk(p.parent())
-	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+	if candor.CodeOf(err) == kaiza.PathNotFound {
 		return nil, nil //nolint:nilnil // no folder, no file
 	}
 	if err != nil {
@@ -177,7 +178,7 @@ func (f *Folder) lookup(p Path) (*File, error) {
 		return nil, nil //nolint:nilnil // as said above
 	}
 	if err != nil {
-		return nil, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return nil, f.access(p, err, kaiza.FileReadFailed)
 	}
 	return &now, nil
 }
@@ -270,7 +271,7 @@ func openPastIn(state *os.Root, folder, name string) (*vault, error) {
 }
 
 func unkept(cause error) error {
-	return candor.New(candor.CodeKaizaFileReadFailed, "What was before the change is not kept any more, or cannot be read.", candor.WithCause(cause))
+	return candor.New(kaiza.FileReadFailed, "What was before the change is not kept any more, or cannot be read.", candor.WithCause(cause))
 }
 
 // reverseFolders adds the folders that the change removed, before all files, and those that it made and that will be empty, after them.

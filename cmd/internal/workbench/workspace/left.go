@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Unfinished returns the journals of the changes that have not ended, the oldest first. One that is not Left may be under way, unless the
@@ -57,14 +58,14 @@ func UnfinishedPast(state *os.Root) ([]Past, error) {
 // the state folder as far as it can be read. A folder that is not empty is never replaced. The caller holds the [Lock].
 func Restore(state *os.Root, id string, open func(root string) (*Folder, error)) (Recovered, error) {
 	if !goodID.MatchString(id) {
-		return Recovered{}, candor.New(candor.CodeKaizaInvalidInputValue, "The id of a change is made of letters, digits, - and _.")
+		return Recovered{}, candor.New(kaiza.InvalidInputValue, "The id of a change is made of letters, digits, - and _.")
 	}
 	r, _ := recoverOne(state, id, open, func(Journal) Verdict { return Undo }, true)
 	if r.State == Undone || r.State == NotDone {
 		return r, nil
 	}
 	if r.Err == nil {
-		r.Err = fault(candor.CodeKaizaFileReadFailed, Path{r.Unknown[0]}, "cannot be put back: what it held is not kept, or cannot be read.", nil)
+		r.Err = fault(kaiza.FileReadFailed, Path{r.Unknown[0]}, "cannot be put back: what it held is not kept, or cannot be read.", nil)
 	}
 	return r, coded(r.Err)
 }

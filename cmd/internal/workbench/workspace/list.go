@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // What a listing holds at most, how deep it goes, and how many names of one folder are looked at.
@@ -45,7 +46,7 @@ type Item struct {
 // PATH_NOT_FOUND is a folder that does not exist, INVALID_PATH something that is not a folder, INVALID_INPUT_VALUE a depth out of bounds.
 func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err error) {
 	if depth < 1 || depth > MaxDepth {
-		return nil, false, candor.New(candor.CodeKaizaInvalidInputValue, fmt.Sprintf("The depth must be from 1 to %d.", MaxDepth),
+		return nil, false, candor.New(kaiza.InvalidInputValue, fmt.Sprintf("The depth must be from 1 to %d.", MaxDepth),
 			candor.WithDetails(map[string]any{"field": "depth"}))
 	}
 	dir, err := f.folder(p)
@@ -55,7 +56,7 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 	defer dir.Close() //nolint:errcheck // it was only read
 	l := listing{}
 	if err := l.add(dir, p, depth); err != nil {
-		return nil, false, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return nil, false, f.access(p, err, kaiza.FileReadFailed)
 	}
 	slices.SortFunc(l.items, func(a, b Item) int { return strings.Compare(a.Path.name, b.Path.name) })
 	return l.items, l.truncated, nil
@@ -71,9 +72,9 @@ func (f *Folder) Names(p Path) ([]string, error) {
 	defer dir.Close() //nolint:errcheck // it was only read
 	names, more, err := readNames(dir)
 	if err == nil && more {
-		err = fault(candor.CodeKaizaFileReadFailed, p, fmt.Sprintf("holds more than %d names.", maxPerDir), nil)
+		err = fault(kaiza.FileReadFailed, p, fmt.Sprintf("holds more than %d names.", maxPerDir), nil)
 	}
-	return names, f.access(p, err, candor.CodeKaizaFileReadFailed)
+	return names, f.access(p, err, kaiza.FileReadFailed)
 }
 
 // folder opens a folder for reading. The caller closes it.
@@ -81,16 +82,16 @@ func (f *Folder) folder(p Path) (*os.Root, error) {
 	info, err := f.root.Stat(p.String())
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, fault(candor.CodeKaizaPathNotFound, p, "does not exist.", err)
+		return nil, fault(kaiza.PathNotFound, p, "does not exist.", err)
 	case err != nil:
-		return nil, f.access(p, err, candor.CodeKaizaFileReadFailed)
+		return nil, f.access(p, err, kaiza.FileReadFailed)
 	case !info.IsDir():
-		return nil, fault(candor.CodeKaizaInvalidPath, p, "is not a folder.", nil)
+		return nil, fault(kaiza.InvalidPath, p, "is not a folder.", nil)
 	case info.Mode().Perm()&0o444 == 0:
-		return nil, fault(candor.CodeKaizaInsufficientPermissions, p, "may be read by nobody.", nil)
+		return nil, fault(kaiza.InsufficientPermissions, p, "may be read by nobody.", nil)
 	}
 	dir, err := f.root.OpenRoot(p.String())
-	return dir, f.access(p, err, candor.CodeKaizaFileReadFailed)
+	return dir, f.access(p, err, kaiza.FileReadFailed)
 }
 
 // listing gathers items. What is near comes before what is deep, so that a bound cuts off the deep.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func TestAListingIsSortedAndSaysWhatIsWhat(t *testing.T) {
@@ -50,8 +51,8 @@ func TestWhatCannotBeListedSaysWhy(t *testing.T) {
 	b.must(os.Chmod(filepath.Join(b.in, "blind"), 0o300))
 	b.symlink("../outside", "door")
 	for name, want := range map[string]candor.Code{
-		"none": candor.CodeKaizaPathNotFound, "none/x": candor.CodeKaizaPathNotFound, "file": candor.CodeKaizaInvalidPath,
-		"file/x": candor.CodeKaizaPathNotFound, "door": candor.CodeKaizaOutsideWorkspace, "blind": candor.CodeKaizaInsufficientPermissions,
+		"none": kaiza.PathNotFound, "none/x": kaiza.PathNotFound, "file": kaiza.InvalidPath,
+		"file/x": kaiza.PathNotFound, "door": kaiza.OutsideWorkspace, "blind": kaiza.InsufficientPermissions,
 	} {
 		_, _, err := b.folder.List(b.path(name), 1)
 		if candor.CodeOf(err) != want {
@@ -62,7 +63,7 @@ func TestWhatCannotBeListedSaysWhy(t *testing.T) {
 	}
 	for _, depth := range []int{0, -1, 5} {
 		_, _, err := b.folder.List(Path{}, depth)
-		b.refuses(err, candor.CodeKaizaInvalidInputValue)
+		b.refuses(err, kaiza.InvalidInputValue)
 	}
 }
 

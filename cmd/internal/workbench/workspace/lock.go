@@ -55,5 +55,5 @@ func LockFile(ctx context.Context, state *os.Root, wait time.Duration) (*os.File
 }
 
 func lockFailed(message string, cause error) error {
-	return candor.New(candor.CodeKaizaAuditLockFailed, message, candor.WithCause(cause))
+	return candor.New(candor.CodeLedgerLocked, message, candor.WithCause(cause))
 }

@@ -15,7 +15,7 @@ func TestOnlyOneChangesTheWorkspaceAtATime(t *testing.T) {
 	release, err := Lock(context.Background(), b.state, 0)
 	b.must(err)
 	_, err = Lock(context.Background(), b.state, 0)
-	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	b.refuses(err, candor.CodeLedgerLocked)
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = Lock(gone, b.state, time.Hour)
@@ -36,7 +36,7 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	_, err = Lock(context.Background(), b.state, 0)
-	b.refuses(err, candor.CodeKaizaAuditLockFailed)
+	b.refuses(err, candor.CodeLedgerLocked)
 	b.must(cmd.Process.Kill())
 	_ = cmd.Wait()
 	release, err := Lock(context.Background(), b.state, time.Minute)

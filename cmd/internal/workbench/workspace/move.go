@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // owner is whom a file belongs to; -1 is not known, or whoever writes it.
@@ -113,10 +114,10 @@ func (m *move) keepsMode(f *Folder) error {
 	}
 	info, err := m.dir.Lstat(m.path.base())
 	if err != nil {
-		return f.access(m.path, err, candor.CodeKaizaFileWriteFailed)
+		return f.access(m.path, err, kaiza.FileWriteFailed)
 	}
 	if info.Mode().Perm()&executable != m.to.mode&executable {
-		return fault(candor.CodeKaizaFileWriteFailed, m.path, "cannot have this mode: the file system does not keep it.", nil)
+		return fault(kaiza.FileWriteFailed, m.path, "cannot have this mode: the file system does not keep it.", nil)
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (m *move) rename(f *Folder) error {
 	if m.from.hash == "" {
 		err := renameNew(m.dir, m.temp, base)
 		if errors.Is(err, fs.ErrExist) {
-			return fault(candor.CodeKaizaFileAlreadyExists, m.path, "exists already.", err)
+			return fault(kaiza.FileAlreadyExists, m.path, "exists already.", err)
 		}
 		m.left = err != nil
 		return err
@@ -181,12 +182,12 @@ func (m *move) is(f *Folder, name, hash string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if hash != "" {
-			return fault(candor.CodeKaizaFileNotFound, m.path, "does not exist any more.", err)
+			return fault(kaiza.FileNotFound, m.path, "does not exist any more.", err)
 		}
 	case err != nil:
-		return f.access(m.path, err, candor.CodeKaizaFileWriteFailed)
+		return f.access(m.path, err, kaiza.FileWriteFailed)
 	case hash == "":
-		return fault(candor.CodeKaizaFileAlreadyExists, m.path, "exists already.", nil)
+		return fault(kaiza.FileAlreadyExists, m.path, "exists already.", nil)
 	case now.Hash != hash:
 		return changedMeanwhile(m.path)
 	}
@@ -205,7 +206,7 @@ func (m *move) adopt(f *Folder) error {
 	case errors.Is(err, fs.ErrNotExist):
 		m.to = absent()
 	case err != nil:
-		return f.access(m.path, err, candor.CodeKaizaFileReadFailed)
+		return f.access(m.path, err, kaiza.FileReadFailed)
 	case now.Hash != m.to.hash:
 		m.to = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
 	}
@@ -223,7 +224,7 @@ func (f *Folder) inPlace(dir *os.Root, p Path) error {
 	held, errHeld := dir.Stat(".")
 	there, errThere := again.Stat(".")
 	if err := errors.Join(errHeld, errThere); err != nil || !os.SameFile(held, there) {
-		return fault(candor.CodeKaizaFileWriteFailed, p, "was moved while it was being changed.", err)
+		return fault(kaiza.FileWriteFailed, p, "was moved while it was being changed.", err)
 	}
 	return nil
 }

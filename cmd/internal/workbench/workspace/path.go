@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // The longest path and the longest part of one, in bytes: what common systems can hold.
@@ -40,30 +41,30 @@ func (p Path) IsRoot() bool { return p.name == "" }
 // its links lead, is seen when it is used.
 func (f *Folder) Parse(name string) (Path, error) {
 	if name == "" {
-		return Path{}, candor.New(candor.CodeKaizaInvalidInputValue, "The path is empty.", candor.WithDetails(map[string]any{"field": "path"}))
+		return Path{}, candor.New(kaiza.InvalidInputValue, "The path is empty.", candor.WithDetails(map[string]any{"field": "path"}))
 	}
 	if fault := malformed(name); fault != "" {
-		return Path{}, candor.New(candor.CodeKaizaInvalidPath, fault)
+		return Path{}, candor.New(kaiza.InvalidPath, fault)
 	}
 	segments := split(name)
 	for _, s := range segments {
 		if s == ".." {
-			return Path{}, candor.New(candor.CodeKaizaPathTraversalBlocked, "")
+			return Path{}, candor.New(kaiza.PathTraversalBlocked, "")
 		}
 		if len(s) > maxSegment {
-			return Path{}, candor.New(candor.CodeKaizaInvalidPath, "A part of the path is longer than 255 bytes.")
+			return Path{}, candor.New(kaiza.InvalidPath, "A part of the path is longer than 255 bytes.")
 		}
 	}
 	if strings.HasPrefix(name, "/") || filepath.IsAbs(name) {
 		inside, ok := f.relative(segments)
 		if !ok {
-			return Path{}, candor.New(candor.CodeKaizaOutsideWorkspace, "The absolute path lies outside the workspace.")
+			return Path{}, candor.New(kaiza.OutsideWorkspace, "The absolute path lies outside the workspace.")
 		}
 		segments = inside
 	}
 	p := Path{strings.Join(segments, "/")}
 	if !p.IsRoot() && !filepath.IsLocal(filepath.FromSlash(p.name)) {
-		return Path{}, candor.New(candor.CodeKaizaInvalidPath, "The path has a name that this system keeps for itself.")
+		return Path{}, candor.New(kaiza.InvalidPath, "The path has a name that this system keeps for itself.")
 	}
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func TestAPathIsMadeRelativeAndClean(t *testing.T) {
@@ -34,35 +35,35 @@ func TestAPathIsMadeRelativeAndClean(t *testing.T) {
 func TestAPathThatCouldMisleadIsRefused(t *testing.T) {
 	b := newBench(t, Options{})
 	for given, want := range map[string]candor.Code{
-		"":                                    candor.CodeKaizaInvalidInputValue,
-		"a\x00b":                              candor.CodeKaizaInvalidPath,
-		"a\nb":                                candor.CodeKaizaInvalidPath,
-		"a\x1b[31mb":                          candor.CodeKaizaInvalidPath,
-		"a\u0085b":                            candor.CodeKaizaInvalidPath,
-		"gpj.\u202eexe":                       candor.CodeKaizaInvalidPath,
-		"a\xffb":                              candor.CodeKaizaInvalidPath,
-		`a\b`:                                 candor.CodeKaizaInvalidPath,
-		`..\..\etc`:                           candor.CodeKaizaInvalidPath,
-		`C:\x`:                                candor.CodeKaizaInvalidPath,
-		strings.Repeat("a", 256):              candor.CodeKaizaInvalidPath,
-		strings.Repeat("abc/", 1025):          candor.CodeKaizaInvalidPath,
-		"..":                                  candor.CodeKaizaPathTraversalBlocked,
-		"../outside/secret.txt":               candor.CodeKaizaPathTraversalBlocked,
-		"a/../../outside/secret.txt":          candor.CodeKaizaPathTraversalBlocked,
-		"a/..":                                candor.CodeKaizaPathTraversalBlocked,
-		"a/../b":                              candor.CodeKaizaPathTraversalBlocked,
-		b.in + "/../outside/secret.txt":       candor.CodeKaizaPathTraversalBlocked,
-		"/etc/passwd":                         candor.CodeKaizaOutsideWorkspace,
-		"/":                                   candor.CodeKaizaOutsideWorkspace,
-		"//etc/passwd":                        candor.CodeKaizaOutsideWorkspace,
-		b.in + "2/x":                          candor.CodeKaizaOutsideWorkspace,
-		b.in + "2":                            candor.CodeKaizaOutsideWorkspace,
-		filepath.Dir(b.in):                    candor.CodeKaizaOutsideWorkspace,
-		filepath.Join(b.out, "secret.txt"):    candor.CodeKaizaOutsideWorkspace,
-		strings.ToUpper(b.in) + "/x":          candor.CodeKaizaOutsideWorkspace,
-		"/proc/self/root" + b.in + "/x":       candor.CodeKaizaOutsideWorkspace,
-		"/proc/self/cwd/../../etc/passwd":     candor.CodeKaizaPathTraversalBlocked,
-		"docs/reports/../../" + "src/main.go": candor.CodeKaizaPathTraversalBlocked,
+		"":                                    kaiza.InvalidInputValue,
+		"a\x00b":                              kaiza.InvalidPath,
+		"a\nb":                                kaiza.InvalidPath,
+		"a\x1b[31mb":                          kaiza.InvalidPath,
+		"a\u0085b":                            kaiza.InvalidPath,
+		"gpj.\u202eexe":                       kaiza.InvalidPath,
+		"a\xffb":                              kaiza.InvalidPath,
+		`a\b`:                                 kaiza.InvalidPath,
+		`..\..\etc`:                           kaiza.InvalidPath,
+		`C:\x`:                                kaiza.InvalidPath,
+		strings.Repeat("a", 256):              kaiza.InvalidPath,
+		strings.Repeat("abc/", 1025):          kaiza.InvalidPath,
+		"..":                                  kaiza.PathTraversalBlocked,
+		"../outside/secret.txt":               kaiza.PathTraversalBlocked,
+		"a/../../outside/secret.txt":          kaiza.PathTraversalBlocked,
+		"a/..":                                kaiza.PathTraversalBlocked,
+		"a/../b":                              kaiza.PathTraversalBlocked,
+		b.in + "/../outside/secret.txt":       kaiza.PathTraversalBlocked,
+		"/etc/passwd":                         kaiza.OutsideWorkspace,
+		"/":                                   kaiza.OutsideWorkspace,
+		"//etc/passwd":                        kaiza.OutsideWorkspace,
+		b.in + "2/x":                          kaiza.OutsideWorkspace,
+		b.in + "2":                            kaiza.OutsideWorkspace,
+		filepath.Dir(b.in):                    kaiza.OutsideWorkspace,
+		filepath.Join(b.out, "secret.txt"):    kaiza.OutsideWorkspace,
+		strings.ToUpper(b.in) + "/x":          kaiza.OutsideWorkspace,
+		"/proc/self/root" + b.in + "/x":       kaiza.OutsideWorkspace,
+		"/proc/self/cwd/../../etc/passwd":     kaiza.PathTraversalBlocked,
+		"docs/reports/../../" + "src/main.go": kaiza.PathTraversalBlocked,
 	} {
 		_, err := b.folder.Parse(given)
 		if candor.CodeOf(err) != want {
@@ -88,7 +89,7 @@ func TestAFolderThatCannotBeOpenedSaysWhy(t *testing.T) {
 		b.in + "\x00":                   "The workspace could not be resolved.",
 	} {
 		_, err := Open(given, Options{})
-		b.refuses(err, candor.CodeKaizaBootstrapFailure)
+		b.refuses(err, kaiza.BootstrapFailure)
 		if got := candor.From(err).Message(); got != want {
 			t.Errorf("%q: %q, want %q", given, got, want)
 		}
@@ -99,16 +100,16 @@ func TestAFolderThatWasReplacedIsNoticed(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(b.folder.StillThere())
 	b.must(os.Rename(b.in, b.in+".moved"))
-	b.refuses(b.folder.StillThere(), candor.CodeKaizaInvariantViolation)
+	b.refuses(b.folder.StillThere(), kaiza.InvariantViolation)
 	b.must(os.Mkdir(b.in, 0o755))
 	err := b.folder.StillThere()
-	b.refuses(err, candor.CodeKaizaInvariantViolation)
-	if got := candor.From(err).Context().InvariantID; got != "INV_WORKSPACE_IDENTITY" {
+	b.refuses(err, kaiza.InvariantViolation)
+	if got := candor.From(err).CallInfo().InvariantID; got != "INV_WORKSPACE_IDENTITY" {
 		t.Errorf("invariant %q", got)
 	}
 	b.must(os.Remove(b.in))
 	b.must(os.Symlink(b.in+".moved", b.in)) // the same folder by another way is not the path that was canonical
-	b.refuses(b.folder.StillThere(), candor.CodeKaizaInvariantViolation)
+	b.refuses(b.folder.StillThere(), kaiza.InvariantViolation)
 }
 
 // FuzzParse: whatever is accepted is a clean relative path without tricks, and is its own fixed point.

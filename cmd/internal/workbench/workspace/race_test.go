@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // rounds is how often each worker of a race tries. The swapper goes on until all have finished.
@@ -243,7 +243,7 @@ func TestANameSwappedBetweenLookAndOpeningIsNotUsed(t *testing.T) {
 		}
 		_, err := b.folder.Stage(b.state, "id", []Change{change}, nil)
 		testHookSeen = func(string) {}
-		b.refuses(err, candor.CodeKaizaFileWriteFailed)
+		b.refuses(err, kaiza.FileWriteFailed)
 		b.clean()
 	}
 }

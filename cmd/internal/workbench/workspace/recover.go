@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // Verdict says what shall become of a change whose journal was left behind.
@@ -292,7 +293,7 @@ func (m *move) standing(now File, err error) standing {
 	if err != nil {
 		hash, mode = "", 0
 	}
-	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == candor.CodeKaizaPathNotFound
+	absent := errors.Is(err, fs.ErrNotExist) || candor.CodeOf(err) == kaiza.PathNotFound
 	switch {
 	case err != nil && !absent:
 		return atNeither

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func (b *bench) recover(v Verdict) []Recovered {
@@ -201,7 +202,7 @@ func TestAWorkspaceThatIsAwayIsWaitedFor(t *testing.T) {
 	b.must(s.Commit(context.Background()))
 	b.must(os.Rename(b.in, b.in+".away"))
 	found := b.recover(Undo)
-	if len(found) != 1 || found[0].State != Waiting || candor.CodeOf(found[0].Err) != candor.CodeKaizaBootstrapFailure {
+	if len(found) != 1 || found[0].State != Waiting || candor.CodeOf(found[0].Err) != kaiza.BootstrapFailure {
 		t.Fatalf("%+v", found)
 	}
 	b.must(os.Rename(b.in+".away", b.in))

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // restore gives the target its old content back, whatever stands under its name by now: a link, a pipe, a file that cannot be read. The name
@@ -16,7 +17,7 @@ func (m *move) restore(f *Folder) error {
 	r := m.reversed()
 	defer r.release()
 	dir, err := f.walk(m.path.parent())
-	if candor.CodeOf(err) == candor.CodeKaizaPathNotFound {
+	if candor.CodeOf(err) == kaiza.PathNotFound {
 		if m.from.hash == "" {
 			return nil // no folder, no file
 		}
@@ -54,7 +55,7 @@ func clearName(dir *os.Root, p Path) error {
 		return nil //nolint:nilerr // writing it says what is wrong
 	}
 	if err := removeEmpty(dir, p.base()); err != nil {
-		return fault(candor.CodeKaizaFileWriteFailed, p, "is a folder by now that is not empty, and a file cannot be put back there.", err)
+		return fault(kaiza.FileWriteFailed, p, "is a folder by now that is not empty, and a file cannot be put back there.", err)
 	}
 	return nil
 }

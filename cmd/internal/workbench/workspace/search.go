@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 // The bounds of one search.
@@ -67,7 +68,7 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	}
 	defer dir.Close() //nolint:errcheck // it was only read
 	if err := s.folder(dir, q.In, maxFolderDepth); err != nil {
-		return Matches{}, f.access(q.In, err, candor.CodeKaizaFileReadFailed)
+		return Matches{}, f.access(q.In, err, kaiza.FileReadFailed)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return Matches{}, candor.New(candor.CodeCancelled, "", candor.WithCause(ctx.Err()))
@@ -160,7 +161,7 @@ func badQuery(field, message, at string) error {
 	if at != "" {
 		details["at"] = at
 	}
-	return candor.New(candor.CodeKaizaInvalidInputValue, message, candor.WithDetails(details))
+	return candor.New(kaiza.InvalidInputValue, message, candor.WithDetails(details))
 }
 
 // done says whether a bound is reached, and notes which.

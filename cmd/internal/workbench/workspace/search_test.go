@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
 func (b *bench) search(q Query) (shown []string, m Matches) {
@@ -55,7 +56,7 @@ func TestASearchFindsLinesAndStaysInside(t *testing.T) {
 		t.Errorf("got %q, %+v", got, m)
 	}
 	_, err := b.folder.Search(context.Background(), Query{Pattern: "secret", In: b.path("door")})
-	b.refuses(err, candor.CodeKaizaOutsideWorkspace)
+	b.refuses(err, kaiza.OutsideWorkspace)
 }
 
 func TestAMatchedLineIsShortAndHarmless(t *testing.T) {
@@ -91,7 +92,7 @@ func TestAQueryThatCannotBeUnderstoodSaysWhere(t *testing.T) {
 		{Query{Pattern: "a", MaxMatches: -1}, "max_matches", ""},
 	} {
 		_, err := b.folder.Search(context.Background(), c.q)
-		b.refuses(err, candor.CodeKaizaInvalidInputValue)
+		b.refuses(err, kaiza.InvalidInputValue)
 		details := map[string]string{}
 		b.must(candor.From(err).Details().Decode(&details))
 		if details["field"] != c.field || details["at"] != c.at {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -77,7 +78,7 @@ func sessionEnded(e *candor.Error) bool {
 	if e.Origin().By != candor.PartyGateway {
 		return false // the words of a server may be about sessions of its own
 	}
-	return e.Code() == candor.CodeCommonSessionNotFound || e.Code() == candor.CodeUpstreamGone && contract.ProvesNoEffect(e)
+	return e.Code() == common.SessionNotFound || e.Code() == candor.CodeUpstreamGone && contract.ProvesNoEffect(e)
 }
 
 // ended is the failure of a call on a session that had ended. Nothing was done, and another server may be tried.

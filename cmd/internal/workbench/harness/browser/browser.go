@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // launchTimeout is how long a Chromium may take to start, on a machine with much else to do.
@@ -123,11 +123,11 @@ func (d *driver) find(id string) (*session, error) {
 	case s != nil:
 		return s, nil
 	case reason != "":
-		return nil, domain.Fail(candor.CodeCommonSessionNotFound, "the session is over: "+reason, nil)
+		return nil, domain.Fail(common.SessionNotFound, "the session is over: "+reason, nil)
 	case len(id) > 100:
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, "session: longer than 100 characters", nil)
+		return nil, domain.Fail(common.InputTooLarge, "session: longer than 100 characters", nil)
 	}
-	return nil, domain.Fail(candor.CodeCommonSessionNotFound, "no session has this id; launch opens one", nil)
+	return nil, domain.Fail(common.SessionNotFound, "no session has this id; launch opens one", nil)
 }
 
 // use runs a step with a session. Steps with the same session run one after the other.
@@ -150,7 +150,7 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 		if ctx.Err() != nil {
 			return result, ctx.Err()
 		}
-		return result, domain.Fail(candor.CodeCommonTimeout, "the session is busy with another call", context.Cause(stepCtx))
+		return result, domain.Fail(common.Timeout, "the session is busy with another call", context.Cause(stepCtx))
 	}
 	s.touch()
 	result, err = runStep(stepCtx, s, step, run)
@@ -208,20 +208,20 @@ const (
 // checkURL returns the address to open, in its normal form.
 func checkURL(text string) (string, error) {
 	if len(text) > maxURL {
-		return "", domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("url: %d characters, more than %d", len(text), maxURL), nil)
+		return "", domain.Fail(common.InputTooLarge, fmt.Sprintf("url: %d characters, more than %d", len(text), maxURL), nil)
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil || u.Scheme == "":
-		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: not an absolute URL", err)
+		return "", domain.Fail(common.InvalidParams, "url: not an absolute URL", err)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: only http and https are opened, not "+quote(u.Scheme), nil)
+		return "", domain.Fail(common.InvalidParams, "url: only http and https are opened, not "+quote(u.Scheme), nil)
 	case u.Hostname() == "":
-		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: no host", nil)
+		return "", domain.Fail(common.InvalidParams, "url: no host", nil)
 	case !validPort(u.Port()):
-		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: the port is not between 1 and 65535", nil)
+		return "", domain.Fail(common.InvalidParams, "url: the port is not between 1 and 65535", nil)
 	case u.User != nil:
-		return "", domain.Fail(candor.CodeCommonInvalidParams, "url: a user name or password is not allowed", nil)
+		return "", domain.Fail(common.InvalidParams, "url: a user name or password is not allowed", nil)
 	}
 	return u.String(), nil
 }
@@ -236,7 +236,7 @@ func validPort(text string) bool {
 func (d *driver) checkSelector(selector string) error {
 	switch {
 	case len(selector) > maxSelector:
-		return domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("selector: %d characters, more than %d", len(selector), maxSelector), nil)
+		return domain.Fail(common.InputTooLarge, fmt.Sprintf("selector: %d characters, more than %d", len(selector), maxSelector), nil)
 	case strings.TrimSpace(selector) == "":
 		return domain.Fail(d.kind.selection, "the selector is empty", nil)
 	}

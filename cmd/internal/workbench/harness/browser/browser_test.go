@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 func TestPageIsReadByItsMethods(t *testing.T) {
@@ -47,7 +47,7 @@ func TestPageIsReadByItsMethods(t *testing.T) {
 func TestNameThatDoesNotResolve(t *testing.T) {
 	k, session := sharedKit(t)
 	for _, address := range []string{"http://nothing.invalid/", "https://nothing.invalid/"} {
-		e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": address})
+		e, details := k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": address})
 		if details != `"net::ERR_NAME_NOT_RESOLVED"` || e.Message() != "Navigation failed" || !e.Retry().Retryable() {
 			t.Errorf("%s: %s %q %v", address, details, e.Message(), e.Retry())
 		}

@@ -14,6 +14,9 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/playwright"
+	"github.com/candor-mcp/candor/codes/puppeteer"
 )
 
 // kind is what the two domains differ in.
@@ -23,8 +26,8 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{Playwright, "pw", candor.CodePlaywrightPwNav, candor.CodePlaywrightPwLaunch, candor.CodePlaywrightPwTimeout, candor.CodePlaywrightPwInvalidSelector},
-	{Puppeteer, "pt", candor.CodePuppeteerPtNav, candor.CodePuppeteerPtLaunch, candor.CodePuppeteerPtTimeout, candor.CodePuppeteerPtInvalidSelector},
+	{Playwright, "pw", playwright.Nav, playwright.Launch, playwright.Timeout, playwright.InvalidSelector},
+	{Puppeteer, "pt", puppeteer.Nav, puppeteer.Launch, puppeteer.Timeout, puppeteer.InvalidSelector},
 }
 
 // Texts for details.
@@ -63,7 +66,7 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 		return domain.Fail(k.nav, lost.Error(), err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
 			candor.WithSuggestion("Navigate to a page, then repeat the call."))
 	case errors.Is(err, errTraffic):
-		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
+		return domain.Fail(common.LimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
 	case errors.Is(err, errInvalidSelector):
 		return domain.Fail(k.selection, "the selector is not valid CSS", err)
 	case errors.Is(err, errGone):
@@ -105,9 +108,9 @@ func (k kind) failGone(s *session, cause error) error {
 	switch {
 	case s.browser.overMemory():
 		details := fmt.Sprintf("the browser used more than %d MiB of memory; the session is closed", s.config.MaxMemory>>20)
-		return domain.Fail(candor.CodeCommonLimitExceeded, details, cause)
+		return domain.Fail(common.LimitExceeded, details, cause)
 	case s.over() == closedText:
-		return domain.Fail(candor.CodeCommonSessionNotFound, "the session was closed during the call", cause)
+		return domain.Fail(common.SessionNotFound, "the session was closed during the call", cause)
 	}
 	return domain.Fail(k.launch, "the browser ended during the call; the session is closed", cause, candor.WithRetry(candor.NoRetry()), again)
 }
@@ -116,13 +119,13 @@ func (k kind) failGone(s *session, cause error) error {
 func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 	switch {
 	case errors.Is(err, errNotInstalled):
-		return domain.Fail(candor.CodeCommonNotInstalled, installText, err)
+		return domain.Fail(common.NotInstalled, installText, err)
 	case errors.Is(err, errFull):
-		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("%d of %d browser sessions are open", c.MaxSessions, c.MaxSessions), err,
+		return domain.Fail(common.LimitExceeded, fmt.Sprintf("%d of %d browser sessions are open", c.MaxSessions, c.MaxSessions), err,
 			candor.WithRetry(candor.RetryIn(fullRetry)),
 			candor.WithSuggestion("Close a session that is no longer needed, or wait until one ends, then launch again."))
 	case errors.Is(err, errMemory):
-		return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the browser used more than %d MiB of memory before it could be used", c.MaxMemory>>20), err,
+		return domain.Fail(common.LimitExceeded, fmt.Sprintf("the browser used more than %d MiB of memory before it could be used", c.MaxMemory>>20), err,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise "+EnvMemory+"."))
 	case errors.Is(err, errSandbox):
 		return domain.Fail(k.launch, "Chromium cannot use its sandbox: the system must allow unprivileged user namespaces", err,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // The least memory that can be configured is enough for a small page.
@@ -41,7 +42,7 @@ func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
 		_, err = k.try(t.Context(), "pw/content", args{"session": result["session"]})
 	}
 	var e *candor.Error
-	if !errors.As(err, &e) || e.Code() != candor.CodeCommonLimitExceeded || !strings.Contains(fmt.Sprint(e.Details()), "more than 1 MiB of memory") {
+	if !errors.As(err, &e) || e.Code() != common.LimitExceeded || !strings.Contains(fmt.Sprint(e.Details()), "more than 1 MiB of memory") {
 		t.Errorf("%s", explain(err))
 	}
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // The parameters that several methods have.
@@ -16,15 +17,15 @@ const (
 func (d *driver) methods() []domain.Method {
 	k := d.kind
 	withSession := []candor.Code{
-		k.nav, k.launch, k.timeout, candor.CodeCommonTimeout, candor.CodeCommonLimitExceeded, candor.CodeCommonSessionNotFound,
-		candor.CodeCommonInvalidParams, candor.CodeCommonInputTooLarge,
+		k.nav, k.launch, k.timeout, common.Timeout, common.LimitExceeded, common.SessionNotFound,
+		common.InvalidParams, common.InputTooLarge,
 	}
 	withSelector := append([]candor.Code{k.selection}, withSession...)
 	return []domain.Method{
 		{
 			Name: k.prefix + "/launch", About: "Open a browser session. Its id is needed by all other methods; close it when done.",
 			Input: `{}`, OpenWorld: true, Run: domain.Bind(d.launch),
-			Codes: []candor.Code{k.launch, candor.CodeCommonLimitExceeded, candor.CodeCommonNotInstalled},
+			Codes: []candor.Code{k.launch, common.LimitExceeded, common.NotInstalled},
 		}, {
 			Name: k.prefix + "/navigate", About: "Open an http or https address and wait until the page has loaded. Returns its address, title and HTTP status.",
 			Input: `{` + sessionSchema + `, "url": {"type": "string", "description": "An http or https address, at most 2048 characters"},
@@ -57,7 +58,7 @@ func (d *driver) methods() []domain.Method {
 		}, {
 			Name: k.prefix + "/close", About: "Close a session and its browser.",
 			Input: `{` + sessionSchema + `}`, Required: []string{"session"}, Run: domain.Bind(d.close),
-			Codes: []candor.Code{candor.CodeCommonSessionNotFound, candor.CodeCommonInputTooLarge},
+			Codes: []candor.Code{common.SessionNotFound, common.InputTooLarge},
 		}, {
 			Name: k.prefix + "/sessions", About: "List the open sessions of this domain.",
 			Input: `{}`, ReadOnly: true, Idempotent: true, Run: domain.Bind(d.sessions),

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // Limits of the results, in bytes where nothing else is said.
@@ -76,7 +76,7 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 	}
 	milestone, ok := milestones[in.WaitUntil]
 	if !ok {
-		return pageResult{}, domain.Fail(candor.CodeCommonInvalidParams, "waitUntil: not load, domcontentloaded or commit", nil)
+		return pageResult{}, domain.Fail(common.InvalidParams, "waitUntil: not load, domcontentloaded or commit", nil)
 	}
 	return use(ctx, d, in.Session, navigateStep, in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
@@ -85,7 +85,7 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 		t.update(func(s *tabState) { s.request, s.requested, s.failed = "", "", "" })
 		result, err := cdp.Call(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: address})
 		if isInvalidURL(err) {
-			return pageResult{}, domain.Fail(candor.CodeCommonInvalidParams, "url: the host is not valid", err)
+			return pageResult{}, domain.Fail(common.InvalidParams, "url: the host is not valid", err)
 		}
 		if err != nil {
 			return pageResult{}, err
@@ -281,7 +281,7 @@ func (d *driver) screenshot(ctx context.Context, in imageInput) (image, error) {
 		quality := int64(70)
 		params = page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: &quality}
 	} else if in.Format != "" && in.Format != "png" {
-		return image{}, domain.Fail(candor.CodeCommonInvalidParams, "format: not png or jpeg", nil)
+		return image{}, domain.Fail(common.InvalidParams, "format: not png or jpeg", nil)
 	}
 	return use(ctx, d, in.Session, "screenshot", in.TimeoutMs, func(ctx context.Context, s *session) (image, error) {
 		if err := s.current().check(ctx, s.proxy); err != nil {
@@ -292,7 +292,7 @@ func (d *driver) screenshot(ctx context.Context, in imageInput) (image, error) {
 			return image{}, err
 		}
 		if len(taken.Data) > maxImage {
-			return image{}, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the image has more than %d bytes; ask for jpeg", maxImage), nil)
+			return image{}, domain.Fail(common.LimitExceeded, fmt.Sprintf("the image has more than %d bytes; ask for jpeg", maxImage), nil)
 		}
 		return image{"image/" + params.Format.String(), base64.StdEncoding.EncodeToString(taken.Data)}, nil
 	})
@@ -389,7 +389,7 @@ func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error)
 		return pageResult{}, err
 	}
 	if len(in.Text) > maxTyped {
-		return pageResult{}, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("text: %d characters, more than %d", len(in.Text), maxTyped), nil)
+		return pageResult{}, domain.Fail(common.InputTooLarge, fmt.Sprintf("text: %d characters, more than %d", len(in.Text), maxTyped), nil)
 	}
 	return use(ctx, d, in.Session, "type", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // launchAndWait launches a session, prints its profile and waits to be killed.
@@ -94,7 +94,7 @@ func TestIdleSessionsExpire(t *testing.T) {
 	defer k.close()
 	session := k.launch(t, "pt")
 	gone(t, k.chromium(t, session).profile)
-	_, details := k.fails(t, candor.CodeCommonSessionNotFound, "pt/content", args{"session": session})
+	_, details := k.fails(t, common.SessionNotFound, "pt/content", args{"session": session})
 	if details != `"the session is over: it was idle for too long"` {
 		t.Error(details)
 	}

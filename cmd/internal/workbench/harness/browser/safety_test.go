@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 // forbidden is a server that must never be reached: it is on loopback and not allowed.
@@ -41,7 +43,7 @@ func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
 			if scheme == "https" && host != "localhost" && host != "[::ffff:127.0.0.1]" {
 				continue // a tunnel asks for the same addresses
 			}
-			e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": scheme + "://" + host + ":" + port + "/"})
+			e, details := k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": scheme + "://" + host + ":" + port + "/"})
 			if details != `"`+errDeniedText+`"` && details != `"net::ERR_NAME_NOT_RESOLVED"` { // some names have no address here
 				t.Errorf("%s://%s: %s", scheme, host, details)
 			}
@@ -65,11 +67,11 @@ func TestSchemesThatAreNotOpened(t *testing.T) {
 		"https://user:password@example.com/", "http://exa mple.com/", "http://example.com:port/", "http://example.com:65536/", "https://example.com:99999/x", "http://[::1]:100000/", "http://example.com:0/", "http://example.com:-1/", "http://exa<mple.com/", "http://256.256.256.256/", "http://1.2.3.4.5/",
 		"http://%zz/", "\thttp://\x00/", "ht\ntp://example.com/",
 	} {
-		if _, details := k.fails(t, candor.CodeCommonInvalidParams, "pw/navigate", args{"session": session, "url": address}); !strings.HasPrefix(details, `"url: `) {
+		if _, details := k.fails(t, common.InvalidParams, "pw/navigate", args{"session": session, "url": address}); !strings.HasPrefix(details, `"url: `) {
 			t.Errorf("%q: %s", address, details)
 		}
 	}
-	_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
+	_, _ = k.fails(t, common.InputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
 }
 
 // A page tries to reach what it may not, in every way that it has. None of it may succeed, and the session must stay usable.
@@ -142,13 +144,13 @@ func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 			})
 			_, err := k.try(t.Context(), "pw/navigate", args{"session": session, "url": address, "timeoutMs": 10_000})
 			var e *candor.Error
-			if errors.As(err, &e) && e.Code() != candor.CodePlaywrightPwNav {
+			if errors.As(err, &e) && e.Code() != playwright.Nav {
 				t.Errorf("%s to %s: %v", way, name, err)
 			}
 			time.Sleep(20 * time.Millisecond) // for what the page does later
 			result, err := k.try(t.Context(), "pw/content", args{"session": session})
 			if err != nil {
-				if !errors.As(err, &e) || e.Code() != candor.CodePlaywrightPwNav { // the page is an error page
+				if !errors.As(err, &e) || e.Code() != playwright.Nav { // the page is an error page
 					t.Errorf("%s to %s: %s", way, name, explain(err))
 				}
 				continue

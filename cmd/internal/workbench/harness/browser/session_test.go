@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 func TestDialogIsDismissed(t *testing.T) {
@@ -41,7 +43,7 @@ func TestWindowsAndDownloadsAreDenied(t *testing.T) {
 		t.Errorf("a window was opened: %s", q)
 	case <-time.After(200 * time.Millisecond):
 	}
-	e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": k.site.URL + "/file"})
+	e, details := k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": k.site.URL + "/file"})
 	if details != `"net::ERR_ABORTED"` || e.Retry().Retryable() {
 		t.Errorf("a download: %s %v", details, e.Retry())
 	}
@@ -99,7 +101,7 @@ func TestTrafficIsBounded(t *testing.T) {
 			}
 		}
 	})
-	_, details := k.fails(t, candor.CodeCommonLimitExceeded, "pw/navigate", args{"session": session, "url": address})
+	_, details := k.fails(t, common.LimitExceeded, "pw/navigate", args{"session": session, "url": address})
 	if details != fmt.Sprintf(`"the page sent more than %d MiB"`, sharedTraffic>>20) {
 		t.Error(details)
 	}
@@ -149,13 +151,13 @@ func TestSelectors(t *testing.T) {
 	k.call(t, "pw/navigate", args{"session": session, "url": k.site.page("/sel", "<p>x</p><p style='display:none' id=gone>y</p>")})
 	for _, method := range []string{"pw/select", "pw/click", "pw/type"} {
 		for _, selector := range []string{"p[", "", "  ", "::", "p{}", "//p", "p:nope("} {
-			_, _ = k.fails(t, candor.CodePlaywrightPwInvalidSelector, method, args{"session": session, "selector": selector, "text": "x"})
+			_, _ = k.fails(t, playwright.InvalidSelector, method, args{"session": session, "selector": selector, "text": "x"})
 		}
-		_, _ = k.fails(t, candor.CodeCommonInputTooLarge, method, args{"session": session, "selector": strings.Repeat("p", maxSelector+1), "text": "x"})
+		_, _ = k.fails(t, common.InputTooLarge, method, args{"session": session, "selector": strings.Repeat("p", maxSelector+1), "text": "x"})
 	}
-	_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/type", args{"session": session, "selector": "p", "text": strings.Repeat("p", maxTyped+1)})
+	_, _ = k.fails(t, common.InputTooLarge, "pw/type", args{"session": session, "selector": "p", "text": strings.Repeat("p", maxTyped+1)})
 	for _, selector := range []string{"#missing", "#gone"} {
-		_, details := k.fails(t, candor.CodePlaywrightPwTimeout, "pw/click", args{"session": session, "selector": selector, "timeoutMs": 300})
+		_, details := k.fails(t, playwright.Timeout, "pw/click", args{"session": session, "selector": selector, "timeoutMs": 300})
 		if details != `"click did not finish within 300 ms"` {
 			t.Errorf("%s: %s", selector, details)
 		}
@@ -172,23 +174,23 @@ func TestFailedConnectionsAreNamed(t *testing.T) {
 			_ = conn.Close()
 		}
 	})
-	_, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": closing})
+	_, details := k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": closing})
 	if !strings.HasPrefix(details, `"net::ERR_`) {
 		t.Errorf("a closed connection: %s", details)
 	}
 	loop := k.site.handle("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
-	if _, details = k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": loop}); details != `"net::ERR_TOO_MANY_REDIRECTS"` {
+	if _, details = k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": loop}); details != `"net::ERR_TOO_MANY_REDIRECTS"` {
 		t.Errorf("a loop: %s", details)
 	}
 	secure := strings.Replace(k.site.URL, "http:", "https:", 1)
-	if _, details = k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": secure}); details != `"net::ERR_SSL_PROTOCOL_ERROR"` {
+	if _, details = k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": secure}); details != `"net::ERR_SSL_PROTOCOL_ERROR"` {
 		t.Errorf("no TLS: %s", details)
 	}
 	auth := k.site.handle("/auth", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
 		w.WriteHeader(http.StatusUnauthorized)
 	})
-	if _, details = k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": auth}); details != `"net::ERR_INVALID_AUTH_CREDENTIALS"` {
+	if _, details = k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": auth}); details != `"net::ERR_INVALID_AUTH_CREDENTIALS"` {
 		t.Errorf("a password: %s", details)
 	}
 	for status, path := range map[int]string{404: "/missing-page", 500: "/broken"} {
@@ -219,7 +221,7 @@ func TestCancelledCallLeavesTheSessionUsable(t *testing.T) {
 
 func TestSessionCap(t *testing.T) {
 	k, _ := sharedKit(t) // it has one session, and no more
-	e, details := k.fails(t, candor.CodeCommonLimitExceeded, "pw/launch", args{})
+	e, details := k.fails(t, common.LimitExceeded, "pw/launch", args{})
 	if details != `"1 of 1 browser sessions are open"` || e.Retry().Kind() != candor.RetryAfterMs || !strings.Contains(e.Suggestion(), "Close a session") {
 		t.Errorf("%s %v %s", details, e.Retry(), e.Suggestion())
 	}
@@ -229,8 +231,8 @@ func TestUnknownSessions(t *testing.T) {
 	k, _ := sharedKit(t)
 	for _, method := range []string{"navigate", "select", "click", "type", "content", "screenshot", "close"} {
 		a := args{"session": "pw-none", "url": "http://example.com/", "selector": "p", "text": "x"}
-		_, _ = k.fails(t, candor.CodeCommonSessionNotFound, "pw/"+method, a)
+		_, _ = k.fails(t, common.SessionNotFound, "pw/"+method, a)
 		a["session"] = strings.Repeat("x", 101)
-		_, _ = k.fails(t, candor.CodeCommonInputTooLarge, "pw/"+method, a)
+		_, _ = k.fails(t, common.InputTooLarge, "pw/"+method, a)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/puppeteer"
 )
 
 // TestSessions uses two sessions for all that takes more than one, and for what ends a session.
@@ -112,7 +114,7 @@ func openBusyPage(t *testing.T, k *kit, id, name, address, fine string) {
 	t.Helper()
 	_, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": address, "timeoutMs": 500})
 	var e *candor.Error
-	if !errors.As(err, &e) || e.Code() != candor.CodePuppeteerPtTimeout || fmt.Sprint(e.Details()) != `"navigate did not finish within 500 ms"` || !e.Retry().Retryable() {
+	if !errors.As(err, &e) || e.Code() != puppeteer.Timeout || fmt.Sprint(e.Details()) != `"navigate did not finish within 500 ms"` || !e.Retry().Retryable() {
 		t.Errorf("%s: %s", name, explain(err))
 	}
 	result, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": fine})
@@ -141,11 +143,11 @@ func killBrowser(t *testing.T, k *kit, id string) {
 			}
 		}
 	}()
-	_, details := k.fails(t, candor.CodePuppeteerPtLaunch, "pt/navigate", args{"session": id, "url": never})
+	_, details := k.fails(t, puppeteer.Launch, "pt/navigate", args{"session": id, "url": never})
 	if details != `"the browser ended during the call; the session is closed"` {
 		t.Error(details)
 	}
-	_, details = k.fails(t, candor.CodeCommonSessionNotFound, "pt/content", args{"session": id})
+	_, details = k.fails(t, common.SessionNotFound, "pt/content", args{"session": id})
 	if details != `"the session is over: its browser ended unexpectedly"` {
 		t.Error(details)
 	}
@@ -160,7 +162,7 @@ func eatMemory(t *testing.T, k *kit, id string) {
 	eat := k.site.page("/eat", `<script>const all=[];for(;;){const b=new Uint8Array(1<<24);b.fill(1);all.push(b)}</script>`)
 	result, err := k.try(t.Context(), "pt/navigate", args{"session": id, "url": eat})
 	var e *candor.Error
-	if !errors.As(err, &e) || e.Code() != candor.CodeCommonLimitExceeded && e.Code() != candor.CodePuppeteerPtNav {
+	if !errors.As(err, &e) || e.Code() != common.LimitExceeded && e.Code() != puppeteer.Nav {
 		t.Errorf("%v %v", result, err)
 	}
 	t.Log(explain(err))

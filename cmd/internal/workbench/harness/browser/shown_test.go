@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/playwright"
 )
 
 // A page that leaves for an address that is refused must not look like a page that was opened.
@@ -53,7 +53,7 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 	} {
 		address := k.site.page("/stopped-"+name, html)
 		k.call(t, "pw/navigate", args{"session": session, "url": fine})
-		_, _ = k.fails(t, candor.CodePlaywrightPwTimeout, "pw/navigate", args{"session": session, "url": address, "timeoutMs": 700})
+		_, _ = k.fails(t, playwright.Timeout, "pw/navigate", args{"session": session, "url": address, "timeoutMs": 700})
 		if result, err := k.try(t.Context(), "pw/content", args{"session": session}); err == nil && name == "huge" {
 			if shown := pageOf(t, result)["url"]; shown != address { // it may have stopped in time, and is shown as far as it was read
 				t.Errorf("%s: %v", name, result)
@@ -62,13 +62,13 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 		}
 		for _, method := range []string{"content", "select", "screenshot", "click", "type"} {
 			a := args{"session": session, "selector": "title", "text": "x"}
-			e, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/"+method, a)
+			e, details := k.fails(t, playwright.Nav, "pw/"+method, a)
 			if details != `"no page is open: the page before did not stop in time"` || e.Retry().Retryable() {
 				t.Errorf("%s, %s: %s", name, method, details)
 			}
 		}
-		_, _ = k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": nothing}) // opens no page either
-		_, _ = k.fails(t, candor.CodePlaywrightPwNav, "pw/content", args{"session": session})
+		_, _ = k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": nothing}) // opens no page either
+		_, _ = k.fails(t, playwright.Nav, "pw/content", args{"session": session})
 		if p := pageOf(t, k.call(t, "pw/navigate", args{"session": session, "url": fine})); p["title"] != "fine" {
 			t.Errorf("after %s: %v", name, p)
 		}
@@ -89,20 +89,20 @@ func TestStatusIsThatOfThePage(t *testing.T) {
 		}
 	}
 	check("navigate")
-	_, _ = k.fails(t, candor.CodePlaywrightPwNav, "pw/navigate", args{"session": session, "url": nothing})
+	_, _ = k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": nothing})
 	check("navigating to an answer without content")
 	if result := k.call(t, "pw/click", args{"session": session, "selector": "a"}); result["status"] != 200.0 {
 		t.Errorf("click: %v", result)
 	}
 	check("a click on a link to an answer without content")
 	for _, method := range []string{"navigate", "content", "screenshot"} { // a page that could not be loaded is not shown
-		_, details := k.fails(t, candor.CodePlaywrightPwNav, "pw/"+method, args{"session": session, "url": server.URL})
+		_, details := k.fails(t, playwright.Nav, "pw/"+method, args{"session": session, "url": server.URL})
 		if details != `"`+errDeniedText+`"` {
 			t.Errorf("%s: %s", method, details)
 		}
 	}
-	_, _ = k.fails(t, candor.CodePlaywrightPwInvalidSelector, "pw/select", args{"session": session, "selector": "p["})
-	_, _ = k.fails(t, candor.CodePlaywrightPwNav, "pw/select", args{"session": session, "selector": "p"})
+	_, _ = k.fails(t, playwright.InvalidSelector, "pw/select", args{"session": session, "selector": "p["})
+	_, _ = k.fails(t, playwright.Nav, "pw/select", args{"session": session, "selector": "p"})
 }
 
 // noContent serves an answer without content.

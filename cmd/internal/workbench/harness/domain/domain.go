@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // Domain is a group of methods. All of its functions may be called concurrently.
@@ -57,7 +58,7 @@ func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(c
 		var in In
 		if len(params) > 0 {
 			if err := decode(params, &in); err != nil {
-				return nil, Fail(candor.CodeCommonInvalidParams, "the parameters could not be decoded", err)
+				return nil, Fail(common.InvalidParams, "the parameters could not be decoded", err)
 			}
 		}
 		out, err := run(ctx, in)

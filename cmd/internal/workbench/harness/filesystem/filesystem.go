@@ -23,6 +23,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/codes/common"
+	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 )
 
 // Name is the name of the domain in the catalogue.
@@ -127,7 +129,7 @@ func (f *files) health(context.Context) domain.Health {
 
 func (f *files) methods() []domain.Method {
 	const path = `"path":{"type":"string","description":"relative to the root, with slashes"}`
-	reading := []candor.Code{candor.CodeFilesystemFsPathEscape, candor.CodeFilesystemFsDenied, candor.CodeFilesystemFsNotFound}
+	reading := []candor.Code{filesystemcode.PathEscape, filesystemcode.Denied, filesystemcode.NotFound}
 	writing := append(slices.Clone(reading), candor.CodeDiskFull)
 	required := []string{"path"}
 	return []domain.Method{
@@ -136,7 +138,7 @@ func (f *files) methods() []domain.Method {
 			Input: fmt.Sprintf(`{"path":{"type":"string","description":"folder, the root by default"},`+
 				`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most entries, 200 by default"},`+
 				`"cursor":{"type":"string","maxLength":1024,"description":"nextCursor of the previous answer"}}`, maxResults),
-			Codes: append(slices.Clone(reading), candor.CodeCommonLimitExceeded), ReadOnly: true, Idempotent: true, Run: domain.Bind(f.list),
+			Codes: append(slices.Clone(reading), common.LimitExceeded), ReadOnly: true, Idempotent: true, Run: domain.Bind(f.list),
 		},
 		{
 			Name: "fs/stat", About: "Describe a file or folder.",
@@ -151,7 +153,7 @@ func (f *files) methods() []domain.Method {
 		{
 			Name: "fs/write", About: "Write a whole file. Readers see the old content or the new one, never a mixture.",
 			Input:    `{` + path + `,"content":{"type":"string"},"encoding":{"enum":["utf-8","base64"],"description":"of content, utf-8 by default"}}`,
-			Required: []string{"path", "content"}, Codes: append(slices.Clone(writing), candor.CodeFilesystemFsWriteTooLarge),
+			Required: []string{"path", "content"}, Codes: append(slices.Clone(writing), filesystemcode.WriteTooLarge),
 			Idempotent: true, Destructive: true, Run: domain.Bind(f.write),
 		},
 		{
@@ -173,7 +175,7 @@ func (f *files) open(path string) (*folder.Folder, string, error) {
 	}
 	root, err := f.folder.Get()
 	if err != nil {
-		return nil, "", domain.Fail(candor.CodeFilesystemFsDenied, "the root folder cannot be opened", err)
+		return nil, "", domain.Fail(filesystemcode.Denied, "the root folder cannot be opened", err)
 	}
 	f.swept.Do(func() { f.sweeping.Go(func() { f.sweep(root) }) })
 	return root, name, nil
@@ -187,9 +189,9 @@ func (f *files) mayWrite(name string) error {
 		}
 	}
 	if len(f.globs) == 0 {
-		return domain.Fail(candor.CodeFilesystemFsDenied, "this server allows no writing", nil)
+		return domain.Fail(filesystemcode.Denied, "this server allows no writing", nil)
 	}
-	return domain.Fail(candor.CodeFilesystemFsDenied, "the path matches none of the patterns "+strings.Join(f.globs, ", "), nil)
+	return domain.Fail(filesystemcode.Denied, "the path matches none of the patterns "+strings.Join(f.globs, ", "), nil)
 }
 
 // explain turns an error of the file system into one with a code and without the text of the system.
@@ -207,12 +209,12 @@ var explanations = []struct {
 	code    candor.Code
 	details string
 }{
-	{folder.ErrEscape, candor.CodeFilesystemFsPathEscape, ""},
-	{folder.ErrMalformed, candor.CodeCommonInvalidParams, "path: empty, too long, or with characters that a path must not have"},
-	{folder.ErrLink, candor.CodeFilesystemFsDenied, "a part of the path is a symbolic link, and writing follows none"},
-	{folder.ErrNotRegular, candor.CodeFilesystemFsDenied, "not a regular file"},
-	{folder.ErrChanged, candor.CodeFilesystemFsDenied, "the path was replaced during the call"},
-	{folder.ErrNotFolder, candor.CodeFilesystemFsNotFound, "a part of the path is not a folder"},
-	{fs.ErrNotExist, candor.CodeFilesystemFsNotFound, ""},
-	{fs.ErrPermission, candor.CodeFilesystemFsDenied, "the server has no permission"},
+	{folder.ErrEscape, filesystemcode.PathEscape, ""},
+	{folder.ErrMalformed, common.InvalidParams, "path: empty, too long, or with characters that a path must not have"},
+	{folder.ErrLink, filesystemcode.Denied, "a part of the path is a symbolic link, and writing follows none"},
+	{folder.ErrNotRegular, filesystemcode.Denied, "not a regular file"},
+	{folder.ErrChanged, filesystemcode.Denied, "the path was replaced during the call"},
+	{folder.ErrNotFolder, filesystemcode.NotFound, "a part of the path is not a folder"},
+	{fs.ErrNotExist, filesystemcode.NotFound, ""},
+	{fs.ErrPermission, filesystemcode.Denied, "the server has no permission"},
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 type pathIn struct {
@@ -78,7 +78,7 @@ func (f *files) read(_ context.Context, in readIn) (readOut, error) {
 		return readOut{}, err
 	}
 	if info, err := root.Stat(name); err == nil && info.IsDir() {
-		return readOut{}, domain.Fail(candor.CodeCommonInvalidParams, "path: this is a folder; list it with fs/list", nil)
+		return readOut{}, domain.Fail(common.InvalidParams, "path: this is a folder; list it with fs/list", nil)
 	}
 	file, info, err := root.OpenFile(name)
 	if err != nil {
@@ -175,7 +175,7 @@ func (f *files) list(_ context.Context, in listIn) (listOut, error) {
 // entries returns the entries of a folder, sorted by name.
 func entries(root *folder.Folder, name string) ([]fs.DirEntry, error) {
 	if info, err := root.Stat(name); err == nil && !info.IsDir() {
-		return nil, domain.Fail(candor.CodeCommonInvalidParams, "path: not a folder", nil)
+		return nil, domain.Fail(common.InvalidParams, "path: not a folder", nil)
 	}
 	dir, err := root.OpenDir(name)
 	if err != nil {
@@ -187,7 +187,7 @@ func entries(root *folder.Folder, name string) ([]fs.DirEntry, error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, explain(err)
 	case len(found) > maxEntries:
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the folder has more than %d entries", maxEntries), nil)
+		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("the folder has more than %d entries", maxEntries), nil)
 	}
 	slices.SortFunc(found, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return found, nil

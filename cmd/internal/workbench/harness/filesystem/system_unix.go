@@ -8,6 +8,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 )
 
 // explainSystem is [explain] for errors that have no portable name. An error that is not listed reaches the client as INTERNAL_ERROR.
@@ -16,15 +18,15 @@ func explainSystem(err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	case errors.Is(err, syscall.ENOTEMPTY):
-		return domain.Fail(candor.CodeFilesystemFsDenied, "the folder is not empty", err)
+		return domain.Fail(filesystemcode.Denied, "the folder is not empty", err)
 	case errors.Is(err, syscall.EROFS):
-		return domain.Fail(candor.CodeFilesystemFsDenied, "the disk is read-only", err)
+		return domain.Fail(filesystemcode.Denied, "the disk is read-only", err)
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		return domain.Fail(candor.CodeCommonInvalidParams, "path: too long for this system", err)
+		return domain.Fail(common.InvalidParams, "path: too long for this system", err)
 	case errors.Is(err, syscall.ELOOP):
-		return domain.Fail(candor.CodeFilesystemFsNotFound, "the symbolic links of the path form a loop", err)
+		return domain.Fail(filesystemcode.NotFound, "the symbolic links of the path form a loop", err)
 	case errors.Is(err, syscall.EISDIR):
-		return domain.Fail(candor.CodeFilesystemFsDenied, "not a regular file", err)
+		return domain.Fail(filesystemcode.Denied, "not a regular file", err)
 	}
 	return err
 }

@@ -11,9 +11,10 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/codes/common"
+	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/filelock"
 )
@@ -84,11 +85,11 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 	content := []byte(in.Content)
 	if in.Encoding == "base64" {
 		if content, err = base64.StdEncoding.DecodeString(in.Content); err != nil {
-			return writeOut{}, domain.Fail(candor.CodeCommonInvalidParams, "content: not valid base64", err)
+			return writeOut{}, domain.Fail(common.InvalidParams, "content: not valid base64", err)
 		}
 	}
 	if int64(len(content)) > f.maxBytes {
-		return writeOut{}, domain.Fail(candor.CodeFilesystemFsWriteTooLarge,
+		return writeOut{}, domain.Fail(filesystemcode.WriteTooLarge,
 			fmt.Sprintf("the content has %d bytes, the limit is %d", len(content), f.maxBytes), nil)
 	}
 	created, err := t.replace(content)
@@ -218,7 +219,7 @@ func (f *files) mkdirOne(name string, last bool) (made bool, err error) {
 	case err == nil && info.IsDir():
 		return false, nil
 	case err == nil:
-		return false, domain.Fail(candor.CodeFilesystemFsDenied, "there is a file at this path", nil)
+		return false, domain.Fail(filesystemcode.Denied, "there is a file at this path", nil)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, explain(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
+	githubcode "github.com/candor-mcp/candor/codes/github"
 )
 
 // Name is the name of the domain.
@@ -47,8 +49,8 @@ func ConfigFromEnv(getenv func(string) string) (c Config, err error) {
 const maxQuery = 256 // characters; the service takes no more
 
 var codes = httpapi.Codes{
-	Auth: candor.CodeGithubGhAuthFailed, Rate: candor.CodeGithubGhRateLimit, NotFound: candor.CodeGithubGhNotFound, Invalid: candor.CodeCommonInvalidParams,
-	Network: candor.CodeGithubGhNetwork, Parse: candor.CodeGithubGhParse, HTTP: candor.CodeGithubGhHttp, RateDelay: time.Minute,
+	Auth: githubcode.AuthFailed, Rate: githubcode.RateLimit, NotFound: githubcode.NotFound, Invalid: common.InvalidParams,
+	Network: githubcode.Network, Parse: githubcode.Parse, HTTP: githubcode.HTTP, RateDelay: time.Minute,
 }
 
 type github struct {
@@ -80,8 +82,8 @@ func New(c Config) (*domain.Domain, error) {
 
 func (g *github) methods() []domain.Method {
 	failures := []candor.Code{
-		candor.CodeGithubGhAuthMissing, candor.CodeGithubGhAuthFailed, candor.CodeGithubGhNetwork, candor.CodeGithubGhHttp, candor.CodeGithubGhRateLimit,
-		candor.CodeGithubGhNotFound, candor.CodeGithubGhParse, candor.CodeCommonTimeout,
+		githubcode.AuthMissing, githubcode.AuthFailed, githubcode.Network, githubcode.HTTP, githubcode.RateLimit,
+		githubcode.NotFound, githubcode.Parse, common.Timeout,
 	}
 	const (
 		repository = `"owner": {"type": "string"}, "repo": {"type": "string"}`
@@ -104,12 +106,12 @@ func (g *github) methods() []domain.Method {
 		{
 			Name: "github/search", About: "Search repositories, issues or code with GitHub's search syntax.",
 			Input:    `{"query": {"type": "string", "description": "At most 256 characters."}, "kind": {"enum": ["repositories", "issues", "code"]}, ` + pages + `}`,
-			Required: []string{"query", "kind"}, Codes: []candor.Code{candor.CodeCommonInputTooLarge}, Run: domain.Bind(g.search),
+			Required: []string{"query", "kind"}, Codes: []candor.Code{common.InputTooLarge}, Run: domain.Bind(g.search),
 		},
 		{
 			Name: "github/file", About: "Return a text file of a repository, or list a folder.",
 			Input:    `{` + repository + `, "path": {"type": "string", "description": "Empty for the top folder."}, "ref": {"type": "string", "description": "Branch, tag or commit."}}`,
-			Required: append(inRepo, "path"), Codes: []candor.Code{candor.CodeCommonLimitExceeded, candor.CodeCommonUnsupported}, Run: domain.Bind(g.file),
+			Required: append(inRepo, "path"), Codes: []candor.Code{common.LimitExceeded, common.Unsupported}, Run: domain.Bind(g.file),
 		},
 	}
 	for i := range methods {
@@ -131,7 +133,7 @@ func (g *github) health(context.Context) domain.Health {
 // get sends a request of the domain and decodes its answer.
 func (g *github) get(ctx context.Context, r httpapi.Request, answer any) (http.Header, error) {
 	if !g.client.HasToken() && !g.anonymous {
-		return nil, domain.Fail(candor.CodeGithubGhAuthMissing, tokenAdvice, nil)
+		return nil, domain.Fail(githubcode.AuthMissing, tokenAdvice, nil)
 	}
 	header, err := g.client.Do(ctx, r, answer)
 	var e *httpapi.Error
@@ -151,11 +153,11 @@ func limited(said string) bool {
 }
 
 func invalid(format string, args ...any) error {
-	return domain.Fail(candor.CodeCommonInvalidParams, fmt.Sprintf(format, args...), nil)
+	return domain.Fail(common.InvalidParams, fmt.Sprintf(format, args...), nil)
 }
 
 func malformed(what string) error {
-	return domain.Fail(candor.CodeGithubGhParse, "the answer has no "+what, nil)
+	return domain.Fail(githubcode.Parse, "the answer has no "+what, nil)
 }
 
 // repository names a repository.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // repoAnswer is a repository as GitHub writes it.
@@ -206,7 +206,7 @@ type codeHit struct {
 
 func (g *github) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
 	if n := utf8.RuneCountInString(in.Query); n > maxQuery {
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", n, maxQuery), nil)
+		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", n, maxQuery), nil)
 	}
 	if strings.TrimSpace(in.Query) == "" {
 		return nil, invalid("query is empty")
@@ -336,9 +336,9 @@ func (g *github) text(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	switch {
 	case answer.Type != "file":
-		return nil, domain.Fail(candor.CodeCommonUnsupported, "the path is a "+answer.Type+", not a file or folder", nil)
+		return nil, domain.Fail(common.Unsupported, "the path is a "+answer.Type+", not a file or folder", nil)
 	case answer.Encoding == "none":
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("the file has %d bytes, more than GitHub returns", answer.Size), nil)
+		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("the file has %d bytes, more than GitHub returns", answer.Size), nil)
 	case answer.Encoding != "base64":
 		return nil, malformed("readable content")
 	}
@@ -347,7 +347,7 @@ func (g *github) text(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, malformed("readable content")
 	}
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return nil, domain.Fail(candor.CodeCommonUnsupported, fmt.Sprintf("the file is not text; it has %d bytes", answer.Size), nil)
+		return nil, domain.Fail(common.Unsupported, fmt.Sprintf("the file is not text; it has %d bytes", answer.Size), nil)
 	}
 	return g.client.Clean(fileResult{answer.Path, answer.SHA, answer.Size, string(text)})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // Codes are the codes of a domain for the failures of its service.
@@ -34,7 +35,7 @@ func (c Codes) Fail(err error) error {
 	case Unreachable:
 		return domain.Fail(c.Network, e.Reason, e.Err)
 	case Slow:
-		return domain.Fail(candor.CodeCommonTimeout, e.Reason, e.Err)
+		return domain.Fail(common.Timeout, e.Reason, e.Err)
 	case Malformed:
 		return domain.Fail(c.Parse, e.Reason, e.Err)
 	case Redirected:

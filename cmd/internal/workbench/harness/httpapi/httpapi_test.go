@@ -16,6 +16,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/github"
 )
 
 const token = "ghp_thisIsTheTokenOfTheTest0123456789"
@@ -225,8 +227,8 @@ func TestCancelledRequestIsNotAFailureOfTheService(t *testing.T) {
 }
 
 var codes = httpapi.Codes{
-	Auth: candor.CodeGithubGhAuthFailed, Rate: candor.CodeGithubGhRateLimit, NotFound: candor.CodeGithubGhNotFound, Invalid: candor.CodeCommonInvalidParams,
-	Network: candor.CodeGithubGhNetwork, Parse: candor.CodeGithubGhParse, HTTP: candor.CodeGithubGhHttp, RateDelay: time.Minute,
+	Auth: github.AuthFailed, Rate: github.RateLimit, NotFound: github.NotFound, Invalid: common.InvalidParams,
+	Network: github.Network, Parse: github.Parse, HTTP: github.HTTP, RateDelay: time.Minute,
 }
 
 func TestStatusesBecomeCodes(t *testing.T) {

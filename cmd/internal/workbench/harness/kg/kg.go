@@ -18,6 +18,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	kgcode "github.com/candor-mcp/candor/codes/kg"
 )
 
 // Name is the name of the domain in the catalogue.
@@ -95,12 +97,12 @@ func (g *graph) methods() []domain.Method {
 	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
 		`"cursor":{"type":"string","maxLength":20,"description":"nextCursor of the previous answer"}}`, maxResults, defaultResults)
-	failing := []candor.Code{candor.CodeCommonTimeout, candor.CodeUnavailable, candor.CodeDataCorrupt, candor.CodeDiskFull} // the first call creates the database
-	changing := append(failing, candor.CodeKgKgInvalidTriple, candor.CodeCommonInputTooLarge)
+	failing := []candor.Code{common.Timeout, candor.CodeUnavailable, candor.CodeDataCorrupt, candor.CodeDiskFull} // the first call creates the database
+	changing := append(failing, kgcode.InvalidTriple, common.InputTooLarge)
 	return []domain.Method{
 		{
 			Name: "kg/add", About: "Add a triple of three texts. Adding one that is there changes nothing.",
-			Input: triple, Codes: append(changing, candor.CodeKgKgFull), Idempotent: true, Run: domain.Bind(g.add),
+			Input: triple, Codes: append(changing, kgcode.Full), Idempotent: true, Run: domain.Bind(g.add),
 		},
 		{
 			Name: "kg/query", About: "List triples in the order in which they were added, all or those with the given parts.",
@@ -196,7 +198,7 @@ func (g *graph) explain(ctx context.Context, err error) error {
 	}
 	switch sqlitedb.KindAt(err, g.file) { //nolint:exhaustive // the rest is internal
 	case sqlitedb.Busy:
-		return domain.Fail(candor.CodeCommonTimeout, "the database is in use by another process; nothing was changed", err)
+		return domain.Fail(common.Timeout, "the database is in use by another process; nothing was changed", err)
 	case sqlitedb.Full:
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	case sqlitedb.Corrupt:

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	kgcode "github.com/candor-mcp/candor/codes/kg"
 )
 
 // Triple is one fact.
@@ -42,7 +43,7 @@ func (r rawTriple) triple() (t Triple, err error) {
 
 func readPart(name string, raw json.RawMessage) (string, error) {
 	invalid := func(why string) (string, error) {
-		return "", domain.Fail(candor.CodeKgKgInvalidTriple, name+": "+why, nil)
+		return "", domain.Fail(kgcode.InvalidTriple, name+": "+why, nil)
 	}
 	if raw == nil {
 		return invalid("missing")
@@ -57,7 +58,7 @@ func readPart(name string, raw json.RawMessage) (string, error) {
 	case strings.ContainsRune(text, 0):
 		return invalid("holds a NUL character")
 	case len(text) > maxPart:
-		return "", domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("%s: longer than %d bytes", name, maxPart), nil)
+		return "", domain.Fail(common.InputTooLarge, fmt.Sprintf("%s: longer than %d bytes", name, maxPart), nil)
 	case strings.ContainsRune(text, utf8.RuneError):
 		return invalid("holds a character that is not valid Unicode")
 	}
@@ -83,7 +84,7 @@ func (g *graph) add(ctx context.Context, in rawTriple) (out addOut, err error) {
 			return err
 		}
 		if out.Added && out.Total > g.limit {
-			return domain.Fail(candor.CodeKgKgFull, fmt.Sprintf("the limit is %d triples; nothing was added", g.limit), nil)
+			return domain.Fail(kgcode.Full, fmt.Sprintf("the limit is %d triples; nothing was added", g.limit), nil)
 		}
 		return nil
 	})
@@ -164,7 +165,7 @@ func (g *graph) query(ctx context.Context, in queryIn) (queryOut, error) {
 	if in.Cursor != "" {
 		var err error
 		if after, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || after < 0 {
-			return queryOut{}, domain.Fail(candor.CodeCommonInvalidParams, "cursor: not one that this method has returned", err)
+			return queryOut{}, domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", err)
 		}
 	}
 	db, err := g.open(ctx)

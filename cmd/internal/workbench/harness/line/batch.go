@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -69,5 +70,5 @@ func (c *conn) badBatch(n int) request {
 	if n == 0 {
 		return rejected(candor.CodeInvalidRequest, "the batch is empty")
 	}
-	return rejected(candor.CodeCommonLimitExceeded, fmt.Sprintf("the batch has %d requests, more than the limit of %d", n, c.s.o.MaxBatch))
+	return rejected(common.LimitExceeded, fmt.Sprintf("the batch has %d requests, more than the limit of %d", n, c.s.o.MaxBatch))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -217,7 +218,7 @@ func (s *naive) full(_ context.Context, params json.RawMessage) *naiveError {
 	if len(params) > 0 && json.Unmarshal(params, &in) != nil || len(in) > 0 {
 		return &naiveError{Code: 1000, Message: "Invalid parameters"}
 	}
-	code := candor.CodeKgKgFull
+	code := kg.Full
 	return &naiveError{Code: code.Number(), Message: code.Sentence(), Data: map[string]any{
 		"domain": code.Domain(), "symbol": code.Symbol(), "details": "1", "retryable": code.Retry().Retryable(),
 		"dev.candor/error": map[string]any{

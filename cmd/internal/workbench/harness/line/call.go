@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/internal/near"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) find(name string) (*method, *candor.Error) {
 	prefix, _, _ := strings.Cut(name, "/")
 	for _, off := range s.o.Disabled {
 		if off.Prefix == prefix {
-			return nil, candor.New(candor.CodeCommonUnsupported, "", byServer, candor.WithDetails(off.Hint))
+			return nil, candor.New(common.Unsupported, "", byServer, candor.WithDetails(off.Hint))
 		}
 	}
 	e := candor.New(candor.CodeMethodNotFound, "", byServer)
@@ -104,7 +105,7 @@ func (s *Server) admit(m *method, params []byte) *candor.Error {
 		return e
 	}
 	if s.abandoned.Load() >= maxAbandoned {
-		return candor.New(candor.CodeCommonLimitExceeded, "", byServer,
+		return candor.New(common.LimitExceeded, "", byServer,
 			candor.WithDetails("too many calls still run after their deadline"), candor.WithRetry(candor.RetryIn(time.Second)))
 	}
 	return checkParams(m, params)
@@ -126,6 +127,6 @@ func checkParams(m *method, params []byte) *candor.Error {
 	if report.More > 0 {
 		details["moreIssues"] = report.More
 	}
-	return candor.New(candor.CodeCommonInvalidParams, "", byServer,
+	return candor.New(common.InvalidParams, "", byServer,
 		candor.WithDetails(details), candor.WithIssues(report.Issues...))
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
@@ -146,9 +148,9 @@ func TestCallHasTheOutcomesOfServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for method, want := range map[string]candor.Code{
-		"t/full": candor.CodeKgKgFull, "t/plain": candor.CodeInternalError, "t/panic": candor.CodeInternalError,
-		"t/goexit": candor.CodeInternalError, "t/wait": candor.CodeCommonTimeout, "t/stuck": candor.CodeCommonTimeout,
-		"t/echo": candor.CodeCommonInvalidParams, "t/no": candor.CodeMethodNotFound, "py/run": candor.CodeCommonUnsupported,
+		"t/full": kg.Full, "t/plain": candor.CodeInternalError, "t/panic": candor.CodeInternalError,
+		"t/goexit": candor.CodeInternalError, "t/wait": common.Timeout, "t/stuck": common.Timeout,
+		"t/echo": common.InvalidParams, "t/no": candor.CodeMethodNotFound, "py/run": common.Unsupported,
 	} {
 		if _, e := s.Call(context.Background(), method, nil); e.Code() != want {
 			t.Errorf("%s: %v, want %v", method, e, want)

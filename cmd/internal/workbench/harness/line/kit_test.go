@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -37,7 +38,7 @@ func testDomain() domain.Domain {
 	return domain.Domain{Name: "kg", Methods: []domain.Method{
 		echo,
 		method("full", "", func(context.Context, json.RawMessage) (any, error) {
-			return nil, domain.Fail(candor.CodeKgKgFull, "1", nil)
+			return nil, domain.Fail(kg.Full, "1", nil)
 		}),
 		method("plain", "", func(context.Context, json.RawMessage) (any, error) {
 			_, err := os.Open("/no/such/folder/secret.txt")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/ratelimit"
 )
 
 // RateLimit allows Capacity calls at once and refills evenly, completely in Refill. A Capacity of 0 limits nothing. The methods of
@@ -48,5 +49,5 @@ func (s *Server) checkRate(m *method) *candor.Error {
 	if wait == 0 {
 		return nil
 	}
-	return candor.New(candor.CodeRateLimitRlExceeded, "", byServer, candor.WithRetry(candor.RetryIn(wait)))
+	return candor.New(ratelimit.Exceeded, "", byServer, candor.WithRetry(candor.RetryIn(wait)))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
@@ -78,7 +79,7 @@ func unreadable(m *wire.Message) bool {
 
 // tooLong is the request of a line that was dropped because of its length.
 func (c *conn) tooLong(size int64) request {
-	return rejected(candor.CodeCommonLimitExceeded, fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))
+	return rejected(common.LimitExceeded, fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))
 }
 
 func rejected(code candor.Code, details string) request {

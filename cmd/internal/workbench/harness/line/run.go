@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) encode(value any) (text json.RawMessage, err error) {
 		return nil, candor.New(candor.CodeResultNotEncodable, "", byServer, candor.WithCause(err))
 	}
 	if len(text) > s.o.MaxResult {
-		return nil, candor.New(candor.CodeCommonLimitExceeded, "", byServer,
+		return nil, candor.New(common.LimitExceeded, "", byServer,
 			candor.WithDetails(fmt.Sprintf("the result has %d bytes, more than the limit of %d", len(text), s.o.MaxResult)))
 	}
 	if raw && bytes.ContainsAny(text, "\r\n") {
@@ -69,7 +70,7 @@ func (s *Server) failure(ctx context.Context, o outcome) *candor.Error {
 	switch {
 	case o.stack != "" || errors.Is(o.err, errGoexit):
 	case errors.Is(o.err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		code = candor.CodeCommonTimeout
+		code = common.Timeout
 	case errors.Is(o.err, context.Canceled) && ctx.Err() != nil:
 		code = candor.CodeCancelled
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
+	"github.com/candor-mcp/candor/codes/kg"
 )
 
 var frame = regexp.MustCompile(`^(line_test|strings)\.[^ /\\]+ \([^ /\\]+\.go:\d+\)$`)
@@ -20,7 +21,7 @@ func failDeep(n int) error {
 	if n > 0 {
 		return failDeep(n - 1)
 	}
-	return domain.Fail(candor.CodeKgKgFull, "", nil)
+	return domain.Fail(kg.Full, "", nil)
 }
 
 // stackDomain is outside of the package, whose own frames are never shown.

@@ -14,6 +14,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/codes/common"
+	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 )
 
 // Name is the name of the domain in the catalogue.
@@ -77,7 +79,7 @@ func (b *bank) health(context.Context) domain.Health {
 }
 
 func (b *bank) methods() []domain.Method {
-	read := []candor.Code{candor.CodeMemoryBankMbRead}
+	read := []candor.Code{memorybankcode.Read}
 	cursor := `"cursor":{"type":"string","maxLength":4200,"description":"nextCursor of the previous answer"}`
 	limit := fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most results, 100 by default"}`, maxResults)
 	return []domain.Method{
@@ -90,14 +92,14 @@ func (b *bank) methods() []domain.Method {
 			Name: "mb/read", About: "Read one file of the memory bank, as text.",
 			Input:    `{"file":{"type":"string","description":"name as listed by mb/list"}}`,
 			Required: []string{"file"},
-			Codes:    append(read, candor.CodeMemoryBankMbFileNotFound), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.read),
+			Codes:    append(read, memorybankcode.FileNotFound), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.read),
 		},
 		{
 			Name: "mb/search", About: "Find the lines that contain a text, ignoring case.",
 			Input: fmt.Sprintf(`{"q":{"type":"string","minLength":1,"description":"text to find, at most %d characters"},`, maxQuery) +
 				cursor + `,` + limit + `}`,
 			Required: []string{"q"},
-			Codes:    append(read, candor.CodeCommonInputTooLarge), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.search),
+			Codes:    append(read, common.InputTooLarge), ReadOnly: true, Idempotent: true, Run: domain.Bind(b.search),
 		},
 	}
 }
@@ -106,7 +108,7 @@ func (b *bank) methods() []domain.Method {
 func (b *bank) open() (*folder.Folder, error) {
 	f, err := b.folder.Get()
 	if err != nil {
-		return nil, domain.Fail(candor.CodeMemoryBankMbRead, "the folder of the memory bank cannot be opened", err)
+		return nil, domain.Fail(memorybankcode.Read, "the folder of the memory bank cannot be opened", err)
 	}
 	return f, nil
 }
@@ -114,5 +116,5 @@ func (b *bank) open() (*folder.Folder, error) {
 var errBadCursor = errors.New("the cursor is not one of this method")
 
 func badCursor() error {
-	return domain.Fail(candor.CodeCommonInvalidParams, "cursor: not one that this method has returned", errBadCursor)
+	return domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", errBadCursor)
 }

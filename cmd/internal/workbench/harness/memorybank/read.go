@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 )
 
 type readIn struct {
@@ -70,12 +71,12 @@ func readText(f *folder.Folder, name string) ([]byte, fs.FileInfo, error) {
 }
 
 func notFound(cause error) error {
-	return domain.Fail(candor.CodeMemoryBankMbFileNotFound, "", cause)
+	return domain.Fail(memorybankcode.FileNotFound, "", cause)
 }
 
 // explain turns an error of reading into one with a code. Everything about links and escapes is "not found".
 func explain(err error) error {
-	fail := func(details string) error { return domain.Fail(candor.CodeMemoryBankMbRead, details, err) }
+	fail := func(details string) error { return domain.Fail(memorybankcode.Read, details, err) }
 	switch {
 	case errors.Is(err, errTooLarge):
 		return fail(fmt.Sprintf("the file is larger than %d bytes", MaxFile))
@@ -86,7 +87,7 @@ func explain(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fail("the server has no permission to read the file")
 	case errors.Is(err, folder.ErrChanged):
-		return domain.Fail(candor.CodeMemoryBankMbRead, "the file was replaced during the call", err, candor.WithRetry(candor.RetryNow()))
+		return domain.Fail(memorybankcode.Read, "the file was replaced during the call", err, candor.WithRetry(candor.RetryNow()))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, folder.ErrEscape), errors.Is(err, folder.ErrLink), errors.Is(err, folder.ErrNotFolder):
 		return notFound(err)
 	}

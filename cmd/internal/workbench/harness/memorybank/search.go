@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 type searchIn struct {
@@ -38,7 +38,7 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 func (b *bank) search(ctx context.Context, in searchIn) (searchOut, error) {
 	if utf8.RuneCountInString(in.Q) > maxQuery {
-		return searchOut{}, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("q: longer than %d characters", maxQuery), nil)
+		return searchOut{}, domain.Fail(common.InputTooLarge, fmt.Sprintf("q: longer than %d characters", maxQuery), nil)
 	}
 	after, err := parsePosition(in.Cursor)
 	if err != nil {

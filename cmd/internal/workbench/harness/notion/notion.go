@@ -13,6 +13,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
+	notioncode "github.com/candor-mcp/candor/codes/notion"
 )
 
 // Name is the name of the domain.
@@ -32,8 +34,8 @@ const apiVersion = "2025-09-03"
 const maxQuery = 200 // characters
 
 var codes = httpapi.Codes{
-	Auth: candor.CodeNotionNotionAuth, Rate: candor.CodeNotionNotionRate, NotFound: candor.CodeNotionNotionNotFound, Invalid: candor.CodeCommonInvalidParams,
-	Network: candor.CodeNotionNotionNetwork, Parse: candor.CodeNotionNotionParse, HTTP: candor.CodeNotionNotionHttp, RateDelay: time.Second,
+	Auth: notioncode.Auth, Rate: notioncode.Rate, NotFound: notioncode.NotFound, Invalid: common.InvalidParams,
+	Network: notioncode.Network, Parse: notioncode.Parse, HTTP: notioncode.HTTP, RateDelay: time.Second,
 }
 
 type notion struct{ client *httpapi.Client }
@@ -62,8 +64,8 @@ func New(c Config) (*domain.Domain, error) {
 
 func (n *notion) methods() []domain.Method {
 	failures := []candor.Code{
-		candor.CodeNotionNotionAuth, candor.CodeNotionNotionRate, candor.CodeNotionNotionNotFound, candor.CodeNotionNotionNetwork, candor.CodeNotionNotionHttp,
-		candor.CodeNotionNotionParse, candor.CodeCommonTimeout, candor.CodeCommonInputTooLarge,
+		notioncode.Auth, notioncode.Rate, notioncode.NotFound, notioncode.Network, notioncode.HTTP,
+		notioncode.Parse, common.Timeout, common.InputTooLarge,
 	}
 	const paging = `"cursor": {"type": "string", "description": "nextCursor of the previous call."},
 		"pageSize": {"type": "integer", "minimum": 1, "maximum": 100}`
@@ -104,7 +106,7 @@ func (n *notion) health(context.Context) domain.Health {
 // do sends a request of the domain and decodes its answer.
 func (n *notion) do(ctx context.Context, r httpapi.Request, answer any) error {
 	if !n.client.HasToken() {
-		return domain.Fail(candor.CodeNotionNotionAuth, tokenAdvice, nil)
+		return domain.Fail(notioncode.Auth, tokenAdvice, nil)
 	}
 	r.Path = append([]string{"v1"}, r.Path...)
 	if _, err := n.client.Do(ctx, r, answer); err != nil {
@@ -114,11 +116,11 @@ func (n *notion) do(ctx context.Context, r httpapi.Request, answer any) error {
 }
 
 func invalid(format string, args ...any) error {
-	return domain.Fail(candor.CodeCommonInvalidParams, fmt.Sprintf(format, args...), nil)
+	return domain.Fail(common.InvalidParams, fmt.Sprintf(format, args...), nil)
 }
 
 func malformed(what string) error {
-	return domain.Fail(candor.CodeNotionNotionParse, "the answer has no "+what, nil)
+	return domain.Fail(notioncode.Parse, "the answer has no "+what, nil)
 }
 
 var uuid = sync.OnceValue(func() *regexp.Regexp {
@@ -235,7 +237,7 @@ type searchParams struct {
 
 func (n *notion) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
 	if size := len([]rune(in.Query)); size > maxQuery {
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", size, maxQuery), nil)
+		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", size, maxQuery), nil)
 	}
 	body := in.body()
 	body["query"] = in.Query

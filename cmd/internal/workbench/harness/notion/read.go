@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 type pageParams struct {
@@ -132,7 +132,7 @@ func (n *notion) dataSource(ctx context.Context, database string) (string, error
 		for _, s := range answer.Sources[:min(len(answer.Sources), 5)] {
 			details += fmt.Sprintf(" %s (%s)", s.ID, s.Name)
 		}
-		return "", domain.Fail(candor.CodeCommonInvalidParams, details, nil)
+		return "", domain.Fail(common.InvalidParams, details, nil)
 	}
 	return answer.Sources[0].ID, nil
 }

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 // interpreter is a Python that was found.
@@ -57,17 +57,17 @@ func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, er
 	}
 	path, err := locate(c)
 	if err != nil {
-		return nil, domain.Fail(candor.CodeCommonNotInstalled, "python3 was not found: "+installAdvice, err)
+		return nil, domain.Fail(common.NotInstalled, "python3 was not found: "+installAdvice, err)
 	}
 	found, err := ask(ctx, path, c)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, domain.Fail(candor.CodeCommonNotInstalled, "python3 does not work: "+installAdvice, err)
+		return nil, domain.Fail(common.NotInstalled, "python3 does not work: "+installAdvice, err)
 	}
 	if !found.Recent {
-		return nil, domain.Fail(candor.CodeCommonNotInstalled, "Python "+found.Version+" is too old: "+installAdvice, nil)
+		return nil, domain.Fail(common.NotInstalled, "Python "+found.Version+" is too old: "+installAdvice, nil)
 	}
 	i.found = found
 	return found, nil
@@ -152,7 +152,7 @@ const unconfinable = "this system cannot confine Python (Linux with Landlock and
 // confinable returns an error if runs must be confined and cannot be.
 func (r *runner) confinable() error {
 	if r.config.Confine == ConfineRequire && !r.confined() {
-		return domain.Fail(candor.CodeCommonUnsupported, unconfinable, nil)
+		return domain.Fail(common.Unsupported, unconfinable, nil)
 	}
 	return nil
 }

@@ -11,17 +11,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
 func invalid(format string, args ...any) error {
-	return domain.Fail(candor.CodePythonPyInvalidParams, fmt.Sprintf(format, args...), nil)
+	return domain.Fail(pythoncode.InvalidParams, fmt.Sprintf(format, args...), nil)
 }
 
 func tooLarge(format string, args ...any) error {
-	return domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf(format, args...), nil)
+	return domain.Fail(common.InputTooLarge, fmt.Sprintf(format, args...), nil)
 }
 
 // runSource runs a source that has passed the policy.
@@ -37,13 +38,13 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	case done.stopped == stopCancel:
 		return nil, context.Canceled
 	case done.stopped == stopTime && ctx.Err() != nil: // the call's own deadline was earlier
-		return nil, domain.Fail(candor.CodePythonPyTimeout, "stopped at the deadline of the call", ctx.Err())
+		return nil, domain.Fail(pythoncode.Timeout, "stopped at the deadline of the call", ctx.Err())
 	case done.stopped == stopTime:
-		return nil, domain.Fail(candor.CodePythonPyTimeout, fmt.Sprintf("stopped after %d ms", limit.Milliseconds()), nil)
+		return nil, domain.Fail(pythoncode.Timeout, fmt.Sprintf("stopped after %d ms", limit.Milliseconds()), nil)
 	case done.stopped == stopOutput:
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code printed more than %d bytes", floodAfter), nil)
+		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("stopped: the code printed more than %d bytes", floodAfter), nil)
 	case done.stopped == stopFolder:
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder), nil)
+		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder), nil)
 	}
 	clean := python.cleaner(f)
 	if done.end != (guard.End{}) {
@@ -80,7 +81,7 @@ func (r *runner) failure(done *finished, name string, clean *strings.Replacer) e
 	default:
 		details = at(details, line)
 	}
-	return domain.Fail(candor.CodePythonPyExecFail, details, cause)
+	return domain.Fail(pythoncode.ExecFail, details, cause)
 }
 
 const tracebackMark = "Traceback (most recent call last):"

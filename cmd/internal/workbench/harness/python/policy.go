@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
 // judgement is what check.py prints.
@@ -53,7 +54,7 @@ func (r *runner) applyPolicy(ctx context.Context, python *interpreter, f folder)
 		return tooLarge("the code is too large to be checked")
 	}
 	if j.Error != nil {
-		return domain.Fail(candor.CodePythonPyExecFail, at(fmt.Sprintf("%s: %s", j.Error.Type, j.Error.Text), j.Error.Line), nil)
+		return domain.Fail(pythoncode.ExecFail, at(fmt.Sprintf("%s: %s", j.Error.Type, j.Error.Text), j.Error.Line), nil)
 	}
 	if len(j.Refused) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func (r *runner) applyPolicy(ctx context.Context, python *interpreter, f folder)
 	for _, v := range j.Refused {
 		reasons = append(reasons, at(v.What, v.Line))
 	}
-	return domain.Fail(candor.CodePythonPySecurity, "not allowed: "+strings.Join(reasons, ", "), nil)
+	return domain.Fail(pythoncode.Security, "not allowed: "+strings.Join(reasons, ", "), nil)
 }
 
 // checkFailure returns why a check has no result, or nil. Code that Python cannot read is the caller's fault; a check that was slow or
@@ -73,9 +74,9 @@ func (r *runner) checkFailure(ctx context.Context, done *finished) error {
 	case done.stopped == stopCancel:
 		return context.Canceled
 	case done.stopped == stopTime && ctx.Err() != nil:
-		return domain.Fail(candor.CodePythonPyTimeout, "stopped at the deadline of the call, before the code was run", ctx.Err())
+		return domain.Fail(pythoncode.Timeout, "stopped at the deadline of the call, before the code was run", ctx.Err())
 	case done.stopped == stopTime:
-		return domain.Fail(candor.CodePythonPyTimeout, fmt.Sprintf("the check of the code did not finish within %d ms; nothing was run",
+		return domain.Fail(pythoncode.Timeout, fmt.Sprintf("the check of the code did not finish within %d ms; nothing was run",
 			r.config.CheckTimeout.Milliseconds()), cause, candor.WithRetry(candor.RetryIn(time.Second)),
 			candor.WithMessage("The check of the Python code took too long."), candor.WithSuggestion("Send the same call again later."))
 	case done.stopped != "":
@@ -83,7 +84,7 @@ func (r *runner) checkFailure(ctx context.Context, done *finished) error {
 	case done.end == (guard.End{}):
 		return nil
 	case done.end.Signal == syscall.SIGSEGV, done.end.Signal == syscall.SIGABRT, done.end.Signal == syscall.SIGBUS:
-		return domain.Fail(candor.CodePythonPyExecFail, "Python could not read the code; it is nested too deeply", cause)
+		return domain.Fail(pythoncode.ExecFail, "Python could not read the code; it is nested too deeply", cause)
 	case done.end.Signal != 0:
 		return domain.Fail(candor.CodeUnavailable, "the check of the code was ended by the system; nothing was run", cause)
 	case strings.Contains(done.stderr.ending(), "MemoryError"):

@@ -18,6 +18,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	commoncode "github.com/candor-mcp/candor/codes/common"
+	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
 // Name is the name of the domain.
@@ -68,8 +70,8 @@ func New(c Config) (*domain.Domain, error) {
 
 func (r *runner) methods() []domain.Method {
 	running := []candor.Code{
-		candor.CodePythonPyExecFail, candor.CodePythonPySecurity, candor.CodePythonPyTimeout, candor.CodePythonPyInvalidParams,
-		candor.CodeCommonNotInstalled, candor.CodeCommonUnsupported, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		pythoncode.ExecFail, pythoncode.Security, pythoncode.Timeout, pythoncode.InvalidParams,
+		commoncode.NotInstalled, commoncode.Unsupported, commoncode.LimitExceeded, commoncode.InputTooLarge,
 		candor.CodeUnavailable,
 	}
 	harmless := r.confined() // confined code leaves nothing behind
@@ -84,7 +86,7 @@ func (r *runner) methods() []domain.Method {
 		{
 			Name: "py/script", About: "Run one of the scripts that py/scripts lists and return what it prints.",
 			Input:    `{"name": {"type": "string", "description": "Name of the script, as py/scripts lists it."}, ` + common + `}`,
-			Required: []string{"name"}, Codes: append([]candor.Code{candor.CodePythonPyScriptNotFound}, running...),
+			Required: []string{"name"}, Codes: append([]candor.Code{pythoncode.ScriptNotFound}, running...),
 			ReadOnly: harmless, Idempotent: harmless, Run: domain.Bind(r.script),
 		},
 		{
@@ -93,7 +95,7 @@ func (r *runner) methods() []domain.Method {
 		},
 		{
 			Name: "py/version", About: "Return the version of Python, its limits and how it is confined.", Input: `{}`,
-			Codes:    []candor.Code{candor.CodeCommonNotInstalled},
+			Codes:    []candor.Code{commoncode.NotInstalled},
 			ReadOnly: true, Idempotent: true, Run: domain.Bind(r.version),
 		},
 	}
@@ -118,7 +120,7 @@ func (r *runner) run(ctx context.Context, in runParams) (*Result, error) {
 		return nil, tooLarge("code has %d characters, the limit is %d", n, MaxCode)
 	}
 	if strings.TrimSpace(in.Code) == "" {
-		return nil, domain.Fail(candor.CodePythonPyInvalidParams, "code is empty", nil)
+		return nil, domain.Fail(pythoncode.InvalidParams, "code is empty", nil)
 	}
 	return r.execute(ctx, source{name: "code", text: in.Code}, in.Args, in.TimeoutMs)
 }
@@ -200,7 +202,7 @@ func (r *runner) admit(ctx context.Context) (release func(), err error) {
 	select {
 	case r.waiting <- struct{}{}:
 	default:
-		return nil, domain.Fail(candor.CodeCommonLimitExceeded, "too many Python runs are waiting", nil, candor.WithRetry(candor.RetryIn(time.Second)))
+		return nil, domain.Fail(commoncode.LimitExceeded, "too many Python runs are waiting", nil, candor.WithRetry(candor.RetryIn(time.Second)))
 	}
 	select {
 	case r.slots <- struct{}{}:

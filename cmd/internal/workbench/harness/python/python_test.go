@@ -19,6 +19,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/python"
+	commoncode "github.com/candor-mcp/candor/codes/common"
+	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
 func init() { runtime.LockOSThread() } // TestMain runs on the first thread
@@ -194,7 +196,7 @@ func TestPolicyRefusesBeforeAnythingRuns(t *testing.T) {
 		"class A:\n    x = globals()":                                "globals",
 		"import string\nstring.Formatter().get_field('0.x', (), {})": "attribute get_field",
 	} {
-		fails(t, d, candor.CodePythonPySecurity, reason, map[string]any{"code": code})
+		fails(t, d, pythoncode.Security, reason, map[string]any{"code": code})
 	}
 }
 
@@ -218,20 +220,20 @@ func TestFailuresAreExplained(t *testing.T) {
 		strings.Repeat("(", 900) + strings.Repeat(")", 900):                     "too many nested parentheses",
 		strings.Repeat("-", 1900) + "1":                                         "nested too deeply",
 	} {
-		fails(t, d, candor.CodePythonPyExecFail, want, map[string]any{"code": code})
+		fails(t, d, pythoncode.ExecFail, want, map[string]any{"code": code})
 	}
 }
 
 func TestParametersAreChecked(t *testing.T) {
 	d := newDomain(t, python.Config{MaxTimeout: 20 * time.Second})
-	fails(t, d, candor.CodeCommonInputTooLarge, "code has 2001 characters, the limit is 2000", map[string]any{"code": strings.Repeat("é", 2001)})
-	fails(t, d, candor.CodePythonPyInvalidParams, "code is empty", map[string]any{"code": " \n"})
-	fails(t, d, candor.CodePythonPyInvalidParams, "NUL", map[string]any{"code": "x\x00"})
-	fails(t, d, candor.CodePythonPyInvalidParams, "args[1] holds a NUL", map[string]any{"code": "1", "args": []string{"", "\x00"}})
-	fails(t, d, candor.CodePythonPyInvalidParams, "timeoutMs is larger than the limit of 20000", map[string]any{"code": "1", "timeoutMs": 20001})
-	fails(t, d, candor.CodePythonPyInvalidParams, "timeoutMs", map[string]any{"code": "1", "timeoutMs": int64(1) << 62})
-	fails(t, d, candor.CodeCommonInputTooLarge, "args", map[string]any{"code": "1", "args": make([]string, 33)})
-	fails(t, d, candor.CodeCommonInputTooLarge, "args", map[string]any{"code": "1", "args": []string{strings.Repeat("x", 9000)}})
+	fails(t, d, commoncode.InputTooLarge, "code has 2001 characters, the limit is 2000", map[string]any{"code": strings.Repeat("é", 2001)})
+	fails(t, d, pythoncode.InvalidParams, "code is empty", map[string]any{"code": " \n"})
+	fails(t, d, pythoncode.InvalidParams, "NUL", map[string]any{"code": "x\x00"})
+	fails(t, d, pythoncode.InvalidParams, "args[1] holds a NUL", map[string]any{"code": "1", "args": []string{"", "\x00"}})
+	fails(t, d, pythoncode.InvalidParams, "timeoutMs is larger than the limit of 20000", map[string]any{"code": "1", "timeoutMs": 20001})
+	fails(t, d, pythoncode.InvalidParams, "timeoutMs", map[string]any{"code": "1", "timeoutMs": int64(1) << 62})
+	fails(t, d, commoncode.InputTooLarge, "args", map[string]any{"code": "1", "args": make([]string, 33)})
+	fails(t, d, commoncode.InputTooLarge, "args", map[string]any{"code": "1", "args": []string{strings.Repeat("x", 9000)}})
 	if got := run(t, d, "x = '"+strings.Repeat("é", 1960)+"'; print(len(x))"); got != "1960\n" {
 		t.Errorf("%q", got)
 	}
@@ -273,7 +275,7 @@ func TestHostileCodeIsHeld(t *testing.T) {
 		"f = open('big', 'wb')\nwhile True: f.write(b'x' * 1000000)":  "file size: the code wrote a file of more than 16 MiB",
 		"import threading, time\nfor i in range(10000): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()": "RuntimeError: can't start new thread",
 	} {
-		fails(t, d, candor.CodePythonPyExecFail, want, map[string]any{"code": code})
+		fails(t, d, pythoncode.ExecFail, want, map[string]any{"code": code})
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
 		t.Errorf("%q %v", text, err)
@@ -285,11 +287,11 @@ func TestHostileCodeIsHeld(t *testing.T) {
 
 func TestLimitsStopCode(t *testing.T) {
 	d := newDomain(t, python.Config{Timeout: 20 * time.Second, Allow: []string{"signal", "open", "os"}})
-	fails(t, d, candor.CodePythonPyTimeout, "stopped after 300 ms", map[string]any{
+	fails(t, d, pythoncode.Timeout, "stopped after 300 ms", map[string]any{
 		"code": "import signal\nfor s in (1, 2, 15): signal.signal(s, signal.SIG_IGN)\nwhile True: pass", "timeoutMs": 300,
 	})
-	fails(t, d, candor.CodeCommonLimitExceeded, "printed more than", map[string]any{"code": "while True: print('x' * 100000)"})
-	fails(t, d, candor.CodeCommonLimitExceeded, "bytes of files", map[string]any{
+	fails(t, d, commoncode.LimitExceeded, "printed more than", map[string]any{"code": "while True: print('x' * 100000)"})
+	fails(t, d, commoncode.LimitExceeded, "bytes of files", map[string]any{
 		"code": "i = 0\nwhile True:\n    i += 1\n    open(str(i), 'wb').write(b'x' * 8000000) if i < 20 else None",
 	})
 	text, e := call(t, d, "py/run", map[string]any{"code": "import sys\nprint('begin' + 'x' * 1000000 + 'end')"})
@@ -303,7 +305,7 @@ func TestLimitsStopCode(t *testing.T) {
 	if !r.Truncated || len(r.Stdout) > 80<<10 || !strings.HasPrefix(r.Stdout, "begin") || !strings.HasSuffix(r.Stdout, "end\n") {
 		t.Errorf("%v %d", r.Truncated, len(r.Stdout))
 	}
-	fails(t, d, candor.CodePythonPyExecFail, "ZeroDivisionError: division by zero (line 3)", map[string]any{
+	fails(t, d, pythoncode.ExecFail, "ZeroDivisionError: division by zero (line 3)", map[string]any{
 		"code": "import sys\nsys.stderr.write('x' * 1000000 + '\\n')\n1/0",
 	})
 }
@@ -344,7 +346,7 @@ func TestParallelRunsAreBounded(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if counts["ok"] < 10 || counts["ok"]+counts[candor.CodeCommonLimitExceeded.String()] != 100 || len(counts) != 2 {
+	if counts["ok"] < 10 || counts["ok"]+counts[commoncode.LimitExceeded.String()] != 100 || len(counts) != 2 {
 		t.Errorf("%v", counts)
 	}
 }
@@ -367,14 +369,14 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%s %v", text, e)
 		}
 	}
-	if _, e := call(t, d, "py/script", map[string]any{"name": "bad"}); e == nil || e.Code() != candor.CodePythonPySecurity {
+	if _, e := call(t, d, "py/script", map[string]any{"name": "bad"}); e == nil || e.Code() != pythoncode.Security {
 		t.Errorf("%v", e)
 	}
 	if _, e := call(t, d, "py/script", map[string]any{"name": "fails"}); e == nil || details(e) != "ZeroDivisionError: division by zero (line 3)" {
 		t.Errorf("%v", e)
 	}
 	for _, name := range []string{"missing", "../hello", "/etc/passwd", "", "notes.txt", "link", "folder", "a\x00b", ".", "hello.py/"} {
-		if _, e := call(t, d, "py/script", map[string]any{"name": name}); e == nil || e.Code() != candor.CodePythonPyScriptNotFound {
+		if _, e := call(t, d, "py/script", map[string]any{"name": name}); e == nil || e.Code() != pythoncode.ScriptNotFound {
 			t.Errorf("%q: %v", name, e)
 		}
 	}
@@ -395,8 +397,8 @@ func TestMissingInterpreterIsNamed(t *testing.T) {
 		if health := d.Health(t.Context()); name != "broken" && (health.OK || !strings.Contains(health.Details, "MCP_PYTHON_PATH")) {
 			t.Errorf("%s: %+v", name, health)
 		}
-		fails(t, d, candor.CodeCommonNotInstalled, "MCP_PYTHON_PATH", map[string]any{"code": "1"})
-		if _, e := call(t, d, "py/version", nil); e == nil || e.Code() != candor.CodeCommonNotInstalled {
+		fails(t, d, commoncode.NotInstalled, "MCP_PYTHON_PATH", map[string]any{"code": "1"})
+		if _, e := call(t, d, "py/version", nil); e == nil || e.Code() != commoncode.NotInstalled {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -414,7 +416,7 @@ func TestUnconfinedRunsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails(t, d, candor.CodeCommonUnsupported, "MCP_PYTHON_CONFINE=auto", map[string]any{"code": "print(1)"})
+	fails(t, d, commoncode.Unsupported, "MCP_PYTHON_CONFINE=auto", map[string]any{"code": "print(1)"})
 	if d.Health(t.Context()).OK || d.Methods[0].ReadOnly {
 		t.Error("healthy or read-only")
 	}
@@ -461,7 +463,7 @@ func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 		"default": "import mmap\nm = [mmap.mmap(-1, 10**8) for i in range(4)]\nfor x in m: x.write(b'x' * 10**7)\nprint('done')",
 		"private": "import mmap\nm = [mmap.mmap(-1, 10**8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for i in range(4)]\nprint('done')",
 	} {
-		if result, err := call(t, d, "py/run", map[string]any{"code": code}); err == nil || err.Code() != candor.CodePythonPyExecFail {
+		if result, err := call(t, d, "py/run", map[string]any{"code": code}); err == nil || err.Code() != pythoncode.ExecFail {
 			t.Errorf("%s: %s %v", name, result, err)
 		}
 	}
@@ -474,7 +476,7 @@ func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 func TestDeepFoldersAreStopped(t *testing.T) {
 	d := newDomain(t, python.Config{Allow: []string{"os"}})
 	_, err := call(t, d, "py/run", map[string]any{"code": "import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')", "timeoutMs": 10_000})
-	if err == nil || err.Code() != candor.CodeCommonLimitExceeded || !strings.Contains(fmt.Sprint(err.Details()), "too deep") {
+	if err == nil || err.Code() != commoncode.LimitExceeded || !strings.Contains(fmt.Sprint(err.Details()), "too deep") {
 		t.Errorf("%v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
 const (
@@ -39,10 +39,10 @@ func (r *runner) script(ctx context.Context, in scriptParams) (*Result, error) {
 
 func (r *runner) readScript(name string) (source, error) {
 	if r.config.Scripts == "" {
-		return source{}, domain.Fail(candor.CodePythonPyScriptNotFound, "no folder of scripts is configured: set MCP_PYTHON_SCRIPTS", nil)
+		return source{}, domain.Fail(pythoncode.ScriptNotFound, "no folder of scripts is configured: set MCP_PYTHON_SCRIPTS", nil)
 	}
 	missing := func(cause error) error {
-		return domain.Fail(candor.CodePythonPyScriptNotFound, fmt.Sprintf("no script %q", shorten(name)), cause)
+		return domain.Fail(pythoncode.ScriptNotFound, fmt.Sprintf("no script %q", shorten(name)), cause)
 	}
 	if !scriptName().MatchString(name) {
 		return source{}, missing(nil)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 // postgres is a PostgreSQL server.
@@ -59,7 +60,7 @@ func (p *postgres) run(ctx context.Context, st statement, write bool) (*Result, 
 		if s := state(err); s != "" && !connectionLost(s) {
 			return nil, explainPostgres(ctx, err)
 		}
-		return nil, domain.Fail(candor.CodeSqlSqlConn, "the connection broke while committing; check whether the statement took effect", err,
+		return nil, domain.Fail(sqlcode.Conn, "the connection broke while committing; check whether the statement took effect", err,
 			candor.WithRetry(candor.NoRetry()))
 	}
 	return out, nil
@@ -134,7 +135,7 @@ func (p *postgres) checkRole(ctx context.Context, c *pgconn.PgConn) error {
 	if len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "f" {
 		return nil
 	}
-	return domain.Fail(candor.CodeSqlSqlConn, "the role can reach files and programs of the database server; connect with an ordinary role", nil,
+	return domain.Fail(sqlcode.Conn, "the role can reach files and programs of the database server; connect with an ordinary role", nil,
 		candor.WithRetry(candor.NoRetry()))
 }
 
@@ -279,7 +280,7 @@ func explainConnect(err error) error {
 	case s != "":
 		details = "the server refuses connections now, SQLSTATE " + s
 	}
-	return domain.Fail(candor.CodeSqlSqlConn, details, err, candor.WithRetry(retry))
+	return domain.Fail(sqlcode.Conn, details, err, candor.WithRetry(retry))
 }
 
 // explainPostgres turns an error of a statement into one with a code.
@@ -293,13 +294,13 @@ func explainPostgres(ctx context.Context, err error) error {
 		return timeout(err)
 	case !ok:
 		// The transaction of a connection that broke is rolled back.
-		return domain.Fail(candor.CodeSqlSqlConn, "the connection broke", err)
+		return domain.Fail(sqlcode.Conn, "the connection broke", err)
 	case e.Code == stateCancelled:
 		return timeout(err)
 	case e.Code == "53100":
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	case connectionLost(e.Code):
-		return domain.Fail(candor.CodeSqlSqlConn, "the server ended the connection", err)
+		return domain.Fail(sqlcode.Conn, "the server ended the connection", err)
 	}
 	return rejected(rejection{Message: e.Message, Position: int(e.Position), State: e.Code, Hint: e.Hint}, err)
 }

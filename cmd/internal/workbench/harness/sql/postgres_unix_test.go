@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/testing/pgtest"
+	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 func connect(server *pgtest.Server, role, password string, write bool) *database {
@@ -144,7 +145,7 @@ func testPostgresConnections(t *testing.T, server *pgtest.Server) {
 	} {
 		_, err := d.query(t.Context(), queryIn{SQL: "SELECT 1"})
 		e, _ := errors.AsType[*candor.Error](err)
-		if e == nil || e.Code() != candor.CodeSqlSqlConn {
+		if e == nil || e.Code() != sqlcode.Conn {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -20,6 +20,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 // Name is the name of the domain in the catalogue.
@@ -148,7 +150,7 @@ func (d *database) methods() []domain.Method {
 		`"params":{"type":"array","maxItems":%d,"items":{"type":["string","number","boolean","null"]},"description":"values of ?1 (SQLite) or $1 (PostgreSQL) and so on"},`+
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most rows, %d by default"}}`, maxParams, maxRows, defaultRows)
 	codes := []candor.Code{
-		candor.CodeSqlSqlConn, candor.CodeSqlSqlQuery, candor.CodeCommonTimeout, candor.CodeCommonLimitExceeded, candor.CodeCommonInputTooLarge,
+		sqlcode.Conn, sqlcode.Query, common.Timeout, common.LimitExceeded, common.InputTooLarge,
 		candor.CodeDiskFull, // reading a database in a file needs a little space, too
 	}
 	return []domain.Method{
@@ -158,7 +160,7 @@ func (d *database) methods() []domain.Method {
 		},
 		{
 			Name: "sql/execute", About: "Run one statement that may change data, in a transaction of its own.",
-			Input: input, Required: []string{"sql"}, Codes: append(codes[:len(codes):len(codes)], candor.CodeCommonUnsupported),
+			Input: input, Required: []string{"sql"}, Codes: append(codes[:len(codes):len(codes)], common.Unsupported),
 			Destructive: true, OpenWorld: true, Run: domain.Bind(d.execute),
 		},
 		{
@@ -180,7 +182,7 @@ func (d *database) query(ctx context.Context, in queryIn) (*Result, error) {
 
 func (d *database) execute(ctx context.Context, in queryIn) (*Result, error) {
 	if !d.write {
-		return nil, domain.Fail(candor.CodeCommonUnsupported, "this server only reads; MCP_SQL_WRITE=1 allows writing", nil)
+		return nil, domain.Fail(common.Unsupported, "this server only reads; MCP_SQL_WRITE=1 allows writing", nil)
 	}
 	return d.run(ctx, in, true)
 }
@@ -192,9 +194,9 @@ func (d *database) tables(ctx context.Context, _ struct{}) (*Result, error) {
 func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, error) {
 	switch {
 	case len(in.SQL) > maxStatement:
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("sql: longer than %d bytes", maxStatement), nil)
+		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("sql: longer than %d bytes", maxStatement), nil)
 	case strings.ContainsRune(in.SQL, 0):
-		return nil, domain.Fail(candor.CodeCommonInvalidParams, "sql: holds a NUL character", nil)
+		return nil, domain.Fail(common.InvalidParams, "sql: holds a NUL character", nil)
 	}
 	if in.Limit <= 0 {
 		in.Limit = defaultRows
@@ -212,10 +214,10 @@ func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, er
 
 // notStarted is the error of a call whose time was up before its statement began.
 func notStarted(why string, cause error) error {
-	return domain.Fail(candor.CodeCommonTimeout, why+"; the statement was not run", cause)
+	return domain.Fail(common.Timeout, why+"; the statement was not run", cause)
 }
 
 // timeout is the error of a statement that was cancelled. Its effects were undone.
 func timeout(cause error) error {
-	return domain.Fail(candor.CodeCommonTimeout, "the statement was cancelled and undone", cause)
+	return domain.Fail(common.Timeout, "the statement was cancelled and undone", cause)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 // sqlite is a database in a file.
@@ -174,7 +176,7 @@ func bind(s *sqlite3.Stmt, params []param) error {
 			}
 		}
 		if err != nil {
-			return domain.Fail(candor.CodeCommonInvalidParams, "params: a value cannot be bound", err)
+			return domain.Fail(common.InvalidParams, "params: a value cannot be bound", err)
 		}
 	}
 	return nil
@@ -215,25 +217,25 @@ func readRow(s *sqlite3.Stmt) (row []any, size int) {
 func (s *sqlite) connFailed(err error) error {
 	switch sqlitedb.KindAt(err, s.path) { //nolint:exhaustive // the rest is not worth a retry
 	case sqlitedb.Busy:
-		return domain.Fail(candor.CodeSqlSqlConn, "the database is in use", err)
+		return domain.Fail(sqlcode.Conn, "the database is in use", err)
 	case sqlitedb.Corrupt:
-		return domain.Fail(candor.CodeSqlSqlConn, "the file is damaged or not a database", err, candor.WithRetry(candor.NoRetry()))
+		return domain.Fail(sqlcode.Conn, "the file is damaged or not a database", err, candor.WithRetry(candor.NoRetry()))
 	case sqlitedb.Full:
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	}
-	return domain.Fail(candor.CodeSqlSqlConn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()))
+	return domain.Fail(sqlcode.Conn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()))
 }
 
 func noMemory(cause error) error {
 	details := fmt.Sprintf("the statement needs more than %d MiB of memory and was undone; select, sort or group less at once", sqliteMemory>>20)
-	return domain.Fail(candor.CodeCommonLimitExceeded, details, cause)
+	return domain.Fail(common.LimitExceeded, details, cause)
 }
 
 // explain turns an error of a statement into one with a code.
 func (s *sqlite) explain(text string, err error) error {
 	switch sqlitedb.KindAt(err, s.path) { //nolint:exhaustive // the rest is the statement's fault
 	case sqlitedb.Busy:
-		return domain.Fail(candor.CodeCommonTimeout, "the database is in use; nothing was changed", err)
+		return domain.Fail(common.Timeout, "the database is in use; nothing was changed", err)
 	case sqlitedb.Interrupted:
 		return timeout(err)
 	case sqlitedb.Full:

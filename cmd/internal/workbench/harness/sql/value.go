@@ -6,6 +6,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
+	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 // param is a value that is bound to a statement: nil, a bool, a json.Number or a string.
@@ -28,7 +30,7 @@ func checkParams(want, got int) error {
 	if want == got {
 		return nil
 	}
-	return domain.Fail(candor.CodeCommonInvalidParams, fmt.Sprintf("params: the statement has %d parameters, the call %d values", want, got), nil)
+	return domain.Fail(common.InvalidParams, fmt.Sprintf("params: the statement has %d parameters, the call %d values", want, got), nil)
 }
 
 // Result is the answer of a statement.
@@ -91,7 +93,7 @@ func (c *collector) add(row []any, size int) error {
 }
 
 func tooLarge(cause error) error {
-	return domain.Fail(candor.CodeCommonLimitExceeded, fmt.Sprintf("a row or a value is larger than %d bytes; select less of it", maxBytes), cause)
+	return domain.Fail(common.LimitExceeded, fmt.Sprintf("a row or a value is larger than %d bytes; select less of it", maxBytes), cause)
 }
 
 // rejection is the details of E_SQL_QUERY.
@@ -103,5 +105,5 @@ type rejection struct {
 }
 
 func rejected(r rejection, cause error) error {
-	return candor.New(candor.CodeSqlSqlQuery, "", candor.WithDetails(r), candor.WithCause(cause))
+	return candor.New(sqlcode.Query, "", candor.WithDetails(r), candor.WithCause(cause))
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
+	"github.com/candor-mcp/candor/codes/common"
+	tavilycode "github.com/candor-mcp/candor/codes/tavily"
 )
 
 // Name is the name of the domain.
@@ -32,8 +34,8 @@ const (
 )
 
 var codes = httpapi.Codes{
-	Auth: candor.CodeTavilyTavilyAuthFailed, Rate: candor.CodeTavilyTavilyRate, Invalid: candor.CodeTavilyTavilyInvalidParams,
-	Network: candor.CodeTavilyTavilyNetwork, Parse: candor.CodeTavilyTavilyParse, HTTP: candor.CodeTavilyTavilyHttp, RateDelay: time.Second,
+	Auth: tavilycode.AuthFailed, Rate: tavilycode.Rate, Invalid: tavilycode.InvalidParams,
+	Network: tavilycode.Network, Parse: tavilycode.Parse, HTTP: tavilycode.HTTP, RateDelay: time.Second,
 }
 
 type tavily struct{ client *httpapi.Client }
@@ -49,8 +51,8 @@ func New(c Config) (*domain.Domain, error) {
 	}
 	t := &tavily{client}
 	failures := []candor.Code{
-		candor.CodeTavilyTavilyHttp, candor.CodeTavilyTavilyRate, candor.CodeTavilyTavilyAuthMissing, candor.CodeTavilyTavilyAuthFailed, candor.CodeTavilyTavilyNetwork,
-		candor.CodeTavilyTavilyInvalidParams, candor.CodeTavilyTavilyParse, candor.CodeCommonTimeout, candor.CodeCommonInputTooLarge,
+		tavilycode.HTTP, tavilycode.Rate, tavilycode.AuthMissing, tavilycode.AuthFailed, tavilycode.Network,
+		tavilycode.InvalidParams, tavilycode.Parse, common.Timeout, common.InputTooLarge,
 	}
 	return &domain.Domain{
 		Name:  Name,
@@ -98,7 +100,7 @@ func (t *tavily) health(context.Context) domain.Health {
 // post sends a request of the domain and decodes its answer.
 func (t *tavily) post(ctx context.Context, path string, body, answer any) error {
 	if !t.client.HasToken() {
-		return domain.Fail(candor.CodeTavilyTavilyAuthMissing, keyAdvice, nil)
+		return domain.Fail(tavilycode.AuthMissing, keyAdvice, nil)
 	}
 	_, err := t.client.Do(ctx, httpapi.Request{Path: []string{path}, Body: body}, answer)
 	return fail(err)
@@ -113,7 +115,7 @@ const (
 func fail(err error) error {
 	var e *httpapi.Error
 	if errors.As(err, &e) && (e.Status == statusPlanLimit || e.Status == statusBudgetLimit) {
-		return domain.Fail(candor.CodeTavilyTavilyRate, e.Reason, nil,
+		return domain.Fail(tavilycode.Rate, e.Reason, nil,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise the usage limit of the Tavily account."))
 	}
 	if err == nil {
@@ -172,10 +174,10 @@ type searchHit struct {
 
 func (t *tavily) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
 	if n := len([]rune(in.Query)); n > maxQuery {
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", n, maxQuery), nil)
+		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", n, maxQuery), nil)
 	}
 	if strings.TrimSpace(in.Query) == "" {
-		return nil, domain.Fail(candor.CodeTavilyTavilyInvalidParams, "query is empty", nil)
+		return nil, domain.Fail(tavilycode.InvalidParams, "query is empty", nil)
 	}
 	var answer searchAnswer
 	err := t.post(ctx, "search", searchRequest{
@@ -186,7 +188,7 @@ func (t *tavily) search(ctx context.Context, in searchParams) (json.RawMessage, 
 		return nil, err
 	}
 	if answer.Results == nil {
-		return nil, domain.Fail(candor.CodeTavilyTavilyParse, "the answer has no results", nil)
+		return nil, domain.Fail(tavilycode.Parse, "the answer has no results", nil)
 	}
 	result := searchResult{Results: []searchHit{}}
 	if answer.Answer != nil {
@@ -237,14 +239,14 @@ type page struct {
 
 func (t *tavily) extract(ctx context.Context, in extractParams) (json.RawMessage, error) {
 	if len(in.URLs) == 0 {
-		return nil, domain.Fail(candor.CodeTavilyTavilyInvalidParams, "urls is empty", nil)
+		return nil, domain.Fail(tavilycode.InvalidParams, "urls is empty", nil)
 	}
 	if len(in.URLs) > maxURLs {
-		return nil, domain.Fail(candor.CodeCommonInputTooLarge, fmt.Sprintf("urls has %d entries, the limit is %d", len(in.URLs), maxURLs), nil)
+		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("urls has %d entries, the limit is %d", len(in.URLs), maxURLs), nil)
 	}
 	for i, text := range in.URLs {
 		if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, domain.Fail(candor.CodeTavilyTavilyInvalidParams, fmt.Sprintf("urls[%d] is not an http or https address", i), nil)
+			return nil, domain.Fail(tavilycode.InvalidParams, fmt.Sprintf("urls[%d] is not an http or https address", i), nil)
 		}
 	}
 	var answer extractAnswer
@@ -252,10 +254,10 @@ func (t *tavily) extract(ctx context.Context, in extractParams) (json.RawMessage
 		return nil, err
 	}
 	if answer.Results == nil {
-		return nil, domain.Fail(candor.CodeTavilyTavilyParse, "the answer has no results", nil)
+		return nil, domain.Fail(tavilycode.Parse, "the answer has no results", nil)
 	}
 	if len(*answer.Results) == 0 && len(answer.FailedResults) > 0 { // a success of the service, but not of the call
-		return nil, domain.Fail(candor.CodeTavilyTavilyHttp, "no page could be extracted: "+answer.FailedResults[0].Error, nil,
+		return nil, domain.Fail(tavilycode.HTTP, "no page could be extracted: "+answer.FailedResults[0].Error, nil,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Check the addresses, or extract other pages."))
 	}
 	result := extractResult{Pages: []page{}, Failed: answer.FailedResults}

@@ -1,0 +1,15 @@
+// Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT.
+
+// Package ratelimit has the codes of the domain rate-limit: a server protecting itself from too many calls.
+package ratelimit
+
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/codetable"
+)
+
+// The codes of the domain rate-limit.
+var (
+	// Exceeded is rate-limit/E_RL_EXCEEDED, number 3000. Too many calls arrived in a short time.
+	Exceeded = candor.CodeAt(codetable.At(45))
+)
