@@ -4,11 +4,14 @@ package testbinary
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/filelock"
@@ -30,6 +33,16 @@ func Run(m interface{ Run() int }, race bool, path *string) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// Parallel raises the number of tests that run in parallel to n, unless -parallel was given. Tests that drive a program wait for it and for the
+// disk most of the time. Call it after [flag.Parse] and before the tests run.
+func Parallel(n int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given && n > runtime.GOMAXPROCS(0) {
+		_ = flag.Set("test.parallel", strconv.Itoa(n)) // cannot fail: the test binary has the flag
+	}
 }
 
 // Build writes the command to path. The last binary is kept in the user's cache folder, where the go command links it again only if a

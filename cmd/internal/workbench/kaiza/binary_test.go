@@ -21,5 +21,6 @@ func TestMain(m *testing.M) {
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set(sideBySide)
 	}
+	testbinary.Parallel(8)
 	os.Exit(testbinary.Run(m, raced, &binary))
 }

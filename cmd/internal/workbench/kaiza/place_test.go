@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -87,14 +89,20 @@ func planText(scope ...string) string {
 	return "---\ntitle: A test\nscope:\n  - " + strings.Join(scope, "\n  - ") + "\n---\n# What\n\nChange what the scope says.\n"
 }
 
-// approved has a planner submit a plan for the globs and a person approve it, and returns its hash.
+// approved puts an approved plan for the globs into the workspace and returns its hash. It writes what submit_plan and approve write, without
+// starting a server.
 func (p *place) approved(scope ...string) string {
 	p.t.Helper()
-	planner := p.start()
-	planner.begin("ANTIGRAVITY")
-	hash := planner.submit(planText(scope...))
-	planner.stop()
-	p.approve(hash)
+	content := []byte(planText(scope...))
+	hash := plan.Hash(content)
+	p.write("docs/plans/"+plan.Name(hash), string(plan.Render(content, hash, plan.StatusApproved)))
+	p.must(os.MkdirAll(p.state, 0o700))
+	state, err := os.OpenRoot(p.state)
+	p.must(err)
+	defer state.Close() //nolint:errcheck // a folder
+	approvals, err := plan.Open(state)
+	p.must(err)
+	p.must(approvals.Approve(plan.Approval{Plan: hash, Root: plan.RootDigest(p.work), By: "tester", At: time.Now()}))
 	return hash
 }
 

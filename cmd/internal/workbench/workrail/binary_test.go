@@ -30,5 +30,6 @@ func TestMain(m *testing.M) {
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("W10|Every.*Has") // calls run beside each other there only; the rest runs without the detector
 	}
+	testbinary.Parallel(8)
 	os.Exit(testbinary.Run(m, raced, &binary))
 }
