@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -105,7 +104,7 @@ func (c *codesCommand) run(w *world, cmd *cobra.Command) error {
 	}
 	rows := c.rows()
 	if len(rows) == 0 {
-		complain(w, cmd, &fault{text: "no code matches", hint: "leave a filter out; candor codes lists them all"})
+		w.notify(cmd, "no code matches", "leave a filter out; candor codes lists them all")
 	}
 	switch format {
 	case "json":
@@ -212,25 +211,4 @@ func (r *codeRow) sentence() string {
 	case candor.StatusActive:
 	}
 	return r.Message
-}
-
-// retryWords says the advice in as few words as a table has room for.
-func retryWords(r candor.Retry) string {
-	switch r.Kind() {
-	case candor.RetryImmediate:
-		return "now"
-	case candor.RetryAfterMs:
-		return fmt.Sprintf("after %d ms", r.AfterMs())
-	case candor.RetryNever:
-	}
-	return "never"
-}
-
-// toJSON is json.Marshal without the escapes that only a page of HTML needs.
-func toJSON(v any) ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }

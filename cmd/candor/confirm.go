@@ -22,7 +22,7 @@ func confirm(w *world, question string) bool {
 // agreed asks for confirmation if there is a terminal to ask at. Otherwise it says how to run the command without being asked.
 func agreed(w *world, cmd *cobra.Command, json bool, hint, question string) bool {
 	if json || !w.terminal {
-		complain(w, cmd, &fault{text: "not a terminal, cannot ask for confirmation; nothing was changed", hint: hint})
+		w.notify(cmd, "not a terminal, cannot ask for confirmation; nothing was changed", hint)
 		return false
 	}
 	if confirm(w, question) {

@@ -101,7 +101,7 @@ func (c *decodeCommand) run(files []string) error {
 		return err
 	}
 	c.several = len(files) > 1
-	for _, src := range c.w.sources(c.cmd, files) {
+	for _, src := range sourcesOf(c.w, c.cmd, files) {
 		if err := c.readSource(src, format == "json"); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (c *decodeCommand) readSource(src source, asJSON bool) error {
 func (c *decodeCommand) complain(f *fault) {
 	c.broken = true
 	_ = c.w.out.Flush() // the failure stays in the sink and ends the run
-	complain(c.w, c.cmd, f)
+	c.w.report(c.cmd, f)
 }
 
 func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {

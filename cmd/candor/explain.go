@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,11 +203,25 @@ func (c *explainCommand) writeJSON(w *world, code candor.Code) error {
 	return writeLine(w.out, out)
 }
 
-func writeLine(w io.Writer, v any) error {
-	data, err := toJSON(v)
-	if err != nil {
-		return err
+// shieldNumbers lets `explain -32602` through: a number below zero is no flag. The sign is replaced by the minus that a
+// typesetter would use, which explain reads like the other.
+func shieldNumbers(args []string) []string {
+	out := append([]string(nil), args...)
+	asked := false
+	for i, arg := range out {
+		if arg == "--" {
+			break
+		}
+		if asked && isNegative(arg) {
+			out[i] = minusSign + arg[1:]
+		}
+		asked = asked || arg == "explain"
 	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+	return out
+}
+
+const minusSign = "\u2212"
+
+func isNegative(arg string) bool {
+	return len(arg) > 1 && arg[0] == '-' && strings.Trim(arg[1:], "0123456789") == ""
 }

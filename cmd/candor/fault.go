@@ -5,7 +5,18 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/near"
+)
+
+// The exit codes. A reader that closed the pipe ends us as it ends any other program: by SIGPIPE, or where there is none,
+// with the code a shell shows for it.
+const (
+	exitFine    = 0
+	exitFound   = 1
+	exitBad     = 2
+	exitNoPipe  = 141
+	programName = "candor"
 )
 
 // fault is an error that knows its exit code and its next step. One without text only carries the code.
@@ -48,4 +59,24 @@ func unknown(kind, got string, list []string) *fault {
 		hint = "did you mean " + names[0] + "? " + hint
 	}
 	return bad(hint, "unknown %s %q", kind, got)
+}
+
+// noFile is the fault of a file that cannot be opened or read.
+func noFile(err error) *fault {
+	return bad("check the name, or leave it out to read standard input", "%s", err)
+}
+
+// behind returns what lies behind an error of the ledger: an operator needs it, a peer would not get it.
+func behind(err error) error {
+	var e *candor.Error
+	if errors.As(err, &e) && e.Unwrap() != nil {
+		return e.Unwrap()
+	}
+	return err
+}
+
+// withoutHint is an error whose hint speaks of the environment, where a flag is at hand.
+func withoutHint(err error) string {
+	text, _, _ := strings.Cut(err.Error(), " (hint: ")
+	return text
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/internal/near"
 )
 
 // gatewayCommand holds the flags of `candor gateway`.
@@ -74,18 +73,6 @@ not change has learnt is kept. Listening addresses and the ledger change only wi
 	c.gatewayFlags.register(cmd)
 	cmd.AddCommand(newGatewayCheck(w), newGatewayStatus(w))
 	return cmd
-}
-
-// noSuchSubcommand refuses a word that is no command below this one.
-func noSuchSubcommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := "see " + cmd.CommandPath() + " --help"
-	if names := near.Typed(args[0], commandNames(cmd)); len(names) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + names[0] + "? " + hint
-	}
-	return bad(hint, "unknown command %q", args[0])
 }
 
 // read returns what the flags and the file say. It can be called again to see what the file says now.

@@ -25,7 +25,7 @@ func (c *harnessCommand) listenHealth(cmd *cobra.Command) (net.Listener, error) 
 	if err != nil {
 		return nil, bad("choose another port, or 0 for any free one", "%s: %s", harness.EnvHealthPort, err)
 	}
-	complain(c.w, cmd, &fault{text: "health on http://" + listener.Addr().String() + "/healthz"})
+	c.w.notify(cmd, "health on http://"+listener.Addr().String()+"/healthz", "")
 	return listener, nil
 }
 

@@ -20,9 +20,9 @@ type source struct {
 
 // sources turns file arguments into inputs. None, and "-", stand for standard input; who sits before a silent terminal is
 // told what it waits for.
-func (w *world) sources(cmd *cobra.Command, files []string) []source {
+func sourcesOf(w *world, cmd *cobra.Command, files []string) []source {
 	if w.typing && (len(files) == 0 || slices.Contains(files, "-")) {
-		complain(w, cmd, &fault{text: "reading what you type, one JSON value per line", hint: "Ctrl-D ends the input; candor demo needs none"})
+		w.notify(cmd, "reading what you type, one JSON value per line", "Ctrl-D ends the input; candor demo needs none")
 	}
 	stdin := source{open: func() (io.ReadCloser, error) { return io.NopCloser(w.in), nil }}
 	if len(files) == 0 {
@@ -45,11 +45,6 @@ func (s source) at(number int) string {
 		return fmt.Sprintf("line %d", number)
 	}
 	return fmt.Sprintf("%s: line %d", s.name, number)
-}
-
-// noFile is the fault of a file that cannot be opened or read.
-func noFile(err error) *fault {
-	return bad("check the name, or leave it out to read standard input", "%s", err)
 }
 
 // whyNotJSON says in words what keeps bytes from being JSON, and what might help. It never repeats what the peer wrote.

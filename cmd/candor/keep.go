@@ -1,10 +1,7 @@
 package main
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/candor-mcp/candor/internal/plug"
 )
@@ -23,42 +20,3 @@ func (f *keepFlags) register(cmd *cobra.Command) {
 func (f *keepFlags) registerPlace(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.SecondPlace, "second-place", "", "a file that checkpoints are also kept in, or none; default CANDOR_SECOND_PLACE, else a file in the state folder")
 }
-
-// ageFlag is a duration that may be given in days.
-type ageFlag time.Duration
-
-var _ pflag.Value = (*ageFlag)(nil)
-
-func (a *ageFlag) String() string {
-	if *a == 0 {
-		return ""
-	}
-	return time.Duration(*a).String()
-}
-
-func (a *ageFlag) Set(text string) error {
-	d, err := parseAge(text)
-	if err == nil {
-		*a = ageFlag(d)
-	}
-	return err
-}
-
-func (a *ageFlag) Type() string { return "duration" }
-
-// bytesFlag is a size in bytes.
-type bytesFlag int64
-
-var _ pflag.Value = (*bytesFlag)(nil)
-
-func (b *bytesFlag) String() string { return "" }
-
-func (b *bytesFlag) Set(text string) error {
-	n, err := plug.ParseBytes(text)
-	if err == nil {
-		*b = bytesFlag(n)
-	}
-	return err
-}
-
-func (b *bytesFlag) Type() string { return "size" }

@@ -2,16 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -37,7 +33,7 @@ candor/ledger in the state folder of the user.`,
   candor ledger tail -f
   candor ledger show 6f1c9a
   candor ledger stats --by tool --since 24h`,
-		Args: noSuchCommand,
+		Args: noSuchSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "the ledger's folder")
@@ -124,35 +120,6 @@ func cannotRead(err error) *fault {
 	return bad("check the folder's name and who may read it", "%s", err)
 }
 
-// behind returns what lies behind an error of the ledger: an operator needs it, a peer would not get it.
-func behind(err error) error {
-	var e *candor.Error
-	if errors.As(err, &e) && e.Unwrap() != nil {
-		return e.Unwrap()
-	}
-	return err
-}
-
-// atMost refuses more arguments than a command takes.
-func atMost(n int, example string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return bad(example, "too many arguments: %q", args[n])
-		}
-		return nil
-	}
-}
-
-// exactly demands so many arguments.
-func exactly(what, example string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return bad(example, "give exactly one %s, not %d", what, len(args))
-		}
-		return nil
-	}
-}
-
 // since turns a duration into a time. Days may be said as well: 7d.
 func (c *ledgerCommand) since(text string) (time.Time, error) {
 	if text == "" {
@@ -163,56 +130,4 @@ func (c *ledgerCommand) since(text string) (time.Time, error) {
 		return time.Time{}, bad("a duration such as 15m, 24h or 7d", "--since %q is not a duration", text)
 	}
 	return c.w.now().Add(-d), nil
-}
-
-// parseAge reads a duration that is not negative. Days may be given too: 7d.
-func parseAge(text string) (time.Duration, error) {
-	long := text
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n int
-		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n < 100000 {
-			long = fmt.Sprintf("%dh", 24*n)
-		}
-	}
-	d, err := time.ParseDuration(long)
-	if err != nil || d < 0 {
-		return 0, errors.New("not a duration such as 15m, 24h or 7d")
-	}
-	return d, nil
-}
-
-// plain makes text safe for a terminal: what is not printed is shown as an escape. Entries hold text of strangers.
-func plain(text string) string {
-	clean := true
-	for _, r := range text {
-		clean = clean && unicode.IsPrint(r)
-	}
-	if clean {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r <= 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String()
-}
-
-// cut shortens a text for one line.
-func cut(text string, width int) string {
-	runes := []rune(text)
-	if len(runes) <= width {
-		return text
-	}
-	return string(runes[:width-1]) + "…"
 }

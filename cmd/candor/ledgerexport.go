@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -63,25 +59,5 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		return err
 	}
 	c.tellSkipped(cmd, skipped)
-	return nil
-}
-
-// writeOut writes to standard output, or to a new file that only its owner may read: entries are nobody else's business.
-func writeOut(w *world, name string, write func(io.Writer) error) error {
-	if name == "" {
-		return write(w.out)
-	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return bad("choose another name, or remove it first", "%s is there already", name)
-	}
-	if err != nil {
-		return bad("choose a place that can be written", "%s", err)
-	}
-	buffered := bufio.NewWriterSize(file, 64<<10)
-	err = write(buffered)
-	if err = errors.Join(err, buffered.Flush(), file.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
 	return nil
 }

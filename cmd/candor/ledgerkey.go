@@ -23,7 +23,7 @@ whoever will verify the ledger: a key that lies beside the entries proves less t
 		Example: `  candor ledger key show
   candor ledger key export --out signer.pub
   candor ledger key rotate`,
-		Args: noSuchCommand,
+		Args: noSuchSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeyShow(l), newKeyExport(l), newKeyRotate(l))
@@ -56,7 +56,7 @@ func newKeyShow(l *ledgerCommand) *cobra.Command {
 				writeKeyInfo(l.w, &info)
 			}
 			if err == nil && info.Problem != "" {
-				complain(l.w, cmd, &fault{text: info.Problem, hint: "chmod 600 " + filepath.Join(dir, "keys", "*.key") + ", then candor ledger key rotate"})
+				l.w.notify(cmd, info.Problem, "chmod 600 "+filepath.Join(dir, "keys", "*.key")+", then candor ledger key rotate")
 				return found()
 			}
 			return err

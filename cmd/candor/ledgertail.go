@@ -114,16 +114,8 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 // tellSkipped says that something was not shown, and who can say what it is.
 func (c *ledgerCommand) tellSkipped(cmd *cobra.Command, n int) {
 	if n > 0 {
-		complain(c.w, cmd, &fault{text: count(uint64(n), "line is no sound entry and is", "lines are no sound entries and are") + " not shown",
-			hint: "candor ledger verify says what is wrong"})
+		c.w.notify(cmd, count(uint64(n), "line is no sound entry and is", "lines are no sound entries and are")+" not shown", "candor ledger verify says what is wrong")
 	}
-}
-
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }
 
 func (c *tailCommand) write(l *ledger.Line) error {

@@ -130,10 +130,7 @@ func (c *verifyCommand) write(dir string, r *ledger.Report) {
 	c.writeMissing(dir, r)
 	c.writePlaces(r)
 	if r.OwnKeys {
-		complain(c.w, c.cmd, &fault{
-			text: "the public key was taken from the folder itself, where whoever could change the entries could change it too",
-			hint: "keep a copy elsewhere with candor ledger key export, and give it with --key FILE",
-		})
+		c.w.notify(c.cmd, "the public key was taken from the folder itself, where whoever could change the entries could change it too", "keep a copy elsewhere with candor ledger key export, and give it with --key FILE")
 	}
 }
 
@@ -147,10 +144,7 @@ func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
 		if !slices.Contains(plug.SecondPlaces(dir, c.w.getenv), h.File) {
 			command += " --second-place " + plain(h.File)
 		}
-		complain(c.w, c.cmd, &fault{
-			text: "chains are gone that the second place " + plain(h.File) + " names",
-			hint: "restore the folder from a copy; if they were removed on purpose: " + command,
-		})
+		c.w.notify(c.cmd, "chains are gone that the second place "+plain(h.File)+" names", "restore the folder from a copy; if they were removed on purpose: "+command)
 		return
 	}
 }
@@ -158,31 +152,20 @@ func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
 // writePlaces says what the ledger could not be compared with.
 func (c *verifyCommand) writePlaces(r *ledger.Report) {
 	for _, place := range r.Unread {
-		complain(c.w, c.cmd, &fault{
-			text: "the ledger names the second place " + plain(place) + ", which cannot be read here",
-			hint: "copy the file and name it with --checkpoints FILE",
-		})
+		c.w.notify(c.cmd, "the ledger names the second place "+plain(place)+", which cannot be read here", "copy the file and name it with --checkpoints FILE")
 	}
 	for _, f := range r.Foreign {
-		complain(c.w, c.cmd, &fault{
-			text: fmt.Sprintf("the second place %s holds checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
-				plain(f.Place), count(uint64(f.Chains), "chain", "chains"), plain(f.Last)), //nolint:gosec // a count
-			hint: "they are of another ledger, or of this one before it was removed together with its keys: give the keys with --key FILE to tell",
-		})
+		c.w.notify(c.cmd, fmt.Sprintf("the second place %s holds checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
+			plain(f.Place), count(uint64(f.Chains), "chain", "chains"), plain(f.Last)), //nolint:gosec // a count
+			"they are of another ledger, or of this one before it was removed together with its keys: give the keys with --key FILE to tell")
 	}
 	for i := range r.Chains {
 		if u := &r.Chains[i]; u.Unkept > 0 {
-			complain(c.w, c.cmd, &fault{
-				text: fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain),
-				hint: "the file was emptied, cut or replaced; compare with a copy of it: --checkpoints FILE",
-			})
+			c.w.notify(c.cmd, fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain), "the file was emptied, cut or replaced; compare with a copy of it: --checkpoints FILE")
 		}
 	}
 	if len(r.SecondPlaces) == 0 {
-		complain(c.w, c.cmd, &fault{
-			text: "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show",
-			hint: "name the file with --checkpoints FILE, and do not write with --second-place none",
-		})
+		c.w.notify(c.cmd, "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show", "name the file with --checkpoints FILE, and do not write with --second-place none")
 	}
 }
 
@@ -219,11 +202,4 @@ func harmPlace(h ledger.Harm) string {
 		place += fmt.Sprintf(", %s, byte %d", plain(h.File), h.Offset)
 	}
 	return strings.TrimPrefix(place, ", ")
-}
-
-func count(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/ledger"
 )
 
 // The closed lists that flags and hints speak of.
@@ -23,19 +21,6 @@ func classNames() []string { return spelt(candor.Classes()) }
 
 func verdictNames() []string { return spelt(contract.Verdicts()) }
 
-func formatNames() []string { return spelt(ledger.Formats()) }
-
-func dimensionNames() []string { return spelt(ledger.Dimensions()) }
-
-// spelt is a list of words of a type of their own as plain words.
-func spelt[T ~string](list []T) []string {
-	names := make([]string, 0, len(list))
-	for _, word := range list {
-		names = append(names, string(word))
-	}
-	return names
-}
-
 func statusNames() []string {
 	return []string{candor.StatusActive.String(), candor.StatusReserved.String(), candor.StatusDeprecated.String()}
 }
@@ -50,8 +35,4 @@ func codeNames() []string {
 	}
 	slices.Sort(symbols)
 	return append(slices.Compact(symbols), full...)
-}
-
-func contains(list []string, word string) bool {
-	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }

@@ -305,7 +305,7 @@ func (c *planCommand) afterwards(r *kaiza.Review, err, closing error) error {
 	}
 	c.warn(r)
 	if closing != nil {
-		complain(c.w, c.cmd, &fault{text: "warning: it is done, and the trail could not be closed: " + candor.From(closing).Message()})
+		c.w.notify(c.cmd, "warning: it is done, and the trail could not be closed: "+candor.From(closing).Message(), "")
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (c *planCommand) afterwards(r *kaiza.Review, err, closing error) error {
 // warn prints the warnings of the last decision.
 func (c *planCommand) warn(r *kaiza.Review) {
 	for _, warning := range r.Warnings() {
-		complain(c.w, c.cmd, &fault{text: "warning: " + warning})
+		c.w.notify(c.cmd, "warning: "+warning, "")
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
@@ -70,12 +71,6 @@ func (f *plugFlags) plugIn(ctx context.Context, w *world, cmd *cobra.Command, in
 	return p, nil
 }
 
-// withoutHint is an error whose hint speaks of the environment, where a flag is at hand.
-func withoutHint(err error) string {
-	text, _, _ := strings.Cut(err.Error(), " (hint: ")
-	return text
-}
-
 func (f *plugFlags) logger(to io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if f.quiet {
@@ -106,7 +101,7 @@ func (p *plugs) say(format string, args ...any) {
 		p.log.Info("notice", slog.String("text", text))
 		return
 	}
-	complain(p.w, p.cmd, &fault{text: text})
+	p.w.notify(p.cmd, text, "")
 }
 
 // close writes the counters where the environment wants them and closes the ledger.
@@ -192,4 +187,20 @@ func (l *logLines) Write(p []byte) (int, error) {
 
 func (l *logLines) keep(text []byte) {
 	l.buf = append(l.buf, text[:min(len(text), maxLogLine-len(l.buf))]...)
+}
+
+// badFlag is the fault of a flag whose value package config does not understand.
+func badFlag(flag string, err error) *fault {
+	if m, ok := errors.AsType[*config.Mistake](err); ok {
+		return bad(m.Hint, "%s: %s", flag, m.Text)
+	}
+	return bad("", "%s: %s", flag, err)
+}
+
+// badFile is the fault of a file that cannot be read, or of what is in it: then every problem has its own hint.
+func badFile(flag string, err error) *fault {
+	if inside, ok := errors.AsType[*config.Error](err); ok {
+		return &fault{code: exitBad, text: inside.Error(), cause: inside}
+	}
+	return bad("check the name that "+flag+" gives", "%s", err)
 }

@@ -430,7 +430,7 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 	case run.Incomplete == "":
 		return found()
 	case worse:
-		complain(c.w, c.cmd, partial)
+		c.w.report(c.cmd, partial)
 		return found()
 	default:
 		return partial

@@ -30,7 +30,7 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 	if err := writeWhole(c.out, text.Bytes()); err != nil {
 		return bad("choose another file with --out", "%s", err)
 	}
-	complain(c.w, c.cmd, &fault{text: fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), count(uint64(len(judged.Findings)), "finding", "findings"), c.out)})
+	c.w.notify(c.cmd, fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), count(uint64(len(judged.Findings)), "finding", "findings"), c.out), "")
 	return nil
 }
 

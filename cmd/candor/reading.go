@@ -62,9 +62,6 @@ func issueWords(i candor.Issue) string {
 	return path
 }
 
-// oneLine keeps a text from a peer on the line it belongs to.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // tally counts verdicts for the summary and for --fail-on.
 type tally struct {
 	total, certain, suspected int

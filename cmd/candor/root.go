@@ -22,7 +22,7 @@ translates them between the shapes that clients understand.`,
 		Example: `  candor demo                        see what it does, with nothing to set up
   candor decode --json < answers.jsonl
   candor explain RATE_LIMITED`,
-		Args:              noSuchCommand,
+		Args:              noSuchSubcommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error { return checkColor(w) },
 		SilenceErrors:     true,
@@ -64,33 +64,6 @@ func checkColor(w *world) error {
 	return nil
 }
 
-// complete offers a fixed list for the value of a flag. The flag is ours, so that registering cannot fail.
-func complete(cmd *cobra.Command, flag string, list []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// noSuchCommand refuses a word that is no command.
-func noSuchCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := "candor help lists the commands"
-	if names := near.Typed(args[0], commandNames(cmd)); len(names) > 0 {
-		hint = "did you mean candor " + names[0] + "? " + hint
-	}
-	return bad(hint, "unknown command %q", args[0])
-}
-
-func commandNames(root *cobra.Command) []string {
-	var names []string
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return names
-}
-
 // noSuchFlag adds the flag that was probably meant.
 func noSuchFlag(cmd *cobra.Command, err error) error {
 	hint := "see " + cmd.CommandPath() + " --help"
@@ -116,7 +89,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			target, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return noSuchCommand(root, args)
+				return noSuchSubcommand(root, args)
 			}
 			target.InitDefaultHelpFlag()
 			return target.Help()

@@ -90,7 +90,7 @@ func (c *translateCommand) run(files []string) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	src := c.w.sources(c.cmd, files)[0]
+	src := sourcesOf(c.w, c.cmd, files)[0]
 	in, err := src.open()
 	if err != nil {
 		return noFile(err)
@@ -157,7 +157,7 @@ func (c *translateCommand) one(src source, v value) error {
 	if err != nil {
 		c.broken = true
 		_ = c.w.out.Flush() // the failure stays in the sink and ends the run
-		complain(c.w, c.cmd, c.explain(src, v, err))
+		c.w.report(c.cmd, c.explain(src, v, err))
 		return nil
 	}
 	c.w.out.Write(wire.AppendLine(nil, text)) //nolint:errcheck // the sink remembers, and LineEnd tells

@@ -2,23 +2,10 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
-
-// versionInfo is what `candor version --json` prints.
-type versionInfo struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"`
-	Time     string `json:"time,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
-	Go       string `json:"go"`
-	OS       string `json:"os"`
-	Arch     string `json:"arch"`
-}
 
 func newVersion(w *world) *cobra.Command {
 	var asJSON bool
@@ -38,39 +25,4 @@ func newVersion(w *world) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
-}
-
-// builtFrom reads what the go command wrote into the binary.
-func builtFrom(build *debug.BuildInfo, ok bool) versionInfo {
-	info := versionInfo{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	if !ok {
-		return info
-	}
-	if build.Main.Version != "" {
-		info.Version = build.Main.Version
-	}
-	for _, s := range build.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			info.Revision = s.Value
-		case "vcs.time":
-			info.Time = s.Value
-		case "vcs.modified":
-			info.Modified = s.Value == "true"
-		}
-	}
-	return info
-}
-
-// String is one line for people.
-func (i versionInfo) String() string {
-	parts := []string{programName, i.Version}
-	if i.Revision != "" {
-		revision := i.Revision[:min(12, len(i.Revision))]
-		if i.Modified {
-			revision += "+changes"
-		}
-		parts = append(parts, revision)
-	}
-	return strings.Join(append(parts, i.Go, i.OS+"/"+i.Arch), " ")
 }

@@ -115,7 +115,7 @@ func (c *vetCommand) writeFixes(w *world, cmd *cobra.Command, report *check.Repo
 	defer stop()
 	done, err := report.Fix(ctx)
 	if done != nil && len(done.Files) > 0 {
-		complain(w, cmd, &fault{text: "fixed " + strings.Join(done.Files, ", "), hint: "choose a better code where it says CodeUnknownToolFailure; candor codes lists them"})
+		w.notify(cmd, "fixed "+strings.Join(done.Files, ", "), "choose a better code where it says CodeUnknownToolFailure; candor codes lists them")
 	}
 	var broken *check.BrokenError
 	switch {

@@ -162,7 +162,7 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 		switch {
 		case errors.Is(err, workrail.ErrChanged), errors.As(err, &locked):
 			report.InUse = append(report.InUse, s.ID)
-			complain(c.w, c.cmd, &fault{text: fmt.Sprintf("session %s was kept: %s", s.ID, err)})
+			c.w.notify(c.cmd, fmt.Sprintf("session %s was kept: %s", s.ID, err), "")
 		case err != nil:
 			return railFault(err)
 		default:

@@ -197,8 +197,8 @@ func (c *railCommand) export(a *workrail.Admin, typed, out string) error {
 		return err
 	}
 	if e.Info.State == workrail.StateDamaged {
-		complain(c.w, c.cmd, &fault{text: fmt.Sprintf("the session is damaged (%s): %s sound, %d more may be wrong",
-			damage(&e.Info), count(uint64(len(e.Sound)), "event is", "events are"), len(e.Doubtful)+e.Omitted)})
+		c.w.notify(c.cmd, fmt.Sprintf("the session is damaged (%s): %s sound, %d more may be wrong",
+			damage(&e.Info), count(uint64(len(e.Sound)), "event is", "events are"), len(e.Doubtful)+e.Omitted), "")
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
@@ -95,40 +97,24 @@ func (w *world) timeOf(text string) (time.Time, error) {
 	return at, nil
 }
 
-// sink is a buffered output that remembers its first failure, so that a line may be printed without asking each time.
-type sink struct {
-	to   io.Writer // what buf writes to
-	buf  *bufio.Writer
-	lazy bool // nobody waits for single lines
-	err  error
-}
+// report writes an error and its next step to standard error.
+func (w *world) report(cmd *cobra.Command, f *fault) { w.notify(cmd, f.text, f.hint) }
 
-func newSink(w io.Writer, lazy bool) *sink {
-	return &sink{to: w, buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
-}
-
-// Write buffers p. After a failure it does nothing but repeat it.
-func (s *sink) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
+// notify writes a line to standard error, and below it the next step unless hint is empty.
+func (w *world) notify(cmd *cobra.Command, text, hint string) {
+	fmt.Fprintf(w.err, "%s: %s\n", cmd.CommandPath(), text)
+	if hint != "" {
+		fmt.Fprintf(w.err, "hint: %s\n", hint)
 	}
-	n, err := s.buf.Write(p)
-	s.err = err
-	return n, err
 }
 
-// Flush sends what is buffered and returns the first failure of all.
-func (s *sink) Flush() error {
-	if s.err == nil {
-		s.err = s.buf.Flush()
+// paint asks the flag first, then NO_COLOR (https://no-color.org), then whether somebody is watching.
+func (w *world) paint() paint {
+	switch w.color {
+	case "always":
+		return paint{on: true}
+	case "never":
+		return paint{}
 	}
-	return s.err
-}
-
-// LineEnd ends a record: who reads along, on a terminal or behind a pipe, sees it now.
-func (s *sink) LineEnd() error {
-	if s.lazy {
-		return s.err
-	}
-	return s.Flush()
+	return paint{on: w.terminal && w.getenv("NO_COLOR") == "" && w.getenv("TERM") != "dumb"}
 }

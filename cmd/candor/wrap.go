@@ -1,23 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/cmd/candor/early"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -258,68 +250,4 @@ func (c *wrapCommand) child(p *plugs, args []string) gateway.Child {
 		child.Stderr = &logLines{log: p.log, name: c.name}
 	}
 	return child
-}
-
-// guardLine is the command line of a guard, which stands between this program and a command that it has started. On Linux it is this very
-// program, also when a newer one has taken its place on the disk.
-//
-// With it this process adopts what a server leaves behind that kills its guard, see [guard.AdoptOrphans]: it starts processes in no
-// other way while servers run.
-func guardLine() []string {
-	_ = guard.AdoptOrphans() // without it a guard still ends all but those who escape a guard that is killed
-	const running = "/proc/self/exe"
-	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
-		return []string{running, early.Word}
-	}
-	return selfLine(early.Word)
-}
-
-// selfLine is the command line of one of our own hidden commands; nil if this program does not know where it is.
-func selfLine(word string) []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{self, word}
-}
-
-// atOnce sends each write on its way: somebody waits for it.
-type atOnce struct{ to *sink }
-
-func (a atOnce) Write(p []byte) (int, error) {
-	n, err := a.to.Write(p)
-	if err == nil {
-		err = a.to.Flush()
-	}
-	return n, err
-}
-
-// untilStopped returns a context that ends when somebody asks the program to. A client that hangs up is not such a one: the write
-// to it fails, and the ledger is closed in order. Also lists further signals that ask for it. Signals that were ignored when the program
-// started, as by nohup or in the background of a script, stay ignored, here and in what the program starts.
-func untilStopped(cmd *cobra.Command, also ...os.Signal) (context.Context, func()) {
-	wanted := slices.DeleteFunc(append(also, os.Interrupt, syscall.SIGTERM), signal.Ignored)
-	if len(wanted) == 0 {
-		wanted = []os.Signal{syscall.SIGTERM} // none would mean all of them
-	}
-	ctx, stop := signal.NotifyContext(orBackground(cmd.Context()), wanted...)
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	return ctx, func() { stop(); signal.Stop(pipes) }
-}
-
-// badFlag is the fault of a flag whose value package config does not understand.
-func badFlag(flag string, err error) *fault {
-	if m, ok := errors.AsType[*config.Mistake](err); ok {
-		return bad(m.Hint, "%s: %s", flag, m.Text)
-	}
-	return bad("", "%s: %s", flag, err)
-}
-
-// badFile is the fault of a file that cannot be read, or of what is in it: then every problem has its own hint.
-func badFile(flag string, err error) *fault {
-	if inside, ok := errors.AsType[*config.Error](err); ok {
-		return &fault{code: exitBad, text: inside.Error(), cause: inside}
-	}
-	return bad("check the name that "+flag+" gives", "%s", err)
 }

@@ -74,7 +74,7 @@ func (c *zooCommand) serveHTTP(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return bad("choose another address with --listen", "%s", err)
 	}
-	complain(c.w, cmd, &fault{text: "listening on http://" + listener.Addr().String() + "/mcp"})
+	c.w.notify(cmd, "listening on http://"+listener.Addr().String()+"/mcp", "")
 	server := &http.Server{Handler: zoo.Handler(c.options), ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
