@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // recorder is a service that records every request as an effect, and then fails as the name that is asked for says.
@@ -47,7 +49,7 @@ func TestAgentCausesNoSecondEffectThroughWrap(t *testing.T) {
 	upstream := httptest.NewServer(mux)
 	upstream.Config.SetKeepAlivesEnabled(false) // or the tool's HTTP client would itself repeat a request that was hung up on
 	t.Cleanup(upstream.Close)
-	p := launch(t, "wrap", "--", programName, "zoo", "--defect", "up-unsafe", "--upstream", upstream.URL)
+	p := launch(t, "wrap", "--", term.ProgramName, "zoo", "--defect", "up-unsafe", "--upstream", upstream.URL)
 	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	p.hear()
 	p.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

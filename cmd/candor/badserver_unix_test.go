@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 )
 
@@ -22,7 +23,7 @@ func installed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{programName, "badserver"} {
+	for _, name := range []string{term.ProgramName, "badserver"} {
 		to := filepath.Join(dir, name)
 		if os.Link(self, to) == nil {
 			continue

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
@@ -25,7 +27,7 @@ func TestNoMemberIsLost(t *testing.T) {
 		a, _ := dialect.Detect(example)
 		for _, b := range dialect.Names() {
 			there := translated(t, a.Name(), b, example.Raw())
-			back, err := parse(bytes.TrimSpace(translated(t, b, a.Name(), there)))
+			back, err := decodecmd.Parse(bytes.TrimSpace(translated(t, b, a.Name(), there)))
 			if err == nil {
 				err = holds(payload(back, example), example, "")
 			}
@@ -39,7 +41,7 @@ func TestNoMemberIsLost(t *testing.T) {
 // TestWhatAWriterWasAskedForComesBack: the mirror, the words for people and the members of sep3313 are no part of the error, and
 // there are dialects and carriers that show none of them.
 func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
-	e := sample(candor.CodeRateLimited).With(candor.WithSession("s-1", "WINDSURF", "/srv/shop"))
+	e := decodecmd.Sample(candor.CodeRateLimited).With(candor.WithSession("s-1", "WINDSURF", "/srv/shop"))
 	for _, a := range dialect.Names() {
 		from, err := dialect.Lookup(a)
 		if err != nil {
@@ -47,7 +49,7 @@ func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
 		}
 		for bits := range 8 {
 			o := dialect.Options{ID: []byte(`"q"`), Response: true, PlainRoot: true, Complete: bits&1 != 0, Readable: bits&2 != 0,
-				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || mirrors(from)}
+				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || decodecmd.Mirrors(from)}
 			before := append(from.Write(nil, e, o), '\n')
 			for _, b := range dialect.Names() {
 				there := translated(t, a, b, before)
@@ -62,14 +64,14 @@ func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
 // TestANormalisedAnswerKeepsItsBlocks: the gateway puts its words in front of what the server said.
 func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
 	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"slow down, please"}],"isError":true}}`), wire.Limits{})
-	before, err := contract.Normalise(nil, &m, sample(candor.CodeRateLimited), candor.JSONOptions{})
+	before, err := contract.Normalise(nil, &m, decodecmd.Sample(candor.CodeRateLimited), candor.JSONOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range dialect.Names() {
 		there := translated(t, "candor", b, before)
 		back := translated(t, b, "candor", there)
-		if v, err := parse(bytes.TrimSpace(back)); err != nil || v.Path("result", "content").Len() != 2 || !v.Path("result", "content", 1, "text").Is("slow down, please") {
+		if v, err := decodecmd.Parse(bytes.TrimSpace(back)); err != nil || v.Path("result", "content").Len() != 2 || !v.Path("result", "content", 1, "text").Is("slow down, please") {
 			t.Errorf("candor to %s and back:\nthere  %sback   %s", b, there, back)
 		}
 	}
@@ -79,11 +81,11 @@ func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
 func TestWhatCannotBeKeptIsSaid(t *testing.T) {
 	deep := strings.Repeat("[", wire.DefaultMaxDepth-2) + strings.Repeat("]", wire.DefaultMaxDepth-2)
 	in := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"boom"}],"isError":true,"deep":` + deep + `}}`
-	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != exitFine || !strings.Contains(out, deep) {
+	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != term.ExitFine || !strings.Contains(out, deep) {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	code, out, complaints := watched(in, nil, "translate", "--to", "rpc")
-	if code != exitBad || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
+	if code != term.ExitBad || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }
@@ -105,11 +107,11 @@ func scriptErrors(t *testing.T) []wire.Value {
 			continue // a code that is not registered comes back as the code of its class: docs/decisions/015
 		}
 		for line := range bytes.Lines(text) {
-			v, err := parse(bytes.TrimSpace(line))
+			v, err := decodecmd.Parse(bytes.TrimSpace(line))
 			if err != nil {
 				continue
 			}
-			if d, ok := dialect.Detect(v); ok && !isBareNumber(d, v) && reads(d, v) {
+			if d, ok := dialect.Detect(v); ok && !decodecmd.IsBareNumber(d, v) && decodecmd.Reads(d, v) {
 				out = append(out, v)
 			}
 		}
@@ -121,7 +123,7 @@ func translated(t *testing.T, from, to string, in []byte) []byte {
 	t.Helper()
 	code, out, complaints := watched(string(in), map[string]string{"DEBUG_STACK": "true", "MCP_ERRORS_VERBOSE": "full"},
 		"translate", "--from", from, "--to", to)
-	if code != exitFine {
+	if code != term.ExitFine {
 		t.Fatalf("%s to %s: %s\n%s", from, to, complaints, in)
 	}
 	return []byte(out)
@@ -137,7 +139,7 @@ func payload(v, before wire.Value) wire.Value {
 	}
 	inner := v.Path("content", 0, "text")
 	text, _ := inner.StrBytes()
-	if envelope, err := parse(text); err == nil {
+	if envelope, err := decodecmd.Parse(text); err == nil {
 		return envelope
 	}
 	return v
@@ -150,7 +152,7 @@ func holds(got, want wire.Value, path string) error {
 	case wire.TypeObject:
 		for name, value := range want.Members() {
 			key, _ := name.Str()
-			if key == carrierKey {
+			if key == decodecmd.CarrierKey {
 				continue
 			}
 			other, ok := got.Get(key)
@@ -190,9 +192,9 @@ next:
 func holdsText(got, want wire.Value, path string) error {
 	a, _ := got.StrBytes()
 	b, _ := want.StrBytes()
-	inner, err := parse(b)
+	inner, err := decodecmd.Parse(b)
 	if err == nil && inner.Type() == wire.TypeObject {
-		outer, err := parse(a)
+		outer, err := decodecmd.Parse(a)
 		if err != nil {
 			return fmt.Errorf("%s holds no JSON", path)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestWorkbenchExportsCountersAtTheEnd guards MCP_ERROR_METRICS_FILE for every system of the workbench.
@@ -19,7 +21,7 @@ func TestWorkbenchExportsCountersAtTheEnd(t *testing.T) {
 	for _, system := range [][]string{{"kaiza"}, {"workrail"}, {"harness", "--mcp"}} {
 		home := t.TempDir()
 		file := filepath.Join(home, "counters.json")
-		cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), append([]string{"workbench"}, system...)...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), term.ProgramName), append([]string{"workbench"}, system...)...)
 		cmd.Dir, cmd.Stdin = home, strings.NewReader(call)
 		cmd.Env = []string{"HOME=" + filepath.Join(home, "state"), "MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_FILE=" + file}
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestBytesThatAreNotUTF8AreBadInput: a script cannot hold such bytes.
@@ -10,7 +12,7 @@ func TestBytesThatAreNotUTF8AreBadInput(t *testing.T) {
 	in := "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\xff\"}]}}\n" +
 		`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"
 	code, out, complaints := watched(in, nil, "decode", "--json")
-	if code != exitBad || !strings.Contains(complaints, "line 1: not sound JSON: a string is not valid UTF-8") {
+	if code != term.ExitBad || !strings.Contains(complaints, "line 1: not sound JSON: a string is not valid UTF-8") {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")

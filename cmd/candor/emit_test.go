@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // emitted is one line for decode and the code that must come out.
@@ -153,7 +154,7 @@ func decodeJSON(t *testing.T, input string, args ...string) []string {
 	cmd := command(t, append([]string{"decode", "--json"}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.Output()
-	if err != nil && cmd.ProcessState.ExitCode() != exitBad {
+	if err != nil && cmd.ProcessState.ExitCode() != term.ExitBad {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
@@ -167,6 +168,6 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Args[0] = programName
+	cmd.Args[0] = term.ProgramName
 	return cmd
 }

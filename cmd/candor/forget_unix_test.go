@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // forgetIn runs candor ledger forget for the trail of a home.
@@ -26,18 +28,18 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	if err := os.RemoveAll(trail); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, complaints := verify(home); code == exitFine || !strings.Contains(complaints, "checkpoints/trail-") || !strings.Contains(complaints, "candor ledger forget "+trail) {
+	if code, _, complaints := verify(home); code == term.ExitFine || !strings.Contains(complaints, "checkpoints/trail-") || !strings.Contains(complaints, "candor ledger forget "+trail) {
 		t.Errorf("the folder is gone: exit code %d: %s", code, complaints)
 	}
 	kept := session(t, home, syscall.SIGTERM)
 	code, out, complaints := verify(home)
-	if code != exitFound || !strings.Contains(out, "missing-chain") || !strings.Contains(complaints, "removed on purpose: candor ledger forget "+trail+"\n") {
+	if code != term.ExitFound || !strings.Contains(out, "missing-chain") || !strings.Contains(complaints, "removed on purpose: candor ledger forget "+trail+"\n") {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
-	if code, out, _ := forgetIn(home, "n\n"); code != exitFine || !strings.Contains(out, "Nothing was changed.") {
+	if code, out, _ := forgetIn(home, "n\n"); code != term.ExitFine || !strings.Contains(out, "Nothing was changed.") {
 		t.Errorf("not agreed: exit code %d: %s", code, out)
 	}
-	if code, _, _ := verify(home); code != exitFound {
+	if code, _, _ := verify(home); code != term.ExitFound {
 		t.Error("it was forgotten although the answer was no")
 	}
 	code, out, complaints = forgetIn(home, "", "--yes", "--json")
@@ -48,19 +50,19 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 		}
 		Done bool
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitFine || !report.Done || len(report.Places) != 1 || len(report.Places[0].Chains) != 1 {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != term.ExitFine || !report.Done || len(report.Places) != 1 || len(report.Places[0].Chains) != 1 {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	if old, err := os.ReadFile(report.Places[0].Archive); err != nil || !strings.Contains(string(old), report.Places[0].Chains[0]) {
 		t.Errorf("the file as it was: %v", err)
 	}
-	if code, out, complaints := verify(home); code != exitFine || !strings.Contains(out, "by a second place") {
+	if code, out, complaints := verify(home); code != term.ExitFine || !strings.Contains(out, "by a second place") {
 		t.Errorf("afterwards: exit code %d: %s%s", code, out, complaints)
 	}
 	if err := os.RemoveAll(kept); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := verify(home); code != exitFound || !strings.Contains(out, filepath.Base(kept)) {
+	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, filepath.Base(kept)) {
 		t.Errorf("what was not forgotten is not missed: exit code %d: %s", code, out)
 	}
 }
@@ -73,14 +75,14 @@ func TestForgettingAFolderThatIsGone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(home, "trail")); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, complaints := forgetIn(home, "", "--yes"); code != exitFine || !strings.Contains(out, "forgotten: 1 chain;") {
+	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitFine || !strings.Contains(out, "forgotten: 1 chain;") {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	session(t, home, syscall.SIGTERM)
-	if code, out, complaints := verify(home); code != exitFine {
+	if code, out, complaints := verify(home); code != term.ExitFine {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
-	if code, out, _ := forgetIn(home, "", "--yes"); code != exitFine || !strings.Contains(out, "Nothing to forget") {
+	if code, out, _ := forgetIn(home, "", "--yes"); code != term.ExitFine || !strings.Contains(out, "Nothing to forget") {
 		t.Errorf("again: exit code %d: %s", code, out)
 	}
 }
@@ -96,14 +98,14 @@ func TestARunningWriterFollowsTheSecondPlace(t *testing.T) {
 	p := launchIn(t, home, "wrap", "--", "badserver")
 	p.fails("1", "NOT_FOUND")
 	awaitCheckpoint(t, p.chain())
-	if code, out, complaints := forgetIn(home, "", "--yes"); code != exitFine {
+	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitFine {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	p.fails("2", "NOT_FOUND")
 	p.signal(syscall.SIGTERM)
 	p.ends()
 	cutWithCheckpoints(t, p.chain(), 3)
-	if code, out, _ := verify(home); code != exitFound || !strings.Contains(out, "harm  truncated") {
+	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "harm  truncated") {
 		t.Errorf("what was cut is not missed: exit code %d: %s", code, out)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestGatewayStartsServers that have a command, one for each session, and a new file does not end the session.
@@ -53,7 +55,7 @@ func TestGatewayStartsServers(t *testing.T) {
 		t.Errorf("answered %s; it said %s", got, g.said)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != exitFine {
+	if code := g.ends(); code != term.ExitFine {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 	if codes := g.recorded(); len(codes) != 1 || codes["NOT_FOUND"] != 1 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestConfiguredOriginWorksFromABrowser makes the two requests that a browser makes for a call of a page.
@@ -45,7 +47,7 @@ func TestConfiguredOriginWorksFromABrowser(t *testing.T) {
 		}
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != exitFine {
+	if code := g.ends(); code != term.ExitFine {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -86,7 +87,7 @@ func TestALegacySessionOutlivesAReload(t *testing.T) {
 		t.Errorf("answered %s", answer)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != exitFine {
+	if code := g.ends(); code != term.ExitFine {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestGatewayCountersNeverGoBack reads so many new files that the first doors are given up, with a call through each of them.
@@ -14,7 +17,7 @@ func TestGatewayCountersNeverGoBack(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
 	g := newGate(t, configText(web.URL, ""))
-	const reloads = maxRetired + 3
+	const reloads = gatewaycmd.MaxRetired + 3
 	for i := range reloads {
 		g.mustCall(t, i+1, "echo")
 		g.write(t, configText(web.URL, fmt.Sprintf("    timeout: %ds\n", 31+i)))
@@ -25,7 +28,7 @@ func TestGatewayCountersNeverGoBack(t *testing.T) {
 		t.Errorf("after %d calls:\n%s", reloads, page)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != exitFine {
+	if code := g.ends(); code != term.ExitFine {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

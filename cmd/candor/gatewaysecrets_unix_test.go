@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // The query of an upstream's address often holds its key. It is neither printed at the start nor by check, and a client cannot
@@ -28,7 +30,7 @@ func TestConfiguredQueryStaysSecretAndFixed(t *testing.T) {
 		t.Errorf("the log says %s", said)
 	}
 	for _, format := range []string{"text", "json"} {
-		out, err := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), "gateway", "check", "--config", g.config, "--format", format).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), filepath.Join(installed(t), term.ProgramName), "gateway", "check", "--config", g.config, "--format", format).CombinedOutput()
 		if err != nil || strings.Contains(string(out), "hunter2secret") || !strings.Contains(string(out), "/mcp?apikey=…") {
 			t.Errorf("check says %s: %v", out, err)
 		}

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 var hostile = flag.Int("hostile", 1, "how many times as many slow readers there are; make crash has 25, which is what R10 asks")
@@ -106,7 +108,7 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 				t.Errorf("the gateway took %d MiB for %d slow readers", peak>>20, readers)
 			}
 			g.signal(syscall.SIGTERM)
-			if code := g.ends(); code != exitFine {
+			if code := g.ends(); code != term.ExitFine {
 				t.Errorf("ended with %d: %s", code, g.said)
 			}
 			t.Logf("recorded %v", g.recorded())

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -75,7 +77,7 @@ func newLooseGate(t *testing.T, settings string) *gate {
 // printed runs the program and returns its output.
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), args...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), term.ProgramName), args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%q: %v", args, err)
@@ -101,7 +103,7 @@ func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	var status gatewayStatus
+	var status gatewaycmd.GatewayStatus
 	if err := json.Unmarshal([]byte(printed(t, "gateway", "status", "--admin", admin, "--json")), &status); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 )
 
@@ -65,7 +66,7 @@ func TestHarnessPage(t *testing.T) {
 func playHarness(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), programName), "workbench", "harness", "--quiet")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(installed(t), term.ProgramName), "workbench", "harness", "--quiet")
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}
 	in, err := cmd.StdinPipe()
 	if err != nil {

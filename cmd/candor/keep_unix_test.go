@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -45,7 +46,7 @@ func TestKeepFlagsTakeEffect(t *testing.T) {
 				t.Errorf("the log of the first chain is there: %v", !c.gone)
 			}
 			code, out, complaints := verify(home)
-			if code != exitFine || !strings.Contains(out, "OK: ") {
+			if code != term.ExitFine || !strings.Contains(out, "OK: ") {
 				t.Errorf("exit code %d: %s%s", code, out, complaints)
 			}
 			if strings.Contains(out, "pruned before") != c.gone {
@@ -84,7 +85,7 @@ func TestCompressFlagTakesEffect(t *testing.T) {
 		if exists(plain+".gz") != (flags != nil) {
 			t.Errorf("with %v the segment is compressed: %v", flags, flags == nil)
 		}
-		if code, out, complaints := verify(home); code != exitFine {
+		if code, out, complaints := verify(home); code != term.ExitFine {
 			t.Errorf("exit code %d: %s%s", code, out, complaints)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -30,7 +32,7 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 
 func writeLedger(dir string, killed bool) (chain string, err error) {
 	aside := dir + ".aside"
-	now := sampleTime
+	now := decodecmd.SampleTime
 	o := ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
 		now = now.Add(50 * time.Millisecond) // all within the second after which a checkpoint is due
 		return now
@@ -90,7 +92,7 @@ func TestRepairAsksOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, _ := watched(answer, map[string]string{"NO_COLOR": "1"}, "ledger", "repair", dir)
-		if code != exitFine || !strings.Contains(out, "Do it? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
+		if code != term.ExitFine || !strings.Contains(out, "Do it? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
 			t.Errorf("%q: exit code %d, output %s", answer, code, out)
 		}
 	}
@@ -104,7 +106,7 @@ func TestATerminalNeverGetsControlCharactersOfAnEntry(t *testing.T) {
 	}
 	for _, args := range [][]string{{"tail", "-n", "0"}, {"show", chain + "/3"}, {"stats"}, {"verify"}} {
 		code, out, _ := watched("", map[string]string{"NO_COLOR": "1"}, append([]string{"ledger", "--ledger", dir}, args...)...)
-		if code != exitFine || strings.ContainsAny(out, "\x1b\u202e") || out == "" {
+		if code != term.ExitFine || strings.ContainsAny(out, "\x1b\u202e") || out == "" {
 			t.Errorf("%v: exit code %d, output %q", args, code, out)
 		}
 	}
@@ -114,7 +116,7 @@ func TestPlainShowsWhatATerminalWouldObey(t *testing.T) {
 	for text, want := range map[string]string{
 		"fine, ü and 漢字": "fine, ü and 漢字", "a\x1b[31mb": `a\u001b[31mb`, "a\nb\tc": `a\nb\tc`, "\u202eevil": `\u202eevil`, "\U000e0041": `\U000e0041`, "": "",
 	} {
-		if got := plain(text); got != want {
+		if got := term.Printable(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -1,8 +1,16 @@
-// Command candor reads, explains and translates the failures of MCP servers.
+// Command candor reads, explains and translates the failures of MCP servers, and stands between servers and their clients to make
+// failures readable. The commands are in cmd/internal/cli.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+)
+
+//go:generate go run . man --format markdown --dir ../../docs/cli
 
 func main() {
-	os.Exit(run(system(), os.Args[1:]))
+	os.Exit(cli.Run(term.ProcessEnv(), os.Args[1:]))
 }

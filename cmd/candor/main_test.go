@@ -15,6 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli"
+	"github.com/candor-mcp/candor/cmd/internal/cli/democmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
@@ -23,11 +26,11 @@ var update = flag.Bool("update", false, "rewrite the expected outputs in the scr
 
 // TestMain lets this binary act as candor, or as a bad server, when a script types the name.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == demoServerName { // started by the demo of a command that is this binary
+	if len(os.Args) == 2 && os.Args[1] == democmd.DemoServerName { // started by the demo of a command that is this binary
 		main()
 	}
 	runParallelOnly()
-	testscript.Main(m, map[string]func(){programName: main, "badserver": serveBadly})
+	testscript.Main(m, map[string]func(){term.ProgramName: main, "badserver": serveBadly})
 }
 
 // runParallelOnly leaves only what runs in parallel to the race detector's short run. Under it the other tests take minutes and find
@@ -57,7 +60,7 @@ func TestScripts(t *testing.T) {
 // TestWrittenPagesAreCurrent compares docs/cli with what the program says of itself; go generate writes it anew.
 func TestWrittenPagesAreCurrent(t *testing.T) {
 	fresh := t.TempDir()
-	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != exitFine {
+	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != term.ExitFine {
 		t.Fatal(complaints)
 	}
 	if diff := cmp.Diff(pagesIn(t, fresh), pagesIn(t, "../../docs/cli")); diff != "" {
@@ -90,7 +93,7 @@ func quickStart(t *testing.T) func(*testscript.Env) error {
 		return nil
 	}
 	bin := t.TempDir()
-	if err := testbinary.Build(t.Context(), filepath.Join(bin, programName), false); err != nil {
+	if err := testbinary.Build(t.Context(), filepath.Join(bin, term.ProgramName), false); err != nil {
 		t.Fatal(err)
 	}
 	return func(env *testscript.Env) error {
@@ -127,8 +130,8 @@ func roundtrip(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	translate := func(from, to, text string) string {
 		var out, complaints bytes.Buffer
-		w := &world{in: strings.NewReader(text), out: newSink(&out, false), err: &complaints, getenv: ts.Getenv, now: time.Now}
-		if code := run(w, []string{"translate", "--from", from, "--to", to}); code != exitFine {
+		env := &term.Env{In: strings.NewReader(text), Out: term.NewOutput(&out, false), Err: &complaints, Getenv: ts.Getenv, Now: time.Now}
+		if code := cli.Run(env, []string{"translate", "--from", from, "--to", to}); code != term.ExitFine {
 			ts.Fatalf("translating %s to %s: exit code %d, %s\n%s", from, to, code, &complaints, text)
 		}
 		return out.String()

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
@@ -29,14 +31,14 @@ func probing(t *testing.T, args ...string) *probe.Report {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	r, err := readReport(out)
+	r, err := probecmd.ReadReport(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func shippedCandor(t *testing.T) string { return filepath.Join(installed(t), programName) }
+func shippedCandor(t *testing.T) string { return filepath.Join(installed(t), term.ProgramName) }
 
 // zooProbe brings a defect before the probe, where it can be found: over HTTP the probe speaks the newest version, over a pipe one with sessions.
 func zooProbe(t *testing.T, d zoo.Defect) *probe.Report {

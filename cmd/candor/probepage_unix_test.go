@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
@@ -21,7 +22,7 @@ func TestThePageAboutProbeTellsTheTruth(t *testing.T) {
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(cmd.Path)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	said, err := cmd.Output()
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != exitFound {
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != term.ExitFound {
 		t.Fatalf("%v: %s", err, said)
 	}
 	var rules strings.Builder

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -39,7 +40,7 @@ func launchIn(t *testing.T, home string, args ...string) *process {
 	t.Helper()
 	bin := installed(t)
 	p := &process{t: t, said: &said{more: make(chan struct{}, 1)}, trail: filepath.Join(home, "trail")}
-	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, programName), args...)
+	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, term.ProgramName), args...)
 	p.cmd.Dir, p.cmd.Stderr = home, p.said
 	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var err error

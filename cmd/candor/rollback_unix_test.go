@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // session runs candor wrap with a few failures in a home and ends it with a signal. It returns the chain it wrote.
@@ -159,10 +161,10 @@ func TestR20RollBackIsFound(t *testing.T) {
 				first := session(t, home, syscall.SIGTERM, flags...)
 				copyTree(t, trail, trail+".yesterday")
 				second := session(t, home, syscall.SIGKILL, flags...)
-				if code, out, complaints := verify(home); code != exitFine || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
+				if code, out, complaints := verify(home); code != term.ExitFine || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
 					t.Fatalf("before: exit code %d: %s%s", code, out, complaints)
 				}
-				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != exitFine {
+				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != term.ExitFine {
 					t.Fatal(complaints)
 				}
 				c.do(t, trail, first, second)
@@ -171,7 +173,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 					args = append(args, "--checkpoints", flags[1]) // nothing is left that could name it
 				}
 				code, out, _ := verify(home, args...)
-				if code != exitFound || !regexp.MustCompile(`(?m)^harm  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
+				if code != term.ExitFound || !regexp.MustCompile(`(?m)^harm  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
 					t.Errorf("exit code %d, want %s: %s", code, c.kind, out)
 				}
 			})
@@ -191,11 +193,11 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	p.fails("3", "NOT_FOUND")
 	p.signal(syscall.SIGKILL)
 	_ = p.cmd.Wait()
-	if code, out, _ := verify(home); code != exitFine {
+	if code, out, _ := verify(home); code != term.ExitFine {
 		t.Fatalf("before: exit code %d: %s", code, out)
 	}
 	removeEntry(t, p.chain(), 2)
-	if code, out, _ := verify(home); code != exitFound || !strings.Contains(out, "\nharm  checkpoint-missing  ") {
+	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "\nharm  checkpoint-missing  ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
@@ -209,7 +211,7 @@ func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	session(t, home, syscall.SIGTERM)
-	if code, out, _ := verify(home); code != exitFound || strings.Count(out, "missing-chain") != 1 {
+	if code, out, _ := verify(home); code != term.ExitFound || strings.Count(out, "missing-chain") != 1 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
@@ -231,7 +233,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 		t.Errorf("it said %s", p.said)
 	}
 	code, out, complaints := verify(home)
-	if code != exitFine || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
+	if code != term.ExitFine || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }

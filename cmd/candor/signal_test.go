@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestInterruptEndsQuietly: Ctrl-C ends the program as it ends any other, without a word, and what was read has been printed.
@@ -117,7 +119,7 @@ func TestFullDiskIsReported(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = full, &complaints
 		err := cmd.Run()
 		var ended *exec.ExitError
-		if !errors.As(err, &ended) || ended.ExitCode() != exitBad || !strings.Contains(complaints.String(), "no space left") {
+		if !errors.As(err, &ended) || ended.ExitCode() != term.ExitBad || !strings.Contains(complaints.String(), "no space left") {
 			t.Errorf("%v: %v, %s", args, err, complaints.String())
 		}
 	}

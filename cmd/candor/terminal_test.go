@@ -5,17 +5,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli"
+	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // watched runs a command as if somebody sat before a terminal.
-func watched(input string, env map[string]string, args ...string) (code int, stdout, stderr string) {
+func watched(input string, vars map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, complaints bytes.Buffer
-	w := &world{
-		in: strings.NewReader(input), out: newSink(&out, false), err: &complaints, terminal: true,
-		getenv: func(name string) string { return env[name] },
-		now:    func() time.Time { return sampleTime },
+	env := &term.Env{
+		In: strings.NewReader(input), Out: term.NewOutput(&out, false), Err: &complaints, Terminal: true,
+		Getenv: func(name string) string { return vars[name] },
+		Now:    func() time.Time { return decodecmd.SampleTime },
 	}
-	code = run(w, args)
+	code = cli.Run(env, args)
 	return code, out.String(), complaints.String()
 }
 
@@ -26,7 +30,7 @@ const threeAnswers = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text
 
 func TestATerminalGetsASummaryAndColour(t *testing.T) {
 	code, out, _ := watched(threeAnswers, nil, "decode")
-	if code != exitFine || !strings.Contains(out, "\x1b[") {
+	if code != term.ExitFine || !strings.Contains(out, "\x1b[") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 	_, out, _ = watched(threeAnswers, map[string]string{"NO_COLOR": "1"}, "decode")
@@ -53,10 +57,10 @@ func TestNothingThatATypistSendsPanics(t *testing.T) {
 	for _, name := range []string{"demo", "decode", "translate", "codes", "explain", "version", "help", "completion", "man", ""} {
 		for _, arg := range odd {
 			code, _, complaints := watched("{}\n", nil, name, arg)
-			if code != exitFine && code != exitBad {
+			if code != term.ExitFine && code != term.ExitBad {
 				t.Errorf("%s %q ends with %d", name, arg, code)
 			}
-			if code == exitBad && name != "translate" && !strings.HasPrefix(complaints, programName) {
+			if code == term.ExitBad && name != "translate" && !strings.HasPrefix(complaints, term.ProgramName) {
 				t.Errorf("%s %q says %q", name, arg, complaints)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestAKilledSessionLeavesNoSpaceBehind: the next writer gives back what the killed one had reserved.
@@ -75,7 +77,7 @@ func TestAStrangersFolderIsNotAChain(t *testing.T) {
 		if err := os.Remove(notes); err != nil {
 			t.Fatal(err)
 		}
-		if code, out, _ := watched("", nil, "ledger", "verify", p.trail); code != exitFine {
+		if code, out, _ := watched("", nil, "ledger", "verify", p.trail); code != term.ExitFine {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 	}

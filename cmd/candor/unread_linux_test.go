@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // endBound is how long a process may take to end in these tests. It is far above what the program needs, because the machine may be busy.
@@ -40,7 +42,7 @@ func startUnread(t *testing.T, sockets bool, args ...string) *unreadProcess {
 	out, stdout := connected(t, sockets)
 	errs, stderr := connected(t, sockets)
 	p.in, p.out, p.errors = in, out, errs
-	p.cmd = exec.Command(filepath.Join(bin, programName), args...) // the test ends it
+	p.cmd = exec.Command(filepath.Join(bin, term.ProgramName), args...) // the test ends it
 	p.cmd.Dir = home
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, stdout, stderr
 	p.cmd.Env = append(os.Environ(), "HOME="+home, "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -156,7 +158,7 @@ func TestWrapEndsThoughItsClientDoesNotRead(t *testing.T) {
 	}
 	for name, p := range running {
 		t.Run(name, func(t *testing.T) {
-			if code := p.ends(t); code != exitFine {
+			if code := p.ends(t); code != term.ExitFine {
 				t.Errorf("ended with %d: %s", code, read(t, p.errors))
 			}
 			if text := read(t, p.errors); !strings.Contains(text, "the client did not read its last answers") || !strings.Contains(text, "recorded in ") {
@@ -288,7 +290,7 @@ func TestFullStderrDoesNotHoldTheGateway(t *testing.T) {
 		}
 	}
 	p.signal(syscall.SIGTERM)
-	if code := p.ends(t); code != exitFine {
+	if code := p.ends(t); code != term.ExitFine {
 		t.Errorf("ended with %d", code)
 	}
 	checkClosed(t, p.trail)

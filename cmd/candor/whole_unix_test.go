@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 )
 
 // TestALinkThatLeadsNowhereYetStaysALink has one by way of another, and one that leads to itself.
@@ -20,13 +22,13 @@ func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := writeWhole(link, []byte("report")); err != nil {
+	if err := probecmd.WriteWhole(link, []byte("report")); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(text) != "report" {
 		t.Errorf("where it leads there is %q, %v", text, err)
 	}
-	if err := writeWhole(loop, []byte("report")); err == nil {
+	if err := probecmd.WriteWhole(loop, []byte("report")); err == nil {
 		t.Error("a link that leads to itself was written to")
 	}
 	for _, name := range []string{link, loop} {
@@ -53,7 +55,7 @@ func TestADeviceIsWrittenToAndNotReplaced(t *testing.T) {
 		text, _ := io.ReadAll(f)
 		heard <- string(text)
 	}()
-	if err := writeWhole(name, []byte("report")); err != nil {
+	if err := probecmd.WriteWhole(name, []byte("report")); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-heard; got != "report" {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // railClient is an agent that talks to a server of `candor workbench` over standard input and output.
@@ -164,13 +166,13 @@ func makeSessions(ts *testscript.TestScript, neg bool, args []string) {
 func binaryOf(ts *testscript.TestScript) string {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		for _, suffix := range []string{"", ".exe"} {
-			name := filepath.Join(dir, programName+suffix)
+			name := filepath.Join(dir, term.ProgramName+suffix)
 			if info, err := os.Stat(name); err == nil && !info.IsDir() {
 				return name
 			}
 		}
 	}
-	ts.Fatalf("%s is not in the PATH of the script", programName)
+	ts.Fatalf("%s is not in the PATH of the script", term.ProgramName)
 	return ""
 }
 

@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // railHome is a state folder with a running server.
@@ -24,7 +27,7 @@ type railHome struct {
 
 func newRailHome(t *testing.T) *railHome {
 	t.Helper()
-	h := &railHome{t: t, dir: t.TempDir(), binary: filepath.Join(installed(t), programName)}
+	h := &railHome{t: t, dir: t.TempDir(), binary: filepath.Join(installed(t), term.ProgramName)}
 	var err error
 	if h.railClient, err = startRail(h.binary, h.dir, os.Environ(), "--state", "state", "--quiet"); err != nil {
 		t.Fatal(err)
@@ -133,7 +136,7 @@ func TestWorkrailGCIsInterrupted(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitBad && (code != exitFine || len(report.Removed) < all) {
+	if code := cmd.ProcessState.ExitCode(); code != term.ExitBad && (code != term.ExitFine || len(report.Removed) < all) {
 		t.Errorf("exit code %d after %d removals", code, len(report.Removed))
 	}
 	if got := sessions(); got != all-len(report.Removed) {
@@ -153,30 +156,30 @@ func TestWorkrailAsksAtATerminal(t *testing.T) {
 	}
 	typed := func(input string, args ...string) (code int, out, complaints string) {
 		var stdout, stderr bytes.Buffer
-		w := &world{in: strings.NewReader(input), out: newSink(&stdout, false), err: &stderr, terminal: true, typing: true, color: "never",
-			getenv: func(string) string { return "" }, now: func() time.Time { return time.Now().Add(time.Hour) }}
-		code = run(w, append([]string{"--color", "never", "workbench", "workrail"}, append(args, "--state", state)...))
+		env := &term.Env{In: strings.NewReader(input), Out: term.NewOutput(&stdout, false), Err: &stderr, Terminal: true, Interactive: true, ColorMode: "never",
+			Getenv: func(string) string { return "" }, Now: func() time.Time { return time.Now().Add(time.Hour) }}
+		code = cli.Run(env, append([]string{"--color", "never", "workbench", "workrail"}, append(args, "--state", state)...))
 		return code, stdout.String(), stderr.String()
 	}
 	for _, no := range []string{"", "n\n", "maybe\n"} {
 		code, out, said := typed(no, "doctor", "--repair")
-		if code != exitFound || !strings.Contains(out, "Do the 1 repair above? [y/N]") || !strings.Contains(said, "nothing was changed") {
+		if code != term.ExitFound || !strings.Contains(out, "Do the 1 repair above? [y/N]") || !strings.Contains(said, "nothing was changed") {
 			t.Errorf("%q: exit code %d, %s, %s", no, code, out, said)
 		}
 		if _, err := os.Stat(left); err != nil {
 			t.Errorf("%q: %v", no, err)
 		}
 	}
-	if code, out, said := typed("y\n", "doctor", "--repair"); code != exitFine || !strings.Contains(out, "repaired leftover") {
+	if code, out, said := typed("y\n", "doctor", "--repair"); code != term.ExitFine || !strings.Contains(out, "repaired leftover") {
 		t.Errorf("exit code %d, %s, %s", code, out, said)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("after yes: %v", err)
 	}
-	if code, out, said := typed("", "rotate-keys"); code != exitFine {
+	if code, out, said := typed("", "rotate-keys"); code != term.ExitFine {
 		t.Errorf("exit code %d, %s, %s", code, out, said)
 	}
-	if code, _, said := typed("n\n", "rotate-keys", "--retire"); code != exitFound || !strings.Contains(said, "nothing was changed") {
+	if code, _, said := typed("n\n", "rotate-keys", "--retire"); code != term.ExitFound || !strings.Contains(said, "nothing was changed") {
 		t.Errorf("exit code %d, %s", code, said)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 const (
@@ -116,7 +118,7 @@ func TestWorkrailPage(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("the page has no workflow")
 	}
-	s := &railStory{t: t, home: t.TempDir(), binary: filepath.Join(installed(t), programName), names: map[string]string{}, counts: map[string]int{}}
+	s := &railStory{t: t, home: t.TempDir(), binary: filepath.Join(installed(t), term.ProgramName), names: map[string]string{}, counts: map[string]int{}}
 	if err := os.MkdirAll(filepath.Join(s.home, "workflows"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
 // TestWrapPreservesIgnoredSignals: nohup candor wrap gives its server what nohup would.
 func TestWrapPreservesIgnoredSignals(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	candor := filepath.Join(installed(t), programName)
+	candor := filepath.Join(installed(t), term.ProgramName)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap '' HUP INT; exec "$0" wrap --ledger none -- grep SigIgn /proc/self/status`, candor)
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	out, err := cmd.CombinedOutput()

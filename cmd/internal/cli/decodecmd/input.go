@@ -1,0 +1,76 @@
+package decodecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// source is one input: standard input or a named file.
+type source struct {
+	name string // "" is standard input
+	open func() (io.ReadCloser, error)
+}
+
+// sources turns file arguments into inputs. None, and "-", stand for standard input; who sits before a silent terminal is
+// told what it waits for.
+func sourcesOf(env *term.Env, cmd *cobra.Command, files []string) []source {
+	if env.Interactive && (len(files) == 0 || slices.Contains(files, "-")) {
+		env.Notify(cmd, "reading what you type, one JSON value per line", "Ctrl-D ends the input; candor demo needs none")
+	}
+	stdin := source{open: func() (io.ReadCloser, error) { return io.NopCloser(env.In), nil }}
+	if len(files) == 0 {
+		return []source{stdin}
+	}
+	var out []source
+	for _, name := range files {
+		if name == "-" {
+			out = append(out, stdin)
+			continue
+		}
+		out = append(out, source{name: name, open: func() (io.ReadCloser, error) { return os.Open(name) }})
+	}
+	return out
+}
+
+// at names a place in the input: "line 7", or "answers.jsonl: line 7".
+func (s source) at(number int) string {
+	if s.name == "" {
+		return fmt.Sprintf("line %d", number)
+	}
+	return fmt.Sprintf("%s: line %d", s.name, number)
+}
+
+// whyNotJSON says in words what keeps bytes from being JSON, and what might help. It never repeats what the peer wrote.
+func whyNotJSON(err error, text []byte) (why, hint string) {
+	hint = "give one JSON value per line"
+	if len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
+		return "not JSON: the text is UTF-16", "save it as UTF-8"
+	}
+	if errors.Is(err, errNoResponse) {
+		return err.Error(), "write \"response\":null if no answer came"
+	}
+	var flaw wire.Malformation
+	if !errors.As(err, &flaw) {
+		return err.Error(), "give a JSON-RPC response, or {\"request\":…,\"response\":…}"
+	}
+	switch flaw.Flaw {
+	case wire.FlawTooLarge:
+		return fmt.Sprintf("longer than %d MiB", maxLine>>20), "cut it into smaller values"
+	case wire.FlawTruncated:
+		hint = "a value that spans lines must be put on one: jq -c . does it"
+	case wire.FlawTrailingData:
+		return fmt.Sprintf("more than one value: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
+	case wire.FlawBOM, wire.FlawTooDeep, wire.FlawControlCharacter, wire.FlawBadUTF8, wire.FlawLoneSurrogate, wire.FlawDuplicateKey:
+		return fmt.Sprintf("not sound JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), "readers differ about such a value, so that it is not read"
+	default:
+	}
+	return fmt.Sprintf("not JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
+}

@@ -1,0 +1,75 @@
+package democmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// demoClient is the agent's end of a connection: it makes one call at a time.
+type demoClient struct {
+	to    io.Writer
+	lines chan []byte // closed when the other side is gone
+	calls int
+}
+
+// errDemoSilent says that no answer came.
+var errDemoSilent = errors.New("no answer, and the client waits for ever")
+
+// errDemoGone says that the other side ended.
+var errDemoGone = errors.New("no answer: the connection is closed")
+
+func newDemoClient(to io.Writer, from io.Reader) *demoClient {
+	c := &demoClient{to: to, lines: make(chan []byte)}
+	go func() {
+		defer close(c.lines)
+		lines := bufio.NewReader(from)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			c.lines <- line
+		}
+	}()
+	return c
+}
+
+// hello makes the handshake.
+func (c *demoClient) hello() error {
+	if _, err := c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo","version":"1"}}`, demoPatience); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.to, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return err
+}
+
+// demoPatience is how long anybody waits for what should come at once.
+const demoPatience = 10 * time.Second
+
+// ask makes a call and returns its answer.
+func (c *demoClient) ask(method, params string, patience time.Duration) (*wire.Message, error) {
+	c.calls++
+	if _, err := fmt.Fprintf(c.to, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.calls, method, params); err != nil {
+		return nil, errDemoGone
+	}
+	select {
+	case line, ok := <-c.lines:
+		if !ok {
+			return nil, errDemoGone
+		}
+		m := wire.Parse(line, wire.Limits{})
+		return &m, nil
+	case <-time.After(patience):
+		return nil, errDemoSilent
+	}
+}
+
+// call calls a tool.
+func (c *demoClient) call(tool, arguments string, patience time.Duration) (*wire.Message, error) {
+	return c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments), patience)
+}

@@ -1,0 +1,87 @@
+package democmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/meter"
+)
+
+// demoProof verifies the ledger of the story, changes one word in it and verifies it again.
+func demoProof(env *term.Env, p term.Colors, dir string, counts *meter.Meter) error {
+	fmt.Fprintf(env.Out, "%s\n", p.Bold(fmt.Sprintf("%d Every failure was on the record before it was sent, and nobody changes that unseen", len(demoScenes)+1)))
+	stats := counts.Stats()
+	fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad("counted", 17)), fmt.Sprintf("%d failures, %d codes", stats.Total, len(stats.BySymbol)))
+	failures, err := demoFailures(dir)
+	if err != nil {
+		return err
+	}
+	if err := demoVerify(env, p, dir, "as written", failures); err != nil {
+		return err
+	}
+	if err := demoTamper(dir); err != nil {
+		return err
+	}
+	if err := demoVerify(env, p, dir, "one byte flipped", failures); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Out, "\n%s candor wrap -- YOUR SERVER, in place of your server in the agent's configuration\n", p.Bold("Now yours:"))
+	return nil
+}
+
+// demoFailures returns the numbers of the entries that record failures. Between them stand others, as time goes by.
+func demoFailures(dir string) (seqs []uint64, err error) {
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for line, err := range r.Entries(context.Background(), ledger.ReadOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if line.Kind == ledger.KindFailure {
+			seqs = append(seqs, line.Seq)
+		}
+	}
+	return seqs, nil
+}
+
+func demoVerify(env *term.Env, p term.Colors, dir, state string, failures []uint64) error {
+	report, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	if err != nil {
+		return err
+	}
+	outcome := p.Good(fmt.Sprintf("OK: %d failures, signed", len(failures)))
+	if !report.OK && len(report.Harms) > 0 {
+		h := report.Harms[0]
+		outcome = p.Bad(fmt.Sprintf("FAILED at failure %d, %s:", slices.Index(failures, h.Seq)+1, h.Kind)) + " " + h.Text
+	}
+	fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad(state, 17)), outcome)
+	return nil
+}
+
+// demoTamper flips one bit of a code in the middle, as a bad disk would, or somebody who has something to hide.
+func demoTamper(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "audit-log.jsonl"))
+	if err != nil || len(files) != 1 {
+		return fmt.Errorf("finding the demo's ledger: %d files, %w", len(files), err)
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		return err
+	}
+	at := bytes.Index(raw, []byte("UPSTREAM_GONE"))
+	if at < 0 {
+		return errors.New("the demo's ledger lacks an entry")
+	}
+	raw[at] ^= 1
+	return os.WriteFile(files[0], raw, 0o600)
+}

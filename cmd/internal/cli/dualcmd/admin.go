@@ -1,0 +1,231 @@
+package dualcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/consensus"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
+)
+
+// dualAdmin holds what the commands below `candor workbench dual` share. They change nothing, and may be used while the server runs.
+type dualAdmin struct {
+	env   *term.Env
+	cmd   *cobra.Command
+	place bench.StateFlags
+	json  bool
+}
+
+func (c *dualAdmin) register(cmd *cobra.Command) {
+	c.cmd = cmd
+	flags := cmd.Flags()
+	flags.StringVar(&c.place.State, "state", "", "the state folder of the server; default in the state folder of the user")
+	flags.StringVar(&c.place.Ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
+	for _, folder := range []string{"state", "ledger"} {
+		_ = cmd.MarkFlagDirname(folder) // the flags are ours, so that marking them cannot fail
+	}
+}
+
+func (c *dualAdmin) registerJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+}
+
+// with opens the state for a function, whose context ends with Ctrl-C. A folder that was named must exist.
+func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error) {
+	if c.place.State != "" {
+		if info, err := os.Stat(c.place.State); err != nil || !info.IsDir() {
+			return term.BadInput("name the folder that the server was started with", "--state: %s is not a folder", c.place.State)
+		}
+	}
+	dir, err := c.place.StateDir(c.env, "dual")
+	if err != nil {
+		return err
+	}
+	state, err := workbench.OpenStateReadOnly(dir)
+	if err != nil {
+		return term.BadInput("name the folder that the server was started with by --state", "%s", term.TrimHint(err))
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	ctx, stop := term.StopContext(c.cmd)
+	defer stop()
+	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.place.TrailDir(c.env, state))
+	if err != nil {
+		return term.BadInput("name the folder that the server was started with by --state", "%s", term.TrimHint(err))
+	}
+	defer func() { err = errors.Join(err, admin.Close()) }()
+	if err = do(ctx, admin); err != nil && ctx.Err() != nil {
+		return term.BadInput("run the command again", "interrupted")
+	}
+	return err
+}
+
+func dualFault(err error) *term.Error {
+	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
+		return term.BadInput("restore the database from a backup", "%s", damaged)
+	}
+	return term.BadInput("try again; candor workbench dual verify checks the state", "%s", err)
+}
+
+func newDualTasks(env *term.Env) *cobra.Command {
+	c := &dualAdmin{env: env}
+	status := ""
+	names := term.Strings(tasks.Statuses())
+	cmd := &cobra.Command{
+		Use:   "tasks",
+		Short: "List the tasks and where they stand",
+		Long: `List the tasks in the order in which they were created: status, number of thought records, agent and title. A server may be running.
+Exit code 1: a task cannot be read, because its row is damaged.`,
+		Example: `  candor workbench dual tasks
+  candor workbench dual tasks --status VERIFY --json`,
+		Args: term.MaxArgs(0, "candor workbench dual tasks"),
+		RunE: func(*cobra.Command, []string) error {
+			if status != "" && !term.ContainsFold(names, status) {
+				return term.Unknown("--status", status, names)
+			}
+			only := tasks.Status(strings.ToUpper(status))
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.tasks(ctx, a, only) })
+		},
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	cmd.Flags().StringVar(&status, "status", "", "only tasks in this status: "+term.JoinWords(names))
+	term.CompleteFlag(cmd, "status", names)
+	return cmd
+}
+
+func (c *dualAdmin) tasks(ctx context.Context, a *dual.Admin, status tasks.Status) error {
+	all, damaged, err := a.Tasks(ctx, status)
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		list := map[string]any{"tasks": all}
+		if len(damaged) > 0 {
+			list["damaged"] = damaged
+		}
+		err = term.WriteJSONLine(c.env.Out, list)
+	} else {
+		c.writeTasks(all, damaged)
+	}
+	if err == nil && len(damaged) > 0 {
+		return term.Found()
+	}
+	return err
+}
+
+func (c *dualAdmin) writeTasks(all []dual.TaskInfo, damaged []store.DamagedError) {
+	paint := c.env.Colors()
+	for i := range all {
+		t := &all[i]
+		fmt.Fprintf(c.env.Out, "%s  %-9s  %s  %s  %s\n", paint.Name(t.ID), t.Status, recordCount(t.Records), orDash(term.Printable(t.AgentID)), term.Truncate(term.Printable(t.Title), 80))
+	}
+	for i := range damaged {
+		fmt.Fprintln(c.env.Out, paint.Bad("FAILED: "+term.Printable(damaged[i].Error())))
+	}
+	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "task", "tasks"))
+}
+
+func recordCount(n int64) string { return term.Count(uint64(n), "record", "records") } //nolint:gosec // a count
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func newDualSessions(env *term.Env) *cobra.Command {
+	c := &dualAdmin{env: env}
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Short:   "List the audit sessions and their roots",
+		Long:    `List the audit sessions, the newest first: open or finalised, the number of thought records, and the root. A server may be running.`,
+		Example: `  candor workbench dual sessions`,
+		Args:    term.MaxArgs(0, "candor workbench dual sessions"),
+		RunE: func(*cobra.Command, []string) error {
+			return c.with(c.sessions)
+		},
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	return cmd
+}
+
+func (c *dualAdmin) sessions(ctx context.Context, a *dual.Admin) error {
+	all, err := a.Sessions(ctx)
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, map[string]any{"sessions": all})
+	}
+	paint := c.env.Colors()
+	for i := range all {
+		s := &all[i]
+		state, root := paint.Warn("open     "), ""
+		if s.Finalized() {
+			state, root = paint.Good("finalised"), "  root "+s.Root
+		}
+		fmt.Fprintf(c.env.Out, "%s  %s  %s  begun %s%s\n", paint.Name(term.Printable(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
+		if s.Ledger != nil {
+			fmt.Fprintf(c.env.Out, "    attested by ledger entry %s/%d\n", s.Ledger.Chain, s.Ledger.Seq)
+		}
+	}
+	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "session", "sessions"))
+	return nil
+}
+
+func newDualRounds(env *term.Env) *cobra.Command {
+	c := &dualAdmin{env: env}
+	cmd := &cobra.Command{
+		Use:   "rounds",
+		Short: "List the rounds of votes",
+		Long: `List the rounds in the order in which they were proposed: state, votes, quorum and topic, and the voters whose second, different
+vote was refused. A server may be running.`,
+		Example: `  candor workbench dual rounds`,
+		Args:    term.MaxArgs(0, "candor workbench dual rounds"),
+		RunE:    func(*cobra.Command, []string) error { return c.with(c.rounds) },
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	return cmd
+}
+
+func (c *dualAdmin) rounds(ctx context.Context, a *dual.Admin) error {
+	all, err := a.Rounds(ctx)
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, map[string]any{"rounds": all})
+	}
+	paint := c.env.Colors()
+	for i := range all {
+		r := &all[i]
+		state := fmt.Sprintf("%-8s", r.State)
+		switch r.State {
+		case consensus.Accepted:
+			state = paint.Good(state)
+		case consensus.Rejected:
+			state = paint.Bad(state)
+		case consensus.Open:
+			state = paint.Warn(state)
+		}
+		fmt.Fprintf(c.env.Out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", paint.Name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), term.Truncate(term.Printable(r.Topic), 80))
+		for _, e := range r.Equivocations {
+			fmt.Fprintf(c.env.Out, "    %s  %s voted %s and then wanted %s\n", paint.Bad("equivocation"), term.Printable(e.Voter), e.First, e.Attempted)
+		}
+	}
+	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "round", "rounds"))
+	return nil
+}

@@ -1,0 +1,157 @@
+package dualcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+func newDualVerify(env *term.Env) *cobra.Command {
+	c := &dualAdmin{env: env}
+	cmd := &cobra.Command{
+		Use:   "verify [TASK]",
+		Short: "Check that no thought record was changed or removed",
+		Long: `Check the thought records of all tasks, or of one: the hash of each, the chain of each task, and what the ledger attested when they
+were recorded, so that a record which was removed from the end is missed, too. The roots of finalised audit sessions are computed
+again. The ledger is verified, must hold all that the database calls attested, and must be about this database. With a task only
+its records and the sessions that have one of them are checked. A server may be running.
+
+Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it could not be checked.`,
+		Example: `  candor workbench dual verify
+  candor workbench dual verify 3f2a9c1d --json`,
+		Args: term.MaxArgs(1, "candor workbench dual verify [TASK]"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.verify(ctx, a, args) })
+		},
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	return cmd
+}
+
+func (c *dualAdmin) verify(ctx context.Context, a *dual.Admin, args []string) error {
+	task := ""
+	if len(args) > 0 {
+		var err error
+		if task, err = c.findTask(ctx, a, args[0]); err != nil {
+			return err
+		}
+	}
+	v, err := a.Verify(ctx, task)
+	if err != nil {
+		return dualFault(err)
+	}
+	if c.json {
+		if err := term.WriteJSONLine(c.env.Out, v); err != nil {
+			return err
+		}
+	} else {
+		c.writeVerification(v)
+	}
+	if !v.Valid {
+		return term.Found()
+	}
+	return nil
+}
+
+func (c *dualAdmin) findTask(ctx context.Context, a *dual.Admin, typed string) (string, error) {
+	id, err := a.FindTask(ctx, typed)
+	switch {
+	case errors.Is(err, dual.ErrNoTask):
+		return "", term.BadInput("candor workbench dual tasks lists them", "no task has an id that begins with %q", typed)
+	case err != nil:
+		return "", term.BadInput("give more of the id", "%s", err)
+	}
+	return id, nil
+}
+
+func (c *dualAdmin) writeVerification(v *dual.Verification) {
+	paint := c.env.Colors()
+	for _, b := range v.Broken {
+		fmt.Fprintf(c.env.Out, "%s  task %s, record %d: %s\n", paint.Bad("broken"), term.Printable(b.TaskID), b.Seq, b.Fault)
+	}
+	for _, s := range v.BrokenRoots {
+		fmt.Fprintf(c.env.Out, "%s  session %s: %s\n", paint.Bad("broken"), term.Printable(s.ID), term.Printable(s.Reason))
+	}
+	for _, fault := range v.Other {
+		fmt.Fprintf(c.env.Out, "%s  %s\n", paint.Bad("broken"), term.Printable(fault))
+	}
+	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots) - len(v.Other); hidden > 0 {
+		fmt.Fprintf(c.env.Out, "and %d more\n", hidden)
+	}
+	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", recordCount(int64(v.Records)), term.Count(uint64(v.Tasks), "task", "tasks"), v.Attested, //nolint:gosec // counts
+		term.Count(uint64(v.Sessions), "finalised session", "finalised sessions")) //nolint:gosec // a count
+	if v.Valid {
+		fmt.Fprintf(c.env.Out, "%s: %s\n", paint.Good("OK"), checked)
+		return
+	}
+	fmt.Fprintf(c.env.Out, "%s: %s; %s\n", paint.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "fault", "faults"), checked) //nolint:gosec // a count
+}
+
+func newDualExport(env *term.Env) *cobra.Command {
+	c := &dualAdmin{env: env}
+	out := ""
+	cmd := &cobra.Command{
+		Use:   "export TASK",
+		Short: "Write the thought records of a task with their proof",
+		Long: `Write the thought records of a task into one JSON file, with the proof of the ledger for the last of them. The records are chained, so
+that the proof holds for all: a third party checks the file with candor ledger check-proof and the public key, which
+candor ledger key export writes. Records that candor workbench dual verify calls broken are not exported. A server may be running.
+
+Exit code 0: it was written. Exit code 2: it could not be done.`,
+		Example: `  candor workbench dual export 3f2a9c1d --out thoughts.json
+  candor ledger check-proof thoughts.json --key signer.pub`,
+		Args: term.OneArg("task", "candor workbench dual export TASK"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.export(ctx, a, args[0], out) })
+		},
+	}
+	c.register(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	return cmd
+}
+
+func (c *dualAdmin) export(ctx context.Context, a *dual.Admin, typed, out string) error {
+	id, err := c.findTask(ctx, a, typed)
+	if err != nil {
+		return err
+	}
+	file, err := exportCovered(ctx, a, id)
+	switch {
+	case errors.Is(err, dual.ErrNoRecords):
+		return term.BadInput("candor workbench dual tasks shows how many each task has", "%s", err)
+	case errors.Is(err, dual.ErrBroken):
+		return term.BadInput("candor workbench dual verify lists what is broken", "%s", term.Printable(err.Error()))
+	case errors.Is(err, dual.ErrNotAttested):
+		return term.BadInput("start the server with a ledger: it attests what is missing", "%s", err)
+	case errors.Is(err, ledger.ErrNotCovered):
+		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
+	case err != nil:
+		return term.BadInput("candor workbench dual verify says what is wrong", "%s", err)
+	}
+	return term.WriteFileOrOutput(c.env, out, func(w io.Writer) error { return term.WriteJSONLine(w, file) })
+}
+
+// exportCovered exports a task, and waits for the checkpoint that covers its last record if that is just being signed.
+func exportCovered(ctx context.Context, a *dual.Admin, id string) (*export.File, error) {
+	for tries := 0; ; tries++ {
+		file, err := a.Export(ctx, id)
+		if tries == 15 || !errors.Is(err, ledger.ErrNotCovered) {
+			return file, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package gatewaycmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+)
+
+func NewConfig(env *term.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Help with writing candor.yaml",
+		Long:    "Help with writing candor.yaml, the configuration of candor gateway, and profiles, the rules for one server.",
+		Example: "  candor config schema > candor.schema.json",
+		Args:    term.NoSuchCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConfigSchema(env))
+	return cmd
+}
+
+func newConfigSchema(env *term.Env) *cobra.Command {
+	var profile bool
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of candor.yaml, for editors",
+		Long: `Print the JSON Schema of candor.yaml, so that an editor completes keys and marks mistakes. It is made from
+the same table as the reader. With a comment on its first line an editor finds it by itself:
+
+  # yaml-language-server: $schema=./candor.schema.json`,
+		Example: "  candor config schema > candor.schema.json\n  candor config schema --profile > profile.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			schema := config.Schema()
+			if profile {
+				schema = config.ProfileSchema()
+			}
+			_, err := env.Out.Write(schema)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&profile, "profile", false, "print the schema of a profile instead")
+	return cmd
+}

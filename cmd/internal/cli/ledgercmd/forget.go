@@ -1,0 +1,154 @@
+package ledgercmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// forgetCommand holds the flags of `candor ledger forget`.
+type forgetCommand struct {
+	*ledgerCommand
+	cmd       *cobra.Command
+	place     string
+	yes, json bool
+}
+
+func newLedgerForget(l *ledgerCommand) *cobra.Command {
+	c := &forgetCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "forget [DIR]",
+		Short: "Stop missing chains that were removed from a ledger on purpose",
+		Long: `Stop missing chains that were removed from a ledger on purpose. The second place remembers every chain,
+so that verify reports FAILED, and a workbench refuses to work, when a ledger or one of its chains is gone.
+This command takes the chains that are gone out of the second place. The file as it was is kept beside it.
+Chains that are still in the folder stay protected.
+
+The second place is the file in the state folder that belongs to DIR, which need not be there any more, or
+any other that verify names; --second-place names one more. Do not name a file that several ledgers share: the
+chains of the others are not in DIR and would be forgotten too.
+
+It lists the chains and asks first.`,
+		Example: `  candor ledger forget ./ledger
+  candor ledger forget ./ledger --yes --json`,
+		Args: term.MaxArgs(1, "candor ledger forget DIR"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	c.cmd = cmd
+	cmd.Flags().StringVar(&c.place, "second-place", "", "a file that checkpoints were also kept in")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
+	return cmd
+}
+
+// forgetReport is what `candor ledger forget --json` prints.
+type forgetReport struct {
+	Places []forgetPlace `json:"places"`
+	Done   bool          `json:"done"`
+}
+
+// forgetPlace is a second place that names chains which are gone.
+type forgetPlace struct {
+	Place   string   `json:"place"`
+	Chains  []string `json:"chains"`
+	Archive string   `json:"archive,omitempty"` // the file as it was
+}
+
+func (c *forgetCommand) run(args []string) error {
+	dir, err := c.named(args)
+	if err != nil {
+		return err
+	}
+	report, err := c.missing(dir)
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		c.explain(dir, report)
+	}
+	if len(report.Places) > 0 && c.agreed() {
+		if err := c.forget(report); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, report)
+	}
+	return nil
+}
+
+// missing finds the chains that second places name and that are gone. A folder that is gone holds none.
+func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
+	options := ledger.VerifyOptions{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
+	if c.place != "" {
+		if _, err := os.Stat(c.place); err != nil {
+			return nil, term.BadInput("name the file that candor ledger verify names", "%s", err)
+		}
+		options.SecondPlaces = append(options.SecondPlaces, c.place)
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		empty, err := os.MkdirTemp("", "candor-ledger-")
+		if err != nil {
+			return nil, term.BadInput("check that the folder for temporary files can be written", "%s", err)
+		}
+		defer os.Remove(empty) //nolint:errcheck // an empty folder for temporary files
+		dir = empty
+	}
+	verified, err := ledger.Verify(dir, options)
+	if err != nil {
+		return nil, cannotRead(err)
+	}
+	report := &forgetReport{Places: []forgetPlace{}}
+	for _, h := range verified.Harms {
+		if h.Kind != ledger.HarmMissingChain || h.File == "" {
+			continue
+		}
+		i := slices.IndexFunc(report.Places, func(p forgetPlace) bool { return p.Place == h.File })
+		if i < 0 {
+			i = len(report.Places)
+			report.Places = append(report.Places, forgetPlace{Place: h.File})
+		}
+		report.Places[i].Chains = append(report.Places[i].Chains, h.Chain)
+	}
+	return report, nil
+}
+
+func (c *forgetCommand) explain(dir string, r *forgetReport) {
+	if len(r.Places) == 0 {
+		fmt.Fprintf(c.env.Out, "Nothing to forget: no second place names a chain that is gone from %s.\n", term.Printable(dir))
+	}
+	for _, p := range r.Places {
+		fmt.Fprintf(c.env.Out, "%s names %s gone from %s:\n", term.Printable(p.Place), term.Count(uint64(len(p.Chains)), "chain that is", "chains that are"), term.Printable(dir))
+		for _, chain := range p.Chains {
+			fmt.Fprintf(c.env.Out, "  %s\n", chain)
+		}
+	}
+}
+
+func (c *forgetCommand) agreed() bool {
+	return c.yes || term.Confirm(c.env, c.cmd, c.json, "candor ledger forget --yes does it", "Forget them? verify will not miss them any more.")
+}
+
+func (c *forgetCommand) forget(r *forgetReport) error {
+	for i := range r.Places {
+		p := &r.Places[i]
+		archive, err := ledger.Forget(p.Place, p.Chains, c.env.Now())
+		if err != nil {
+			return term.BadInput("check that the file and its folder can be written", "%s", err)
+		}
+		p.Archive = archive
+		if !c.json {
+			fmt.Fprintf(c.env.Out, "forgotten: %s; the file as it was is %s\n", term.Count(uint64(len(p.Chains)), "chain", "chains"), term.Printable(archive))
+		}
+	}
+	r.Done = true
+	return nil
+}

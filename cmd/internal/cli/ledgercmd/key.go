@@ -1,0 +1,162 @@
+package ledgercmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+func newLedgerKey(l *ledgerCommand) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "key",
+		Short: "Show, export or replace the key that signs checkpoints",
+		Long: `Show, export or replace the key that signs checkpoints. The secret half never leaves the folder. Export the public half to
+whoever will verify the ledger: a key that lies beside the entries proves less than one kept elsewhere.`,
+		Example: `  candor ledger key show
+  candor ledger key export --out signer.pub
+  candor ledger key rotate`,
+		Args: term.NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newKeyShow(l), newKeyExport(l), newKeyRotate(l))
+	return cmd
+}
+
+// keyInfo is what `candor ledger key show --json` prints.
+type keyInfo struct {
+	Current string   `json:"current"`
+	Old     []string `json:"old"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+func newKeyShow(l *ledgerCommand) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show [DIR]",
+		Short:   "Show the public keys, and whether the secret one is kept well",
+		Example: "  candor ledger key show\n  candor ledger key show --json",
+		Args:    term.MaxArgs(1, "candor ledger key show DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, keys, err := l.keys(args)
+			if err != nil {
+				return err
+			}
+			info := keyInfo{Current: keys[0], Old: append([]string{}, keys[1:]...), Problem: keyProblem(dir)}
+			if asJSON {
+				err = term.WriteJSONLine(l.env.Out, info)
+			} else {
+				writeKeyInfo(l.env, &info)
+			}
+			if err == nil && info.Problem != "" {
+				l.env.Notify(cmd, info.Problem, "chmod 600 "+filepath.Join(dir, "keys", "*.key")+", then candor ledger key rotate")
+				return term.Found()
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func writeKeyInfo(env *term.Env, info *keyInfo) {
+	p := env.Colors()
+	fmt.Fprintf(env.Out, "%s  %s\n", p.Bold("current"), term.Printable(info.Current))
+	for _, old := range info.Old {
+		fmt.Fprintf(env.Out, "%s      %s\n", p.Faint("old"), term.Printable(old))
+	}
+}
+
+// keys returns the public keys of a folder, the current one first.
+func (c *ledgerCommand) keys(args []string) (dir string, keys []string, err error) {
+	if dir, err = c.folder(args); err != nil {
+		return "", nil, err
+	}
+	keys, err = ledger.PublicKeys(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(keys) == 0 {
+		return "", nil, term.BadInput("it is made when the ledger is first opened", "there is no key in %s", dir)
+	}
+	if err != nil {
+		return "", nil, cannotRead(err)
+	}
+	return dir, keys, nil
+}
+
+// keyProblem says what is wrong with how the secrets are kept, or "".
+func keyProblem(dir string) string {
+	if runtime.GOOS == "windows" { // the bits mean nothing there
+		return ""
+	}
+	for _, name := range []string{"signer.key", "digest.key"} {
+		info, err := os.Stat(filepath.Join(dir, "keys", name))
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			return fmt.Sprintf("%s can be read by others: its mode is %04o, not 0600", filepath.Join("keys", name), info.Mode().Perm())
+		}
+	}
+	return ""
+}
+
+func newKeyExport(l *ledgerCommand) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "export [DIR]",
+		Short:   "Write the public keys, for whoever verifies the ledger",
+		Long:    "Write the public keys, the current one first, then those it replaced: one a line, as --key takes them.",
+		Example: "  candor ledger key export --out signer.pub\n  candor ledger verify --key signer.pub",
+		Args:    term.MaxArgs(1, "candor ledger key export DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, keys, err := l.keys(args)
+			if err != nil {
+				return err
+			}
+			return term.WriteFileOrOutput(l.env, out, func(w io.Writer) error {
+				for _, key := range keys {
+					if _, err := fmt.Fprintln(w, key); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	return cmd
+}
+
+func newKeyRotate(l *ledgerCommand) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "rotate [DIR]",
+		Short: "Replace the signing key; the old public key stays",
+		Long: `Replace the signing key. The old secret is gone, the old public key stays in the folder, so that old checkpoints
+still verify. Writers that are open go on with the old key until they are started again. Export the
+public keys again to whoever verifies the ledger.`,
+		Example: "  candor ledger key rotate\n  candor ledger key export --out signer.pub",
+		Args:    term.MaxArgs(1, "candor ledger key rotate DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, old, err := l.keys(args)
+			if err != nil {
+				return err
+			}
+			public, err := ledger.RotateKey(dir)
+			if err != nil {
+				return term.BadInput("check that the folder can be written and that no writer is just starting", "%s", term.Cause(err))
+			}
+			if asJSON {
+				return term.WriteJSONLine(l.env.Out, keyInfo{Current: public, Old: old})
+			}
+			writeKeyInfo(l.env, &keyInfo{Current: public, Old: old})
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}

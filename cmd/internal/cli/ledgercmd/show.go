@@ -1,0 +1,181 @@
+package ledgercmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// showCommand holds the flags of `candor ledger show`.
+type showCommand struct {
+	*ledgerCommand
+	json bool
+}
+
+func newLedgerShow(l *ledgerCommand) *cobra.Command {
+	c := &showCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "show REF|CALL|CHAIN/SEQ|SEQ",
+		Short: "Show all that is recorded about one failure or one call",
+		Long: `Show all that is recorded about one failure or one call: every entry with that ref or call id, and those
+of the same call. CHAIN/SEQ names one entry; SEQ alone does if there is only one chain.`,
+		Example: `  candor ledger show 6f1c9a
+  candor ledger show candor-20261115T040506789Z-0a1b2c3d/17
+  candor ledger show 17 --json`,
+		Args: term.OneArg("ref, call or number", "candor ledger show REF"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), args[0]) },
+	}
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines as they stand in the ledger")
+	return cmd
+}
+
+func (c *showCommand) run(ctx context.Context, asked string) error {
+	r, err := c.reader(nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	shown, err := c.showPlace(ctx, r, asked)
+	if err != nil || shown > 0 {
+		return err
+	}
+	if shown, err = c.showRef(ctx, r, asked); err != nil || shown > 0 {
+		return err
+	}
+	return term.BadInput("candor ledger tail lists the last ones", "nothing is recorded about %q", asked)
+}
+
+// place reads CHAIN/SEQ, or SEQ in a ledger of one chain.
+func place(r *ledger.Reader, asked string) (chain string, seq uint64, err error) {
+	chain, number, named := strings.Cut(asked, "/")
+	if !named {
+		chain, number = "", asked
+	}
+	if seq, err = strconv.ParseUint(number, 10, 64); err != nil || seq == 0 {
+		return "", 0, nil
+	}
+	chains, err := r.Chains()
+	if err != nil {
+		return "", 0, cannotRead(err)
+	}
+	switch {
+	case named && !term.ContainsFold(chains, chain):
+		return "", 0, term.Unknown("chain", chain, chains)
+	case !named && len(chains) == 1:
+		chain = chains[0]
+	case !named:
+		return "", 0, term.BadInput("name it as CHAIN/SEQ; the chains are "+term.JoinWords(lastFew(chains)), "there are %d chains, and each may have an entry %d", len(chains), seq)
+	}
+	return chain, seq, nil
+}
+
+func lastFew(list []string) []string { return list[max(0, len(list)-3):] }
+
+func (c *showCommand) showPlace(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
+	chain, seq, err := place(r, asked)
+	if err != nil || seq == 0 {
+		return 0, err
+	}
+	return c.show(ctx, r, ledger.ReadOptions{Chain: chain, Keep: func(l *ledger.Line) bool { return l.Seq == seq }})
+}
+
+// showRef shows all entries of a ref or call; those of the same call belong together.
+func (c *showCommand) showRef(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
+	calls := map[string]bool{asked: true}
+	mentions := func(l *ledger.Line) bool { return strings.Contains(string(l.Raw()), asked) }
+	for l, err := range r.Entries(ctx, ledger.ReadOptions{Keep: mentions}) {
+		if err != nil {
+			return 0, cannotRead(err)
+		}
+		if record, err := l.Record(); err == nil && record.Ref == asked && record.Call != "" {
+			calls[record.Call] = true
+		}
+	}
+	return c.show(ctx, r, ledger.ReadOptions{Keep: func(l *ledger.Line) bool {
+		record, err := l.Record()
+		return err == nil && (record.Ref == asked || record.Call != "" && calls[record.Call])
+	}})
+}
+
+func (c *showCommand) show(ctx context.Context, r *ledger.Reader, options ledger.ReadOptions) (shown int, err error) {
+	for l, err := range r.Entries(ctx, options) {
+		if err != nil {
+			return shown, cannotRead(err)
+		}
+		if c.json {
+			fmt.Fprintf(c.env.Out, "%s\n", l.Raw())
+		} else if record, err := l.Record(); err == nil {
+			if shown > 0 {
+				fmt.Fprintln(c.env.Out)
+			}
+			c.write(&record)
+		}
+		shown++
+	}
+	return shown, nil
+}
+
+func (c *showCommand) write(r *ledger.Record) {
+	p := c.env.Colors()
+	fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bold(fmt.Sprintf("%s/%d", r.Chain, r.Seq)), r.Kind)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(c.env.Out, "  %s  %s\n", p.Faint(term.Pad(name, 9)), term.Printable(value))
+		}
+	}
+	row("time", r.Time.Format("2006-01-02T15:04:05.000000Z"))
+	if r.Code != "" {
+		row("code", fmt.Sprintf("%s (%s %d), %s", r.Code, r.Domain, r.Number, r.Class))
+	}
+	row("tool", r.Tool)
+	row("ref", r.Ref)
+	row("call", r.Call)
+	if r.Retry != nil {
+		row("retry", term.RetryWords(*r.Retry))
+	}
+	if r.Origin != nil {
+		row("origin", string(r.Origin.By))
+	}
+	row("session", r.SessionID)
+	row("role", r.Role)
+	row("plan", r.PlanHash)
+	row("phase", r.PhaseID)
+	row("invariant", r.InvariantID)
+	row("outcome", string(r.Outcome))
+	if r.Attempt > 0 {
+		row("attempt", strconv.Itoa(r.Attempt))
+	}
+	if r.LatencyUS > 0 {
+		row("latency", fmt.Sprintf("%.3f ms", float64(r.LatencyUS)/1000))
+	}
+	if r.Args != nil {
+		row("arguments", fmt.Sprintf("%d bytes, %s", r.Args.Bytes, r.Args.Digest))
+	}
+	row("cause", r.Cause)
+	c.writeTexts(r, row)
+}
+
+func (c *showCommand) writeTexts(r *ledger.Record, row func(name, value string)) {
+	for _, t := range []struct {
+		name string
+		text *ledger.RecordText
+	}{{"upstream", r.Upstream}, {"envelope", r.Envelope}} {
+		if t.text != nil {
+			row(t.name, t.text.Text)
+		}
+	}
+	var data struct{ Note string }
+	if json.Unmarshal(r.Data, &data) == nil && data.Note != "" {
+		row("data", "a signed checkpoint")
+	} else {
+		row("data", string(r.Data))
+	}
+	row("hash", r.Hash)
+}

@@ -1,0 +1,114 @@
+package ledgercmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// statsCommand holds the flags of `candor ledger stats`.
+type statsCommand struct {
+	*ledgerCommand
+	entryFilter
+	by, since string
+	top       int
+	json      bool
+}
+
+func newLedgerStats(l *ledgerCommand) *cobra.Command {
+	c := &statsCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "stats [DIR]",
+		Short: "Count the failures, by code, tool, domain, class or hour",
+		Long: `Count the failures in a ledger, by code, tool, domain, class or hour, with a small chart.
+Only entries of kind failure are counted.`,
+		Example: `  candor ledger stats
+  candor ledger stats --by tool --since 24h
+  candor ledger stats --by hour --code TIMEOUT --json`,
+		Args: term.MaxArgs(1, "candor ledger stats DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), cmd, args) },
+	}
+	c.register(cmd)
+	cmd.Flags().StringVar(&c.by, "by", "code", "count by "+term.JoinWords(dimensionNames()))
+	cmd.Flags().StringVar(&c.since, "since", "", "only what is not older, such as 15m, 24h or 7d")
+	cmd.Flags().IntVar(&c.top, "top", 20, "how many rows; 0 is all")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	term.CompleteFlag(cmd, "by", dimensionNames())
+	return cmd
+}
+
+func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if !slices.Contains(dimensionNames(), c.by) {
+		return term.Unknown("--by", c.by, dimensionNames())
+	}
+	r, since, err := c.readerSince(c.since, args)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	stats, err := r.Count(ctx, ledger.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: c.keep()})
+	if err != nil {
+		return cannotRead(err)
+	}
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, stats)
+	}
+	c.write(&stats)
+	c.tellSkipped(cmd, int(stats.Skipped)) //nolint:gosec // a count
+	return nil
+}
+
+const barWidth = 40
+
+func (c *statsCommand) write(s *ledger.Stats) {
+	p := c.env.Colors()
+	fmt.Fprintf(c.env.Out, "%s%s among %s", term.Count(s.Failures, "failure", "failures"), suspectedWords(s.Suspected), term.Count(s.Entries, "entry", "entries"))
+	if !s.Begin.IsZero() {
+		fmt.Fprintf(c.env.Out, ", %s to %s", s.Begin.Format("2006-01-02 15:04:05"), s.End.Format("2006-01-02 15:04:05"))
+	}
+	fmt.Fprintln(c.env.Out)
+	rows, rest := s.Buckets, uint64(0)
+	if c.top > 0 && len(rows) > c.top {
+		for _, b := range rows[c.top:] {
+			rest += b.Count
+		}
+		rows = rows[:c.top]
+	}
+	width, most := 0, uint64(1)
+	for _, b := range rows {
+		width, most = max(width, len([]rune(term.Printable(b.Name)))), max(most, b.Count)
+	}
+	for _, b := range rows {
+		fmt.Fprintf(c.env.Out, "%s %8d  %s\n", term.Pad(term.Printable(b.Name), width), b.Count, p.Bad(bar(b.Count, most)))
+	}
+	if rest > 0 {
+		fmt.Fprintf(c.env.Out, "%s %8d\n", term.Pad("(others)", width), rest)
+	}
+}
+
+// suspectedWords says how many of the failures before it are only suspected, "" if none are.
+func suspectedWords(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d only suspected)", n)
+}
+
+// bar draws a share of the largest in eighths of a letter; whatever is there is seen.
+func bar(n, most uint64) string {
+	eighths := max(1, n*barWidth*8/most)
+	text := strings.Repeat("█", int(eighths/8)) //nolint:gosec // at most the width
+	if part := eighths % 8; part > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[part-1])
+	}
+	return text
+}

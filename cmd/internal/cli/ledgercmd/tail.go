@@ -1,0 +1,162 @@
+package ledgercmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// entryFilter holds the flags that choose entries.
+type entryFilter struct {
+	kinds, codes, tools []string
+}
+
+func (f *entryFilter) register(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only entries of these kinds, such as failure")
+	cmd.Flags().StringSliceVar(&f.codes, "code", nil, "only entries with these codes")
+	cmd.Flags().StringSliceVar(&f.tools, "tool", nil, "only entries of these tools")
+	term.CompleteFlag(cmd, "kind", kindNames())
+}
+
+// check refuses kinds that do not exist. Codes and tools are not checked: a ledger outlives the catalogue.
+func (f *entryFilter) check() error {
+	for _, kind := range f.kinds {
+		if !ledger.Kind(kind).Valid() {
+			return term.Unknown("--kind", kind, kindNames())
+		}
+	}
+	return nil
+}
+
+// Keep returns the filter, or nil if it lets everything pass.
+func (f *entryFilter) keep() func(*ledger.Line) bool {
+	if len(f.kinds)+len(f.codes)+len(f.tools) == 0 {
+		return nil
+	}
+	return func(l *ledger.Line) bool {
+		if len(f.kinds) > 0 && !term.ContainsFold(f.kinds, string(l.Kind)) {
+			return false
+		}
+		if len(f.codes)+len(f.tools) == 0 {
+			return true
+		}
+		r, err := l.Record()
+		return err == nil && (len(f.codes) == 0 || term.ContainsFold(f.codes, r.Code) || term.ContainsFold(f.codes, r.Domain+"/"+r.Code)) &&
+			(len(f.tools) == 0 || term.ContainsFold(f.tools, r.Tool))
+	}
+}
+
+func kindNames() []string {
+	return []string{"failure", "success", "enter", "exit", "reserve", "complete", "attempt", "checkpoint", "recovered", "setting"}
+}
+
+// tailCommand holds the flags of `candor ledger tail`.
+type tailCommand struct {
+	*ledgerCommand
+	entryFilter
+	cmd    *cobra.Command
+	follow bool
+	last   int
+	json   bool
+}
+
+func newLedgerTail(l *ledgerCommand) *cobra.Command {
+	c := &tailCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "tail [DIR]",
+		Short: "Show the last entries, and with -f those to come",
+		Long: `Show the last entries of all chains in the order of time. With -f it waits for more, through rotation and
+restarts of the writers, until it is interrupted.`,
+		Example: `  candor ledger tail -n 20
+  candor ledger tail -f --kind failure
+  candor ledger tail --code RATE_LIMITED --json`,
+		Args: term.MaxArgs(1, "candor ledger tail DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	c.cmd = cmd
+	c.register(cmd)
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "wait for more")
+	cmd.Flags().IntVarP(&c.last, "lines", "n", 10, "how many; 0 is all")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines as they stand in the ledger")
+	return cmd
+}
+
+func (c *tailCommand) run(ctx context.Context, args []string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.last < 0 {
+		return term.BadInput("a number from 0", "-n %d is less than nothing", c.last)
+	}
+	r, err := c.reader(args)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	skipped := 0
+	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }}
+	for line, err := range r.Entries(term.Context(ctx), options) {
+		if err != nil {
+			return cannotRead(err)
+		}
+		if err := c.write(line); err != nil {
+			return err
+		}
+	}
+	c.tellSkipped(c.cmd, skipped)
+	return nil
+}
+
+// tellSkipped says that something was not shown, and who can say what it is.
+func (c *ledgerCommand) tellSkipped(cmd *cobra.Command, n int) {
+	if n > 0 {
+		c.env.Notify(cmd, term.Count(uint64(n), "line is no sound entry and is", "lines are no sound entries and are")+" not shown", "candor ledger verify says what is wrong")
+	}
+}
+
+func (c *tailCommand) write(l *ledger.Line) error {
+	if c.json {
+		fmt.Fprintf(c.env.Out, "%s\n", l.Raw())
+		return c.env.Out.LineEnd()
+	}
+	r, err := l.Record()
+	if err != nil {
+		return term.BadInput("candor ledger verify says what is wrong", "%s", err)
+	}
+	fmt.Fprintln(c.env.Out, entryWords(&r, c.env.Colors()))
+	return c.env.Out.LineEnd()
+}
+
+// entryWords is one entry in a line.
+func entryWords(r *ledger.Record, p term.Colors) string {
+	words := []string{p.Faint(r.Time.Format("2006-01-02 15:04:05.000")), kindWord(r, p)}
+	for _, word := range []string{r.Code, r.Tool, r.Ref} {
+		if word != "" {
+			words = append(words, term.Printable(word))
+		}
+	}
+	if r.Cause != "" {
+		words = append(words, p.Faint(term.Truncate(term.Printable(r.Cause), 60)))
+	}
+	return strings.Join(append(words, p.Faint(fmt.Sprintf("%s/%d", r.Chain, r.Seq))), "  ")
+}
+
+func kindWord(r *ledger.Record, p term.Colors) string {
+	word := term.Pad(string(r.Kind), len("checkpoint"))
+	switch r.Kind {
+	case ledger.KindFailure:
+		if r.Outcome == ledger.OutcomeSuspected {
+			return p.Warn(term.Pad("suspected", len("checkpoint")))
+		}
+		return p.Bad(word)
+	case ledger.KindRecovered:
+		return p.Warn(word)
+	default:
+		return word
+	}
+}

@@ -1,0 +1,206 @@
+package ledgercmd
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// verifyCommand holds the flags of `candor ledger verify`.
+type verifyCommand struct {
+	*ledgerCommand
+	cmd         *cobra.Command
+	checkpoints []string
+	key         string
+	json        bool
+}
+
+func newLedgerVerify(l *ledgerCommand) *cobra.Command {
+	c := &verifyCommand{ledgerCommand: l}
+	cmd := &cobra.Command{
+		Use:   "verify [DIR]",
+		Short: "Check that nothing in a ledger was changed, removed or added",
+		Long: `Check that nothing in a ledger was changed, removed or added: every hash, every link, every
+checkpoint and its signature, and what the chains say about each other. For each chain that is
+harmed the first bad entry is named, with the kind of harm.
+
+A ledger that is being written, or whose writer was killed, is OK: half a line at the end is no harm.
+Entries that were cut off together with their checkpoints, a chain that was removed, or a whole folder
+set back to an older copy show against the second place that every writer keeps its checkpoints in as
+well. It is found without being named: by the folder's path in the user's state folder, and by what the
+chains say. --checkpoints names others, and copies of it on another machine.
+
+Exit code 0: OK; 1: harm was found; 2: could not run.`,
+		Example: `  candor ledger verify
+  candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
+  candor ledger verify ./ledger --json`,
+		Args: term.MaxArgs(1, "candor ledger verify DIR"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	c.cmd = cmd
+	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "a second place that checkpoints were written to; may be given again")
+	cmd.Flags().StringVar(&c.key, "key", "", "a file with the public keys to believe, instead of those in the folder")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c *verifyCommand) run(args []string) error {
+	dir, err := c.folder(args)
+	if err != nil {
+		return err
+	}
+	options := c.verifyOptions(dir)
+	options.Checkpoints = c.checkpoints
+	if c.key != "" {
+		if options.Keys, err = readKeys(c.key); err != nil {
+			return err
+		}
+	}
+	if c.env.Terminal && !c.json {
+		options.Progress = c.progress
+	}
+	report, err := ledger.Verify(dir, options)
+	c.clear(options.Progress != nil)
+	if err != nil {
+		return term.BadInput("check the names of the folder and of what was given with --checkpoints and --key", "%s", err)
+	}
+	if c.json {
+		err = term.WriteJSONLine(c.env.Out, report)
+	} else {
+		c.write(dir, &report)
+	}
+	if err == nil && !report.OK {
+		return term.Found()
+	}
+	return err
+}
+
+// readKeys reads a file of public keys, one a line.
+func readKeys(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, term.BadInput("candor ledger key export writes such a file", "%s", err)
+	}
+	var keys []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "PRIVATE+KEY+") {
+			return nil, term.BadInput("give the public half: candor ledger key export", "%s holds a secret key", name)
+		}
+		if line != "" && !strings.HasPrefix(line, "#") {
+			keys = append(keys, line)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, term.BadInput("candor ledger key export writes such a file", "%s holds no public key", name)
+	}
+	return keys, nil
+}
+
+func (c *verifyCommand) progress(p ledger.Progress) {
+	fmt.Fprintf(c.env.Err, "\rreading chain %d of %d, %d MiB", p.Chain, p.Chains, p.Bytes>>20)
+}
+
+func (c *verifyCommand) clear(shown bool) {
+	if shown {
+		fmt.Fprint(c.env.Err, "\r\x1b[K")
+	}
+}
+
+func (c *verifyCommand) write(dir string, r *ledger.Report) {
+	p := c.env.Colors()
+	for i := range r.Chains {
+		fmt.Fprintln(c.env.Out, chainWords(&r.Chains[i], p))
+	}
+	for _, h := range r.Harms {
+		fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bad("harm  "+string(h.Kind)), harmPlace(h))
+		fmt.Fprintf(c.env.Out, "      %s\n", term.Printable(h.Text))
+	}
+	if r.OK {
+		fmt.Fprintf(c.env.Out, "%s: %s in %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Chains)), "chain", "chains"))
+	} else {
+		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Harms)), "problem", "problems"))
+	}
+	c.writeMissing(dir, r)
+	c.writePlaces(r)
+	if r.OwnKeys {
+		c.env.Notify(c.cmd, "the public key was taken from the folder itself, where whoever could change the entries could change it too", "keep a copy elsewhere with candor ledger key export, and give it with --key FILE")
+	}
+}
+
+// writeMissing says what to do about chains that only a second place names: nothing else tells a removal on purpose from another.
+func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
+	for _, h := range r.Harms {
+		if h.Kind != ledger.HarmMissingChain || h.File == "" {
+			continue
+		}
+		command := "candor ledger forget " + term.Printable(dir)
+		if !slices.Contains(plug.SecondPlaces(dir, c.env.Getenv), h.File) {
+			command += " --second-place " + term.Printable(h.File)
+		}
+		c.env.Notify(c.cmd, "chains are gone that the second place "+term.Printable(h.File)+" names", "restore the folder from a copy; if they were removed on purpose: "+command)
+		return
+	}
+}
+
+// writePlaces says what the ledger could not be compared with.
+func (c *verifyCommand) writePlaces(r *ledger.Report) {
+	for _, place := range r.Unread {
+		c.env.Notify(c.cmd, "the ledger names the second place "+term.Printable(place)+", which cannot be read here", "copy the file and name it with --checkpoints FILE")
+	}
+	for _, f := range r.Foreign {
+		c.env.Notify(c.cmd, fmt.Sprintf("the second place %s holds checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
+			term.Printable(f.Place), term.Count(uint64(f.Chains), "chain", "chains"), term.Printable(f.Last)), //nolint:gosec // a count
+			"they are of another ledger, or of this one before it was removed together with its keys: give the keys with --key FILE to tell")
+	}
+	for i := range r.Chains {
+		if u := &r.Chains[i]; u.Unkept > 0 {
+			c.env.Notify(c.cmd, fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain), "the file was emptied, cut or replaced; compare with a copy of it: --checkpoints FILE")
+		}
+	}
+	if len(r.SecondPlaces) == 0 {
+		c.env.Notify(c.cmd, "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show", "name the file with --checkpoints FILE, and do not write with --second-place none")
+	}
+}
+
+// chainWords describes one chain in a line.
+func chainWords(c *ledger.ChainReport, p term.Colors) string {
+	state := "not closed: its writer is at work, or was killed"
+	switch {
+	case c.Harm != nil:
+		state = "then harm"
+	case c.Recovered != "":
+		state = "recovered by " + c.Recovered
+	case c.Closed:
+		state = "closed"
+	}
+	words := []string{term.Count(c.Entries, "entry", "entries"), fmt.Sprintf("%d covered by checkpoints", c.Covered)}
+	if c.Second > 0 {
+		words = append(words, fmt.Sprintf("%d by a second place", c.Second))
+	}
+	if c.Pruned > 0 {
+		words = append(words, fmt.Sprintf("%d pruned before", c.Pruned))
+	}
+	if c.Torn > 0 {
+		words = append(words, fmt.Sprintf("%d bytes of a line that was never finished", c.Torn))
+	}
+	return fmt.Sprintf("chain %s: %s, %s", p.Name(c.Chain), strings.Join(words, ", "), state)
+}
+
+func harmPlace(h ledger.Harm) string {
+	place := h.Chain
+	if h.Seq > 0 {
+		place = fmt.Sprintf("%s/%d", h.Chain, h.Seq)
+	}
+	if h.File != "" {
+		place += fmt.Sprintf(", %s, byte %d", term.Printable(h.File), h.Offset)
+	}
+	return strings.TrimPrefix(place, ", ")
+}

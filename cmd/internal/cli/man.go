@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+)
+
+func newMan(env *term.Env) *cobra.Command {
+	var dir, format string
+	cmd := &cobra.Command{
+		Use:   "man --dir DIR",
+		Short: "Write the manual pages of every command into a folder",
+		Long: `Write the manual pages of every command into a folder, which is made if it does not exist. The date on
+the pages is that of SOURCE_DATE_EPOCH, if it is set, so that packages can be built twice alike.`,
+		Example: "  candor man --dir man/man1\n  man -l man/man1/candor-decode.1",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" {
+				return term.BadInput("candor man --dir man/man1", "--dir is missing: the folder to write to")
+			}
+			if !term.ContainsFold(pageFormats, format) {
+				return term.Unknown("--format", format, pageFormats)
+			}
+			if err := os.MkdirAll(dir, 0o750); err != nil {
+				return term.BadInput("choose a folder that can be written", "%s", err)
+			}
+			return writePages(env, cmd.Root(), dir, format)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "the folder to write to")
+	cmd.Flags().StringVar(&format, "format", pageFormats[0], "what to write: "+term.JoinWords(pageFormats))
+	term.CompleteFlag(cmd, "format", pageFormats)
+	return cmd
+}
+
+var pageFormats = []string{"man", "markdown"}
+
+func writePages(env *term.Env, root *cobra.Command, dir, format string) error {
+	root.DisableAutoGenTag = true
+	if format == "markdown" {
+		return doc.GenMarkdownTree(root, dir)
+	}
+	header := &doc.GenManHeader{Section: "1", Source: term.ProgramName, Manual: "Candor"}
+	if env.Getenv("SOURCE_DATE_EPOCH") == "" {
+		header.Date = dateOf(env)
+	}
+	err := doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{Header: header, Path: dir, CommandSeparator: "-"})
+	if err != nil {
+		return fmt.Errorf("writing the manual pages: %w", err)
+	}
+	return nil
+}
+
+func dateOf(env *term.Env) *time.Time {
+	now := env.Now()
+	return &now
+}

@@ -1,0 +1,201 @@
+package probecmd
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+)
+
+// writeReport writes the report where it is wanted.
+func (c *probeCommand) writeReport(judged *probe.Report) error {
+	if c.out == "" {
+		return report.Write(c.env.Out, c.format, judged, report.Options{Colour: c.env.Colors().On})
+	}
+	var text bytes.Buffer
+	if err := report.Write(&text, c.format, judged, report.Options{}); err != nil {
+		return err
+	}
+	if err := WriteWhole(c.out, text.Bytes()); err != nil {
+		return term.BadInput("choose another file with --out", "%s", err)
+	}
+	c.env.Notify(c.cmd, fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), term.Count(uint64(len(judged.Findings)), "finding", "findings"), c.out), "")
+	return nil
+}
+
+// writeProfile writes what was learnt. It never overwrites: a person may have changed the file.
+func (c *probeCommand) writeProfile(run *probe.Run) error {
+	text := profile.Learn(run).YAML()
+	f, err := os.OpenFile(c.profile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a profile is for others to read
+	if err != nil {
+		return term.BadInput("choose another file, or remove that one", "--profile-out: %s", err)
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// progress is one line on standard error that is written over.
+type progress struct {
+	env  *term.Env
+	on   bool
+	last time.Time
+	wide int
+	told bool // that the run could not be kept
+}
+
+// lineWidth is what fits on one line of any terminal: what does not cannot be written over.
+const lineWidth = 79
+
+func (p *progress) show(done, total int, what string) {
+	if !p.on || !isTerminal(p.env.Err) || time.Since(p.last) < 50*time.Millisecond && done < total {
+		return
+	}
+	p.last = time.Now()
+	const width = 24
+	filled := 0
+	if total > 0 {
+		filled = width * done / total
+	}
+	line := fmt.Sprintf("%s%s %d/%d %s", strings.Repeat("█", filled), strings.Repeat("░", width-filled), done, total, term.Printable(what))
+	if runes := []rune(line); len(runes) > lineWidth {
+		line = string(runes[:lineWidth-1]) + "…"
+	}
+	blank := max(0, p.wide-len([]rune(line)))
+	p.wide = len([]rune(line))
+	fmt.Fprint(p.env.Err, "\r"+line+strings.Repeat(" ", blank))
+}
+
+func (p *progress) end() {
+	if p.wide > 0 {
+		fmt.Fprint(p.env.Err, "\r"+strings.Repeat(" ", p.wide)+"\r")
+	}
+}
+
+// complain says once that a file could not be written; the run goes on.
+func (p *progress) complain(err error) {
+	if err != nil && !p.told {
+		p.told = true
+		p.end()
+		fmt.Fprintf(p.env.Err, "candor probe: the run could not be kept: %s\n", err)
+	}
+}
+
+func isTerminal(to io.Writer) bool {
+	f, ok := to.(*os.File)
+	return ok && term.ModeOf(f)&os.ModeCharDevice != 0
+}
+
+func newProbeDiff(env *term.Env) *cobra.Command {
+	var format string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "diff BEFORE AFTER",
+		Short: "Compare two reports",
+		Long:  "Compare two reports that --format json has written: findings that are new or gone, grades that fell or rose.\n\nExit code 1: something got worse. 2: a file cannot be read.",
+		Example: `  candor probe diff main.json branch.json
+  candor probe diff main.json branch.json --format markdown`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return term.BadInput("candor probe diff BEFORE AFTER", "give two reports, not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if asJSON {
+				format = "json"
+			}
+			if formats := []string{"text", "json", "markdown"}; !term.ContainsFold(formats, format) {
+				return term.Unknown("--format", format, formats)
+			}
+			var read [2]*probe.Report
+			for i, name := range args {
+				r, err := ReadReport(name)
+				if err != nil {
+					return term.BadInput("give a report that --format json has written", "%s: %s", name, err)
+				}
+				read[i] = r
+			}
+			delta := report.Diff(read[0], read[1])
+			if err := report.WriteDelta(env.Out, format, delta, report.Options{Colour: env.Colors().On}); err != nil {
+				return err
+			}
+			if delta.Worse() {
+				return term.Found()
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, json or markdown")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	return cmd
+}
+
+func newProbeRules(env *term.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "rules [RULE]",
+		Short:   "List the rules, or explain one",
+		Example: "  candor probe rules\n  candor probe rules EC001",
+		Args:    term.MaxArgs(1, "candor probe rules EC001"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			rules := judge.Rules()
+			if len(args) == 1 {
+				return explainRule(env, rules, strings.ToUpper(args[0]), asJSON)
+			}
+			if asJSON {
+				return term.WriteJSONLine(env.Out, rules)
+			}
+			for _, r := range rules {
+				fmt.Fprintf(env.Out, "%s  %s  %s\n", env.Colors().Name(r.ID), term.Pad(string(r.Severity), 8), r.Title)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func explainRule(env *term.Env, rules []probe.Rule, id string, asJSON bool) error {
+	var ids []string
+	for _, r := range rules {
+		if r.ID != id {
+			ids = append(ids, r.ID)
+			continue
+		}
+		if asJSON {
+			return term.WriteJSONLine(env.Out, r)
+		}
+		fmt.Fprintf(env.Out, "%s  %s (%s)\n\nWhy      %s\nSource   %s\nFix      %s\nSets     %s\n", r.ID, r.Title, r.Severity, r.Reason, r.Clause, r.Fix, term.JoinWords(r.Sets))
+		if r.Outside {
+			fmt.Fprintln(env.Out, "Outside  candor wrap mends it without touching the server.")
+		}
+		return nil
+	}
+	return term.Unknown("rule", id, ids)
+}
+
+// insideWord is the hidden command that runs a server inside the network of the fake upstream.
+const insideWord = "probe-inside"
+
+// NewInside is not for people: see [fake.InsideMain].
+func NewInside() *cobra.Command {
+	return &cobra.Command{
+		Use: insideWord, Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return fake.InsideMain(args) },
+	}
+}

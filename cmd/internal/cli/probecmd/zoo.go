@@ -1,0 +1,101 @@
+package probecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+)
+
+// zooCommand holds the flags of `candor zoo`.
+type zooCommand struct {
+	env     *term.Env
+	options zoo.Options
+	listen  string
+	list    bool
+	json    bool
+}
+
+func NewZoo(env *term.Env) *cobra.Command {
+	c := &zooCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "zoo",
+		Short: "A server with every defect that we know",
+		Long: `Serve a deliberately bad MCP server, to try a client, a gateway or candor probe on: one tool for each defect, honest
+otherwise. --list tells what there is; --defect and --personality choose. It does no harm to anything but the client that believes it.`,
+		Example: `  candor zoo --list
+  candor probe -- candor zoo
+  candor probe -- candor zoo --personality dual
+  candor wrap -- candor zoo --defect masked-text`,
+		Args: term.MaxArgs(0, "candor zoo --list"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.options.Personality, "personality", "", "a named set of defects")
+	flags.StringSliceVar(&c.options.Defects, "defect", nil, "a defect to show; may be repeated")
+	flags.StringVar(&c.options.Upstream, "upstream", "", "the address of the service behind the tools whose names begin with up-")
+	flags.DurationVar(&c.options.Deadline, "deadline", 0, "how long a client is thought to wait")
+	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of standard input and output")
+	flags.BoolVar(&c.list, "list", false, "list personalities and defects, and serve nothing")
+	flags.BoolVar(&c.json, "json", false, "with --list: print JSON")
+	return cmd
+}
+
+func (c *zooCommand) run(cmd *cobra.Command) error {
+	if c.list {
+		return c.show()
+	}
+	if err := c.options.Check(); err != nil {
+		return term.BadInput("candor zoo --list", "%s", err)
+	}
+	ctx, stop := term.StopContext(cmd)
+	defer stop()
+	if c.listen == "" {
+		err := zoo.Serve(ctx, c.env.In, term.Unbuffered{To: c.env.Out}, c.options)
+		if errors.Is(err, zoo.ErrCrash) {
+			return &term.Error{Code: term.ExitFound, Text: err.Error()}
+		}
+		return err
+	}
+	return c.serveHTTP(ctx, cmd)
+}
+
+func (c *zooCommand) serveHTTP(ctx context.Context, cmd *cobra.Command) error {
+	if err := term.CheckListen(c.listen, ""); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
+	if err != nil {
+		return term.BadInput("choose another address with --listen", "%s", err)
+	}
+	c.env.Notify(cmd, "listening on http://"+listener.Addr().String()+"/mcp", "")
+	server := &http.Server{Handler: zoo.Handler(c.options), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (c *zooCommand) show() error {
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, map[string]any{"personalities": zoo.Personalities(), "defects": zoo.Defects()})
+	}
+	paint := c.env.Colors()
+	fmt.Fprintln(c.env.Out, paint.Bold("Personalities"))
+	for _, p := range zoo.Personalities() {
+		fmt.Fprintf(c.env.Out, "  %s  %s\n", paint.Name(term.Pad(p.Name, 12)), p.About)
+	}
+	fmt.Fprintln(c.env.Out, paint.Bold("Defects"))
+	for _, d := range zoo.Defects() {
+		fmt.Fprintf(c.env.Out, "  %s  %s  %s\n", paint.Name(term.Pad(d.ID, 24)), term.Pad(d.Rule, 6), d.Title)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/democmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/cli/workbenchcmd"
+	"github.com/candor-mcp/candor/internal/near"
+)
+
+// newRoot builds the whole tree of commands over one world.
+func newRoot(env *term.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   term.ProgramName,
+		Short: "Make MCP servers honest about failure",
+		Long: `Candor makes MCP servers honest about failure: every failure becomes one readable, typed,
+retry-aware error. This command reads failures as real servers send them, explains their codes and
+translates them between the shapes that clients understand.`,
+		Example: `  candor demo                        see what it does, with nothing to set up
+  candor decode --json < answers.jsonl
+  candor explain RATE_LIMITED`,
+		Args:              term.NoSuchCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return checkColor(env) },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+	}
+	root.PersistentFlags().StringVar(&env.ColorMode, "color", "auto", "colour the output: "+strings.Join(term.ColorWords, ", "))
+	term.CompleteFlag(root, "color", term.ColorWords)
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SetFlagErrorFunc(noSuchFlag)
+	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env), newVet(env), newVersion(env), newMan(env))
+	root.AddCommand(gatewaycmd.NewWrap(env), gatewaycmd.NewGateway(env), probecmd.New(env), probecmd.NewZoo(env), workbenchcmd.New(env), gatewaycmd.NewConfig(env), probecmd.NewInside())
+	root.SetHelpCommand(newHelp(root))
+	root.InitDefaultCompletionCmd(term.ProgramName)
+	refuseShells(root)
+	return root
+}
+
+// refuseShells makes cobra's completion command an error for shells it does not know.
+func refuseShells(root *cobra.Command) {
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil || completion == root {
+		return
+	}
+	completion.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return term.Unknown("shell", args[0], term.CommandNames(cmd))
+		}
+		return nil
+	}
+	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+func checkColor(env *term.Env) error {
+	if !slices.Contains(term.ColorWords, env.ColorMode) {
+		return term.Unknown("--color", env.ColorMode, term.ColorWords)
+	}
+	return nil
+}
+
+// noSuchFlag adds the flag that was probably meant.
+func noSuchFlag(cmd *cobra.Command, err error) error {
+	hint := "see " + cmd.CommandPath() + " --help"
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if meant := near.Typed(missing.GetSpecifiedName(), names); len(meant) > 0 {
+			hint = "did you mean --" + meant[0] + "? " + hint
+		}
+	}
+	return term.BadInput(hint, "%s", err)
+}
+
+// newHelp is cobra's own help command, except that asking for what does not exist is an error.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Show help for any command",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return term.CommandNames(root), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			target, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return term.NoSuchCommand(root, args)
+			}
+			target.InitDefaultHelpFlag()
+			return target.Help()
+		},
+	}
+}

@@ -1,0 +1,50 @@
+// Package cli is the candor command: [Run] executes one command line. The packages below it hold one group of commands each.
+//
+// Rules for all of them:
+//
+//   - Results go to standard output; everything else goes to standard error and begins with the path of the command.
+//   - Exit codes: 0 success, 1 something was found that the caller asked about, 2 bad input or usage.
+//   - Commands contain no rules about errors: package contract says what a message means, package dialect how it is written.
+//   - Clock, environment and streams come from [term.Env], so that a test can replace them.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+)
+
+// Run executes one command line and returns its exit code.
+func Run(env *term.Env, args []string) int {
+	defer env.Close()
+	root := newRoot(env)
+	root.SetArgs(decodecmd.EscapeNegativeNumbers(args))
+	cmd, err := root.ExecuteC()
+	if flushed := env.Out.Flush(); flushed != nil && err == nil {
+		err = fmt.Errorf("writing the output: %w", flushed)
+	}
+	return ending(env, cmd, err)
+}
+
+// ending writes an error with its next step, once, and returns the exit code that belongs to it.
+func ending(env *term.Env, cmd *cobra.Command, err error) int {
+	if err == nil {
+		return term.ExitFine
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return term.ExitNoPipe
+	}
+	var f *term.Error
+	if !errors.As(err, &f) {
+		f = &term.Error{Code: term.ExitBad, Text: err.Error(), Hint: "see " + cmd.CommandPath() + " --help"}
+	}
+	if f.Text != "" {
+		env.Report(cmd, f)
+	}
+	return f.Code
+}

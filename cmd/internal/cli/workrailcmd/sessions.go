@@ -1,0 +1,205 @@
+package workrailcmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
+)
+
+// sessionsCommand holds the flags of `candor workbench workrail sessions`.
+type sessionsCommand struct {
+	railCommand
+	all      bool
+	states   []string
+	workflow string
+	since    string
+	limit    int
+}
+
+func railStates() []string {
+	return term.Strings([]workrail.State{workrail.StateOpen, workrail.StateBlocked, workrail.StateCompleted, workrail.StateDamaged})
+}
+
+func newRailSessions(env *term.Env) *cobra.Command {
+	c := &sessionsCommand{railCommand: railCommand{env: env}}
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List what is running, where it stands and why it is blocked",
+		Long: `List the sessions that are not completed, those that were changed last first: the workflow, the step that is pending, how many
+steps are completed, and why the last attempt was blocked. Sessions that are damaged are listed with the reason. A server may be running.`,
+		Example: `  candor workbench workrail sessions
+  candor workbench workrail sessions --is blocked
+  candor workbench workrail sessions --all --workflow release --since 30d --json`,
+		Args: term.MaxArgs(0, "candor workbench workrail sessions"),
+		RunE: func(*cobra.Command, []string) error { return c.with(c.run) },
+	}
+	c.register(cmd)
+	c.registerJSON(cmd)
+	flags := cmd.Flags()
+	flags.BoolVarP(&c.all, "all", "a", false, "also list completed sessions")
+	flags.StringSliceVar(&c.states, "is", nil, "only sessions that are "+term.JoinWords(railStates())+"; may be repeated")
+	flags.StringVar(&c.workflow, "workflow", "", "only sessions of the workflow with this id")
+	flags.StringVar(&c.since, "since", "", "only sessions that were changed since, such as 15m, 24h or 7d")
+	flags.IntVar(&c.limit, "limit", 0, "how many to list; default all")
+	term.CompleteFlag(cmd, "is", railStates())
+	return cmd
+}
+
+// sessionList is what --json prints.
+type sessionList struct {
+	Sessions []workrail.Info `json:"sessions"`
+	More     int             `json:"more,omitempty"`   // left out by --limit
+	Hidden   int             `json:"hidden,omitempty"` // completed ones, without --all
+}
+
+func (c *sessionsCommand) run(a *workrail.Admin) error {
+	since, err := c.check()
+	if err != nil {
+		return err
+	}
+	ctx, stop := term.StopContext(c.cmd)
+	defer stop()
+	show, clearLine := c.progress("reading session")
+	all, err := a.Sessions(ctx, show)
+	clearLine()
+	if err != nil {
+		return railFault(err)
+	}
+	list := c.filter(all, since)
+	if c.json {
+		return term.WriteJSONLine(c.env.Out, list)
+	}
+	for i := range list.Sessions {
+		c.show(&list.Sessions[i])
+	}
+	c.sum(&list)
+	return nil
+}
+
+func (c *sessionsCommand) check() (since time.Time, err error) {
+	for _, s := range c.states {
+		if !slices.Contains(railStates(), s) {
+			return since, term.Unknown("--is", s, railStates())
+		}
+	}
+	if c.limit < 0 {
+		return since, term.BadInput("such as --limit 20", "--limit must not be negative")
+	}
+	if c.since != "" {
+		age, err := term.ParseAge(c.since)
+		if err != nil {
+			return since, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q is not a duration", c.since)
+		}
+		since = c.env.Now().Add(-age)
+	}
+	return since, nil
+}
+
+func (c *sessionsCommand) filter(all []workrail.Info, since time.Time) sessionList {
+	list := sessionList{Sessions: []workrail.Info{}}
+	for i := range all {
+		s := &all[i]
+		switch {
+		case c.workflow != "" && s.Workflow != c.workflow, s.Updated.Before(since),
+			len(c.states) > 0 && !slices.Contains(c.states, string(s.State)):
+		case s.State == workrail.StateCompleted && !c.all && len(c.states) == 0:
+			list.Hidden++
+		case c.limit > 0 && len(list.Sessions) == c.limit:
+			list.More++
+		default:
+			list.Sessions = append(list.Sessions, *s)
+		}
+	}
+	return list
+}
+
+// show prints a session, with a line for each thing that a person must know.
+func (c *sessionsCommand) show(s *workrail.Info) {
+	paint := c.env.Colors()
+	fmt.Fprintf(c.env.Out, "%s  %s  %s  %s\n", paint.Name(s.ID), paintState(paint, s.State), position(s), stamped(s.Updated))
+	if s.Goal != "" {
+		fmt.Fprintf(c.env.Out, "    goal: %s\n", term.Truncate(term.Printable(s.Goal), 120))
+	}
+	if s.Attempts > 0 {
+		fmt.Fprintf(c.env.Out, "    blocked %s\n", times(s.Attempts))
+	}
+	for _, b := range s.Blockers {
+		fmt.Fprintf(c.env.Out, "    %s: %s\n", paint.Warn(term.Printable(b.Code)), term.Printable(b.Message))
+	}
+	if why := damage(s); why != "" {
+		fmt.Fprintf(c.env.Out, "    %s\n", paint.Bad(why))
+	}
+}
+
+// position says in which workflow and at which step a session stands.
+func position(s *workrail.Info) string {
+	switch {
+	case s.Workflow == "":
+		return "of an unknown workflow"
+	case s.Step == "":
+		return fmt.Sprintf("%s  no step is pending, %d completed", term.Printable(s.Workflow), s.Completed)
+	}
+	return fmt.Sprintf("%s  step %s, %d completed", term.Printable(s.Workflow), term.Printable(s.Step), s.Completed)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// damage says what is wrong with a session, "" if nothing is.
+func damage(s *workrail.Info) string {
+	switch {
+	case s.Reason != nil:
+		return fmt.Sprintf("%s, %s: %s", s.Health, s.Reason.Code, term.Printable(s.Reason.Message))
+	case s.Problem != "":
+		return "it cannot be read: " + term.Printable(s.Problem)
+	}
+	return ""
+}
+
+func paintState(p term.Colors, s workrail.State) string {
+	word := term.Pad(string(s), len(workrail.StateCompleted))
+	switch s {
+	case workrail.StateBlocked:
+		return p.Warn(word)
+	case workrail.StateDamaged:
+		return p.Bad(word)
+	case workrail.StateOpen, workrail.StateCompleted:
+		return p.Good(word)
+	}
+	return word
+}
+
+// sum prints how many sessions there are of each state.
+func (c *sessionsCommand) sum(list *sessionList) {
+	counts := map[workrail.State]int{}
+	for i := range list.Sessions {
+		counts[list.Sessions[i].State]++
+	}
+	var parts []string
+	for _, s := range railStates() {
+		if n := counts[workrail.State(s)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no session is listed"}
+	}
+	text := strings.Join(parts, ", ")
+	if list.More > 0 {
+		text += fmt.Sprintf("; %d more are left out by --limit", list.More)
+	}
+	if list.Hidden > 0 {
+		text += fmt.Sprintf("; %d completed, which --all lists", list.Hidden)
+	}
+	fmt.Fprintln(c.env.Out, text)
+}
