@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
+	testbinary.Parallel(6)
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("D13|D11") // calls run beside each other there only; the rest runs without the detector
 	}

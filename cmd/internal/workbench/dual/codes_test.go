@@ -92,6 +92,7 @@ var triggers = map[string]func(p *place) answer{
 
 // TestD2EveryCodeIsEmitted makes the running server emit each of the 20 codes, in the pattern of its tool, and reads each with the decoder.
 func TestD2EveryCodeIsEmitted(t *testing.T) {
+	t.Parallel()
 	registered := 0
 	for c := range candor.Codes() {
 		if c.Domain() != "dual" {

@@ -13,6 +13,7 @@ var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	testbinary.Parallel(6)
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("H4|H9|H18|SurvivesKill|SessionsInParallel|TwoHarnesses") // calls run beside each other there; the rest runs without the detector
 	}

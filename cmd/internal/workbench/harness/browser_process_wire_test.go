@@ -66,6 +66,7 @@ func killRenderers(t *testing.T, h *harness) {
 
 // TestBrowserOfAnOrdinaryUserHasItsSandbox starts the harness as a user without privileges.
 func TestBrowserOfAnOrdinaryUserHasItsSandbox(t *testing.T) {
+	t.Parallel()
 	needChromium(t)
 	const unprivileged = 65534 // a user and group without files
 	s := setup{env: []string{"MCP_DOMAINS=playwright", "TMPDIR=/tmp"}}
@@ -118,7 +119,7 @@ func TestBrowserOfAnOrdinaryUserHasItsSandbox(t *testing.T) {
 
 // TestSessionSurvivesAKilledRenderer kills the process of the page between calls and during calls.
 func TestSessionSurvivesAKilledRenderer(t *testing.T) {
-	t.Parallel() // it waits for Chromium
+	t.Parallel()
 	needChromium(t)
 	begun := make(chan struct{}, 16)
 	var slow atomic.Int64

@@ -55,7 +55,7 @@ func launch(t *testing.T, h *harness, prefix string) string {
 }
 
 func TestEveryBrowserCodeIsEmitted(t *testing.T) {
-	t.Parallel() // it waits for Chromium
+	t.Parallel()
 	needChromium(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/never" {
@@ -97,7 +97,7 @@ func TestEveryBrowserCodeIsEmitted(t *testing.T) {
 
 // TestBrowserFailuresOfTheCommonRange emits the codes that all domains share, each by a cause of the browser's own.
 func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
-	t.Parallel() // it waits for Chromium
+	t.Parallel()
 	needChromium(t)
 	begun := make(chan struct{}, 4)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

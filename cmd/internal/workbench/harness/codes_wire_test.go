@@ -12,6 +12,7 @@ import (
 
 // TestEveryCommonCodeIsEmitted brings about the codes that belong to no single domain, each by its own cause.
 func TestEveryCommonCodeIsEmitted(t *testing.T) {
+	t.Parallel()
 	const listed = `
 		common/E_INVALID_PARAMS
 		common/E_TIMEOUT

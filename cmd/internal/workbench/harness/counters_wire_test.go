@@ -54,6 +54,7 @@ func sumOf(counts map[string]int64) (sum int64) {
 // TestH9CountersAreExactWith64ParallelClients lets 64 clients fail at the same time: as writers on the pipe, and as clients over HTTP.
 // While they do, and at the end, the total is the sum of byCode.
 func TestH9CountersAreExactWith64ParallelClients(t *testing.T) {
+	t.Parallel()
 	const clients = 64
 	rounds := int64(10)
 	if raced {
@@ -178,6 +179,7 @@ func (c *httpClient) post(t *testing.T, message, want string) {
 // within the error that is stated, five times of which a correct sample exceeds less than once in a million runs. Notifications and
 // answers to nothing are used because they count in the same way and cost less.
 func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
+	t.Parallel()
 	const every = 100
 	blocks := int64(10_000)
 	if raced {
@@ -225,6 +227,7 @@ func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
 
 // TestH11MadeUpMethodsDoNotGrowTheCounters calls methods that do not exist, well and badly formed, in one go.
 func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
 	const names = 1000
 	var all strings.Builder
@@ -293,6 +296,7 @@ func promCounters(t *testing.T, text string) counted {
 
 // TestH13PromTextHasTheCounters compares sys/promMetrics with sys/errorStats and with GET /metrics.
 func TestH13PromTextHasTheCounters(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0", "MCP_ERROR_METRICS=1"}})
 	h.ask("a\"b\\c\nd", "{}").fails(-32601, "candor/METHOD_NOT_FOUND")
 	h.ask("sys/ping", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")

@@ -76,6 +76,7 @@ func (r reply) full() {
 }
 
 func TestFilesystemOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, 512)
 	h := start(t, setup{flags: []string{"--domain", "filesystem"}, env: []string{"MCP_FS_ROOT=" + disk, "MCP_FS_WRITE_GLOBS=**", "MCP_MAX_LINE_LEN=4000000"}})
 	write := func(path, content string) reply {
@@ -104,6 +105,7 @@ func TestFilesystemOnAFullDisk(t *testing.T) {
 }
 
 func TestGraphOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, 1024)
 	env := []string{"MCP_KG_FILE=" + filepath.Join(disk, "kg", "triples.db")}
 	started := func() *harness { return start(t, setup{flags: []string{"--domain", "kg"}, env: env}) }
@@ -148,6 +150,7 @@ func TestGraphOnAFullDisk(t *testing.T) {
 }
 
 func TestSQLOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, 1024)
 	url := "sqlite:" + filepath.Join(disk, "data.db")
 	execute := func(h *harness, text string) reply { return h.call("sql/execute", fmt.Sprintf(`{"sql":%q}`, text)) }

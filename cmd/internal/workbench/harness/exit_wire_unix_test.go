@@ -17,7 +17,7 @@ import (
 
 // TestUnreadResponsesAreAnExitCodeOfTheirOwn stops a harness whose client sends requests and reads nothing.
 func TestUnreadResponsesAreAnExitCodeOfTheirOwn(t *testing.T) {
-	t.Parallel() // it waits until the harness gives up
+	t.Parallel()
 	s := setup{}
 	cmd := s.command(t)
 	var said bytes.Buffer
@@ -75,6 +75,7 @@ func waitUntilStuck(t *testing.T, cmd *exec.Cmd) {
 
 // TestLostCountersAreAnExitCodeOfTheirOwn takes the folder of the counters away while the harness runs.
 func TestLostCountersAreAnExitCodeOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "counters")
 		if err := os.Mkdir(dir, 0o700); err != nil {

@@ -34,6 +34,7 @@ func startFiles(t testing.TB) (h *harness, root string) {
 
 // TestH15PathsThatLeaveTheRootAreRefused tries every way out with every method.
 func TestH15PathsThatLeaveTheRootAreRefused(t *testing.T) {
+	t.Parallel()
 	h, root := startFiles(t)
 	outside := filepath.Join(filepath.Dir(root), "outside")
 	paths := []string{
@@ -64,6 +65,7 @@ func TestH15PathsThatLeaveTheRootAreRefused(t *testing.T) {
 }
 
 func TestFilesAreReadAndWritten(t *testing.T) {
+	t.Parallel()
 	h, root := startFiles(t)
 	read := string(h.call("fs/read", `{"path":"docs/read me.txt"}`).result().Raw())
 	if !strings.Contains(read, `"content":"hällo\n"`) || !strings.Contains(read, `"truncated":false`) {
@@ -101,6 +103,7 @@ func TestFilesAreReadAndWritten(t *testing.T) {
 
 // TestFilesOutsideOfThePatternsAreNotChanged includes a link that stays inside of the root and leads to a path that no pattern allows.
 func TestFilesOutsideOfThePatternsAreNotChanged(t *testing.T) {
+	t.Parallel()
 	h, root := startFiles(t)
 	for _, path := range []string{"docs/new", "private/x.txt", "out/inside/x.txt", "out/inside", "inside/read me.txt", ".", "OUT/x", "sub/a.log"} {
 		h.call("fs/write", fmt.Sprintf(`{"path":%q,"content":"evil"}`, path)).fails(2501, "filesystem/E_FS_DENIED")
@@ -119,6 +122,7 @@ func TestFilesOutsideOfThePatternsAreNotChanged(t *testing.T) {
 }
 
 func TestFilesWithUnusualPaths(t *testing.T) {
+	t.Parallel()
 	h, root := startFiles(t)
 	for _, path := range []string{"", strings.Repeat("a", 300), strings.Repeat("a/", 200), "a\nb"} {
 		h.call("fs/read", fmt.Sprintf(`{"path":%q}`, path)).fails(1000, "common/E_INVALID_PARAMS")
@@ -146,6 +150,7 @@ func TestFilesWithUnusualPaths(t *testing.T) {
 }
 
 func TestEveryCodeOfTheFilesystemIsEmitted(t *testing.T) {
+	t.Parallel()
 	h, _ := startFiles(t)
 	call := func(method, params string) func(*testing.T) string {
 		return func(*testing.T) string { return h.call(method, params).code() }

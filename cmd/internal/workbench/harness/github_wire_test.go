@@ -27,6 +27,7 @@ github/E_GH_PARSE
 const githubRepo = `"owner":"octocat","repo":"hello-world"`
 
 func TestEveryCodeOfGitHubIsEmitted(t *testing.T) {
+	t.Parallel()
 	emit := githubService.emitsOf(t, "github/repo", `{`+githubRepo+`}`, map[string]http.HandlerFunc{
 		"github/E_GH_AUTH_FAILED": says(401, `{"message":"Bad credentials","documentation_url":"https://docs.github.com/rest","status":"401"}`),
 		"github/E_GH_NETWORK":     hangUp,
@@ -88,6 +89,7 @@ func fakeGitHub(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestGitHubReadsAndSearches(t *testing.T) {
+	t.Parallel()
 	h := githubService.start(t, fakeGitHub)
 	for call, want := range map[[2]string]string{
 		{"github/repo", `{` + githubRepo + `}`}:                      `{"name":"octocat/hello-world","url":"https://github.com/octocat/hello-world","defaultBranch":"main","license":"MIT","stars":80,"forks":9,"openIssues":2}`,
@@ -122,7 +124,7 @@ func TestGitHubReadsAndSearches(t *testing.T) {
 }
 
 func TestGitHubFailuresAreMapped(t *testing.T) {
-	t.Parallel()                                  // it waits for time limits
+	t.Parallel()
 	date := time.Now().UTC().Add(-72 * time.Hour) // the clock of the service differs from ours
 	now := "Date: " + date.Format(http.TimeFormat)
 	reset := fmt.Sprintf("X-RateLimit-Reset: %d", date.Unix()+300)

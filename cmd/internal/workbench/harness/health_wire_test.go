@@ -52,6 +52,7 @@ func get(t *testing.T, address, path, host, origin string) (status int, header h
 }
 
 func TestHealthEndpoint(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, env: []string{"MCP_HEALTH_PORT=0", "MCP_SERVER_NAME=memory", "MCP_ERROR_METRICS=1"}})
 		h.call("sys/ping", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")
@@ -85,6 +86,7 @@ func TestHealthEndpoint(t *testing.T) {
 
 // TestHealthEndpointRefusesWebPages sends what a browser sends for a page whose name resolves to this machine.
 func TestHealthEndpointRefusesWebPages(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0"}})
 	at := h.healthAt()
 	for _, from := range []struct{ host, origin string }{{"evil.example", ""}, {"", "https://evil.example"}, {"", "null"}} {
@@ -98,6 +100,7 @@ func TestHealthEndpointRefusesWebPages(t *testing.T) {
 }
 
 func TestHealthPortInUseFailsAtTheStart(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

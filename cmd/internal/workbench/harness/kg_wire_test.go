@@ -18,6 +18,7 @@ func triple(subject, predicate, object string) string {
 }
 
 func TestGraphAddsQueriesAndDeletes(t *testing.T) {
+	t.Parallel()
 	h := startGraph(t, "", 3)
 	for i, want := range []string{`{"added":true,"total":1}`, `{"added":false,"total":1}`} {
 		if got := string(h.call("kg/add", triple("Ada", "wrote", "Note G")).result().Raw()); got != want {
@@ -52,6 +53,7 @@ func TestGraphAddsQueriesAndDeletes(t *testing.T) {
 }
 
 func TestGraphRefusesWhatIsNotATriple(t *testing.T) {
+	t.Parallel()
 	h := startGraph(t, "", 10)
 	for _, params := range []string{
 		`{}`, `{"subject":"a","predicate":"b"}`, `{"subject":"a","predicate":"b","object":7}`, `{"subject":"a","predicate":"b","object":null}`,
@@ -74,6 +76,7 @@ func TestGraphRefusesWhatIsNotATriple(t *testing.T) {
 // TestGraphSurvivesKill kills the harness while additions are in flight. Every addition that was answered must be there afterwards, and
 // the count must equal the triples.
 func TestGraphSurvivesKill(t *testing.T) {
+	t.Parallel()
 	const rounds, each = 5, 40
 	state := t.TempDir()
 	answered := map[string]bool{}
@@ -107,6 +110,7 @@ func TestGraphSurvivesKill(t *testing.T) {
 }
 
 func TestEveryCodeOfTheKGIsEmitted(t *testing.T) {
+	t.Parallel()
 	h := startGraph(t, "", 1)
 	h.call("kg/add", triple("a", "b", "c")).result()
 	emits.Check(t, "kg/E_KG_FULL\nkg/E_KG_INVALID_TRIPLE", map[string]func(*testing.T) string{

@@ -29,6 +29,7 @@ func startWriter(t *testing.T, root string) *harness {
 
 // TestFilesOfAKilledWriteAreRemoved kills the harness while it writes until a temporary file is left.
 func TestFilesOfAKilledWriteAreRemoved(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	put(t, root, "out/f0", "old")
 	content := strings.Repeat("x", 900_000)
@@ -57,6 +58,7 @@ func TestFilesOfAKilledWriteAreRemoved(t *testing.T) {
 
 // TestOnlyLeftFilesAreRemoved has files beside those of killed writes that look like them, or that a living process holds.
 func TestOnlyLeftFilesAreRemoved(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	for _, name := range []string{
 		"out/.candor-notes.tmp", "out/.candor-0123456789abcdef.tmp.old", "out/.candor-0123456789ABCDEF.tmp", "out/.candor-00112233445566778.tmp",
@@ -111,6 +113,7 @@ func tree(t *testing.T, root string) (all string) {
 // TestPythonFoldersOfAKilledHarnessAreRemoved kills a harness that runs code. The next one removes the folder, and leaves those of living
 // harnesses alone.
 func TestPythonFoldersOfAKilledHarnessAreRemoved(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	folders := func() []string {
 		all, err := filepath.Glob(filepath.Join(temp, "candor-python-*"))

@@ -119,6 +119,7 @@ func joined(cases []lineCase, end string) func(io.Writer) {
 }
 
 func TestH4EveryMessageGetsTheAnswerOfJSONRPC(t *testing.T) {
+	t.Parallel()
 	checkCases(t, requestCases, joined(requestCases, "\n"))
 	h := start(t, setup{})
 	for _, c := range requestCases { // one after the other, so that none can hide behind another
@@ -131,10 +132,12 @@ func TestH4EveryMessageGetsTheAnswerOfJSONRPC(t *testing.T) {
 }
 
 func TestH5NotificationsAreNeverAnswered(t *testing.T) {
+	t.Parallel()
 	checkCases(t, notificationCases, joined(notificationCases, "\n"))
 }
 
 func TestH6OversizeLineIsAnsweredAndItsNeighboursAreServed(t *testing.T) {
+	t.Parallel()
 	ping := lineCase{`{"jsonrpc":"2.0","id":5,"method":"sys/ping"}`, "5 ok"}
 	cases := slices.Concat([]lineCase{ping, ping}, oversizeCases, []lineCase{ping, ping})
 	checkCases(t, cases, func(w io.Writer) { // in one chunk
@@ -146,6 +149,7 @@ func TestH6OversizeLineIsAnsweredAndItsNeighboursAreServed(t *testing.T) {
 
 // TestH7AnyChunksGiveTheSameAnswers sends all cases in many orders on one stream, cut at random, with both line ends.
 func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
+	t.Parallel()
 	cases := slices.Concat(requestCases, notificationCases, oversizeCases)
 	var all bytes.Buffer
 	var sent []lineCase
@@ -167,6 +171,7 @@ func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 }
 
 func TestH12VerboseBoundsTheStack(t *testing.T) {
+	t.Parallel()
 	for verbose, most := range map[string]int{"": 0, "1": 1, "2": 2, "full": 100} {
 		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_ERRORS_VERBOSE=" + verbose}})
 		failed := h.ask("py/script", `{"name":"x"}`).fails(2003, "python/E_PY_SCRIPT_NOT_FOUND")
@@ -184,6 +189,7 @@ func TestH12VerboseBoundsTheStack(t *testing.T) {
 }
 
 func TestH14RateLimitSaysWhenToRetry(t *testing.T) {
+	t.Parallel()
 	for mode, other := range map[string]int64{"global": 3000, "method": 2003} {
 		h := start(t, setup{flags: []string{"--domain", "python"}, env: []string{"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=2",
 			"MCP_RATE_LIMIT_REFILL_MS=2000000", "MCP_RATE_LIMIT_MODE=" + mode}})
@@ -206,7 +212,7 @@ func TestH14RateLimitSaysWhenToRetry(t *testing.T) {
 
 // TestH14CallPassesAfterTheDelayOfItsRefusal empties the bucket, waits as long as the refusal says and calls again.
 func TestH14CallPassesAfterTheDelayOfItsRefusal(t *testing.T) {
-	t.Parallel() // it waits for the bucket
+	t.Parallel()
 	const refill = 300
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, flags: []string{"--domain", "filesystem"}, env: []string{"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=1",
@@ -225,6 +231,7 @@ func TestH14CallPassesAfterTheDelayOfItsRefusal(t *testing.T) {
 }
 
 func TestH16CausesAreShownInDevelopmentOnly(t *testing.T) {
+	t.Parallel()
 	for _, node := range []string{"", "production", "development"} {
 		for _, mcp := range []bool{false, true} {
 			scripts := t.TempDir()

@@ -39,6 +39,7 @@ func startBank(t testing.TB) (h *harness, bank string) {
 }
 
 func TestMemoryBankListsReadsAndSearches(t *testing.T) {
+	t.Parallel()
 	h, _ := startBank(t)
 	list := string(h.call("mb/list", `{"limit":2}`).result().Raw())
 	if !strings.Contains(list, `"binary.dat"`) || !strings.Contains(list, `"nextCursor":"huge.txt"`) || strings.Contains(list, "link.md") {
@@ -63,6 +64,7 @@ func TestMemoryBankListsReadsAndSearches(t *testing.T) {
 
 // TestMemoryBankRevealsNothingOutside demands the same answer for files outside of the bank as for files that do not exist.
 func TestMemoryBankRevealsNothingOutside(t *testing.T) {
+	t.Parallel()
 	h, bank := startBank(t)
 	want := h.call("mb/read", `{"file":"missing.md"}`).fails(2300, "memory-bank/E_MB_FILE_NOT_FOUND").details()
 	for _, name := range []string{
@@ -78,6 +80,7 @@ func TestMemoryBankRevealsNothingOutside(t *testing.T) {
 }
 
 func TestMemoryBankSurvivesPartsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	h, bank := startBank(t)
 	if err := os.MkdirAll(filepath.Join(bank, strings.Repeat("d/", 60)), 0o755); err != nil {
 		t.Fatal(err)
@@ -96,6 +99,7 @@ func TestMemoryBankSurvivesPartsThatCannotBeRead(t *testing.T) {
 }
 
 func TestEveryCodeOfTheMemoryBankIsEmitted(t *testing.T) {
+	t.Parallel()
 	h, _ := startBank(t)
 	emits.Check(t, "memory-bank/E_MB_FILE_NOT_FOUND\nmemory-bank/E_MB_READ", map[string]func(*testing.T) string{
 		"memory-bank/E_MB_FILE_NOT_FOUND": func(*testing.T) string { return h.call("mb/read", `{"file":"missing.md"}`).code() },

@@ -128,6 +128,7 @@ func (r reply) outcome() string {
 }
 
 func TestMCPModeHasTheOutcomesOfLineMode(t *testing.T) {
+	t.Parallel()
 	lines, tools := start(t, modesSetup(t, false)), start(t, modesSetup(t, true))
 	tested := map[string]bool{}
 	compare := func(c methodCase) {
@@ -170,6 +171,7 @@ func TestMCPModeHasTheOutcomesOfLineMode(t *testing.T) {
 
 // TestMCPModeLimitsRatesLikeLineMode empties the bucket: then bad parameters get E_RL_EXCEEDED in both modes.
 func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, flags: []string{"--domain", "python"}, env: []string{
 			"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=2", "MCP_RATE_LIMIT_REFILL_MS=86400000",
@@ -190,6 +192,7 @@ func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
 
 // TestMCPModeNamesDomainsThatAreOff calls a tool of a domain that is off, and one of no domain.
 func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp})
 		if r := h.call("py/run", `{"code":"1"}`).fails(1006, "common/E_UNSUPPORTED"); !strings.Contains(r.details(), "--domain python") {
@@ -201,7 +204,7 @@ func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
 
 // TestTypeScriptClientsReadFailures plays the same cases with the official clients.
 func TestTypeScriptClientsReadFailures(t *testing.T) {
-	t.Parallel() // it waits for Node.js
+	t.Parallel()
 	var calls []conformance.Call
 	for _, c := range modeCases {
 		var arguments map[string]any

@@ -31,6 +31,7 @@ func notionError(status int, code, message string, headers ...string) http.Handl
 }
 
 func TestEveryCodeOfNotionIsEmitted(t *testing.T) {
+	t.Parallel()
 	emits.Check(t, notionCodes, notionService.emitsOf(t, "notion/page", `{"id":"`+notionID+`"}`, map[string]http.HandlerFunc{
 		"notion/E_NOTION_AUTH":      notionError(401, "unauthorized", "API token is invalid."),
 		"notion/E_NOTION_RATE":      notionError(429, "rate_limited", "You have been rate limited.", "Retry-After: 3"),
@@ -91,6 +92,7 @@ func fakeNotion(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestNotionSearchesAndReads(t *testing.T) {
+	t.Parallel()
 	h := notionService.start(t, fakeNotion)
 	first := h.call("notion/search", `{"query":"x","pageSize":1}`).result()
 	if next, _ := first.Path("nextCursor").Str(); next != "second" || !strings.Contains(string(first.Raw()), `"title":"First!"`) {
@@ -119,7 +121,7 @@ func TestNotionSearchesAndReads(t *testing.T) {
 }
 
 func TestNotionFailuresAreMapped(t *testing.T) {
-	t.Parallel() // it waits for time limits
+	t.Parallel()
 	refusals := redirects(2704, "notion/E_NOTION_HTTP")
 	for name, r := range map[string]refusal{
 		"restricted": {notionError(403, "restricted_resource", "Given the bearer token used, the client doesn't have permission"), 2700, "notion/E_NOTION_AUTH", -1, "restricted_resource"},

@@ -7,6 +7,7 @@ import (
 
 // TestEverySpellingOfAWholeNumberIsAccepted sends numbers that a schema accepts as integers.
 func TestEverySpellingOfAWholeNumberIsAccepted(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, flags: []string{"--domain", "kg", "--domain", "memory-bank", "--domain", "filesystem", "--domain", "sql"}, env: []string{"MCP_SQL_WRITE=1"}})
 		h.call("sql/execute", `{"sql":"CREATE TABLE t (a)"}`).result()

@@ -13,7 +13,7 @@ import (
 
 // TestPostgreSQL starts one server for all tests, which takes longer than most of them.
 func TestPostgreSQL(t *testing.T) {
-	t.Parallel() // it waits for the database
+	t.Parallel()
 	server := pgtest.Start(t)
 	for name, test := range map[string]func(*testing.T, *pgtest.Server){
 		"ReadsAndWrites":                  sqlOnPostgreSQL,

@@ -39,7 +39,7 @@ func (h *harness) python(code string) reply {
 }
 
 func TestEveryCodeOfPythonIsEmitted(t *testing.T) {
-	t.Parallel() // it waits for time limits
+	t.Parallel()
 	h := startPython(t, "MCP_PYTHON_TIMEOUT_MS=2000", "MCP_PYTHON_MAX_TIMEOUT_MS=30000")
 	run := func(code string) func(*testing.T) string {
 		return func(*testing.T) string { return h.python(code).code() }
@@ -61,7 +61,8 @@ func TestEveryCodeOfPythonIsEmitted(t *testing.T) {
 }
 
 func TestPythonRunsCode(t *testing.T) {
-	h := startPython(t)
+	t.Parallel()
+	h := startPython(t, "MCP_PYTHON_TIMEOUT_MS=60000", "MCP_PYTHON_MAX_TIMEOUT_MS=60000")
 	if out, _ := h.python("print(sum(range(5)), 'é')").result().Path("stdout").Str(); out != "10 é\n" {
 		t.Errorf("%q", out)
 	}
@@ -81,6 +82,7 @@ func TestPythonRunsCode(t *testing.T) {
 
 // TestPythonDiesWithTheHarness kills the harness with SIGKILL while code runs that ignores signals.
 func TestPythonDiesWithTheHarness(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip("there is no /proc on this system")
 	}
@@ -136,6 +138,7 @@ func fakePython(t *testing.T, check string) (path string) {
 
 // TestPythonCheckWithoutResult has the check fail in each way that is not the code's fault, and in those that are.
 func TestPythonCheckWithoutResult(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		check     string
 		number    int64

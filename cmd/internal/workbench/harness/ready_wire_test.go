@@ -47,6 +47,7 @@ func domainMethods(t *testing.T) map[string][]string {
 // TestH1ReadyLineIsFirstAndOnce reads all that the harness writes in its life: the ready line, which lists the methods that are on and
 // no others, and one answer to each request.
 func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
+	t.Parallel()
 	byDomain := domainMethods(t)
 	for name, c := range map[string]struct {
 		env     []string

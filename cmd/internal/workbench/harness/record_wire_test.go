@@ -38,6 +38,7 @@ func recorded(t *testing.T, dir string) []ledger.Record {
 
 // TestEveryFailureIsRecordedBeforeItIsSent kills the harness as soon as the last response has arrived: what was sent must be on disk.
 func TestEveryFailureIsRecordedBeforeItIsSent(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_MAX_LINE_LEN=1000"}})
 	lines := []string{
 		`{"jsonrpc":"2.0","id":1,"method":"no/such"}`,
@@ -86,6 +87,7 @@ func TestEveryFailureIsRecordedBeforeItIsSent(t *testing.T) {
 
 // TestTwoHarnessesShareAStateFolder because every agent on a machine starts its own.
 func TestTwoHarnessesShareAStateFolder(t *testing.T) {
+	t.Parallel()
 	first := start(t, setup{ledger: true})
 	second := start(t, setup{ledger: true, state: first.state})
 	third := start(t, setup{ledger: true, state: first.state, mcp: true})
@@ -105,6 +107,7 @@ func TestTwoHarnessesShareAStateFolder(t *testing.T) {
 // TestUnrecordedFailureDoesNotSayThatNothingWasDone takes the ledger away. The failure that cannot be recorded is replaced by one that is
 // not counted in total, and a success, which line mode does not record, stays one.
 func TestUnrecordedFailureDoesNotSayThatNothingWasDone(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}})
 	h.call("kg/add", `{"subject":"a","predicate":"b","object":"c"}`).result()
 	if err := os.Rename(filepath.Join(h.state, "ledger"), filepath.Join(h.state, "gone")); err != nil {

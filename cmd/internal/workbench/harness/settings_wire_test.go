@@ -25,6 +25,7 @@ var badSettings = []struct{ name, value, allowed string }{
 }
 
 func TestBadSettingsFailAtTheStart(t *testing.T) {
+	t.Parallel()
 	for i, bad := range badSettings {
 		s := setup{env: []string{bad.name + "=" + bad.value}, mcp: i%2 == 1} // both modes read the settings in the same place
 		cmd := s.command(t)
@@ -43,6 +44,7 @@ func TestBadSettingsFailAtTheStart(t *testing.T) {
 
 // TestH8MetricsAreOnForTheDocumentedValues drives sys/errorStats with every value that docs/harness.md lists.
 func TestH8MetricsAreOnForTheDocumentedValues(t *testing.T) {
+	t.Parallel()
 	for value, on := range map[string]bool{
 		"1": true, "true": true, "yes": true, "on": true, "TRUE": true,
 		"": false, "0": false, "false": false, "no": false, "off": false,

@@ -12,6 +12,7 @@ import (
 
 // TestPathsThatCannotBeMeantFailAtTheStart also covers variables of a feature that is off.
 func TestPathsThatCannotBeMeantFailAtTheStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text := filepath.Join(dir, "notes.txt")
 	if err := os.WriteFile(text, []byte(strings.Repeat("not a database\n", 100)), 0o600); err != nil {
@@ -44,6 +45,7 @@ func TestPathsThatCannotBeMeantFailAtTheStart(t *testing.T) {
 
 // TestDamagedGraphIsNamed damages the database after the start, when no variable can be refused any more.
 func TestDamagedGraphIsNamed(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
 	file := filepath.Join(state, "kg", "triples.db")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -75,6 +77,7 @@ func TestDamagedGraphIsNamed(t *testing.T) {
 
 // TestDatabasesAreForTheirOwnerOnly creates databases where the operator wants them, in a folder that others may read.
 func TestDatabasesAreForTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 )
 
 func TestH17CountersAreExportedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	ends := map[string]func(*harness) int{
 		"SIGTERM":      func(h *harness) int { return h.stop(syscall.SIGTERM) },
 		"SIGINT":       func(h *harness) int { return h.stop(os.Interrupt) },
@@ -60,6 +61,7 @@ func TestH17CountersAreExportedAtTheEnd(t *testing.T) {
 }
 
 func TestH18EndOfInputDrains(t *testing.T) {
+	t.Parallel()
 	h := start(t, setup{})
 	h.send(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/metrics"}`+"\n", 99) + `{"jsonrpc":"2.0","id":1,"method":"no/such"}`)
 	_ = h.in.Close()
@@ -72,6 +74,7 @@ func TestH18EndOfInputDrains(t *testing.T) {
 }
 
 func TestH18ClosedOutputEndsCleanly(t *testing.T) {
+	t.Parallel()
 	s := setup{}
 	cmd := s.command(t)
 	in, err := cmd.StdinPipe()
@@ -105,7 +108,7 @@ func TestH18ClosedOutputEndsCleanly(t *testing.T) {
 // will fail, and one gets no answer before its time limit. All of them are answered and counted before the process ends with 0. In MCP
 // mode SIGTERM cancels them.
 func TestH18SlowCallsInFlightAreAnswered(t *testing.T) {
-	t.Parallel() // it waits for time limits
+	t.Parallel()
 	finished := map[string]string{`"good"`: "", `"bad"`: "tavily/E_TAVILY_HTTP", `"none"`: "tavily/E_TAVILY_NETWORK"}
 	cancelled := map[string]string{`"good"`: "candor/CANCELLED", `"bad"`: "candor/CANCELLED", `"none"`: "candor/CANCELLED"}
 	endInput := func(h *harness) { _ = h.in.Close() }

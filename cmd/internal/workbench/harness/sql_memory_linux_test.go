@@ -16,6 +16,7 @@ const hungry = `{"sql":"WITH RECURSIVE c(x,b) AS (SELECT 1, zeroblob(1000000) UN
 
 // TestSQLiteMemoryIsBounded runs statements that use all the memory they can get. The library panics when it gets no more.
 func TestSQLiteMemoryIsBounded(t *testing.T) {
+	t.Parallel()
 	h := startSQL(t, "sqlite:"+filepath.Join(t.TempDir(), "data.db"), "MCP_SQL_WRITE=1", "MCP_SQL_TIMEOUT_MS=60000")
 	h.call("sql/execute", `{"sql":"CREATE TABLE t (a)"}`).result()
 	for _, method := range []string{"sql/query", "sql/execute"} {

@@ -14,6 +14,7 @@ func startSQL(t testing.TB, url string, env ...string) *harness {
 }
 
 func TestSQLReadsUnlessWritingIsAllowed(t *testing.T) {
+	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "data.db")
 	w := startSQL(t, url, "MCP_SQL_WRITE=1")
 	w.call("sql/execute", `{"sql":"CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)"}`).result()
@@ -38,6 +39,7 @@ func TestSQLReadsUnlessWritingIsAllowed(t *testing.T) {
 }
 
 func TestEveryCodeOfTheSQLDomainIsEmitted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := startSQL(t, "sqlite:"+filepath.Join(dir, "data.db"), "MCP_SQL_WRITE=1")
 	h.call("sql/execute", `{"sql":"CREATE TABLE t (a)"}`).result()

@@ -12,7 +12,7 @@ import (
 // TestStartWaitsForTheLedgerFolder holds the lock of the folder longer than one attempt to open it takes. Many processes that start at
 // the same time hold it one after the other, each for a chain of its own.
 func TestStartWaitsForTheLedgerFolder(t *testing.T) {
-	t.Parallel() // it waits
+	t.Parallel()
 	first := start(t, setup{ledger: true})
 	first.end()
 	root, err := os.OpenRoot(filepath.Join(first.state, "ledger"))

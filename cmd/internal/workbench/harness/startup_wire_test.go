@@ -13,6 +13,7 @@ var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$
 // TestOtherCommandsDoNotPayForTheDomains bounds what the packages of the domains, and the browser and database libraries behind them,
 // allocate when any command starts.
 func TestOtherCommandsDoNotPayForTheDomains(t *testing.T) {
+	t.Parallel()
 	const most = 8 << 10
 	ours := regexp.MustCompile(`workbench/harness|sqlitedb|netpolicy|chromedp|cdproto|gobwas|pgx|jackc|sqlite|modernc`)
 	cmd := exec.Command(binary, "version")

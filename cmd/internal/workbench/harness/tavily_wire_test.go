@@ -23,6 +23,7 @@ tavily/E_TAVILY_PARSE
 `
 
 func TestEveryCodeOfTavilyIsEmitted(t *testing.T) {
+	t.Parallel()
 	emit := tavilyService.emitsOf(t, "tavily/search", `{"query":"x"}`, map[string]http.HandlerFunc{
 		"tavily/E_TAVILY_HTTP":           says(500, `{"detail":{"error":"Internal server error"}}`),
 		"tavily/E_TAVILY_RATE":           says(429, `{"detail":{"error":"Your request has been blocked due to excessive requests."}}`),
@@ -38,6 +39,7 @@ func TestEveryCodeOfTavilyIsEmitted(t *testing.T) {
 }
 
 func TestTavilySearchesAndExtracts(t *testing.T) {
+	t.Parallel()
 	h := tavilyService.start(t, func(w http.ResponseWriter, r *http.Request) {
 		var in map[string]any
 		if r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer "+serviceToken || json.NewDecoder(r.Body).Decode(&in) != nil {
@@ -74,7 +76,7 @@ func TestTavilySearchesAndExtracts(t *testing.T) {
 }
 
 func TestTavilyFailuresAreMapped(t *testing.T) {
-	t.Parallel() // it waits for time limits
+	t.Parallel()
 	refusals := redirects(2800, "tavily/E_TAVILY_HTTP")
 	for name, r := range map[string]refusal{
 		"plan":      {says(432, `{"detail":{"error":"This request exceeds your plan's set usage limit."}}`), 2801, "tavily/E_TAVILY_RATE", -1, "usage limit"},

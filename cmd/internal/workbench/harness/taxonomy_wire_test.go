@@ -44,6 +44,7 @@ func codesOfBinary(t *testing.T) []listedCode {
 
 // TestH2PositiveNumbersCarryDomainSymbolAndRetryable makes every method fail, and looks for collisions in the registry.
 func TestH2PositiveNumbersCarryDomainSymbolAndRetryable(t *testing.T) {
+	t.Parallel()
 	numbers, identities := map[int]string{}, map[string]bool{}
 	for _, c := range codesOfBinary(t) {
 		id := c.Domain + "/" + c.Symbol
@@ -109,6 +110,7 @@ func checkListed(t testing.TB, line []byte) {
 // TestH3TaxonomyPageEqualsTheRegistry compares docs/taxonomy.md with what the binary lists. That each code is emitted is shown by the
 // tests named IsEmitted, and that no other code is sent by checkListed, which sees every response of every test.
 func TestH3TaxonomyPageEqualsTheRegistry(t *testing.T) {
+	t.Parallel()
 	rows := maps.Clone(taxonomyRows())
 	ranges := map[string]int{
 		"common": 1000, "python": 2000, "playwright": 2100, "puppeteer": 2200, "memory-bank": 2300, "kg": 2400, "filesystem": 2500,

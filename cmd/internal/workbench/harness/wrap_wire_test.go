@@ -10,6 +10,7 @@ import (
 
 // TestWrapSupervisesTheHarness runs the harness behind candor wrap: the client sees the same lines, and wrap records the failures.
 func TestWrapSupervisesTheHarness(t *testing.T) {
+	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		trail := filepath.Join(t.TempDir(), "ledger")
 		h := start(t, setup{mcp: mcp, wrap: []string{"--ledger", trail}, env: []string{"MCP_RATE_LIMIT=1", "MCP_RATE_LIMIT_CAPACITY=2"}})

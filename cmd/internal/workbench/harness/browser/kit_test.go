@@ -13,11 +13,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
 // The test binary plays the guard.
@@ -32,12 +34,13 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	flag.Parse()
+	testbinary.Parallel(4)
 	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("Proxy|SessionCap|Sessions$|Cancelled") // what runs in parallel; a browser takes seconds to start
 	}
 	code := m.Run()
-	if shared.kit != nil {
-		shared.kit.close()
+	for _, k := range shared.all {
+		k.close()
 	}
 	os.Exit(code)
 }
@@ -48,6 +51,7 @@ type kit struct {
 	drivers []*driver
 	site    *site
 	config  Config
+	session string // of a shared kit
 }
 
 // site is a web server whose pages tests set.
@@ -113,7 +117,7 @@ func newKit(tb testing.TB, c Config, allow ...string) *kit {
 	if c.Policy, err = netpolicy.Parse(strings.Join(append(allow, s.host()), ",")); err != nil {
 		tb.Fatal(err)
 	}
-	c.Guard = self(tb)
+	c.Guard, c.Timeout = self(tb), 2*time.Minute // a loaded machine needs more than the default
 	k := &kit{site: s, config: c}
 	for _, c.Name = range []string{Playwright, Puppeteer} {
 		d, err := newDriver(c.withDefaults())
@@ -132,27 +136,54 @@ func (k *kit) close() {
 	k.site.Close()
 }
 
-// sharedTraffic is what a page of the shared kit may send.
+// sharedTraffic is the traffic limit for one page of a shared kit.
 const sharedTraffic = 4 << 20
 
-// shared is one kit with one session for all tests that do no harm to it: starting a Chromium takes seconds.
-var shared struct {
-	once    sync.Once
-	kit     *kit
-	session string
-}
+// maxShared is the number of shared kits. More of them compete for the processor.
+const maxShared = 2
 
+// shared holds kits with one session each, for tests that leave the session usable: starting a Chromium takes seconds. A test has a kit
+// for itself until it ends.
+var shared = struct {
+	tokens chan struct{} // one for each kit in use
+	mu     sync.Mutex
+	all    []*kit
+	free   []*kit
+}{tokens: make(chan struct{}, maxShared)}
+
+// sharedKit returns a shared kit and the id of its session. The test runs in parallel with others.
 func sharedKit(t *testing.T) (*kit, string) {
 	t.Helper()
+	t.Parallel()
 	needChromium(t)
-	shared.once.Do(func() {
-		shared.kit = newKit(t, Config{MaxSessions: 1, MaxTraffic: sharedTraffic})
-		shared.session = shared.kit.launch(t, "pw")
-	})
-	if shared.session == "" {
-		t.Fatal("there is no session")
+	shared.tokens <- struct{}{}
+	t.Cleanup(func() { <-shared.tokens })
+	k := takeShared()
+	if k == nil {
+		k = newKit(t, Config{MaxSessions: 1, MaxTraffic: sharedTraffic})
+		k.session = k.launch(t, "pw")
+		shared.mu.Lock()
+		shared.all = append(shared.all, k)
+		shared.mu.Unlock()
 	}
-	return shared.kit, shared.session
+	t.Cleanup(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		shared.free = append(shared.free, k)
+	})
+	return k, k.session
+}
+
+func takeShared() *kit {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	last := len(shared.free) - 1
+	if last < 0 {
+		return nil
+	}
+	k := shared.free[last]
+	shared.free = shared.free[:last]
+	return k
 }
 
 // args are the parameters of a call.

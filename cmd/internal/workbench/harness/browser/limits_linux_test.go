@@ -14,6 +14,7 @@ import (
 
 // The least memory that can be configured is enough for a small page.
 func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
+	t.Parallel()
 	c, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "512"}[name] })
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +36,7 @@ func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 
 // A browser that is ended because of its memory names the limit, also before it could be used.
 func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
+	t.Parallel()
 	k := newKit(t, Config{MaxMemory: 1 << 20})
 	defer k.close()
 	result, err := k.try(t.Context(), "pw/launch", args{})
@@ -49,6 +51,7 @@ func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
 
 // A session is not listed when its browser is gone.
 func TestDeadSessionIsNotListed(t *testing.T) {
+	t.Parallel()
 	needChromium(t)
 	p := newPool(Config{Guard: self(t)}.withDefaults(), "x-")
 	defer p.close()

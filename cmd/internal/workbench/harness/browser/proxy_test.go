@@ -48,6 +48,7 @@ func get(t *testing.T, c *http.Client, address string) (status int, body string,
 }
 
 func TestProxyRefusesOtherProcesses(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	p, _ := proxied(t, server, nil)
@@ -61,6 +62,7 @@ func TestProxyRefusesOtherProcesses(t *testing.T) {
 }
 
 func TestProxyKeepsItsPasswordToItself(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name := range r.Header {
 			if strings.HasPrefix(name, "Proxy-") {
@@ -88,6 +90,7 @@ func (a *answers) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 }
 
 func TestProxyDeniesNamesThatAreBoundAnew(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "inside") }))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
@@ -107,6 +110,7 @@ func TestProxyDeniesNamesThatAreBoundAnew(t *testing.T) {
 }
 
 func TestProxyTunnelsToAllowedAddressesOnly(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "through") }))
 	defer server.Close()
 	p, _ := proxied(t, server, nil)
@@ -145,6 +149,7 @@ func TestProxyTunnelsToAllowedAddressesOnly(t *testing.T) {
 }
 
 func TestProxyEndsTransfersBeyondTheLimit(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, strings.Repeat("x", 1000)); err != nil {

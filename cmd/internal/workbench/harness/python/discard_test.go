@@ -4,6 +4,7 @@ import "testing"
 
 // TestAnswerDoesNotWaitForTheRemoval has a removal that takes as long as the test wants.
 func TestAnswerDoesNotWaitForTheRemoval(t *testing.T) {
+	t.Parallel()
 	r := &runner{slots: make(chan struct{}, 1), waiting: make(chan struct{}, 1)}
 	release, err := r.admit(t.Context())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/python"
 	commoncode "github.com/candor-mcp/candor/codes/common"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
 func init() { runtime.LockOSThread() } // TestMain runs on the first thread
@@ -30,8 +32,13 @@ func TestMain(m *testing.M) {
 		syscall.Exit(guard.Main(os.Args[2:])) // os.Exit waits a second under the race detector
 	}
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a guard under the race detector would end a second late
+	flag.Parse()
+	testbinary.Parallel(4)
 	os.Exit(m.Run())
 }
+
+// patience bounds the runs of code that ends by itself or at another limit, on a loaded machine.
+const patience = 60 * time.Second
 
 // newDomain returns a domain whose runs are guarded by the test binary.
 func newDomain(t *testing.T, c python.Config) *domain.Domain {
@@ -120,6 +127,7 @@ func fails(t *testing.T, d *domain.Domain, want candor.Code, text string, params
 }
 
 func TestCodeRuns(t *testing.T) {
+	t.Parallel()
 	d := newDomain(t, python.Config{})
 	text, e := call(t, d, "py/run", map[string]any{
 		"code": "import sys, math, json\nprint(json.dumps([sys.argv[1:], math.floor(2.5)]), 'é')\nprint('warned', file=sys.stderr)",
@@ -157,6 +165,7 @@ if __name__ == "__main__": print(hashlib.sha256(b"x").hexdigest()[:4], sum(x for
 }
 
 func TestPolicyRefusesBeforeAnythingRuns(t *testing.T) {
+	t.Parallel()
 	d := newDomain(t, python.Config{})
 	for code, reason := range map[string]string{
 		"print(1)\nimport os":                                        "import of os (line 2)",
@@ -201,7 +210,8 @@ func TestPolicyRefusesBeforeAnythingRuns(t *testing.T) {
 }
 
 func TestFailuresAreExplained(t *testing.T) {
-	d := newDomain(t, python.Config{Allow: []string{"os"}})
+	t.Parallel()
+	d := newDomain(t, python.Config{Allow: []string{"os"}, Timeout: patience})
 	for code, want := range map[string]string{
 		"x = 1\ndef f():\n    return x / 0\nf()": "ZeroDivisionError: division by zero (line 3)",
 		"import json\n\njson.loads('{')":         "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1) (line 3)",
@@ -225,6 +235,7 @@ func TestFailuresAreExplained(t *testing.T) {
 }
 
 func TestParametersAreChecked(t *testing.T) {
+	t.Parallel()
 	d := newDomain(t, python.Config{MaxTimeout: 20 * time.Second})
 	fails(t, d, commoncode.InputTooLarge, "code has 2001 characters, the limit is 2000", map[string]any{"code": strings.Repeat("é", 2001)})
 	fails(t, d, pythoncode.InvalidParams, "code is empty", map[string]any{"code": " \n"})
@@ -241,10 +252,11 @@ func TestParametersAreChecked(t *testing.T) {
 
 // TestHostileCodeIsHeld lets code past the policy, to test what holds it then.
 func TestHostileCodeIsHeld(t *testing.T) {
+	t.Parallel()
 	if files, calls := guard.Confinable(); !files || !calls {
 		t.Skip("this kernel has no Landlock or no seccomp filters")
 	}
-	d := newDomain(t, python.Config{Allow: []string{"os", "subprocess", "socket", "open", "signal", "time", "threading", "resource", "ctypes"}})
+	d := newDomain(t, python.Config{Allow: []string{"os", "subprocess", "socket", "open", "signal", "time", "threading", "resource", "ctypes"}, Timeout: patience})
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
@@ -286,7 +298,8 @@ func TestHostileCodeIsHeld(t *testing.T) {
 }
 
 func TestLimitsStopCode(t *testing.T) {
-	d := newDomain(t, python.Config{Timeout: 20 * time.Second, Allow: []string{"signal", "open", "os"}})
+	t.Parallel()
+	d := newDomain(t, python.Config{Timeout: patience, Allow: []string{"signal", "open", "os"}})
 	fails(t, d, pythoncode.Timeout, "stopped after 300 ms", map[string]any{
 		"code": "import signal\nfor s in (1, 2, 15): signal.signal(s, signal.SIG_IGN)\nwhile True: pass", "timeoutMs": 300,
 	})
@@ -325,7 +338,8 @@ func TestCancelledCallLeavesNothing(t *testing.T) {
 }
 
 func TestParallelRunsAreBounded(t *testing.T) {
-	d := newDomain(t, python.Config{Parallel: 2, Queue: 8, Timeout: 60 * time.Second})
+	t.Parallel()
+	d := newDomain(t, python.Config{Parallel: 2, Queue: 8, Timeout: patience})
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	counts := map[string]int{}
@@ -352,6 +366,7 @@ func TestParallelRunsAreBounded(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	for name, text := range map[string]string{"hello.py": "import sys\nprint('hello', *sys.argv[1:])", "bad.py": "import os", "notes.txt": "", "fails.py": "\n\n1/0"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -386,6 +401,7 @@ func TestScripts(t *testing.T) {
 }
 
 func TestMissingInterpreterIsNamed(t *testing.T) {
+	t.Parallel()
 	broken := filepath.Join(t.TempDir(), "python3")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no; exit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -412,6 +428,7 @@ func TestMissingInterpreterIsNamed(t *testing.T) {
 }
 
 func TestUnconfinedRunsAreRefused(t *testing.T) {
+	t.Parallel()
 	d, err := python.New(python.Config{}) // without a guard
 	if err != nil {
 		t.Fatal(err)
@@ -429,6 +446,7 @@ func TestUnconfinedRunsAreRefused(t *testing.T) {
 }
 
 func TestConfigFromEnv(t *testing.T) {
+	t.Parallel()
 	for name, wrong := range map[string]string{
 		"MCP_PYTHON_PATH": "python3", "MCP_PYTHON_SCRIPTS": "scripts", "MCP_PYTHON_ALLOW": "os;sys", "MCP_PYTHON_CONFINE": "yes", "MCP_PYTHON_TIMEOUT_MS": "0",
 		"MCP_PYTHON_MAX_TIMEOUT_MS": "1h", "MCP_PYTHON_MAX_MEMORY": "1", "MCP_PYTHON_MAX_OUTPUT": "-5", "MCP_PYTHON_PARALLEL": "1000",
@@ -458,6 +476,7 @@ func TestConfigFromEnv(t *testing.T) {
 
 // Shared memory does not count for the limit of the kernel. It is refused.
 func TestMemoryLimitCoversSharedMemory(t *testing.T) {
+	t.Parallel()
 	d := newDomain(t, python.Config{Allow: []string{"mmap"}})
 	for name, code := range map[string]string{
 		"default": "import mmap\nm = [mmap.mmap(-1, 10**8) for i in range(4)]\nfor x in m: x.write(b'x' * 10**7)\nprint('done')",
@@ -474,8 +493,9 @@ func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 
 // Folders that are too deep for a path hide files from the limit of the folder, and take long to remove.
 func TestDeepFoldersAreStopped(t *testing.T) {
-	d := newDomain(t, python.Config{Allow: []string{"os"}})
-	_, err := call(t, d, "py/run", map[string]any{"code": "import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')", "timeoutMs": 10_000})
+	t.Parallel()
+	d := newDomain(t, python.Config{Allow: []string{"os"}, Timeout: patience})
+	_, err := call(t, d, "py/run", map[string]any{"code": "import os\nwhile True:\n  os.mkdir('d')\n  os.chdir('d')"})
 	if err == nil || err.Code() != commoncode.LimitExceeded || !strings.Contains(fmt.Sprint(err.Details()), "too deep") {
 		t.Errorf("%v", err)
 	}
