@@ -7,77 +7,77 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// codeRules: a program can tell failures apart.
+// codeRules check that a program can tell failures apart.
 var codeRules = []rule{
 	{Rule: probe.Rule{ID: "EC010", Title: "No machine code", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
-		Reason: "What is only told in prose is told apart by regular expressions, which break with the next wording.",
+		Reason: "Failures without a code can only be told apart by regular expressions, which break when the wording changes.",
 		Clause: "AIP-193: the message is for people, ErrorInfo.reason is for programs; evidence: of 4,785 recorded failures 104 have a code in JSON and 14 a symbol in their text",
 		Fix:    "Put a stable code in a member of the error, or as the first token of its text."},
-		each: func(s *sight) (string, bool) {
+		each: func(s *caseResult) (string, bool) {
 			_, has := s.facts().machineCode()
-			return "fails without a code that a program could go by", s.told() && !has
+			return "fails without a code that a program can read", s.reported() && !has
 		}},
-	{Rule: probe.Rule{ID: "EC011", Title: "Same fault, another code", Severity: probe.SeverityMajor, Sets: agentSets,
-		Reason: "Whoever counts failures, or decides by the code, is wrong half of the time.",
+	{Rule: probe.Rule{ID: "EC011", Title: "Same fault, different code", Severity: probe.SeverityMajor, Sets: agentSets,
+		Reason: "A program that counts failures or decides by the code gets it wrong half of the time.",
 		Clause: "Evidence: schema libraries that stop at the first issue in the order of a map give four messages for one input",
-		Fix:    "Derive the code from the fault alone, and sort what is reported."},
-		across: unstable, compares: true},
-	{Rule: probe.Rule{ID: "EC032", Title: "Faults of the upstream cannot be told apart", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
-		Reason: "A wrong key, a wrong name and a full quota ask for three different next steps.",
+		Fix:    "Derive the code from the fault alone, and report issues in a fixed order."},
+		across: changesCode, compares: true},
+	{Rule: probe.Rule{ID: "EC032", Title: "Upstream faults have the same code", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
+		Reason: "A wrong key, a wrong name and an exhausted quota need three different next steps.",
 		Clause: "SEP-2678, review: permission, timeout and rate limit need different behaviour of the client",
-		Fix:    "Give 401, 404 and 429 of the upstream a code each."},
-		across: confuses, compares: true},
-	{Rule: probe.Rule{ID: "EC038", Title: "Code that was not declared", Severity: probe.SeverityMajor, Sets: agentSets,
-		Reason: "Who handled every declared code is surprised.",
+		Fix:    "Use a different code for 401, 404 and 429 of the upstream."},
+		across: confusesCodes, compares: true},
+	{Rule: probe.Rule{ID: "EC038", Title: "Undeclared code", Severity: probe.SeverityMajor, Sets: agentSets,
+		Reason: "A client that handles every declared code fails on this one.",
 		Clause: "The tool's own _meta[\"dev.candor/codes\"]",
 		Fix:    "Declare the code, or use one that is declared."},
-		each: func(s *sight) (string, bool) {
+		each: func(s *caseResult) (string, bool) {
 			c, has := s.facts().machineCode()
-			if s.tool == nil || len(s.tool.Codes) == 0 || !s.told() || !has || c.kind == kindNumber {
+			if s.tool == nil || len(s.tool.Codes) == 0 || !s.reported() || !has || c.kind == kindNumber {
 				return "", false
 			}
 			return "fails with a code that it does not declare", !slices.ContainsFunc(s.tool.Codes, func(declared string) bool { return sameCode(declared, c.value) })
 		}},
 }
 
-// sameCode: a code may be declared with its domain.
+// sameCode reports whether two codes are the same. Either may have its domain as a prefix.
 func sameCode(declared, said string) bool {
 	return declared == said || strings.HasSuffix(declared, "/"+said) || strings.HasSuffix(said, "/"+declared)
 }
 
-// identity is what a program goes by; the same for all failures without a code.
-func (s *sight) identity() string {
+// codeKey returns the code that a program reads. It is the same for all failures without a code.
+func (s *caseResult) codeKey() string {
 	c, _ := s.facts().machineCode()
 	return c.kind + ":" + c.value
 }
 
-func unstable(p *party) []hit {
-	first := map[string]*sight{}
-	for _, s := range p.sights {
+func changesCode(p *subject) []hit {
+	first := map[string]*caseResult{}
+	for _, s := range p.results {
 		if s.Case.Again == 0 {
 			first[s.Case.Key()] = s
 		}
 	}
 	var out []hit
-	for _, s := range p.sights {
+	for _, s := range p.results {
 		once := s.Case
 		once.Again = 0
 		before := first[once.Key()]
-		if s.Case.Again == 0 || before == nil || !s.told() || !before.told() || s.identity() == before.identity() {
+		if s.Case.Again == 0 || before == nil || !s.reported() || !before.reported() || s.codeKey() == before.codeKey() {
 			continue
 		}
-		what := "answers the same fault with another code"
+		what := "answers the same fault with a different code"
 		out = append(out, hit{s: before, what: what}, hit{s: s, what: what})
 	}
 	return out
 }
 
-// confuses looks at the three faults that ask for three different next steps. Failures without any code are another rule's.
-func confuses(p *party) []hit {
-	var seen []*sight
+// confusesCodes compares the codes of the three faults that need different next steps. Failures without a code belong to another rule.
+func confusesCodes(p *subject) []hit {
+	var seen []*caseResult
 	for _, name := range []string{probe.CaseUpstream401, probe.CaseUpstream404, probe.CaseUpstream429} {
-		for _, s := range p.sights {
-			if _, coded := s.facts().machineCode(); s.Case.Name == name && s.Case.Again == 0 && s.told() && coded {
+		for _, s := range p.results {
+			if _, coded := s.facts().machineCode(); s.Case.Name == name && s.Case.Again == 0 && s.reported() && coded {
 				seen = append(seen, s)
 				break
 			}
@@ -85,18 +85,18 @@ func confuses(p *party) []hit {
 	}
 	for i, a := range seen {
 		for _, b := range seen[i+1:] {
-			if a.identity() == b.identity() {
+			if a.codeKey() == b.codeKey() {
 				what := "answers " + a.Case.Name + " and " + b.Case.Name + " with the same code"
-				lost := a.guess() == b.guess() // the words do not tell them apart either
-				return []hit{{s: a, what: what, unmendable: lost}, {s: b, what: what, unmendable: lost}}
+				lost := a.inferredCode() == b.inferredCode() // the texts do not differ either
+				return []hit{{s: a, what: what, beyondGateway: lost}, {s: b, what: what, beyondGateway: lost}}
 			}
 		}
 	}
 	return nil
 }
 
-// guess is the code that the contract infers.
-func (s *sight) guess() string {
+// inferredCode returns the code that package contract infers.
+func (s *caseResult) inferredCode() string {
 	if s.reading.Error == nil {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The kinds of codes: where one was found.
+// The kinds of codes, by where the code was found.
 const (
 	kindNumber = "number" // error.code of JSON-RPC
 	kindSymbol = "symbol" // a member
@@ -19,35 +19,35 @@ const (
 	kindNone   = "none"
 )
 
-// code is what a failure calls itself.
+// code is a code that a failure carries.
 type code struct {
 	kind, value string
-	machine     bool // a program finds it without reading prose: a member, or the first token of the text
+	machine     bool // a program can read it: it is a member, or the first token of the text
 }
 
-// facts are what a failure itself says, and nothing that we could guess.
+// facts are the parts of a failure that it states itself. Nothing in them is inferred.
 type facts struct {
 	dialect string
 	codes   []code
 	issues  []candor.Issue
-	retry   bool // it says whether to try again
-	again   bool // it says that one may
-	delay   bool // it says when
+	retry   bool // it says whether to retry
+	again   bool // it says that a retry is allowed
+	delay   bool // it says how long to wait
 	ref     bool
 	stack   bool
-	hidden  bool // its words hide the cause: "Internal error"
-	own     *candor.Error
+	hidden  bool          // its text hides the cause, as in "Internal error"
+	own     *candor.Error // the canonical error, nil if it is not attached
 }
 
-// facts reads the failure once.
-func (s *sight) facts() *facts {
+// facts returns the facts of the failure, read once.
+func (s *caseResult) facts() *facts {
 	if s.read == nil {
 		s.read = s.readFacts()
 	}
 	return s.read
 }
 
-func (s *sight) readFacts() *facts {
+func (s *caseResult) readFacts() *facts {
 	f := &facts{}
 	if !s.answered() {
 		return f
@@ -79,7 +79,7 @@ func (s *sight) readFacts() *facts {
 	return f
 }
 
-// readDialect takes what an envelope of a known dialect says. Where the canonical error is attached, it speaks for everything.
+// readDialect adds the facts of an envelope in a known dialect, and of the canonical error if it is attached.
 func (f *facts) readDialect(v wire.Value) {
 	if d, ok := dialect.Detect(v); ok {
 		f.dialect = d.Name()
@@ -105,7 +105,7 @@ func (f *facts) readDialect(v wire.Value) {
 	f.ref = f.ref || e.Ref() != ""
 }
 
-// take adds what was said. kind is where it was said; "" takes no codes.
+// take adds the facts of a foreign error. kind is the kind of its codes; "" adds no codes.
 func (f *facts) take(s foreign.Said, kind string) {
 	prefixed := s.Shape == foreign.ShapeCodePrefix || s.Shape == foreign.ShapeBracket || s.Shape == foreign.ShapeRefuse
 	if kind != "" {
@@ -135,7 +135,7 @@ func statusCode(kind string, status int) code {
 	return code{kindText, strconv.Itoa(status), false}
 }
 
-// takeMembers looks for advice that stands in a member of its own, as dialects write it.
+// takeMembers adds retry advice that is in a separate member, as dialects write it.
 func (f *facts) takeMembers(v wire.Value) {
 	inner := v.Path("error")
 	for _, at := range []wire.Value{v, inner, inner.Path("details"), v.Path("data", "error")} {
@@ -148,7 +148,7 @@ func (f *facts) takeMembers(v wire.Value) {
 	}
 }
 
-// machineCode is the code that a program would go by; ok is false if there is none.
+// machineCode returns the code that a program can read; ok is false if there is none.
 func (f *facts) machineCode() (c code, ok bool) {
 	for _, c := range f.codes {
 		if c.machine {
@@ -158,8 +158,8 @@ func (f *facts) machineCode() (c code, ok bool) {
 	return code{}, false
 }
 
-// arguments are those of the call, for reading the names of fields.
-func (s *sight) arguments() wire.Value {
+// arguments returns the arguments of the call.
+func (s *caseResult) arguments() wire.Value {
 	if s.exchange.Request == nil {
 		return wire.Value{}
 	}

@@ -14,42 +14,42 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// fieldRules: whoever refuses arguments says which.
+// fieldRules check that a refusal names the wrong arguments.
 var fieldRules = []rule{
-	{Rule: probe.Rule{ID: "EC014", Title: "Message that says nothing", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
-		Reason: "The model has nothing to go by, and tries at random.",
+	{Rule: probe.Rule{ID: "EC014", Title: "Uninformative message", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
+		Reason: "The model learns nothing from the message and retries at random.",
 		Clause: "JSON-RPC 2.0, 5.1: message SHOULD be limited to a concise single sentence; conformance suite, tools-call-error: content[0].text is not empty",
 		Fix:    "Say in one sentence what failed and what to do next."},
-		each: func(s *sight) (string, bool) {
-			return "fails without saying what failed", s.told() && s.facts().own == nil && s.saysNothing()
+		each: func(s *caseResult) (string, bool) {
+			return "fails without a message that says what failed", s.reported() && s.facts().own == nil && s.saysNothing()
 		}},
 	{Rule: probe.Rule{ID: "EC015", Title: "Bad argument not named", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
-		Reason: "A model that is not told which argument is wrong changes all of them; one client sent the same bad date three times.",
+		Reason: "A model that does not know which argument is wrong changes all of them; one client sent the same bad date three times.",
 		Clause: "SEP-1303: validation errors carry what the model needs to correct itself",
-		Fix:    "Name the argument, by its path, in the error."},
-		each: func(s *sight) (string, bool) {
-			return "refuses arguments without naming the one that is wrong", s.refusesArguments() && len(s.culprits()) > 0 && s.namedCulprits() == 0 && !s.namesAnother()
+		Fix:    "Name the argument in the error, by its path."},
+		each: func(s *caseResult) (string, bool) {
+			return "refuses arguments without naming the wrong one", s.refusesArguments() && len(s.wrongArguments()) > 0 && s.namedWrongArguments() == 0 && !s.isAboutAnother()
 		}},
-	{Rule: probe.Rule{ID: "EC052", Title: "Call refused that the schema accepts", Severity: probe.SeverityMinor, Sets: agentSets,
-		Reason: "A model fills in what the schema requires; where that is not enough its first call fails, every time.",
+	{Rule: probe.Rule{ID: "EC052", Title: "Valid call refused", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "A model sends the arguments that the schema requires; if that is not enough, its first call always fails.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Data Types: inputSchema is the JSON Schema that defines the expected parameters",
-		Fix:    "List the argument in required, or say with anyOf which of several are needed."},
-		each: wantsMore},
+		Fix:    "List the argument in required, or use anyOf if one of several is needed."},
+		each: requiresUndeclared},
 	{Rule: probe.Rule{ID: "EC033", Title: "Not all issues at once", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
-		Reason: "Each issue that is held back costs another call.",
+		Reason: "Each issue that is not reported costs another call.",
 		Clause: "google.rpc.BadRequest, which AIP-193 asks for: describes all violations in a request",
 		Fix:    "Collect all issues before refusing."},
-		each: func(s *sight) (string, bool) {
-			return "names some of the missing arguments and not all", s.refusesArguments() && s.namedCulprits() > 0 && s.namedCulprits() < len(s.culprits())
+		each: func(s *caseResult) (string, bool) {
+			return "names only some of the missing arguments", s.refusesArguments() && s.namedWrongArguments() > 0 && s.namedWrongArguments() < len(s.wrongArguments())
 		}},
 }
 
-// demand are the words with which a server asks for an argument that it did not get.
+// demand matches the words with which a server asks for a missing argument.
 var demand = lazyregexp.New(`(?i)\b(required?|requires|missing|must (be )?(provided?|specif(y|ied)|given|supplied|set)|provide|specify|supply|need(s|ed)?|at least one|expected|undefined)\b`)
 
-// wantsMore finds a server that refuses arguments which its own schema accepts, because one is missing that the schema does not require.
-func wantsMore(s *sight) (what string, bad bool) {
-	if s.tool == nil || s.Case.Group != probe.GroupDomain || !s.told() || s.reading.Error.Class() != candor.ClassBadRequest || !demand.MatchString(s.text()) {
+// requiresUndeclared finds a refusal of arguments that the tool's schema accepts, because an argument that the schema does not require is missing.
+func requiresUndeclared(s *caseResult) (what string, bad bool) {
+	if s.tool == nil || s.Case.Group != probe.GroupDomain || !s.reported() || s.reading.Error.Class() != candor.ClassBadRequest || !demand.MatchString(s.text()) {
 		return "", false
 	}
 	arguments := s.arguments()
@@ -63,16 +63,16 @@ func wantsMore(s *sight) (what string, bad bool) {
 	words := s.words()
 	for key := range schemaOf(s.tool).Path("properties").Members() {
 		name, _ := key.Str()
-		if _, sent := arguments.Get(name); !sent && (s.hasIssue(name) || names(words, name)) && !s.blamesFiller(words) {
-			return "refuses a call for want of an argument that its own schema does not require", true
+		if _, sent := arguments.Get(name); !sent && (s.hasIssue(name) || names(words, name)) && !s.namesOther(words) {
+			return "refuses a call because an argument is missing that its own schema does not require", true
 		}
 	}
 	return "", false
 }
 
-// refusesArguments reports a told refusal that is about the arguments: something else may have to be mended first, and be said first.
-func (s *sight) refusesArguments() bool {
-	if !s.fixable() || !s.told() || s.wentOn() || s.unheeded() {
+// refusesArguments reports whether the case was refused because of its arguments, and not for something that has to be fixed first.
+func (s *caseResult) refusesArguments() bool {
+	if !s.fixable() || !s.reported() || s.reachedUpstream() || s.ignoresWrongArgument() {
 		return false
 	}
 	switch class := s.reading.Error.Class(); class {
@@ -80,39 +80,40 @@ func (s *sight) refusesArguments() bool {
 		return false
 	case candor.ClassBadRequest:
 		return true
-	default: // without a sound call to compare with, only its words show that it is about the arguments
+	default: // without a valid call to compare with, only its text shows that it is about the arguments
 		return s.sound != nil || aboutCall.MatchString(s.text())
 	}
 }
 
-// aboutCall are words of an answer that is about the call.
+// aboutCall matches words of an answer that is about the call.
 var aboutCall = lazyregexp.New(`(?i)\b(arguments?|param(eter)?s?|inputs?|invalid|required|missing|must|validation)\b`)
 
-// unheeded reports an answer that is word for word what the tool says to sound arguments. It is not about the one argument that is wrong here:
-// another that probe made up was refused first. Without such an argument it is about the call only if it says that the call is wrong.
-func (s *sight) unheeded() bool {
+// ignoresWrongArgument reports whether the answer is the same, word for word, as the answer to valid arguments. Then it is not about the wrong argument of
+// the case: another made-up argument was refused first. In a case without a wrong argument the answer is about the call only if it is a bad
+// request.
+func (s *caseResult) ignoresWrongArgument() bool {
 	if s.sound == nil || s.text() != s.sound.text() {
 		return false
 	}
 	return s.Case.Field != "" || s.reading.Error.Class() != candor.ClassBadRequest
 }
 
-// wentOn reports a refusal that came from beyond the tool: it had asked its upstream, or had tried to.
-func (s *sight) wentOn() bool {
-	return s.Hits > 0 && !s.refusedItself() || s.told() && s.reading.Error.Class() == candor.ClassUnavailable
+// reachedUpstream reports whether the tool sent a request to its upstream, or tried to, before it failed.
+func (s *caseResult) reachedUpstream() bool {
+	return s.Hits > 0 && !s.refusedByTool() || s.reported() && s.reading.Error.Class() == candor.ClassUnavailable
 }
 
-// refusedItself reports a refusal that names what is wrong with the arguments. What the upstream got meanwhile was something else, such as a
-// count of calls.
-func (s *sight) refusedItself() bool {
-	if !s.told() || s.reading.Error.Class() != candor.ClassBadRequest {
+// refusedByTool reports whether the tool refused the arguments and names what is wrong with them. Requests to the upstream during the call
+// were about something else, such as usage statistics.
+func (s *caseResult) refusedByTool() bool {
+	if !s.reported() || s.reading.Error.Class() != candor.ClassBadRequest {
 		return false
 	}
-	return s.namedCulprits() > 0 || len(s.culprits()) == 0 && len(s.facts().issues) > 0
+	return s.namedWrongArguments() > 0 || len(s.wrongArguments()) == 0 && len(s.facts().issues) > 0
 }
 
-// culprits are the arguments that are wrong in the case.
-func (s *sight) culprits() []string {
+// wrongArguments returns the names of the arguments that are wrong in the case.
+func (s *caseResult) wrongArguments() []string {
 	if s.Case.Field != "" {
 		return []string{lastStep(s.Case.Field)}
 	}
@@ -122,11 +123,11 @@ func (s *sight) culprits() []string {
 	return nil
 }
 
-// namedCulprits counts the culprits that the answer names, in an issue or in its words.
-func (s *sight) namedCulprits() int {
+// namedWrongArguments counts the wrong arguments that the answer names, in an issue or in its text.
+func (s *caseResult) namedWrongArguments() int {
 	n := 0
 	words := s.words()
-	for _, field := range s.culprits() {
+	for _, field := range s.wrongArguments() {
 		if s.hasIssue(field) || names(words, field) || names(words, s.titleOf(field)) {
 			n++
 		}
@@ -134,8 +135,8 @@ func (s *sight) namedCulprits() int {
 	return n
 }
 
-// titleOf is what the schema calls an argument for people, "" if it has no such name.
-func (s *sight) titleOf(field string) string {
+// titleOf returns the title of an argument in the schema, "" if it has none.
+func (s *caseResult) titleOf(field string) string {
 	if s.tool == nil {
 		return ""
 	}
@@ -143,11 +144,11 @@ func (s *sight) titleOf(field string) string {
 	return title
 }
 
-// namesAnother reports that the answer is about another argument than the culprit. The values of the others are made up, and a server may
-// refuse one of them first: because the schema does, or because it names it or quotes its value.
-func (s *sight) namesAnother() bool {
+// isAboutAnother reports whether the answer is about an argument other than the wrong one. The values of the others are made up, so a server may
+// refuse one of them first.
+func (s *caseResult) isAboutAnother() bool {
 	words := s.words()
-	if s.blamesFiller(words) {
+	if s.namesOther(words) {
 		return true
 	}
 	if s.tool == nil {
@@ -160,15 +161,15 @@ func (s *sight) namesAnother() bool {
 	return slices.ContainsFunc(form.Explain(s.arguments().Raw()).Issues, func(i candor.Issue) bool { return names(words, lastName(i.Path)) })
 }
 
-// shortValue is how long a value must be to be recognised when an answer quotes it.
+// shortValue is the least length of a value that is recognised when an answer quotes it.
 const shortValue = 4
 
-// blamesFiller reports that the answer names another argument that was sent, or quotes its value.
-func (s *sight) blamesFiller(words string) bool {
-	culprits := s.culprits()
+// namesOther reports whether the answer names another argument that was sent, or quotes its value.
+func (s *caseResult) namesOther(words string) bool {
+	wrongArguments := s.wrongArguments()
 	for key, v := range s.arguments().Members() {
 		name, _ := key.Str()
-		if slices.Contains(culprits, name) {
+		if slices.Contains(wrongArguments, name) {
 			continue
 		}
 		value, _ := v.Str()
@@ -179,7 +180,7 @@ func (s *sight) blamesFiller(words string) bool {
 	return false
 }
 
-func (s *sight) hasIssue(field string) bool {
+func (s *caseResult) hasIssue(field string) bool {
 	for _, issue := range s.facts().issues {
 		if lastStep(issue.Path) == field {
 			return true
@@ -188,8 +189,8 @@ func (s *sight) hasIssue(field string) bool {
 	return false
 }
 
-// words is the answer without the echo of the tool's own name.
-func (s *sight) words() string {
+// words returns the answer without the quoted name of the tool.
+func (s *caseResult) words() string {
 	return strings.ReplaceAll(s.Response, `"`+s.Case.Tool+`"`, `""`)
 }
 
@@ -208,7 +209,7 @@ func wordIn(text, word string) bool {
 	}
 }
 
-// escapeBefore reports that what stands before is the n or t of an escape, not the end of a word.
+// escapeBefore reports whether head ends with the escape \n or \t, whose letter is not the end of a word.
 func escapeBefore(head string) bool {
 	return strings.HasSuffix(head, `\n`) || strings.HasSuffix(head, `\t`)
 }
@@ -217,12 +218,13 @@ func nameByte(b byte) bool {
 	return b == '_' || b == '-' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// lastStep is the last name of a JSON Pointer.
+// lastStep returns the last element of a JSON Pointer.
 func lastStep(path string) string {
 	return pointer.Unescape(path[strings.LastIndexByte(path, '/')+1:])
 }
 
-// lastName is the last step of a path that is no place in a list: any number in an answer might be that, and it names nothing.
+// lastName returns the last element of a path that is not an index into a list. An index names nothing, and any number in an answer could
+// match it.
 func lastName(path string) string {
 	for {
 		name := lastStep(path)
@@ -234,13 +236,14 @@ func lastName(path string) string {
 }
 
 var (
-	// vacuous are messages without any news.
-	vacuous = lazyregexp.New(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
-	// bug is one that speaks for itself. Where more than a line stands around it, somebody has said something.
+	// emptyMessage matches messages without information.
+	emptyMessage = lazyregexp.New(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
+	// bug matches a message that is nothing but the text of a programming error. A longer message has more to say.
 	bug = lazyregexp.New(`(?i)^.{0,120}(cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference).{0,60}$`)
 )
 
-func (s *sight) saysNothing() bool {
+// saysNothing reports whether the message of the failure has no information.
+func (s *caseResult) saysNothing() bool {
 	if s.violates("empty-message", "empty-content") {
 		return true
 	}
@@ -251,5 +254,5 @@ func (s *sight) saysNothing() bool {
 	if s.reading.Verdict == contract.VerdictMasked || s.payload().Present() {
 		return false
 	}
-	return ok && (vacuous.MatchString(text) || bug.MatchString(strings.TrimSpace(text)) || s.facts().hidden)
+	return ok && (emptyMessage.MatchString(text) || bug.MatchString(strings.TrimSpace(text)) || s.facts().hidden)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// The bounds of what is shown.
+// The limits of the evidence of a finding.
 const (
 	shownRequest  = 512
 	shownResponse = 1 << 10
@@ -19,60 +19,60 @@ const (
 	shownLines    = 3
 )
 
-// breach is a rule that a party breaks, and the cases that show it.
-type breach struct {
+// violation is a rule that a subject breaks, and the cases that show it.
+type violation struct {
 	rule *rule
 	hits []hit
 }
 
-// find holds the rules of a set against a party.
-func find(p *party) []breach {
-	var out []breach
-	for i := range all {
-		r := &all[i]
+// find returns the rules of the set that a subject breaks.
+func find(p *subject) []violation {
+	var out []violation
+	for i := range allRules {
+		r := &allRules[i]
 		if !slices.Contains(r.Sets, p.set) {
 			continue
 		}
 		if hits := r.look(p); len(hits) > 0 {
-			out = append(out, breach{r, hits})
+			out = append(out, violation{r, hits})
 		}
 	}
 	return out
 }
 
-func finding(r *rule, p *party, hits []hit) probe.Finding {
+func finding(r *rule, p *subject, hits []hit) probe.Finding {
 	f := probe.Finding{Rule: r.ID, Severity: r.Severity, Tool: p.name, Field: hits[0].s.Case.Field, Fix: r.Fix, Outside: r.Outside, Count: len(hits)}
 	for _, h := range hits {
 		if h.s.Case.Field != f.Field {
-			f.Field = "" // it is about more than one
+			f.Field = "" // several arguments
 		}
-		if h.unmendable || p.guesses(h.s) {
+		if h.beyondGateway || p.isSuspected(h.s) {
 			f.Outside = false
 		}
 		if len(f.Evidence) < shownCases {
 			f.Evidence = append(f.Evidence, evidence(h.s))
 		}
 	}
-	f.Message = sentence(contract.Bound(p.subject(), shownName), hits)
+	f.Message = sentence(contract.Bound(p.sentenceStart(), shownName), hits)
 	return f
 }
 
-func sentence(subject string, hits []hit) string {
-	said := subject + " " + hits[0].what
+func sentence(sentenceStart string, hits []hit) string {
+	said := sentenceStart + " " + hits[0].what
 	if len(hits) > 1 {
 		said += ", in " + strconv.Itoa(len(hits)) + " cases"
 	}
 	return said + "."
 }
 
-// guesses reports a masked failure of a party that never failed so where it had to: that it is one is a guess, and no rule for the gateway is
-// made of a guess.
-func (p *party) guesses(s *sight) bool {
-	masked := func(s *sight) bool { return s.label() == LabelMaskedText || s.label() == LabelMaskedJSON }
-	return masked(s) && !slices.ContainsFunc(p.sights, func(other *sight) bool { return other.due() && masked(other) })
+// isSuspected reports whether a masked failure is only suspected: the subject has no masked failure in a case that had to fail. The gateway gets
+// no rule for a suspicion.
+func (p *subject) isSuspected(s *caseResult) bool {
+	masked := func(s *caseResult) bool { return s.label() == LabelMaskedText || s.label() == LabelMaskedJSON }
+	return masked(s) && !slices.ContainsFunc(p.results, func(other *caseResult) bool { return other.due() && masked(other) })
 }
 
-func evidence(s *sight) probe.Evidence {
+func evidence(s *caseResult) probe.Evidence {
 	response := s.Response
 	if response == "" {
 		response = string(s.Outcome)
@@ -86,10 +86,10 @@ func evidence(s *sight) probe.Evidence {
 	if len(s.Noise) > 0 {
 		response = s.Noise[0] + "\n" + response
 	}
-	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(cut(s.Request), shownRequest), Response: contract.Bound(cut(response), shownResponse)}
+	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(clip(s.Request), shownRequest), Response: contract.Bound(clip(response), shownResponse)}
 }
 
-// lastLines is the end of what a server printed, where the reason stands why it ended.
+// lastLines returns the last lines that a server printed, which usually say why it ended.
 func lastLines(stderr string) string {
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	for len(lines) > shownLines {
@@ -98,11 +98,11 @@ func lastLines(stderr string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// cut keeps what could be shown, so that a message of megabytes is not redacted for a kilobyte.
-func cut(text string) string { return text[:min(len(text), 8*shownResponse)] }
+// clip shortens a text before it is redacted, so that megabytes are not redacted to show a kilobyte.
+func clip(text string) string { return text[:min(len(text), 8*shownResponse)] }
 
-// order sorts findings: the worst first, then by rule, tool and field.
-func order(findings []probe.Finding) {
+// sortFindings sorts findings by severity, the worst first, then by rule, tool and field.
+func sortFindings(findings []probe.Finding) {
 	slices.SortStableFunc(findings, func(a, b probe.Finding) int {
 		return cmp.Or(cmp.Compare(weight(b.Severity), weight(a.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// weight is what a rule takes off the score of a tool that breaks it, however often.
+// weight returns the points that a tool loses for breaking a rule, regardless of how often it does.
 func weight(s probe.Severity) int {
 	switch s {
 	case probe.SeverityCritical:
@@ -24,14 +24,14 @@ func weight(s probe.Severity) int {
 	}
 }
 
-// The thresholds of the grades; doc.go says them in words.
+// The thresholds of the grades; the package comment explains them.
 const (
 	manyMajor       = 4
 	severalCritical = 3
-	badShare        = 4 // one tool in so many may be bad without the server being so
+	badShare        = 4 // more than one bad tool in badShare limits the grade of the server to D
 )
 
-// tally counts the broken rules of one party.
+// tally counts the broken rules of one subject.
 type tally struct {
 	critical, major, minor int
 	dead                   bool
@@ -77,52 +77,52 @@ func (t tally) score() int {
 	return max(0, 100-t.critical*weight(probe.SeverityCritical)-t.major*weight(probe.SeverityMajor)-t.minor*weight(probe.SeverityMinor))
 }
 
-// docket is a party with its findings, ready to be graded.
-type docket struct {
-	party    *party
-	found    []breach
+// assessment is a subject with its findings, to be graded.
+type assessment struct {
+	subject  *subject
+	found    []violation
 	findings []probe.Finding // one for each of found
-	dead     bool            // nothing that was due was answered
-	unjudged bool            // nothing failed and nothing was found
+	dead     bool            // no case that needed an answer got one
+	unjudged bool            // no case failed, and there is no finding
 }
 
-func (d *docket) tally(without map[string]bool) tally {
+func (d *assessment) tally(without map[string]bool) tally {
 	t := count(d.findings, without)
 	t.dead = d.dead && !without["EC021"] && !without["EC022"]
 	return t
 }
 
-var ladder = []probe.Grade{probe.GradeF, probe.GradeD, probe.GradeC, probe.GradeB, probe.GradeA}
+var grades = []probe.Grade{probe.GradeF, probe.GradeD, probe.GradeC, probe.GradeB, probe.GradeA}
 
-// The steps of the ladder that bound a server's grade.
+// The indexes in grades that limit a server's grade.
 const (
 	stepD = 1
 	stepC = 2
 	stepB = 3
 )
 
-// together is the grade and the score of several parties, less the given rules: the mean, rounded, and then bounded, because a mean hides
-// what is bad in a few tools. It is "" if nothing could be judged.
-func together(dockets []*docket, without map[string]bool) (grade probe.Grade, score int) {
-	n, steps, limit := 0, 0, len(ladder)-1
+// overall returns the grade and the score of several subjects, without the given rules: the mean, rounded and then bounded, because a mean
+// hides a few bad tools. The grade is "" if no subject could be judged.
+func overall(assessments []*assessment, without map[string]bool) (grade probe.Grade, score int) {
+	n, steps, limit := 0, 0, len(grades)-1
 	tools, bad := 0, 0
-	for _, d := range dockets {
+	for _, d := range assessments {
 		if d.unjudged {
 			continue
 		}
 		t := d.tally(without)
-		step := slices.Index(ladder, t.grade())
+		step := slices.Index(grades, t.grade())
 		n++
 		steps += step
 		score += t.score()
-		if d.party.name != "" {
+		if d.subject.name != "" {
 			tools++
 			if step <= stepD {
 				bad++
 			}
 		}
 		switch {
-		case len(dockets) == 1: // a tool by itself has the grade that it has
+		case len(assessments) == 1: // the grade of one tool is not bounded
 		case t.critical > 0:
 			limit = min(limit, stepC)
 		case step <= stepB:
@@ -132,19 +132,19 @@ func together(dockets []*docket, without map[string]bool) (grade probe.Grade, sc
 	if n == 0 {
 		return "", 0
 	}
-	if len(dockets) > 1 && badShare*bad > tools {
+	if len(assessments) > 1 && badShare*bad > tools {
 		limit = min(limit, stepD)
 	}
-	return ladder[min(limit, (2*steps+n)/(2*n))], score / n
+	return grades[min(limit, (2*steps+n)/(2*n))], score / n
 }
 
-// maxRaise is how many things to do are listed.
+// maxRaise is the maximum number of fixes that raise lists.
 const maxRaise = 5
 
-// raise lists what to mend so that the grade rises, what brings most first, each with the grade that is reached by then.
-func raise(dockets []*docket) []string {
+// raise lists the fixes that raise the grade, the most effective first, each with the grade that is reached with it and those before it.
+func raise(assessments []*assessment) []string {
 	gain, tools, rules := map[string]int{}, map[string]int{}, []string{}
-	for _, d := range dockets {
+	for _, d := range assessments {
 		for i := range d.findings {
 			f := &d.findings[i]
 			if weight(f.Severity) == 0 {
@@ -159,26 +159,26 @@ func raise(dockets []*docket) []string {
 	}
 	slices.SortFunc(rules, func(a, b string) int { return cmp.Or(cmp.Compare(gain[b], gain[a]), cmp.Compare(a, b)) })
 	var out []string
-	mended := map[string]bool{}
+	fixed := map[string]bool{}
 	for _, id := range rules[:min(len(rules), maxRaise)] {
-		mended[id] = true
-		grade, score := together(dockets, mended)
-		out = append(out, fmt.Sprintf("%s %s: %s%s Then %s (%d).", id, titleOf(id), fixOf(id), breadth(len(dockets), tools[id]), grade, score))
+		fixed[id] = true
+		grade, score := overall(assessments, fixed)
+		out = append(out, fmt.Sprintf("%s %s: %s%s Then %s (%d).", id, titleOf(id), fixOf(id), affected(len(assessments), tools[id]), grade, score))
 	}
 	return out
 }
 
-// breadth says how many tools it is about, where there is more than one.
-func breadth(parties, tools int) string {
-	if parties < 2 {
+// affected returns a sentence with the number of tools that need a fix, "" if there is only one subject.
+func affected(subjectsOf, tools int) string {
+	if subjectsOf < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" In %d of %d.", tools, parties)
+	return fmt.Sprintf(" In %d of %d.", tools, subjectsOf)
 }
 
 func titleOf(id string) string { return byID(id).Title }
 func fixOf(id string) string   { return byID(id).Fix }
 
 func byID(id string) *rule {
-	return &all[slices.IndexFunc(all, func(r rule) bool { return r.ID == id })]
+	return &allRules[slices.IndexFunc(allRules, func(r rule) bool { return r.ID == id })]
 }

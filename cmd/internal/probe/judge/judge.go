@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// Judge holds a run against a rule set, one of [Sets]; "" is the default, agent. It is pure: the same run gives the same report. The error
-// names a set that does not exist; no run is refused, and nil is an empty one. A tool, or a server, of which nothing failed has no grade.
+// Judge checks a run against a rule set, one of [Sets]; "" is [SetAgent]. The same run gives the same report. The only error is an unknown
+// set; a nil run is an empty one. A tool or a server without a failure has no grade.
 func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	if set == "" {
 		set = SetAgent
@@ -22,16 +22,16 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	}
 	r := &probe.Report{Version: probe.ReportVersion, Begun: run.Begun, Seed: run.Seed, Rules: set, Server: run.Server, Skipped: slices.Clone(run.Skipped),
 		Incomplete: run.Incomplete, Applied: rulesOf(set), Tools: []probe.ToolReport{}, Findings: []probe.Finding{}}
-	dockets := hear(run, set)
-	for _, d := range dockets {
+	assessments := assess(run, set)
+	for _, d := range assessments {
 		row := d.row()
-		if d.party.idle {
-			r.Skipped = append(r.Skipped, probe.Skip{Tool: d.party.name, What: "what it does when its upstream fails", Reason: "it never asked the fake upstream for anything"})
+		if d.subject.idle {
+			r.Skipped = append(r.Skipped, probe.Skip{Tool: d.subject.name, What: "upstream failures", Reason: "the tool sent no request to the fake upstream"})
 		}
 		r.Cases += row.Cases
 		r.Failures += row.Failures
 		r.Masked += row.Patterns[probe.PatternB] + row.Patterns[probe.PatternMaskedJSON] + row.Patterns[probe.PatternMaskedText]
-		if d.party.name == "" {
+		if d.subject.name == "" {
 			r.Protocol = row
 			continue
 		}
@@ -40,15 +40,15 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 		}
 		r.Tools = append(r.Tools, row)
 	}
-	r.Findings = append(r.Findings, joined(dockets)...)
-	order(r.Findings)
+	r.Findings = append(r.Findings, mergeFindings(assessments)...)
+	sortFindings(r.Findings)
 	r.Coverage = coverage(run)
-	r.Dialect = mainDialect(dockets)
-	if judgeable(dockets) {
-		r.Grade, r.Score = together(dockets, nil)
-		r.Raise = raise(dockets)
+	r.Dialect = mainDialect(assessments)
+	if judgeable(assessments) {
+		r.Grade, r.Score = overall(assessments, nil)
+		r.Raise = raise(assessments)
 	} else if r.Incomplete == "" {
-		r.Incomplete = "no case of a tool failed, so there is nothing to judge"
+		r.Incomplete = "no case of a tool failed, so there is no grade"
 		if len(run.Tools) > 0 && r.Coverage.LeftOut == len(run.Tools) {
 			r.Incomplete = "no tool was called"
 		}
@@ -57,17 +57,17 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	return r, nil
 }
 
-// judgeable: a server that answers nonsense well, and whose tools were never seen to fail, has not shown how it fails. What was found wrong
-// with it is shown all the same.
-func judgeable(dockets []*docket) bool {
-	return slices.ContainsFunc(dockets, func(d *docket) bool { return !d.unjudged && (d.party.name != "" || len(dockets) == 1) })
+// judgeable reports whether the run can be graded. A server whose tools never failed has not shown how it fails; its findings are reported
+// without a grade.
+func judgeable(assessments []*assessment) bool {
+	return slices.ContainsFunc(assessments, func(d *assessment) bool { return !d.unjudged && (d.subject.name != "" || len(assessments) == 1) })
 }
 
-// hear finds what is wrong with each party.
-func hear(run *probe.Run, set string) []*docket {
-	var out []*docket
-	for _, p := range parties(run, set) {
-		d := &docket{party: p, found: find(p), dead: p.dead()}
+// assess finds the broken rules of each subject.
+func assess(run *probe.Run, set string) []*assessment {
+	var out []*assessment
+	for _, p := range subjectsOf(run, set) {
+		d := &assessment{subject: p, found: find(p), dead: p.dead()}
 		for _, f := range d.found {
 			d.findings = append(d.findings, finding(f.rule, p, f.hits))
 		}
@@ -77,10 +77,10 @@ func hear(run *probe.Run, set string) []*docket {
 	return out
 }
 
-// dead reports a party of which every answer that was due is missing.
-func (p *party) dead() bool {
+// dead reports whether no case that needed an answer got one.
+func (p *subject) dead() bool {
 	due := 0
-	for _, s := range p.sights {
+	for _, s := range p.results {
 		if s.Case.Expect == probe.ExpectSilence {
 			continue
 		}
@@ -92,7 +92,7 @@ func (p *party) dead() bool {
 	return due > 0
 }
 
-// skipped is why a tool was not called at all.
+// skipped returns why a tool was not called, "" if it was.
 func skipped(run *probe.Run, tool string) string {
 	for _, s := range run.Skipped {
 		if s.Tool == tool {
@@ -102,19 +102,19 @@ func skipped(run *probe.Run, tool string) string {
 	return ""
 }
 
-// mainDialect is the one that more than half of the told failures of tools speak, "" if there is none.
-func mainDialect(dockets []*docket) string {
-	told, speaks := 0, map[string]int{}
-	for _, d := range dockets {
-		for _, s := range d.party.sights {
-			if s.ownTongue() {
-				told++
-				speaks[s.facts().dialect]++
+// mainDialect returns the dialect of more than half of the tools' reported failures, "" if there is none.
+func mainDialect(assessments []*assessment) string {
+	total, byDialect := 0, map[string]int{}
+	for _, d := range assessments {
+		for _, s := range d.subject.results {
+			if s.isToolFailure() {
+				total++
+				byDialect[s.facts().dialect]++
 			}
 		}
 	}
-	for name, n := range speaks {
-		if 2*n > told {
+	for name, n := range byDialect {
+		if 2*n > total {
 			return name
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The labels of the corpus of recorded servers, which [Label] gives.
+// The labels of the corpus of recorded servers; see [Label].
 const (
 	LabelProtocol      = "protocol_error"
 	LabelText          = "isError_text"
@@ -30,23 +30,23 @@ const (
 	LabelNoAnswer      = "no_answer"
 )
 
-// Label returns the pattern of an observation in the words of the corpus of recorded servers, such as isError_text. t is the tool, nil
-// where the case belongs to none.
+// Label returns the label of an observation, as the corpus of recorded servers has it, such as isError_text. t is the tool of the case, nil
+// if it has none.
 func Label(o *probe.Observation, t *probe.Tool) string {
 	s := view(o, t)
 	s.idle = o.Case.Fault != "" && o.Hits == 0
 	return s.label()
 }
 
-func (s *sight) label() string {
+func (s *caseResult) label() string {
 	if s.named == "" {
 		s.named = s.findLabel()
 	}
 	return s.named
 }
 
-// findLabel asks, in this order: did an answer come, does it say that it failed, does it look as if it had, and should it have.
-func (s *sight) findLabel() string {
+// findLabel checks, in this order: is there an answer, does it report a failure, does it look like a failure, and should it have failed.
+func (s *caseResult) findLabel() string {
 	switch {
 	case s.Outcome == probe.OutcomeCrash:
 		return LabelCrash
@@ -54,11 +54,11 @@ func (s *sight) findLabel() string {
 		return LabelSlow
 	case s.Outcome == probe.OutcomeHang:
 		return LabelHang
-	case !s.answered(), s.bare(), s.unreadable():
+	case !s.answered(), s.isBareHTTP(), s.unreadable():
 		return LabelNoAnswer
 	case s.message.Error().Present():
 		return LabelProtocol
-	case s.flagged():
+	case s.isFlagged():
 		return s.flaggedLabel()
 	case s.Case.Name == probe.CaseToolsListBadCursor:
 		return LabelCursorIgnored
@@ -67,22 +67,21 @@ func (s *sight) findLabel() string {
 	}
 }
 
-// answered reports that there is one message with something in it. The parts of a batch answer no case, and a result that is null is
-// dropped by clients as if nothing had come.
-func (s *sight) answered() bool {
+// answered reports whether the answer is one message with content. A batch answers no case, and clients drop a null result.
+func (s *caseResult) answered() bool {
 	return s.Outcome == probe.OutcomeAnswered && s.Response != "" && s.message.Value().Type() != wire.TypeArray &&
 		!s.message.Result().IsNull()
 }
 
-// bare reports an error over HTTP that is no message, such as a page, or what somebody in front of the server says. It is no answer to the
-// call, and no success either.
-func (s *sight) bare() bool {
+// isBareHTTP reports whether the answer is an HTTP error without a JSON-RPC message, such as a page of a proxy. It is neither an answer to the call
+// nor a success.
+func (s *caseResult) isBareHTTP() bool {
 	return s.Status >= http.StatusBadRequest && s.Response != "" && s.Size == 0 && !s.message.Value().Path("jsonrpc").Present()
 }
 
-// unreadable reports what is neither an error nor a result. A result that a recorder cut, and said so, was one: whatever marks a failure comes
-// first.
-func (s *sight) unreadable() bool {
+// unreadable reports whether the answer is neither an error nor a result. A result that the recorder truncated and marked counts as one:
+// the members that mark a failure come first.
+func (s *caseResult) unreadable() bool {
 	if s.message.Error().Present() || s.message.Result().Present() {
 		return false
 	}
@@ -91,13 +90,13 @@ func (s *sight) unreadable() bool {
 
 var recorderCut = lazyregexp.New(`(?s)^\{.{0,80}"result":.*…\[\+\d+ chars\]$`)
 
-func (s *sight) flagged() bool { return s.reading.Verdict == contract.VerdictTool }
+func (s *caseResult) isFlagged() bool { return s.reading.Verdict == contract.VerdictTool }
 
-// flaggedLabel says where a program would find the facts: a structured envelope, JSON in a text, or nowhere.
-func (s *sight) flaggedLabel() string {
+// flaggedLabel returns the label of an isError result, by where a program can read the error: a structured envelope, JSON in a text, or nowhere.
+func (s *caseResult) flaggedLabel() string {
 	structured, _ := s.message.ResultMember("structuredContent")
 	switch {
-	case structured.Type() == wire.TypeObject && tellsOfFailure(structured):
+	case structured.Type() == wire.TypeObject && hasErrorMember(structured):
 		return LabelStructured
 	case s.payload().Present():
 		return LabelJSON
@@ -106,11 +105,11 @@ func (s *sight) flaggedLabel() string {
 	}
 }
 
-func (s *sight) successLabel() string {
+func (s *caseResult) successLabel() string {
 	switch {
 	case s.isReport():
 		return LabelReport
-	case s.passedOn():
+	case s.passesGarbage():
 		return LabelGarbage
 	case s.masked() && s.inJSON():
 		return LabelMaskedJSON
@@ -125,19 +124,19 @@ func (s *sight) successLabel() string {
 	}
 }
 
-// masked reports a failure that looks like a success. A tool that was asked for an error has done what it was asked for.
-func (s *sight) masked() bool {
+// masked reports whether the answer is a failure that looks like a success. A tool that was asked to return an error has not failed.
+func (s *caseResult) masked() bool {
 	if s.asksForError() {
 		return false
 	}
-	return s.reading.Verdict == contract.VerdictMasked || s.Case.Group != probe.GroupDomain && s.admits()
+	return s.reading.Verdict == contract.VerdictMasked || s.Case.Group != probe.GroupDomain && s.mentionsFailure()
 }
 
-// anError are the words by which a caller chooses an error, as one of several sample answers.
+// anError matches an argument value that asks for an error, as one of several sample answers.
 var anError = lazyregexp.New(`(?i)^(an? )?(sample|test|simulated?)?[_ -]?(error|err|failure|fail|failed|exception|crash)$`)
 
-// asksForError reports a call in which an argument chooses an error: one of the values that the schema lists says so.
-func (s *sight) asksForError() bool {
+// asksForError reports whether an argument of the call asks for an error, with a value that the schema lists.
+func (s *caseResult) asksForError() bool {
 	if s.tool == nil || s.Case.Expect == probe.ExpectRefusal || s.Case.Fault != "" {
 		return false
 	}
@@ -157,17 +156,17 @@ func (s *sight) asksForError() bool {
 	return false
 }
 
-// inJSON reports a masked failure that a program could find: in the JSON of the first text, or in members of the result.
-func (s *sight) inJSON() bool {
+// inJSON reports whether a program can read the masked failure: it is in the JSON of the first text, or in members of the result.
+func (s *caseResult) inJSON() bool {
 	return s.payload().Present() || s.reading.Rule == contract.RuleLegacyResult
 }
 
-// page is an HTML page in an answer, as JSON writers spell it.
+// page matches an HTML page in an answer, with or without JSON escapes.
 var page = lazyregexp.New(`(?s)(<|\\u003c)html.*(<|\\u003c)/html(>|\\u003e)`)
 
-// passedOn reports that the upstream said 200 with what is no answer, and the tool took it for one. Where nothing but the page itself reads as a
-// failure, the tool has not noticed one.
-func (s *sight) passedOn() bool {
+// passesGarbage reports whether the upstream answered 200 with garbage and the tool passed it on as a result. If only the page itself reads like a
+// failure, the tool has not noticed it.
+func (s *caseResult) passesGarbage() bool {
 	if s.idle || s.Case.Name != probe.CaseUpstreamHTML && s.Case.Name != probe.CaseUpstreamNoise {
 		return false
 	}
@@ -179,8 +178,8 @@ func (s *sight) passedOn() bool {
 	return without.Response != s.Response && !view(&without, s.tool).masked()
 }
 
-// closed reports a tool whose schema allows no member that it does not name.
-func (s *sight) closed() bool {
+// closed reports whether the tool's schema forbids additional properties.
+func (s *caseResult) closed() bool {
 	if s.tool == nil {
 		return false
 	}
@@ -188,18 +187,18 @@ func (s *sight) closed() bool {
 	return isBool && !more
 }
 
-// mayBeSlow reports a call that is allowed to last: the tool says that it takes long, or that it waits, and nothing in the call was for it to refuse.
-func (s *sight) mayBeSlow() bool {
+// mayBeSlow reports whether the call may take long: the tool is described as slow or waiting, and the call did not have to be refused.
+func (s *caseResult) mayBeSlow() bool {
 	return s.tool != nil && s.Case.Expect != probe.ExpectRefusal &&
 		(says(s.tool.Name+" "+s.tool.Description, "long running", "sleep", "delay") || says(" "+s.tool.Name+" ", " wait ", " poll "))
 }
 
-// isReport reports a tool whose job it is to tell how things stand, so that bad news is its result.
-func (s *sight) isReport() bool {
+// isReport reports whether the tool reports a status, so that a failure of its upstream is a valid result.
+func (s *caseResult) isReport() bool {
 	return s.tool != nil && s.Case.Group == probe.GroupUpstream && len(required(s.tool)) == 0 && says(s.tool.Name, "status", "health", "current time")
 }
 
-// says reports whether a text has one of the phrases, whatever joins their words.
+// says reports whether a text has one of the phrases, with spaces, hyphens, dots or underscores between the words.
 func says(text string, phrases ...string) bool {
 	words := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' {

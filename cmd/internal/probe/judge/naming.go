@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// names reports whether a text names an argument: as it is spelt, or in plain words, as "the start date" or "date of the start" names startDate.
+// names reports whether a text names an argument, as it is spelt or in plain words: "the start date" and "date of the start" name startDate.
 func names(text, field string) bool {
 	if wordIn(text, field) {
 		return true
@@ -29,11 +29,11 @@ func names(text, field string) bool {
 }
 
 const (
-	shortWord    = 2 // letters; id and ids, or as and a, are too short to be told apart by an s
-	wordsBetween = 2 // that may stand between the words of a name, as in "date of the start"
+	shortWord    = 2 // letters; shorter words are not matched with and without a plural s
+	wordsBetween = 2 // other words allowed between the words of a name, as in "date of the start"
 )
 
-// escapes are those of JSON, whose letters would stick to the word behind them.
+// escapes replaces JSON escapes, whose letters would join the next word.
 var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, " ")
 
 func allWithin(said, parts []string) bool {
@@ -47,13 +47,13 @@ func allWithin(said, parts []string) bool {
 
 var (
 	acronymEnd = lazyregexp.New(`([A-Z])([A-Z][a-z])`)
-	hump       = lazyregexp.New(`([a-z0-9])([A-Z])`)
+	caseChange = lazyregexp.New(`([a-z0-9])([A-Z])`)
 	notWord    = lazyregexp.New(`[^\p{L}\p{N}]+`)
 )
 
-// nameWords cuts a name or a text into words in lower case: startDate, start_date and "Start date" are start and date.
+// nameWords splits a name or a text into lower-case words: startDate, start_date and "Start date" are start and date.
 func nameWords(text string) []string {
 	text = acronymEnd.ReplaceAllString(text, "${1} ${2}")
-	text = hump.ReplaceAllString(text, "${1} ${2}")
+	text = caseChange.ReplaceAllString(text, "${1} ${2}")
 	return strings.Fields(strings.ToLower(notWord.ReplaceAllString(text, " ")))
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// pattern is the way in which the case failed; ok is false if it did not. What is only about staying alive fails by no answer and by nothing
-// else: how two requests under one id are answered depends on which is the quicker.
-func (s *sight) pattern() (p probe.Pattern, ok bool) {
+// pattern returns how the case failed; ok is false if it did not. A liveness case fails only if it is not answered: the answers to two
+// requests with the same id, for example, depend on timing.
+func (s *caseResult) pattern() (p probe.Pattern, ok bool) {
 	if s.Case.Group == probe.GroupLiveness && s.answered() {
 		return "", false
 	}
@@ -31,7 +31,7 @@ func (s *sight) pattern() (p probe.Pattern, ok bool) {
 	}
 }
 
-func (s *sight) flaggedPattern() probe.Pattern {
+func (s *caseResult) flaggedPattern() probe.Pattern {
 	structured, _ := s.message.ResultMember("structuredContent")
 	switch {
 	case saysNotOK(s.payload()) || saysNotOK(structured):
@@ -45,7 +45,7 @@ func (s *sight) flaggedPattern() probe.Pattern {
 	}
 }
 
-func (s *sight) maskedPattern() probe.Pattern {
+func (s *caseResult) maskedPattern() probe.Pattern {
 	structured, _ := s.message.ResultMember("structuredContent")
 	for _, v := range []wire.Value{s.payload(), structured} {
 		if saysNotOK(v) || saysNotOK(v.Path("data")) {
@@ -58,22 +58,22 @@ func (s *sight) maskedPattern() probe.Pattern {
 	return probe.PatternMaskedText
 }
 
-// saysNotOK reports {ok:false, error:{code…}}.
+// saysNotOK reports whether v has the form {ok:false, error:{code…}}.
 func saysNotOK(v wire.Value) bool {
 	ok, is := v.Path("ok").Bool()
 	return is && !ok && v.Path("error", "code").Present()
 }
 
-// told reports a failure that was told, be it in disguise: there is something to read.
-func (s *sight) told() bool { return s.failed() && !s.untold() }
+// reported reports whether the case failed and the answer reports the failure, as an error or masked as a success.
+func (s *caseResult) reported() bool { return s.failed() && !s.unreported() }
 
-// untold reports a failure of which nothing is said.
-func (s *sight) untold() bool {
+// unreported reports whether the case failed and the answer does not report it.
+func (s *caseResult) unreported() bool {
 	p, _ := s.pattern()
 	return p == probe.PatternSilent || p == probe.PatternGarbage || p == probe.PatternNoAnswer
 }
 
-func (s *sight) failed() bool {
+func (s *caseResult) failed() bool {
 	_, ok := s.pattern()
 	return ok
 }

@@ -1,54 +1,94 @@
 package judge
 
 import (
+	"strconv"
+
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// retryRules: whoever fails for now says so, and until when.
+// retryRules check the retry advice of failures.
 var retryRules = []rule{
-	{Rule: probe.Rule{ID: "EC012", Title: "No word on trying again", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
-		Reason: "An agent gives up what would work in a minute, or hammers what asked for rest.",
+	{Rule: probe.Rule{ID: "EC012", Title: "No retry advice", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
+		Reason: "An agent gives up a call that would work in a minute, or repeats a call that is rate limited.",
 		Clause: "RFC 9110, 10.2.3; evidence: 38 of 4,785 recorded failures carry any advice",
-		Fix:    "Say in a member whether the call may be sent again, and after how long."},
-		each: func(s *sight) (string, bool) {
-			return "does not say whether to try again after " + s.Case.Name, s.passing() && !s.facts().retry
+		Fix:    "Add a member that says whether the call may be retried, and after how long."},
+		each: func(s *caseResult) (string, bool) {
+			return "does not say whether to retry after " + s.Case.Name, s.isTemporary() && !s.facts().retry
 		}},
-	{Rule: probe.Rule{ID: "EC013", Title: "Delay lost", Severity: probe.SeverityMinor, Sets: agentSets,
-		Reason: "The upstream said how long to wait; clients of MCP see no headers, so what is not in the body is gone.",
+	{Rule: probe.Rule{ID: "EC013", Title: "Retry delay not passed on", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "The upstream said how long to wait, but MCP clients do not see its headers.",
 		Clause: "RFC 9110, 10.2.3, Retry-After; firezone #15066: put the delay into the body",
 		Fix:    "Copy Retry-After into the error, in milliseconds."},
-		each: func(s *sight) (string, bool) {
-			// Where nothing at all is said about trying again, the rule before this one is broken, and the delay is the least of it.
+		each: func(s *caseResult) (string, bool) {
+			// A failure without any retry advice breaks EC012 instead.
 			sent := s.Case.Name == probe.CaseUpstream429 && s.Hits > 0 && s.facts().retry || s.RetryAfter != ""
-			return "does not pass on how long to wait", sent && s.told() && !s.facts().delay
+			return "does not pass on how long to wait", sent && s.reported() && !s.facts().delay
 		}},
-	{Rule: probe.Rule{ID: "EC025", Title: "May be retried, though it may have run", Severity: probe.SeverityMinor, Sets: agentSets,
-		Reason: "The call may have had its effect before it failed; a second one has it twice (two mails, two payments).",
+	{Rule: probe.Rule{ID: "EC025", Title: "Unsafe retry advice", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "The call may have taken effect before it failed; a retry repeats the effect (two mails, two payments).",
 		Clause: "MCP 2025-11-25, schema, ToolAnnotations: idempotentHint is false by default, and means something only if the tool is not read-only",
-		Fix:    "Declare readOnlyHint or idempotentHint, or do not call the failure retryable."},
-		each: func(s *sight) (string, bool) {
-			return "calls a failure retryable that may have had its effect", s.doubtful() && s.told() && s.facts().again
+		Fix:    "Declare readOnlyHint or idempotentHint, or mark the failure as not retryable."},
+		each: func(s *caseResult) (string, bool) {
+			return "marks a failure as retryable although the call may have taken effect", s.mayHaveRun() && s.reported() && s.facts().again
 		}},
 }
 
-// adviceOnRetry is a word on trying again that gives no delay: it is less than a member, and more than none.
+// adviceOnRetry matches retry advice in prose, without a delay.
 var adviceOnRetry = lazyregexp.New(`(?i)\b((re)?try(ing)?|wait)\b[^.\n]{0,40}\b(again|later|shortly|soon|a (moment|while|few)|before)\b|\b(do not|don't|please|may|can) (be )?retr(y|ied)\b`)
 
-// passing reports a told failure that will pass by itself.
-func (s *sight) passing() bool {
+// isTemporary reports whether the case is a reported failure that is temporary.
+func (s *caseResult) isTemporary() bool {
 	switch s.Case.Name {
 	case probe.CaseUpstream429, probe.CaseUpstream503, probe.CaseUpstreamSlow:
-		return s.told()
+		return s.reported()
 	default:
 		return false
 	}
 }
 
-// doubtful reports a fault after which nobody knows whether a tool that changes things has changed them.
-func (s *sight) doubtful() bool {
+// mayHaveRun reports whether the call may have taken effect before it failed: the tool is neither read-only nor idempotent.
+func (s *caseResult) mayHaveRun() bool {
 	if s.tool == nil || s.tool.IsReadOnly() || s.tool.Annotations.Idempotent != nil && *s.tool.Annotations.Idempotent {
 		return false
 	}
 	return s.Case.Name == probe.CaseUpstream500 || s.Case.Name == probe.CaseUpstreamSlow
+}
+
+// upstreamRules check how a server uses the service behind it.
+var upstreamRules = []rule{
+	{Rule: probe.Rule{ID: "EC037", Title: "Hidden upstream retries", Severity: probe.SeverityMinor, Sets: agentSets,
+		Reason: "The agent retries as well, so attempts multiply, rate limits are reached sooner, and a change may be made twice.",
+		Clause: "Evidence: recorded servers sent up to six requests for one call; PostHog #62861 slept an hour",
+		Fix:    "Leave retries to the caller, or say in the error how often the request was tried."},
+		across: retriesUnseen, compares: true},
+}
+
+// retriesUnseen compares the number of requests for temporary faults with that for permanent ones, because some calls need several requests.
+// It finds nothing if no permanent fault was tried.
+func retriesUnseen(p *subject) []hit {
+	needed := 0
+	for _, s := range p.results {
+		switch s.Case.Name {
+		case probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404:
+			needed = max(needed, s.Hits)
+		}
+	}
+	var out []hit
+	for _, s := range p.results {
+		if needed > 0 && s.isRetriable() && s.Hits > needed {
+			out = append(out, hit{s: s, what: "sent its upstream " + strconv.Itoa(s.Hits) + " requests for one call during " + s.Case.Name})
+		}
+	}
+	return out
+}
+
+// isRetriable reports whether the fault is temporary, so that a server may retry.
+func (s *caseResult) isRetriable() bool {
+	switch s.Case.Name {
+	case probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503, probe.CaseUpstreamSlow:
+		return true
+	default:
+		return false
+	}
 }

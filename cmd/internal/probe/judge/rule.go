@@ -6,34 +6,34 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// rule is a rule with what finds it. One of each and across is set: each looks at one case, across at all cases of a tool.
+// rule is a rule with its check. One of each and across is set: each checks one case, across checks all cases of a subject.
 type rule struct {
 	probe.Rule
 
-	each   func(s *sight) (what string, bad bool)
-	across func(p *party) []hit
-	// compares says that the cases break the rule only together: what they have in common with those of another tool is no cause.
+	each   func(s *caseResult) (what string, bad bool)
+	across func(p *subject) []hit
+	// compares is set if cases break the rule only together. Such a rule is not shared between tools; see [mergeFindings].
 	compares bool
 }
 
-// hit is a case that shows something wrong.
+// hit is a case that breaks a rule.
 type hit struct {
-	s    *sight
-	what string // completes a sentence that begins with the tool's name
-	// unmendable says that here the gateway cannot help, though the rule is of those that it can mend.
-	unmendable bool
+	s    *caseResult
+	what string // the rest of a sentence that begins with the tool's name
+	// unmendable is set if the gateway cannot fix this case, although it can fix others that break the rule.
+	beyondGateway bool
 }
 
-// all are the rules in the order of their ids. Ids are never given twice: baselines and mutes refer to them.
-var all = slices.Concat(truthRules, protocolRules, codeRules, retryRules, fieldRules, hygieneRules, lifeRules, misuseRules, upstreamRules, dialectRules, driftRules)
+// allRules has every rule. An id is never reused, because baselines and mutes refer to it.
+var allRules = slices.Concat(maskingRules, protocolRules, codeRules, retryRules, fieldRules, hygieneRules, livenessRules, misuseRules, upstreamRules, dialectRules, driftRules)
 
-// Rules returns all rules, by id. The caller owns the slice and everything in it.
+// Rules returns all rules, sorted by id. The caller owns the slice and its elements.
 func Rules() []probe.Rule { return rulesOf("") }
 
-// rulesOf are the rules of a set, all for "".
+// rulesOf returns the rules of a set, all rules for "".
 func rulesOf(set string) []probe.Rule {
 	var out []probe.Rule
-	for _, r := range all {
+	for _, r := range allRules {
 		if set == "" || slices.Contains(r.Sets, set) {
 			own := r.Rule
 			own.Sets = slices.Clone(r.Sets)
@@ -44,14 +44,14 @@ func rulesOf(set string) []probe.Rule {
 	return out
 }
 
-// look returns the cases of a party that break the rule.
-func (r *rule) look(p *party) []hit {
+// look returns the cases of a subject that break the rule.
+func (r *rule) look(p *subject) []hit {
 	if r.across != nil {
 		return r.across(p)
 	}
 	var out []hit
 	if r.each != nil {
-		for _, s := range p.sights {
+		for _, s := range p.results {
 			if what, bad := r.each(s); bad {
 				out = append(out, hit{s: s, what: what})
 			}
@@ -59,3 +59,30 @@ func (r *rule) look(p *party) []hit {
 	}
 	return out
 }
+
+// The rule sets.
+const (
+	SetSpec     = "spec"     // only the MCP specification
+	SetAgent    = "agent"    // what an agent needs to continue after a failure; the default
+	SetKaiza    = "kaiza"    // agent, and every tool failure is in the dialect system-error
+	SetWorkrail = "workrail" // agent, and tool-error
+	SetRPC      = "rpc"      // agent, and rpc
+	SetDual     = "dual"     // agent, and dual or dual-unified
+	SetCandor   = "candor"   // agent, and the canonical error is attached to every failure
+)
+
+// Sets returns the names of the rule sets. The caller owns the slice.
+func Sets() []string {
+	return []string{SetSpec, SetAgent, SetKaiza, SetWorkrail, SetRPC, SetDual, SetCandor}
+}
+
+func known(set string) bool { return slices.Contains(Sets(), set) }
+
+var (
+	everySet   = Sets()
+	agentSets  = Sets()[1:]
+	dialectSet = []string{SetKaiza, SetWorkrail, SetRPC, SetDual}
+	candorSet  = []string{SetCandor}
+	// notRPC is without rpc: a server with the numeric taxonomy sends every failure as a JSON-RPC error.
+	notRPC = []string{SetSpec, SetAgent, SetKaiza, SetWorkrail, SetDual, SetCandor}
+)

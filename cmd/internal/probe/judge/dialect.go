@@ -9,58 +9,58 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tongue is the dialect that a rule set asks for.
-type tongue struct {
-	names  []string // of the dialects that will do
+// dialectSpec is the dialect that a rule set requires.
+type dialectSpec struct {
+	names  []string // accepted dialects
 	domain string   // of its codes
-	code   [][]any  // where its code may stand in the envelope
+	code   [][]any  // paths of its code in the envelope
 }
 
-var tongues = map[string]tongue{
+var dialectSpecs = map[string]dialectSpec{
 	SetKaiza:    {[]string{"system-error"}, "kaiza", [][]any{{"error_code"}}},
 	SetWorkrail: {[]string{"tool-error"}, "workrail", [][]any{{"code"}}},
 	SetDual:     {[]string{"dual", "dual-unified"}, "dual", [][]any{{"error", "code"}, {"data", "error", "code"}}},
 	SetRPC:      {[]string{"rpc"}, "", [][]any{{"data", "symbol"}}},
 }
 
-// dialectRules: a server that promises a dialect keeps to it.
+// dialectRules check that failures are in the dialect of the rule set.
 var dialectRules = []rule{
 	{Rule: probe.Rule{ID: "EC040", Title: "Failure in another dialect", Severity: probe.SeverityMajor, Sets: dialectSet, Outside: true,
 		Reason: "A client that reads this dialect cannot read the failure.",
 		Clause: "The contract that the rule set is named after",
-		Fix:    "Write every failure of a tool in the dialect."},
-		each: func(s *sight) (string, bool) {
-			return "fails in another dialect than was promised", s.ownTongue() && !s.speaks()
+		Fix:    "Write every tool failure in the dialect."},
+		each: func(s *caseResult) (string, bool) {
+			return "fails in another dialect than the rule set requires", s.isToolFailure() && !s.usesDialect()
 		}},
-	{Rule: probe.Rule{ID: "EC041", Title: "Envelope is not as the dialect wants it", Severity: probe.SeverityMajor, Sets: dialectSet,
-		Reason: "A strict reader refuses it: a member is missing, of another type, or out of order.",
+	{Rule: probe.Rule{ID: "EC041", Title: "Envelope does not conform to the dialect", Severity: probe.SeverityMajor, Sets: dialectSet,
+		Reason: "A strict reader rejects it: a member is missing, has another type, or is out of order.",
 		Clause: "The contract that the rule set is named after; for kaiza, eleven members in a fixed order, null where nothing is known",
-		Fix:    "Write all members of the dialect, in its order."},
-		each: func(s *sight) (string, bool) {
-			return "writes an envelope that its dialect does not allow", s.ownTongue() && s.speaks() && s.registered() && !s.wellFormed()
+		Fix:    "Write all members of the dialect in its order."},
+		each: func(s *caseResult) (string, bool) {
+			return "writes an envelope that does not conform to its dialect", s.isToolFailure() && s.usesDialect() && s.registered() && !s.wellFormed()
 		}},
-	{Rule: probe.Rule{ID: "EC042", Title: "Code is not registered", Severity: probe.SeverityMajor, Sets: dialectSet,
-		Reason: "Nobody can look up what it means.",
+	{Rule: probe.Rule{ID: "EC042", Title: "Unregistered code", Severity: probe.SeverityMajor, Sets: dialectSet,
+		Reason: "The code is not in the catalogue, so its meaning cannot be looked up.",
 		Clause: "The catalogue of codes of the contract that the rule set is named after",
 		Fix:    "Use a registered code, or register this one."},
-		each: func(s *sight) (string, bool) {
-			return "fails with a code that is not registered", s.ownTongue() && s.speaks() && !s.registered()
+		each: func(s *caseResult) (string, bool) {
+			return "fails with an unregistered code", s.isToolFailure() && s.usesDialect() && !s.registered()
 		}},
 	{Rule: probe.Rule{ID: "EC043", Title: "Canonical error missing", Severity: probe.SeverityMajor, Sets: candorSet, Outside: true,
 		Reason: "A client that reads the canonical error finds none.",
 		Clause: "Candor error contract: _meta[\"dev.candor/error\"] of a result, data[\"dev.candor/error\"] of a JSON-RPC error",
 		Fix:    "Attach the canonical error to every failure."},
-		each: func(s *sight) (string, bool) {
+		each: func(s *caseResult) (string, bool) {
 			_, attached := dialect.Embedded(s.message.Value())
-			// Data that are exactly a uri are how clients know that a resource does not exist: nothing may stand beside it.
+			// data that is exactly {"uri": …} tells clients that a resource does not exist; nothing may be added to it.
 			data := s.message.Error().Path("data")
-			return "fails without the canonical error", s.told() && !attached && (!data.Path("uri").Present() || data.Len() != 1)
+			return "fails without the canonical error", s.reported() && !attached && (!data.Path("uri").Present() || data.Len() != 1)
 		}},
 	{Rule: probe.Rule{ID: "EC044", Title: "Canonical error cannot be read", Severity: probe.SeverityMajor, Sets: agentSets,
-		Reason: "It is there, and no reader of the contract accepts it.",
+		Reason: "It is attached, but readers of the contract reject it.",
 		Clause: "Candor error contract: the code is registered, class, domain and number are the catalogue's, retry is of the closed set",
 		Fix:    "Write it with a library of the contract, and check it against spec/."},
-		each: func(s *sight) (string, bool) {
+		each: func(s *caseResult) (string, bool) {
 			own, attached := dialect.Embedded(s.message.Value())
 			if !attached {
 				return "", false
@@ -69,21 +69,23 @@ var dialectRules = []rule{
 		}},
 }
 
-// driftRules are found by comparing two reports, which needs more than a run.
+// driftRules have no check here: they are found by comparing two reports.
 var driftRules = []rule{
 	{Rule: probe.Rule{ID: "EC030", Title: "Worse than the baseline", Severity: probe.SeverityMajor, Sets: agentSets,
-		Reason: "Clients have come to rely on how the server failed.",
+		Reason: "Clients rely on how the server failed before.",
 		Clause: "Evidence: the report that was given as the baseline",
-		Fix:    "Restore the former behaviour, or accept the new one as the baseline."}},
+		Fix:    "Restore the previous behaviour, or use the new report as the baseline."}},
 }
 
-// ownTongue reports a told failure of a tool: the dialects say nothing about the protocol's own errors.
-func (s *sight) ownTongue() bool { return s.Case.Tool != "" && s.told() }
+// isToolFailure reports whether the case is a reported failure of a tool. Dialects do not cover errors of the protocol.
+func (s *caseResult) isToolFailure() bool { return s.Case.Tool != "" && s.reported() }
 
-func (s *sight) speaks() bool { return slices.Contains(tongues[s.set].names, s.facts().dialect) }
+func (s *caseResult) usesDialect() bool {
+	return slices.Contains(dialectSpecs[s.set].names, s.facts().dialect)
+}
 
-// envelope is where the dialects write: the first text, structuredContent, or the JSON-RPC error.
-func (s *sight) envelope() wire.Value {
+// envelope returns the value that holds the dialect: the JSON-RPC error, the first text, or structuredContent.
+func (s *caseResult) envelope() wire.Value {
 	if e := s.message.Error(); e.Present() {
 		return e
 	}
@@ -94,8 +96,8 @@ func (s *sight) envelope() wire.Value {
 	return structured
 }
 
-func (s *sight) registered() bool {
-	want := tongues[s.set]
+func (s *caseResult) registered() bool {
+	want := dialectSpecs[s.set]
 	for _, path := range want.code {
 		if symbol, ok := s.envelope().Path(path...).Str(); ok {
 			_, known := candor.LookupSymbol(symbol, want.domain)
@@ -106,13 +108,13 @@ func (s *sight) registered() bool {
 		_, known := candor.LookupNumber(int(number))
 		return known
 	}
-	return true // no code at all is a matter of form
+	return true // a missing code is covered by wellFormed
 }
 
-// eleven are the members of the kaiza envelope, in their order.
-var eleven = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp"}
+// kaizaMembers lists the members of the kaiza envelope in order.
+var kaizaMembers = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp"}
 
-func (s *sight) wellFormed() bool {
+func (s *caseResult) wellFormed() bool {
 	d, err := dialect.Lookup(s.facts().dialect)
 	if err != nil {
 		return false
@@ -123,7 +125,7 @@ func (s *sight) wellFormed() bool {
 	envelope := s.envelope()
 	switch s.set {
 	case SetKaiza:
-		return inOrder(envelope, eleven)
+		return inOrder(envelope, kaizaMembers)
 	case SetWorkrail:
 		return envelope.Path("message").Type() == wire.TypeString && envelope.Path("retry", "kind").Type() == wire.TypeString
 	case SetRPC:
@@ -136,7 +138,7 @@ func (s *sight) wellFormed() bool {
 	}
 }
 
-// inOrder: a member may follow, for a stack.
+// inOrder reports whether v begins with the named members in order. Others, such as a stack, may follow.
 func inOrder(v wire.Value, names []string) bool {
 	i := 0
 	for name := range v.Members() {

@@ -11,44 +11,44 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// shared is a rule that several tools break for one cause: they fail in the same words, as all tools of a server do whose browser is not
-// installed.
+// shared is a rule that several tools break for the same reason: they fail with the same text, as when the browser that all tools of a
+// server need is not installed.
 type shared struct {
-	rule    *rule
-	dockets []*docket
-	hits    []hit // of all of them
+	rule        *rule
+	assessments []*assessment
+	hits        []hit // of all tools
 }
 
-// joined returns the findings of all parties. Tools that break a rule for one cause have one finding together, so that every tool has a rule in
-// one finding at most. Grades do not depend on it.
-func joined(dockets []*docket) []probe.Finding {
+// mergeFindings returns the findings of all subjects. Tools that break a rule for the same reason share one finding, so a tool appears in at most
+// one finding per rule. Grades do not depend on it.
+func mergeFindings(assessments []*assessment) []probe.Finding {
 	var out []probe.Finding
-	for i := range all {
-		for _, s := range groupsOf(&all[i], dockets) {
-			if len(s.dockets) > 1 {
+	for i := range allRules {
+		for _, s := range groupsOf(&allRules[i], assessments) {
+			if len(s.assessments) > 1 {
 				out = append(out, s.finding())
 			} else {
-				out = append(out, finding(s.rule, s.dockets[0].party, s.hits))
+				out = append(out, finding(s.rule, s.assessments[0].subject, s.hits))
 			}
 		}
 	}
 	return out
 }
 
-// groupsOf groups the parties that break a rule. Two are in one group if a failure of the one and a failure of the other have the same words.
-func groupsOf(r *rule, dockets []*docket) []*shared {
+// groupsOf groups the subjects that break a rule. Two are in one group if a failure of one has the same text as a failure of the other.
+func groupsOf(r *rule, assessments []*assessment) []*shared {
 	var groups []*shared
 	byWords := map[string]*shared{}
-	for _, d := range dockets {
-		at := slices.IndexFunc(d.found, func(b breach) bool { return b.rule == r })
+	for _, d := range assessments {
+		at := slices.IndexFunc(d.found, func(b violation) bool { return b.rule == r })
 		if at < 0 {
 			continue
 		}
-		own := &shared{rule: r, dockets: []*docket{d}}
+		own := &shared{rule: r, assessments: []*assessment{d}}
 		groups = append(groups, own)
 		for _, words := range d.words(r, d.found[at].hits) {
 			if other := byWords[words]; other != nil && other != own {
-				other.dockets = append(other.dockets, own.dockets...)
+				other.assessments = append(other.assessments, own.assessments...)
 				groups = slices.DeleteFunc(groups, func(g *shared) bool { return g == own })
 				for known, g := range byWords {
 					if g == own {
@@ -61,22 +61,22 @@ func groupsOf(r *rule, dockets []*docket) []*shared {
 		}
 	}
 	for _, g := range groups {
-		slices.SortFunc(g.dockets, func(a, b *docket) int { return compareText(a.party.name, b.party.name) })
-		for _, d := range g.dockets {
-			g.hits = append(g.hits, d.found[slices.IndexFunc(d.found, func(b breach) bool { return b.rule == r })].hits...)
+		slices.SortFunc(g.assessments, func(a, b *assessment) int { return compareText(a.subject.name, b.subject.name) })
+		for _, d := range g.assessments {
+			g.hits = append(g.hits, d.found[slices.IndexFunc(d.found, func(b violation) bool { return b.rule == r })].hits...)
 		}
 	}
 	return groups
 }
 
-// words are what the cases that break a rule may have in common with cases of other tools. There are none of the server as a whole, and none
-// where nothing was said.
-func (d *docket) words(r *rule, hits []hit) (out []string) {
-	if r.compares || d.party.name == "" {
+// words returns the texts by which the cases that break a rule are compared with cases of other tools. Cases of the server as a whole and
+// cases without a reported failure have none.
+func (d *assessment) words(r *rule, hits []hit) (out []string) {
+	if r.compares || d.subject.name == "" {
 		return nil
 	}
 	for _, h := range hits {
-		if h.s.told() {
+		if h.s.reported() {
 			out = append(out, h.s.commonWords()...)
 		}
 	}
@@ -88,9 +88,9 @@ var (
 	spaces  = lazyregexp.New(`\s+`)
 )
 
-// commonWords are the words of a failure without what differs between the tools of a server: their names, the values of arguments, and
-// numbers. A second text is without the names of arguments, too, which may also be words of a failure that is about something else.
-func (s *sight) commonWords() []string {
+// commonWords returns the text of a failure without the parts that differ between the tools of a server: tool names, argument values and
+// numbers. The second text is also without argument names, which may be ordinary words in a failure about something else.
+func (s *caseResult) commonWords() []string {
 	if s.common == nil {
 		values, names := []string{s.Case.Tool}, []string(nil)
 		for key, v := range s.arguments().Members() {
@@ -104,13 +104,13 @@ func (s *sight) commonWords() []string {
 				names = append(names, name)
 			}
 		}
-		text := numbers.ReplaceAllString(without(cut(s.text()), values), "#")
+		text := numbers.ReplaceAllString(without(clip(s.text()), values), "#")
 		s.common = []string{spaces.ReplaceAllString(text, " "), spaces.ReplaceAllString(without(text, names), " ")}
 	}
 	return s.common
 }
 
-// without replaces words in a text, the longest first.
+// without replaces words in a text with an ellipsis, the longest first.
 func without(text string, words []string) string {
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for _, word := range slices.Compact(words) {
@@ -121,17 +121,19 @@ func without(text string, words []string) string {
 	return text
 }
 
-// namedTools is how many tools a message names.
+// namedTools is the number of tools that a message names.
 const namedTools = 3
 
 func (s *shared) finding() probe.Finding {
 	r := s.rule
 	f := probe.Finding{Rule: r.ID, Severity: r.Severity, Fix: r.Fix, Outside: r.Outside, Count: len(s.hits)}
-	for _, d := range s.dockets {
-		f.Tools = append(f.Tools, d.party.name)
-		f.Outside = f.Outside && !slices.ContainsFunc(s.hits, func(h hit) bool { return h.unmendable || h.s.Case.Tool == d.party.name && d.party.guesses(h.s) })
+	for _, d := range s.assessments {
+		f.Tools = append(f.Tools, d.subject.name)
+		f.Outside = f.Outside && !slices.ContainsFunc(s.hits, func(h hit) bool {
+			return h.beyondGateway || h.s.Case.Tool == d.subject.name && d.subject.isSuspected(h.s)
+		})
 	}
-	for _, h := range unlike(s.hits) {
+	for _, h := range distinctFirst(s.hits) {
 		f.Evidence = append(f.Evidence, evidence(h.s))
 	}
 	named := make([]string, 0, namedTools)
@@ -146,8 +148,8 @@ func (s *shared) finding() probe.Finding {
 	return f
 }
 
-// unlike returns the first cases to show, those with different words before others.
-func unlike(hits []hit) []hit {
+// distinctFirst returns the cases to show, those with different texts first.
+func distinctFirst(hits []hit) []hit {
 	var first, rest []hit
 	seen := map[string]bool{}
 	for _, h := range hits {
