@@ -8,9 +8,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // toolCall is one tools/call on its way through.
@@ -107,7 +107,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 		return c.fail(ctx, c.g.lateError(out), nil)
 	case out.err == nil:
 		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
-	case !foreign.Finite(out.err):
+	case !usercode.Finite(out.err):
 		return c.fail(ctx, candor.From(out.err, candor.WithOrigin(candor.PartyTool, false)), nil)
 	}
 	shown, said := saidRPC(out.err)
@@ -173,7 +173,7 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 		return c.fail(ctx, attribute(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
-		if !foreign.Finite(cause) {
+		if !usercode.Finite(cause) {
 			return c.fail(ctx, candor.From(cause, candor.WithOrigin(candor.PartyTool, false)), nil)
 		}
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {

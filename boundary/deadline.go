@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
+	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // grace is how long a handler may take to notice that its time is up, before it is left behind.
@@ -71,11 +71,11 @@ func (out outcome) lateIf(within, caller context.Context) outcome {
 
 // isDeadline reports an error that is a deadline, as far as it can be asked.
 func isDeadline(err error) bool {
-	is := func() bool { return foreign.Finite(err) && errors.Is(err, context.DeadlineExceeded) }
-	if foreign.Trusted(err) {
+	is := func() bool { return usercode.Finite(err) && errors.Is(err, context.DeadlineExceeded) }
+	if usercode.Trusted(err) {
 		return is()
 	}
-	late, failed := foreign.Get(grace, is)
+	late, failed := usercode.Call(grace, is)
 	return late && failed == nil
 }
 

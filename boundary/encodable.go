@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
+	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -35,7 +35,7 @@ func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, erro
 		result *mcp.CallToolResult
 		err    error
 	}
-	out, err := foreign.Get(b.foreignTime(), func() encoded {
+	out, err := usercode.Call(b.foreignTime(), func() encoded {
 		result, err := encodeOnce(r)
 		if err != nil {
 			err = errors.New(err.Error()) // an error of the marshaller is foreign, too
@@ -53,7 +53,7 @@ func (b *Boundary) encodable(method string, r mcp.Result) error {
 	if isPlainResult(method, r) {
 		return nil
 	}
-	failed, err := foreign.Get(b.foreignTime(), func() error {
+	failed, err := usercode.Call(b.foreignTime(), func() error {
 		if err := tryEncode(r); err != nil {
 			return errors.New(err.Error())
 		}

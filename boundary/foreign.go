@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
+	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // A handler may leave values behind whose methods never return: an error whose Error sleeps, a result whose MarshalJSON ends its
@@ -23,7 +23,7 @@ func (b *Boundary) foreignTime() time.Duration {
 	if b.o.foreignLimit > 0 {
 		return b.o.foreignLimit
 	}
-	return foreign.LimitFor(b.o.Timeout)
+	return usercode.LimitFor(b.o.Timeout)
 }
 
 // claim decides between a goroutine that runs foreign methods and the caller that waits for it: the failure is recorded by the first
@@ -37,28 +37,28 @@ func (c *claim) take() bool { return c == nil || c.taken.CompareAndSwap(false, t
 func (b *Boundary) bounded(handle func(*claim) leaving, lost func(*candor.Error) leaving) leaving {
 	c := new(claim)
 	done := make(chan leaving, 1)
-	_, err := foreign.Get(b.foreignTime(), func() struct{} {
+	_, err := usercode.Call(b.foreignTime(), func() struct{} {
 		done <- handle(c)
 		return struct{}{}
 	})
 	if err == nil {
 		return <-done
 	}
-	if errors.Is(err, foreign.ErrTimeout) && !c.take() {
+	if errors.Is(err, usercode.ErrTimeout) && !c.take() {
 		return <-done // it is recording what it found, which has its own limits
 	}
-	return lost(foreignFailure(err))
+	return lost(usercode.AsError(err))
 }
 
 // askError is [Boundary.understand] with a limit on foreign methods.
 func (b *Boundary) askError(err error, by candor.Party) *candor.Error {
 	ask := func() *candor.Error {
-		if !foreign.Finite(err) {
+		if !usercode.Finite(err) {
 			return candor.From(err, candor.WithOrigin(by, false))
 		}
 		return b.understand(err, by)
 	}
-	if foreign.Trusted(err) {
+	if usercode.Trusted(err) {
 		return ask()
 	}
 	return b.ask(ask)
@@ -74,35 +74,22 @@ func (b *Boundary) askThrown(out outcome) *candor.Error {
 
 // ask runs f, which calls foreign methods.
 func (b *Boundary) ask(f func() *candor.Error) *candor.Error {
-	e, err := foreign.Get(b.foreignTime(), f)
+	e, err := usercode.Call(b.foreignTime(), f)
 	if err != nil {
-		return foreignFailure(err)
+		return usercode.AsError(err)
 	}
 	return e
-}
-
-// foreignFailure is the error of a call that left values behind which cannot be used.
-func foreignFailure(err error) *candor.Error {
-	name := "timeout"
-	switch {
-	case errors.Is(err, foreign.ErrGoexit):
-		name = "goexit"
-	case !errors.Is(err, foreign.ErrTimeout):
-		name = "panic"
-	}
-	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false),
-		candor.WithCauseText(candor.NewCause(err.Error(), "", name)))
 }
 
 // trustedOutcome reports that nothing in a failed outcome has foreign methods.
 func trustedOutcome(out outcome) bool {
 	switch thrown := out.thrown.(type) {
 	case nil:
-		return foreign.Trusted(out.err)
+		return usercode.Trusted(out.err)
 	case string:
 		return true
 	case error:
-		return foreign.Trusted(thrown)
+		return usercode.Trusted(thrown)
 	default:
 		return false
 	}
@@ -110,7 +97,7 @@ func trustedOutcome(out outcome) bool {
 
 // trustedResult reports that nothing in a result has foreign methods.
 func trustedResult(r *mcp.CallToolResult) bool {
-	return plainContent(r.Content) && plainMeta(r.Meta) && plain(r.StructuredContent, 0) && r.InputRequests == nil && foreign.Trusted(r.GetError())
+	return plainContent(r.Content) && plainMeta(r.Meta) && plain(r.StructuredContent, 0) && r.InputRequests == nil && usercode.Trusted(r.GetError())
 }
 
 // encodeOnce returns the result with every foreign value replaced by its JSON, so that its methods are not called again. It is r itself if

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // guard is the middleware of one server.
@@ -171,7 +171,7 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 		return thrownError(out), rpcError{}
 	case out.late:
 		return g.lateError(out), rpcError{}
-	case !foreign.Finite(out.err):
+	case !usercode.Finite(out.err):
 		return candor.From(out.err), rpcError{}
 	}
 	shown, said := saidRPC(out.err)

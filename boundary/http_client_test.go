@@ -58,7 +58,7 @@ func TestAnUnknownMethodEndsNoSession(t *testing.T) {
 	}
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{}), nil)
 	probed, after := probe(t, r.URL)
-	if e := DecodeError(probed); e == nil || e.Code().Symbol() != "METHOD_NOT_FOUND" || e.Ref() != r.last().Ref() {
+	if e := received(nil, probed); e == nil || e.Code().Symbol() != "METHOD_NOT_FOUND" || e.Ref() != r.last().Ref() {
 		t.Errorf("%v", probed)
 	}
 	if after != nil {
@@ -118,11 +118,11 @@ func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 			t.Errorf("%q: %v", version, err)
 		}
 		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
-		if e := Decode(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" || e.Ref() != count.last().Ref() {
+		if e := received(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" || e.Ref() != count.last().Ref() {
 			t.Errorf("%q: %v %v", version, result, err)
 		}
 		result, err = s.CallTool(t.Context(), &mcp.CallToolParams{Name: "ecco"})
-		if e := Decode(result, err); e == nil || e.Code().Symbol() != "TOOL_NOT_FOUND" {
+		if e := received(result, err); e == nil || e.Code().Symbol() != "TOOL_NOT_FOUND" {
 			t.Errorf("%q: %v %v", version, result, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestAnErrorReachesAClientThatHadToComeBack(t *testing.T) {
 	session := connect(t, srv.URL, "2025-11-25", nil)
 	for name, code := range map[string]string{"tool": "INTERNAL_ERROR", "rpc": "E_PW_NAV"} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "drops " + name})
-		if e := Decode(result, err); e == nil || e.Code().Symbol() != code || e.Ref() != count.last().Ref() {
+		if e := received(result, err); e == nil || e.Code().Symbol() != code || e.Ref() != count.last().Ref() {
 			t.Errorf("%s: %v %v", name, result, err)
 		}
 	}
@@ -287,11 +287,11 @@ func TestTheLegacyHandlerWorksThroughIt(t *testing.T) {
 	defer func() { _ = session.Close() }()
 	before, _, _ := r.totals() // the client asks for something newer first
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
-	if e := Decode(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" {
+	if e := received(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" {
 		t.Errorf("%v %v", result, err)
 	}
 	_, err = session.ListPrompts(t.Context(), &mcp.ListPromptsParams{Cursor: "%%%"})
-	if e := DecodeError(err); e == nil || e.Code().Symbol() != "INVALID_CURSOR" {
+	if e := received(nil, err); e == nil || e.Code().Symbol() != "INVALID_CURSOR" {
 		t.Errorf("%v", err)
 	}
 	if entries, counts, _ := r.totals(); entries != before+2 || counts != entries {

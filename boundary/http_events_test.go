@@ -182,7 +182,7 @@ func TestServingEndsInGoodOrder(t *testing.T) {
 	go func() { ended <- ServeListener(ctx, listener, demoServer(), Options{Logger: quiet}) }()
 	session := connect(t, "http://"+listener.Addr().String(), "2025-11-25", nil) // it also keeps a stream open
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
-	if e := Decode(result, err); e == nil || e.Code() != candor.CodeInternalError {
+	if e := received(result, err); e == nil || e.Code() != candor.CodeInternalError {
 		t.Errorf("%v %v", result, err)
 	}
 	cancel()

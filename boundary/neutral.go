@@ -8,11 +8,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -139,7 +139,7 @@ func (b *Boundary) Encode(result any) (json.RawMessage, error) {
 		raw json.RawMessage
 		err error
 	}
-	out, err := foreign.Get(b.foreignTime(), func() encoding {
+	out, err := usercode.Call(b.foreignTime(), func() encoding {
 		raw, err := json.Marshal(result)
 		if err == nil {
 			err = validText(raw)

@@ -94,39 +94,6 @@ func stateless(t *testing.T, server *mcp.Server) func(tool string) string {
 	}
 }
 
-// TestAnErrorOutOfAToolSaysThatTheToolHasRun passes on an error that another server said before it did anything: here the tool has run,
-// and no client may take it for a refusal.
-func TestAnErrorOutOfAToolSaysThatTheToolHasRun(t *testing.T) {
-	foreign := candor.New(candor.CodeRateLimited, "", candor.WithOrigin(candor.PartyServer, false))
-	effects := 0
-	server := mcp.NewServer(&mcp.Implementation{Name: "pays", Version: "1"}, nil)
-	mcp.AddTool(server, &mcp.Tool{Name: "typed"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		effects++
-		return nil, nil, foreign
-	})
-	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			effects++
-			return nil, foreign
-		})
-	boundary.Install(server, boundary.Options{})
-	here, there := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), here, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, tool := range []string{"typed", "raw"} {
-		caller := &boundary.Caller{Session: session, MaxAttempts: 3}
-		_, e := caller.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
-		if e.Code() != candor.CodeRateLimited || e.Origin().By != candor.PartyTool || effects != i+1 {
-			t.Errorf("%s: %v by %s, and %d effects", tool, e, e.Origin().By, effects)
-		}
-	}
-}
-
 // TestAHandlerThatEndsItsGoroutineIsToldOf calls runtime.Goexit, as t.FailNow does.
 func TestAHandlerThatEndsItsGoroutineIsToldOf(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "exits", Version: "1"}, nil)

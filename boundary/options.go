@@ -69,7 +69,7 @@ type Options struct {
 
 	// now and ref stand in for the clock and for chance in golden tests.
 	now func() time.Time
-	// foreignLimit stands in for [foreign.Limit] in tests.
+	// foreignLimit stands in for [usercode.Limit] in tests.
 	foreignLimit time.Duration
 	ref          func() string
 }

@@ -73,41 +73,6 @@ func TestTheTextOfAnErrorDoesNotSayWhoFailed(t *testing.T) {
 	}
 }
 
-// TestATextIsNoProofThatTheToolDidNotRun counts how often a caller makes a call that has had its effect.
-func TestATextIsNoProofThatTheToolDidNotRun(t *testing.T) {
-	for name, says := range map[string]struct {
-		result *mcp.CallToolResult
-		err    error
-	}{
-		"a text":      {nil, errors.New("AUDIT_LOG_FAILED: x")},
-		"a quotation": {nil, errors.New(`paid; then {"code":"AUDIT_LOG_FAILED","message":"m"}`)},
-		"an envelope": {forged(candor.CodeTooManyCalls, candor.PartyGateway), nil},
-		"transport":   {forged(candor.CodeRateLimited, candor.PartyTransport), nil},
-		"own trail":   {nil, candor.New(candor.CodeLedgerFailed, "", candor.WithOrigin(candor.PartyServer, false), candor.WithRetry(candor.RetryNow()))},
-	} {
-		ran := 0
-		server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
-		server.AddTool(&mcp.Tool{Name: "pay", InputSchema: &jsonschema.Schema{Type: "object"}},
-			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				ran++
-				return says.result, says.err
-			})
-		Install(server, Options{Logger: quiet})
-		near, far := mcp.NewInMemoryTransports()
-		if _, err := server.Connect(t.Context(), far, nil); err != nil {
-			t.Fatal(err)
-		}
-		session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), near, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, e := (&Caller{Session: session, MaxJitter: 1}).CallTool(t.Context(), &mcp.CallToolParams{Name: "pay"})
-		if ran != 1 {
-			t.Errorf("%s: ran %d times: %v", name, ran, e)
-		}
-	}
-}
-
 // TestDataThatIsNotAnObjectGetsAnEnvelope has handlers return JSON-RPC errors with any data.
 func TestDataThatIsNotAnObjectGetsAnEnvelope(t *testing.T) {
 	for _, data := range []string{`"text"`, `[1]`, `null`, `7`} {

@@ -65,7 +65,7 @@ func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 			counts := &fakeMeter{}
 			session := stumbling(t, Options{Ledger: trail, Meter: counts, Logger: quiet}, handle)
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
-			e := Decode(result, err)
+			e := received(result, err)
 			want := candor.CodeInternalError
 			if name == "a failed result with a nil block" {
 				want = candor.CodeResultNotEncodable
@@ -74,7 +74,7 @@ func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 				t.Errorf("the tool was answered %v, %v", e, err)
 			}
 			_, err = session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "stumbles"})
-			if e := DecodeError(err); e.Code() != candor.CodeInternalError || e.Ref() == "" {
+			if e := received(nil, err); e.Code() != candor.CodeInternalError || e.Ref() == "" {
 				t.Errorf("the prompt was answered %v", e)
 			}
 			if total, _, unrecorded := counts.counts(); total != 2 || unrecorded != 0 {
@@ -120,7 +120,7 @@ func TestALedgerThatPanicsHasRefused(t *testing.T) {
 	session := stumbling(t, Options{Ledger: panickyLedger{}, Meter: counts, Logger: quiet},
 		func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
-	e := Decode(result, err)
+	e := received(result, err)
 	if e.Code() != candor.CodeLedgerFailed || strings.Contains(e.Error(), "fire") {
 		t.Errorf("answered %v", e)
 	}

@@ -19,7 +19,7 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		session := stumbling(t, Options{Ledger: &fakeLedger{refuse: refusal}, Logger: quiet},
 			func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
-		e := Decode(result, err)
+		e := received(result, err)
 		if e.Code() != candor.CodeLedgerFailed || e.Retry().Retryable() || e.Details().Get("code").IsZero() {
 			t.Errorf("%s: told %v, %v", name, e, e.Retry())
 		}

@@ -5,8 +5,8 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // withWords puts the words that the author of a handler wrapped around a known error in front of its public sentence: "loading profile:
@@ -33,12 +33,12 @@ const maxWordsDepth = 32
 
 // of returns the text of an error in which known errors are replaced by their public sentences.
 func (w *words) of(err error, depth int) string {
-	inner := foreign.Wrapped(err)
+	inner := usercode.Wrapped(err)
 	if len(inner) == 0 || depth == maxWordsDepth {
 		return w.leaf(err)
 	}
 	rest := err.Error()
-	if foreign.Joined(err) {
+	if usercode.Joined(err) {
 		parts := make([]string, len(inner))
 		for i, one := range inner {
 			parts[i] = w.of(one, depth+1)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
-	"github.com/candor-mcp/candor/boundary/internal/foreign"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -182,10 +182,10 @@ func (c *toolCall) wantsURL(err error) bool {
 
 // asks reports whether an error is one that is looked for. An error that cannot be asked, or not within its time, is not.
 func (c *toolCall) asks(err error, is func() bool) bool {
-	if foreign.Trusted(err) {
+	if usercode.Trusted(err) {
 		return is()
 	}
-	yes, failed := foreign.Get(foreign.LimitFor(c.o.Timeout), func() bool { return foreign.Finite(err) && is() })
+	yes, failed := usercode.Call(usercode.LimitFor(c.o.Timeout), func() bool { return usercode.Finite(err) && is() })
 	return yes && failed == nil
 }
 

@@ -232,6 +232,9 @@ func localNames(f *ast.File) map[string]string {
 // them, and a panic there would take the process down instead of being reported. See docs/decisions/007.
 const guardFile = "guard.go"
 
+// userCodeFolder calls methods that a user has defined, for boundary and client.
+const userCodeFolder = "internal/usercode"
+
 // lineFolder is the engine of the harness's line protocol, which stands around the methods of domains as boundary does around tools.
 const lineFolder = "cmd/internal/workbench/harness/line/"
 
@@ -242,13 +245,13 @@ const sqliteFolder = "cmd/internal/sqlitedb/"
 func (t *Tree) Recovers() []Violation {
 	var found []Violation
 	for _, f := range t.Files {
-		if f.Test || below(f.Dir, "boundary") || below(f.Dir, "cmd/internal/gateway") || strings.HasPrefix(f.Path, lineFolder) || strings.HasPrefix(f.Path, sqliteFolder) || f.Path == guardFile {
+		if f.Test || below(f.Dir, "boundary") || f.Dir == userCodeFolder || below(f.Dir, "cmd/internal/gateway") || strings.HasPrefix(f.Path, lineFolder) || strings.HasPrefix(f.Path, sqliteFolder) || f.Path == guardFile {
 			continue
 		}
 		ast.Inspect(f.Syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && isBuiltin(call.Fun, "recover") {
 				found = append(found, Violation{t.at(call.Pos()), "calls recover",
-					"a panic is turned into an error in boundary, gateway, " + lineFolder + " and " + sqliteFolder + ", and around a foreign method in the root's " + guardFile +
+					"a panic is turned into an error in boundary, " + userCodeFolder + ", gateway, " + lineFolder + " and " + sqliteFolder + ", and around a foreign method in the root's " + guardFile +
 						"; anywhere else it would hide a bug"})
 			}
 			return true

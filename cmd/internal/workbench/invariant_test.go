@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 )
@@ -42,12 +42,12 @@ func ask(t *testing.T, b *Bench) *candor.Error {
 		t.Fatal(err)
 	}
 	defer serving.Close() //nolint:errcheck // it was only asked
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close() //nolint:errcheck // it was only asking
-	return boundary.Decode(client.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: map[string]any{}}))
+	defer session.Close() //nolint:errcheck // it was only asking
+	return client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: map[string]any{}}))
 }
 
 func TestASoundSystemWorks(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 )
 
 // triggers make the running server emit each code of the domain, by a condition that a client or the world around it can bring about
@@ -132,20 +132,20 @@ func TestD2EveryCodeIsEmitted(t *testing.T) {
 	}
 }
 
-// decoded reads an answer with boundary.Decode, as it is and as a server of the original would have sent it, without _meta.
+// decoded reads an answer with client.Decode, as it is and as a server of the original would have sent it, without _meta.
 func decoded(t *testing.T, a answer, want candor.Code) {
 	t.Helper()
 	var whole mcp.CallToolResult
 	if err := json.Unmarshal(a.m.Result().Raw(), &whole); err != nil {
 		t.Fatal(err)
 	}
-	if got := boundary.Decode(&whole, nil); got == nil || got.Code() != want {
+	if got := client.Decode(&whole, nil); got == nil || got.Code() != want {
 		t.Errorf("decoded: %v, want %s", got, want)
 	}
 	bare := whole
 	bare.Meta = nil
 	bare.Content = whole.Content[:1]
-	got, confidence := boundary.DecodeSuspected(&bare, nil)
+	got, confidence := client.DecodeSuspected(&bare, nil)
 	if got == nil || got.Code() != want || confidence <= 0 {
 		t.Errorf("decoded without _meta: %v with confidence %v, want %s", got, confidence, want)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
-// TestBothPatternsOverHTTP: a client over HTTP reads a failure of each pattern with boundary.Decode.
+// TestBothPatternsOverHTTP: a client over HTTP reads a failure of each pattern with client.Decode.
 func TestBothPatternsOverHTTP(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(binary, "workbench", "dual", "--state", filepath.Join(t.TempDir(), "state"), "--listen", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func TestBothPatternsOverHTTP(t *testing.T) {
 		{"vrf_eval", args{"priv_key_hex": ""}, dualcode.InvalidKey, true},
 	} {
 		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: row.tool, Arguments: row.in})
-		if got := boundary.Decode(result, err); got == nil || got.Code() != row.code || result.IsError != row.marked {
+		if got := client.Decode(result, err); got == nil || got.Code() != row.code || result.IsError != row.marked {
 			t.Errorf("%s: %v, %+v", row.tool, got, result)
 		}
 	}

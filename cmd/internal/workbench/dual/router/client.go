@@ -13,15 +13,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// client is a connection over MCP.
-type client struct {
-	caller boundary.Caller
+// clientConnection is a connection over MCP.
+type clientConnection struct {
+	caller client.Caller
 	dead   atomic.Bool
 	closed func() error
 	hints  hints
@@ -29,7 +29,7 @@ type client struct {
 
 // Connect begins an MCP session with a server over HTTP. Close calls closed after the session has ended; it may be nil.
 func Connect(ctx context.Context, endpoint string, through *http.Client, closed func() error) (Conn, error) {
-	c := &client{closed: closed}
+	c := &clientConnection{closed: closed}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "candor-dual-router", Version: "1"},
 		&mcp.ClientOptions{ToolListChangedHandler: c.toolListChanged}).
 		Connect(ctx, &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: through, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
@@ -45,13 +45,13 @@ func Connect(ctx context.Context, endpoint string, through *http.Client, closed 
 	return c, nil
 }
 
-func (c *client) toolListChanged(ctx context.Context, r *mcp.ToolListChangedRequest) {
+func (c *clientConnection) toolListChanged(ctx context.Context, r *mcp.ToolListChangedRequest) {
 	c.caller.ToolListChanged(ctx, r)
 	c.hints.forget()
 }
 
 // CallTool implements [Conn]. The tools are listed first, because a server that fails in a call can no longer say what the tool declares.
-func (c *client) CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error) {
+func (c *clientConnection) CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error) {
 	c.hints.load(ctx, c.caller.Session)
 	params := &mcp.CallToolParams{Name: tool}
 	if len(arguments) > 0 {
@@ -93,7 +93,7 @@ const certain = 0.95
 
 // read returns the answer in a result, or the failure that is dressed as one.
 func read(result *mcp.CallToolResult) (Answer, error) {
-	e, confidence := boundary.DecodeSuspected(result, nil)
+	e, confidence := client.DecodeSuspected(result, nil)
 	if e != nil && confidence >= certain {
 		return Answer{}, e
 	}
@@ -154,13 +154,13 @@ func isCopy(content []mcp.Content, structured []byte) bool {
 }
 
 // Repeatable implements [Conn].
-func (c *client) Repeatable(tool string) bool { return c.hints.repeatable(tool) }
+func (c *clientConnection) Repeatable(tool string) bool { return c.hints.repeatable(tool) }
 
 // Alive implements [Conn].
-func (c *client) Alive() bool { return !c.dead.Load() }
+func (c *clientConnection) Alive() bool { return !c.dead.Load() }
 
 // Close implements [Conn].
-func (c *client) Close() error {
+func (c *clientConnection) Close() error {
 	err := c.caller.Session.Close()
 	if c.closed != nil {
 		if ended := c.closed(); err == nil {

@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/common"
 )
 
@@ -39,14 +39,14 @@ func TestTheClientsOwnClockIsNotThePeersFault(t *testing.T) {
 			session := connect(t, toolServer("wait", nil, blocking))
 			late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			defer cancel()
-			e := boundary.Decode(session.CallTool(late, &mcp.CallToolParams{Name: "wait"}))
+			e := client.Decode(session.CallTool(late, &mcp.CallToolParams{Name: "wait"}))
 			checkLocal(t, e, candor.CodeTimeout, candor.PartyClient)
 			if !errors.Is(e, context.DeadlineExceeded) {
 				t.Error("the deadline cannot be recognised")
 			}
 			gone, cancel := context.WithCancel(t.Context())
 			cancel()
-			e = boundary.Decode(session.CallTool(gone, &mcp.CallToolParams{Name: "wait"}))
+			e = client.Decode(session.CallTool(gone, &mcp.CallToolParams{Name: "wait"}))
 			checkLocal(t, e, candor.CodeCancelled, candor.PartyClient)
 			if !errors.Is(e, context.Canceled) {
 				t.Error("the cancellation cannot be recognised")
@@ -67,12 +67,12 @@ func TestAServerThatGoesAwayIsGone(t *testing.T) {
 	}
 	session := clientOf(t, &mcp.IOTransport{Reader: near, Writer: near})
 	go func() { <-started; _ = far.Close() }()
-	open := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait"}))
+	open := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait"}))
 	checkLocal(t, open, candor.CodeUpstreamGone, candor.PartyTransport)
 	if !errors.Is(open, io.EOF) {
 		t.Errorf("the end of the stream cannot be recognised in %+v", open)
 	}
-	after := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait"}))
+	after := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait"}))
 	checkLocal(t, after, candor.CodeUpstreamGone, candor.PartyTransport)
 	if !errors.Is(after, mcp.ErrConnectionClosed) {
 		t.Error("the closed connection cannot be recognised")
@@ -91,7 +91,7 @@ func TestAPeerThatUsesTheNumbersOfTheSDKIsStillHeard(t *testing.T) {
 		{Code: -32005, Message: "429 Too Many Requests"},
 		{Code: -32005, Message: "rejected by transport"}, // even its words
 	} {
-		e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+		e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
 		if e.Origin().By != candor.PartyServer || !strings.HasPrefix(e.Message(), said.Message) {
 			t.Errorf("%+v is read as %v of %q", said, e, e.Origin().By)
 		}
@@ -121,7 +121,7 @@ func TestAnHTTPStatusIsOfTheTransport(t *testing.T) {
 		404: common.SessionNotFound, // the session is known, so that is what is missing
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
-			e := boundary.Decode(statusServer(t, status).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
+			e := client.Decode(statusServer(t, status).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
 			checkLocal(t, e, want, candor.PartyTransport)
 			if status == 404 && !errors.Is(e, mcp.ErrSessionMissing) {
 				t.Error("the missing session cannot be recognised")
@@ -134,21 +134,21 @@ func TestAnUnreachableServerIsOfTheTransport(t *testing.T) {
 	server := toolServer("any", nil, blocking)
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
 	var cut bool
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	cutting := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		if cut {
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 		}
 		return http.DefaultTransport.RoundTrip(r)
 	})}
-	session := clientOf(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, inner), HTTPClient: client})
+	session := clientOf(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, inner), HTTPClient: cutting})
 	cut = true
-	e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
+	e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
 	checkLocal(t, e, candor.CodeUpstreamUnreachable, candor.PartyTransport)
 }
 
 func TestParametersThatCannotBeWrittenAreTheClientsFault(t *testing.T) {
 	session := clientPaths["pipe"](t, toolServer("any", nil, blocking))
-	e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "any", Arguments: math.NaN()}))
+	e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "any", Arguments: math.NaN()}))
 	checkLocal(t, e, candor.CodeInvalidRequestParams, candor.PartyClient)
 }
 
@@ -156,23 +156,23 @@ func TestAnAnswerThatCannotBeReadIsMalformed(t *testing.T) {
 	server := toolServer("any", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&hologram{}}}, nil
 	})
-	e := boundary.Decode(clientPaths["pipe"](t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
+	e := client.Decode(clientPaths["pipe"](t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
 	checkLocal(t, e, candor.CodeUpstreamMalformed, candor.PartyTransport)
 }
 
 func TestNoResultAtAllIsAnEmptyResult(t *testing.T) {
-	checkLocal(t, boundary.Decode(nil, nil), candor.CodeEmptyResult, candor.PartyServer)
+	checkLocal(t, client.Decode(nil, nil), candor.CodeEmptyResult, candor.PartyServer)
 }
 
 func TestAnUnknownGoErrorIsTheClientsOwn(t *testing.T) {
 	odd := errors.New("a middleware of the client broke")
-	e := boundary.DecodeError(odd)
+	e := client.DecodeError(odd)
 	checkLocal(t, e, candor.CodeInternalError, candor.PartyClient)
 	if !errors.Is(e, odd) {
 		t.Error("the Go error cannot be recognised")
 	}
 	mine := candor.New(candor.CodeConflict, "")
-	if got := boundary.DecodeError(mine); got != mine {
+	if got := client.DecodeError(mine); got != mine {
 		t.Errorf("an error of ours became %v", got)
 	}
 }

@@ -1,7 +1,7 @@
-// Package foreign calls methods of types that belong to the author of a server: Error, Unwrap and Is of the errors that a handler
-// returns, MarshalJSON of its results. They run after the handler has returned, so its deadline does not cover them, and they may
-// panic, end their goroutine or never return.
-package foreign
+// Package usercode calls methods of types that the user of this module has defined: Error, Unwrap and Is of the errors that a
+// handler returns, MarshalJSON of its results. They run after the handler has returned, so its deadline does not cover them, and
+// they may panic, end their goroutine or never return.
+package usercode
 
 import (
 	"context"
@@ -18,11 +18,11 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Limit is how long foreign methods may take where no shorter limit is set.
+// Limit is the time limit for user methods where no shorter one applies.
 const Limit = 5 * time.Second
 
-// LimitFor returns how long foreign methods may take in a call that may take timeout, 0 for no limit. It is at least a second: encoding
-// a large result takes a while on a busy machine.
+// LimitFor returns the time limit for user methods in a call with the given timeout; 0 means no timeout. It is at least a second,
+// because encoding a large result takes a while on a busy machine.
 func LimitFor(timeout time.Duration) time.Duration {
 	if timeout <= 0 {
 		return Limit
@@ -30,7 +30,7 @@ func LimitFor(timeout time.Duration) time.Duration {
 	return min(Limit, max(timeout, time.Second))
 }
 
-// ErrTimeout is returned for methods that did not return in time. Their goroutine is left behind.
+// ErrTimeout is returned for methods that did not return in time. Their goroutine keeps running.
 var ErrTimeout = errors.New("a method of the returned value did not return in time")
 
 // ErrGoexit is returned for a method that ended its goroutine.
@@ -39,12 +39,12 @@ var ErrGoexit = errors.New("a method of the returned value ended its goroutine")
 // PanicError is returned for a method that panicked.
 type PanicError struct{ Text string }
 
-// Error returns what the method panicked with.
+// Error returns the text of the panic.
 func (e *PanicError) Error() string { return "a method of the returned value panicked: " + e.Text }
 
-// Get runs f on a goroutine of its own and returns its result, or an error if f panicked, ended its goroutine or has not returned
-// after limit.
-func Get[T any](limit time.Duration, f func() T) (T, error) {
+// Call runs f on a new goroutine and returns its result, or an error if f panicked, ended its goroutine or did not return within
+// limit.
+func Call[T any](limit time.Duration, f func() T) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -72,17 +72,30 @@ func Get[T any](limit time.Duration, f func() T) (T, error) {
 	}
 }
 
-// textOf prints what was thrown, whose own methods may panic too.
+// textOf formats a panic value, whose methods may panic too.
 func textOf(v any) (text string) {
 	defer func() {
 		if recover() != nil {
-			text = fmt.Sprintf("a value of the type %T", v)
+			text = fmt.Sprintf("a value of type %T", v)
 		}
 	}()
 	return fmt.Sprint(v)
 }
 
-// The types of errors that wrap others and run no foreign code themselves.
+// AsError returns the error to report for a method that could not be called, that is, for an error of [Call].
+func AsError(err error) *candor.Error {
+	name := "panic"
+	switch {
+	case errors.Is(err, ErrGoexit):
+		name = "goexit"
+	case errors.Is(err, ErrTimeout):
+		name = "timeout"
+	}
+	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false),
+		candor.WithCauseText(candor.NewCause(err.Error(), "", name)))
+}
+
+// The types of errors that wrap others and run no user code themselves.
 var (
 	plainType = reflect.TypeOf(errors.New(""))
 	wrapType  = reflect.TypeOf(fmt.Errorf("%w", fs.ErrClosed))
@@ -92,8 +105,8 @@ var (
 
 const maxTrusted = 32 // errors of one chain
 
-// Trusted reports whether neither err nor any error that it wraps has a method that could be foreign code, so that it may be asked
-// without a limit.
+// Trusted reports whether neither err nor any error that it wraps has a method that could be user code, so that its methods may
+// be called without a limit.
 func Trusted(err error) bool {
 	left := maxTrusted
 	return trusted(err, &left)
@@ -126,7 +139,7 @@ func allTrusted(errs []error, left *int) bool {
 	return true
 }
 
-// trustedKind knows error types by name.
+// trustedKind is [Trusted] for the error types of the standard library and package candor.
 func trustedKind(err error, left *int) bool {
 	switch e := err.(type) { //nolint:errorlint // the chain is walked by the caller
 	case *candor.Error:
@@ -140,14 +153,14 @@ func trustedKind(err error, left *int) bool {
 	case *os.SyscallError:
 		return e != nil && trusted(e.Err, left)
 	case *net.OpError:
-		return false // it holds addresses, which are foreign
+		return false // its addresses are interfaces, which a user may implement
 	}
 	return err == context.DeadlineExceeded //nolint:errorlint // only the value itself
 }
 
 const maxChain = 256 // errors of one chain, as in package candor
 
-// Finite reports whether errors.Is and errors.As come to an end with err: an error may unwrap to itself.
+// Finite reports whether errors.Is and errors.As terminate for err. An error that unwraps to itself does not.
 func Finite(err error) bool {
 	left := maxChain
 	return finite(err, &left)
@@ -175,7 +188,7 @@ func finite(err error, left *int) bool {
 	return true
 }
 
-// Wrapped returns the errors that fmt.Errorf or errors.Join has wrapped in err, or nil if err was made otherwise.
+// Wrapped returns the errors that fmt.Errorf or errors.Join wrapped in err, or nil for an error of any other type.
 func Wrapped(err error) []error {
 	switch reflect.TypeOf(err) {
 	case wrapType:
@@ -188,5 +201,5 @@ func Wrapped(err error) []error {
 	return nil
 }
 
-// Joined reports an error that errors.Join has made.
+// Joined reports whether err was made by errors.Join.
 func Joined(err error) bool { return reflect.TypeOf(err) == joinType }

@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -36,7 +36,7 @@ func TestClientReadsACodeOfALaterVersion(t *testing.T) {
 		for name, handle := range handlers {
 			t.Run(path+" "+name, func(t *testing.T) {
 				session := connect(t, toolServer("ship", nil, handle))
-				e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ship", Arguments: map[string]any{}}))
+				e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ship", Arguments: map[string]any{}}))
 				if e == nil {
 					t.Fatal("no error")
 				}

@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 )
 
 // circle unwraps to itself.
@@ -41,8 +41,8 @@ func TestDecodeSurvivesAnyError(t *testing.T) {
 			t.Parallel()
 			done := make(chan []*candor.Error, 1)
 			go func() {
-				suspected, _ := boundary.DecodeSuspected(nil, err)
-				done <- []*candor.Error{boundary.Decode(nil, err), suspected, boundary.DecodeError(err)}
+				suspected, _ := client.DecodeSuspected(nil, err)
+				done <- []*candor.Error{client.Decode(nil, err), suspected, client.DecodeError(err)}
 			}()
 			select {
 			case got := <-done:
@@ -64,13 +64,13 @@ func TestDecodeSurvivesAnyError(t *testing.T) {
 // TestAggregatorWithoutReport adds errors to an Aggregator that has no Report.
 func TestAggregatorWithoutReport(t *testing.T) {
 	t.Parallel()
-	var a boundary.Aggregator
+	var a client.Aggregator
 	for range 3 {
 		a.Add(candor.New(candor.CodeTimeout, ""))
 	}
 	a.Flush()
 	a.Add(candor.New(candor.CodeTimeout, ""))
-	a.Close()
+	a.Stop()
 	a.Add(candor.New(candor.CodeTimeout, ""))
 }
 
@@ -87,14 +87,14 @@ func TestDecodeSuspectedReadsOnlySmallResults(t *testing.T) {
 		copy(big, text+"\n")
 		return &mcp.CallToolResult{IsError: failed, Content: []mcp.Content{&mcp.TextContent{Text: string(big)}}}
 	}
-	if e, confidence := boundary.DecodeSuspected(result(len(text), false), nil); e == nil || confidence <= 0 || confidence >= 1 {
+	if e, confidence := client.DecodeSuspected(result(len(text), false), nil); e == nil || confidence <= 0 || confidence >= 1 {
 		t.Errorf("small: %v %v", e, confidence)
 	}
 	large := result(17<<20, false)
-	if e, confidence := boundary.DecodeSuspected(large, nil); e != nil || confidence != 0 {
+	if e, confidence := client.DecodeSuspected(large, nil); e != nil || confidence != 0 {
 		t.Errorf("large: %v %v", e, confidence)
 	}
-	if e := boundary.Decode(result(17<<20, true), nil); e == nil || e.Validate() != nil {
+	if e := client.Decode(result(17<<20, true), nil); e == nil || e.Validate() != nil {
 		t.Errorf("large failure: %v", e)
 	}
 }

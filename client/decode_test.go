@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/playwright"
 	"github.com/candor-mcp/candor/dialect"
 )
@@ -105,7 +106,7 @@ func TestEveryCodeInEveryDialectReachesTheClientUnchanged(t *testing.T) {
 							continue // half of them, because a call over HTTP takes long
 						}
 						sent.Store(e)
-						got := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+						got := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
 						checkSame(t, e, got, d)
 					}
 				}
@@ -129,20 +130,20 @@ func checkSame(t *testing.T, sent, got *candor.Error, d dialect.Dialect) {
 
 func TestASuccessIsNoError(t *testing.T) {
 	ok := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Error: only a file that says so"}}}
-	if e := boundary.Decode(ok, nil); e != nil {
+	if e := client.Decode(ok, nil); e != nil {
 		t.Errorf("a success is read as %v", e)
 	}
-	if e := boundary.DecodeError(nil); e != nil {
+	if e := client.DecodeError(nil); e != nil {
 		t.Errorf("nil is read as %v", e)
 	}
 }
 
 func TestAMaskedFailureIsOnlySuspected(t *testing.T) {
 	masked := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":false,"error":"rate limit exceeded"}`}}}
-	if e := boundary.Decode(masked, nil); e != nil {
+	if e := client.Decode(masked, nil); e != nil {
 		t.Errorf("a guess decided: %v", e)
 	}
-	e, confidence := boundary.DecodeSuspected(masked, nil)
+	e, confidence := client.DecodeSuspected(masked, nil)
 	if e == nil || confidence <= 0 || confidence >= 1 {
 		t.Fatalf("suspected %v with confidence %v", e, confidence)
 	}
@@ -150,13 +151,13 @@ func TestAMaskedFailureIsOnlySuspected(t *testing.T) {
 		t.Error("what was guessed is said to have been said")
 	}
 	masked.Meta = mcp.Meta{dialect.MetaKey: "anybody may write under our name"}
-	if e := boundary.Decode(masked, nil); e != nil {
+	if e := client.Decode(masked, nil); e != nil {
 		t.Errorf("a guess decided: %v", e)
 	}
-	if e, confidence := boundary.DecodeSuspected(&mcp.CallToolResult{Content: []mcp.Content{}}, nil); e != nil || confidence != 0 {
+	if e, confidence := client.DecodeSuspected(&mcp.CallToolResult{Content: []mcp.Content{}}, nil); e != nil || confidence != 0 {
 		t.Errorf("a clean result is suspected: %v, %v", e, confidence)
 	}
-	if _, confidence := boundary.DecodeSuspected(nil, io.EOF); confidence != 1 {
+	if _, confidence := client.DecodeSuspected(nil, io.EOF); confidence != 1 {
 		t.Errorf("a lost call has confidence %v", confidence)
 	}
 }
@@ -165,7 +166,7 @@ func TestWordsOfAnyServerAreInferred(t *testing.T) {
 	server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "429 Too Many Requests"}}}, nil
 	})
-	e := boundary.Decode(clientPaths["pipe"](t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+	e := client.Decode(clientPaths["pipe"](t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
 	if e.Class() != candor.ClassRateLimited || !e.Origin().Inferred || e.Origin().By != candor.PartyTool {
 		t.Errorf("read as %v, %+v", e, e.Origin())
 	}
@@ -177,7 +178,7 @@ func TestAProtocolErrorKeepsItsData(t *testing.T) {
 	for path, connect := range clientPaths {
 		t.Run(path, func(t *testing.T) {
 			server := toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, said })
-			e := boundary.Decode(connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
+			e := client.Decode(connect(t, server).CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
 			if e.Code() != playwright.Nav || e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "700" || e.Details().Get("url").String() != `"x"` {
 				t.Errorf("read as %v, %v, %v", e, e.Retry(), e.Details())
 			}
@@ -201,14 +202,14 @@ func TestOtherMethodsAreDecodedToo(t *testing.T) {
 			server.AddResource(&mcp.Resource{URI: "file:///a", Name: "a"}, nil)
 			session := connect(t, server)
 			_, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file:///missing"})
-			if e := boundary.DecodeError(err); e.Code() != candor.CodeResourceNotFound || e.Origin().By != candor.PartyServer {
+			if e := client.DecodeError(err); e.Code() != candor.CodeResourceNotFound || e.Origin().By != candor.PartyServer {
 				t.Errorf("resources/read: %v, %+v", e, e.Origin())
 			}
 			_, err = session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "nonsense"})
-			if e := boundary.DecodeError(err); e.Code() != candor.CodeInvalidCursor {
+			if e := client.DecodeError(err); e.Code() != candor.CodeInvalidCursor {
 				t.Errorf("tools/list: %v", e)
 			}
-			e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "sume"}))
+			e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "sume"}))
 			if e.Code() != candor.CodeToolNotFound || e.Ref() == "" {
 				t.Errorf("tools/call: %v", e)
 			}

@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/dialect"
@@ -25,7 +26,7 @@ var (
 
 // retryRig is a caller in front of a server with the tool "do", which answers as the script says.
 type retryRig struct {
-	*boundary.Caller
+	*client.Caller
 	server *mcp.Server
 	script func(ctx context.Context, attempt int) error
 	ran    atomic.Int64
@@ -35,7 +36,7 @@ type retryRig struct {
 func withRig(t *testing.T, annotations *mcp.ToolAnnotations, test func(t *testing.T, r *retryRig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := &retryRig{Caller: &boundary.Caller{}}
+		r := &retryRig{Caller: &client.Caller{}}
 		r.server = toolServer("do", annotations, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{}}, r.script(ctx, int(r.ran.Add(1)))
 		})

@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"strconv"
@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/workrail"
 )
 
 // reports collects what an aggregator tells.
 type reports struct {
 	mu  sync.Mutex
-	all []boundary.Aggregate
+	all []client.Aggregate
 }
 
-func (r *reports) add(a boundary.Aggregate) {
+func (r *reports) add(a client.Aggregate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, a)
 }
 
-func (r *reports) take() []boundary.Aggregate {
+func (r *reports) take() []client.Aggregate {
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,13 +33,13 @@ func (r *reports) take() []boundary.Aggregate {
 	return all
 }
 
-func withAggregator(t *testing.T, test func(t *testing.T, a *boundary.Aggregator, r *reports)) {
+func withAggregator(t *testing.T, test func(t *testing.T, a *client.Aggregator, r *reports)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reports{}
-		a := &boundary.Aggregator{Report: r.add}
+		a := &client.Aggregator{Report: r.add}
 		test(t, a, r)
-		a.Close()
+		a.Stop()
 	})
 }
 
@@ -48,7 +48,7 @@ func failure(code candor.Code, tool string, n int) *candor.Error {
 }
 
 func TestTheFirstIsToldAtOnceAndTheRestOnceAWindow(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		began := time.Now()
 		for i := range 8 {
 			a.Add(failure(candor.CodeTimeout, "read", i))
@@ -78,7 +78,7 @@ func TestTheFirstIsToldAtOnceAndTheRestOnceAWindow(t *testing.T) {
 }
 
 func TestWhatKeepsComingIsToldOnceAWindow(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		for range 600 { // ten minutes
 			a.Add(failure(candor.CodeTimeout, "read", 0))
 			time.Sleep(time.Second)
@@ -98,7 +98,7 @@ func TestWhatKeepsComingIsToldOnceAWindow(t *testing.T) {
 }
 
 func TestKindsDifferByCodeAndTool(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		a.Add(failure(candor.CodeNotFound, "read", 0))
 		a.Add(failure(workrail.NotFound, "read", 1)) // the same symbol of another domain
 		a.Add(failure(candor.CodeNotFound, "write", 2))
@@ -111,7 +111,7 @@ func TestKindsDifferByCodeAndTool(t *testing.T) {
 }
 
 func TestInventedKindsCostNeitherMemoryNorReports(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		a.MaxKinds = 10
 		for i := range 5000 {
 			a.Add(failure(candor.CodeToolNotFound, "tool-"+strconv.Itoa(i), i))
@@ -128,10 +128,10 @@ func TestInventedKindsCostNeitherMemoryNorReports(t *testing.T) {
 }
 
 func TestAfterCloseNothingIsLost(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		a.Add(failure(candor.CodeTimeout, "read", 0))
 		a.Add(failure(candor.CodeTimeout, "read", 1))
-		a.Close()
+		a.Stop()
 		a.Add(failure(candor.CodeTimeout, "read", 2))
 		a.Add(failure(candor.CodeTimeout, "read", 3))
 		if got := r.take(); len(got) != 4 {
@@ -141,7 +141,7 @@ func TestAfterCloseNothingIsLost(t *testing.T) {
 }
 
 func TestCountsAreExactUnderConcurrency(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		a.Window, a.MaxKinds = 10*time.Millisecond, 3
 		var adding sync.WaitGroup
 		for g := range 8 {
@@ -158,7 +158,7 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 			})
 		}
 		adding.Wait()
-		a.Close()
+		a.Stop()
 		total := 0
 		for _, g := range r.take() {
 			total += g.Count
@@ -170,7 +170,7 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 }
 
 func TestAWindowThatEndsWhileFlushingIsToldOnce(t *testing.T) {
-	withAggregator(t, func(t *testing.T, a *boundary.Aggregator, r *reports) {
+	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		for range 200 {
 			a.Add(failure(candor.CodeTimeout, "read", 0))
 			a.Add(failure(candor.CodeTimeout, "read", 1))

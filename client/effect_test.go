@@ -1,4 +1,4 @@
-package boundary_test
+package client_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/contract"
 )
 
@@ -34,9 +34,9 @@ func TestClientAdviceInvitesNoSecondEffect(t *testing.T) {
 			} {
 				says.Store(&text)
 				posts.Store(0)
-				e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "post"}))
+				e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "post"}))
 				checkCareful(t, path+" Decode: "+text, e)
-				caller := boundary.Caller{Session: session, MaxWait: time.Millisecond}
+				caller := client.Caller{Session: session, MaxWait: time.Millisecond}
 				posts.Store(0)
 				_, e = caller.CallTool(t.Context(), &mcp.CallToolParams{Name: "post"})
 				if annotations == nil {
@@ -50,7 +50,7 @@ func TestClientAdviceInvitesNoSecondEffect(t *testing.T) {
 			}
 			limited := "429 Too Many Requests"
 			says.Store(&limited)
-			if e := boundary.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "post"})); !e.Retry().Retryable() {
+			if e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "post"})); !e.Retry().Retryable() {
 				t.Errorf("%s: 429 is %s", path, e.Retry())
 			}
 		}
@@ -70,7 +70,7 @@ func TestClientsOwnDeadlineIsNoAdviceToRepeat(t *testing.T) {
 	for path, connect := range clientPaths {
 		session := connect(t, toolServer("wait", nil, blocking))
 		late, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		e := boundary.Decode(session.CallTool(late, &mcp.CallToolParams{Name: "wait"}))
+		e := client.Decode(session.CallTool(late, &mcp.CallToolParams{Name: "wait"}))
 		cancel()
 		checkCareful(t, path, e)
 	}

@@ -1,0 +1,50 @@
+package boundary
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// received returns the error in the envelope that a client received, or nil if there is none.
+func received(result *mcp.CallToolResult, err error) *candor.Error {
+	if err == nil && result != nil {
+		return attached(result)
+	}
+	said, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		return nil
+	}
+	v, err := wire.ParseValue(said.Data, wire.Limits{})
+	if err != nil {
+		return nil
+	}
+	e, err := dialect.ReadCandor(v.Path(dialect.MetaKey))
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+func TestReceivedReadsBothChannels(t *testing.T) {
+	t.Parallel()
+	sent := candor.New(candor.CodeNotFound, "")
+	raw, err := sent.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []*candor.Error{
+		received(&mcp.CallToolResult{Meta: mcp.Meta{dialect.MetaKey: sent}}, nil),
+		received(nil, &jsonrpc.Error{Data: append(append([]byte(`{"`+dialect.MetaKey+`":`), raw...), '}')}),
+	} {
+		if got == nil || got.Code() != sent.Code() {
+			t.Errorf("received %v", got)
+		}
+	}
+}

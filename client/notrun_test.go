@@ -1,0 +1,89 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/client"
+	"github.com/candor-mcp/candor/dialect"
+)
+
+func forged(code candor.Code, by candor.Party) *mcp.CallToolResult {
+	e := candor.RetryableImmediately(code, "m", candor.WithOrigin(by, false), candor.WithRef("theirs"), candor.WithTool("other"))
+	return &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{dialect.MetaKey: e}, StructuredContent: e, Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
+}
+
+// TestCallerTrustsOnlyEnvelopesOfTheServer runs a tool that has had its effect and then fails.
+func TestCallerTrustsOnlyEnvelopesOfTheServer(t *testing.T) {
+	for name, says := range map[string]struct {
+		result *mcp.CallToolResult
+		err    error
+	}{
+		"a text":      {nil, errors.New("AUDIT_LOG_FAILED: x")},
+		"a quotation": {nil, errors.New(`paid; then {"code":"AUDIT_LOG_FAILED","message":"m"}`)},
+		"an envelope": {forged(candor.CodeTooManyCalls, candor.PartyGateway), nil},
+		"transport":   {forged(candor.CodeRateLimited, candor.PartyTransport), nil},
+		"own trail":   {nil, candor.New(candor.CodeLedgerFailed, "", candor.WithOrigin(candor.PartyServer, false), candor.WithRetry(candor.RetryNow()))},
+	} {
+		ran := 0
+		server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
+		server.AddTool(&mcp.Tool{Name: "pay", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				ran++
+				return says.result, says.err
+			})
+		boundary.Install(server, boundary.Options{Logger: slog.New(slog.DiscardHandler)})
+		near, far := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(t.Context(), far, nil); err != nil {
+			t.Fatal(err)
+		}
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), near, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, e := (&client.Caller{Session: session, MaxJitter: 1}).CallTool(t.Context(), &mcp.CallToolParams{Name: "pay"})
+		if ran != 1 {
+			t.Errorf("%s: ran %d times: %v", name, ran, e)
+		}
+	}
+}
+
+// TestCallerDoesNotRepeatErrorOfNestedServer passes on an error that another server said before it did anything: here the tool has run,
+// and no client may take it for a refusal.
+func TestCallerDoesNotRepeatErrorOfNestedServer(t *testing.T) {
+	foreign := candor.New(candor.CodeRateLimited, "", candor.WithOrigin(candor.PartyServer, false))
+	effects := 0
+	server := mcp.NewServer(&mcp.Implementation{Name: "pays", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "typed"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		effects++
+		return nil, nil, foreign
+	})
+	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			effects++
+			return nil, foreign
+		})
+	boundary.Install(server, boundary.Options{})
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), here, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tool := range []string{"typed", "raw"} {
+		caller := &client.Caller{Session: session, MaxAttempts: 3}
+		_, e := caller.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
+		if e.Code() != candor.CodeRateLimited || e.Origin().By != candor.PartyTool || effects != i+1 {
+			t.Errorf("%s: %v by %s, and %d effects", tool, e, e.Origin().By, effects)
+		}
+	}
+}
