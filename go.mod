@@ -13,8 +13,6 @@ require (
 
 require (
 	github.com/candor-mcp/candor/boundary v0.1.0 // indirect
-	github.com/candor-mcp/candor/meter/otel v0.1.0 // indirect
-	github.com/candor-mcp/candor/meter/prom v0.1.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect

@@ -8,6 +8,7 @@ require (
 	github.com/candor-mcp/candor v0.1.0
 	github.com/candor-mcp/candor/boundary v0.1.0
 	github.com/candor-mcp/candor/candorvet v0.1.0
+	github.com/candor-mcp/candor/client v0.1.0
 	github.com/candor-mcp/candor/meter/prom v0.1.0
 	github.com/chromedp/cdproto v0.157.8
 	github.com/chromedp/chromedp v0.21.0
