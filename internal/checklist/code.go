@@ -16,8 +16,8 @@ var emitting = regexp.MustCompile(`^Test([A-Z][0-9]+)?Every[A-Za-z]*Codes?[A-Za-
 // CodeTests returns the tests that make programs emit codes.
 func (m *Module) CodeTests() []Func { return m.Matching(emitting) }
 
-// Codes puts the subtests that were seen beside the codes of a domain; "" is all. Codes that no release emits yet need none. It is
-// an error if a test of codes did not pass as a whole, whatever its subtests say: it counts them.
+// Codes returns a row with its subtests for each code of a domain; "" means all. Reserved codes need no test. A test of codes that
+// did not pass is an error even if its subtests passed, because it also counts them.
 func Codes(systems []System, domain string, codes iter.Seq[candor.Code], tests []Func, results Results) ([]Row, error) {
 	of := map[string][]Test{}
 	var wrong error

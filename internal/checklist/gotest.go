@@ -14,9 +14,8 @@ import (
 // runLimit is for tests that hang: a whole run takes a few minutes.
 const runLimit = "20m"
 
-// Run runs the tests, and only them, in the folders that have them. Results of before are not trusted: tests that build a program
-// and drive it do not change when the program does, so the go command would not run them again. Tests that fail are no error of
-// Run. When the context ends, so do all processes that were started.
+// Run runs the tests in their folders. Cached results are not used: tests that build and drive a program do not change when the program
+// does. A failing test is not an error of Run. When the context ends, all started processes are stopped.
 func (m *Module) Run(ctx context.Context, tests []Func, say io.Writer) (Results, error) {
 	if len(tests) == 0 {
 		return Results{}, nil

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Report is the rows and what they come to.
+// Report is the rows and their sum.
 type Report struct {
 	OK      bool            `json:"ok"`
 	Counts  map[Verdict]int `json:"counts"`
@@ -14,7 +14,7 @@ type Report struct {
 	Rows    []Row           `json:"rows"`
 }
 
-// NewReport counts the rows. A problem that no row can show makes the whole wrong too.
+// NewReport counts the rows. A problem that no row shows makes the report wrong too.
 func NewReport(rows []Row, problem error) Report {
 	r := Report{OK: problem == nil, Counts: map[Verdict]int{}, Rows: rows}
 	if problem != nil {
@@ -35,8 +35,7 @@ func (r Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Print writes the report for people: each row with its tests below it, and the sum. In brief only the rows that somebody must
-// look at are shown.
+// Print writes the report as text: each row with its tests below it, and the sum. If brief, only rows that are bad are shown.
 func (r Report) Print(w io.Writer, brief bool) {
 	group := ""
 	for _, row := range r.Rows {

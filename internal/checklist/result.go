@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Results is what a run of tests came to. The zero value knows nothing: every test did not run.
+// Results holds the results of a run of tests. In the zero value no test ran.
 type Results struct {
-	list bool // nobody asked for results
+	list bool // tests were listed, not run
 	ends map[Func]Result
 	subs map[Func][]string // the names of the subtests at any depth, by their test, in the order of their ends
 }
 
-// ListOnly are the results of no run, where tests count as there and not as passed.
+// ListOnly is for tests that are listed and not run.
 var ListOnly = Results{list: true}
 
 // event is one line of `go test -json`.
@@ -25,11 +25,10 @@ type event struct {
 	Elapsed                       float64
 }
 
-// maxTold bounds what is told of one failing test; the end of its output says most.
-const maxTold = 8 << 10
+// maxOutput is how much of a failing test's output is printed, from its end.
+const maxOutput = 8 << 10
 
-// Read follows the output of `go test -json` in a module to its end, and tells say of each test that ended and what failing ones
-// printed.
+// Read reads the output of `go test -json` in a module, and writes each result, and the output of failing tests, to say.
 func Read(in io.Reader, module string, say io.Writer) (Results, error) {
 	r := Results{ends: map[Func]Result{}, subs: map[Func][]string{}}
 	printed := map[Func]string{}
@@ -38,7 +37,7 @@ func Read(in io.Reader, module string, say io.Writer) (Results, error) {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 0 {
 			var e event
-			if json.Unmarshal(line, &e) != nil { // the go command's own words
+			if json.Unmarshal(line, &e) != nil { // printed by the go command itself
 				e = event{Action: "build-output", Output: string(line)}
 			}
 			r.add(e, module, printed, say)
@@ -62,7 +61,7 @@ func (r *Results) add(e event, module string, printed map[Func]string, say io.Wr
 		fmt.Fprint(say, e.Output)
 	case "output":
 		text := printed[f] + e.Output
-		printed[f] = text[max(0, len(text)-maxTold):]
+		printed[f] = text[max(0, len(text)-maxOutput):]
 	case "pass":
 		r.end(f, Passed, e, say)
 		delete(printed, f)
@@ -76,7 +75,7 @@ func (r *Results) add(e event, module string, printed map[Func]string, say io.Wr
 	}
 }
 
-// end notes the result of a test. A package has none of its own.
+// end stores the result of a test; results of packages are ignored.
 func (r *Results) end(f Func, got Result, e event, say io.Writer) {
 	if f.Name == "" {
 		return

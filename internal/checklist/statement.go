@@ -22,8 +22,8 @@ func (m *Module) StatementTests(letters string) []Func {
 
 func statementOf(test string) string { return numbered.FindStringSubmatch(test)[1] }
 
-// Statements puts the tests beside the statements of the systems whose letter is in letters; "" is all. It is an error if a test
-// is named after a statement that nobody made.
+// Statements returns a row with its tests for each statement of the systems whose letter is in letters; "" means all. A test that
+// is named after a statement that does not exist is an error.
 func Statements(systems []System, letters string, tests []Func, results Results) ([]Row, error) {
 	of := map[string][]Test{}
 	for _, f := range tests {

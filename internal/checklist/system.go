@@ -1,5 +1,5 @@
-// Package checklist shows by which tests a promise is kept: the statements that say when one of the workbench's systems works, and
-// the codes that a release can emit. Tests are found by their names, so that a test and its promise cannot drift apart.
+// Package checklist lists the tests that check each promise: the statements about the workbench's systems, the codes that a release
+// can emit, and the promises about safety and speed. It finds tests by their names.
 package checklist
 
 import (
@@ -12,7 +12,7 @@ import (
 //go:embed statements.json
 var statements []byte
 
-// System is one of the systems of the workbench and what must hold of it.
+// System is a system of the workbench and the statements about it.
 type System struct {
 	Letter     string   `json:"letter"` // of its statements: K1 is the first of the system K
 	Name       string   `json:"name"`

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Imports checks the table of rooms. Test files are free: they may see an SDK and do I/O.
+// Imports checks the imports of every package against its rule. Test files may import anything.
 //
-// A package below internal or spec counts as a part of whoever imports it, at any depth, so a rule
-// cannot be walked around through internal; the chain is printed.
-func (t *Tree) Imports(rooms []Room, exceptions []Exception) []Violation {
+// A package below internal or spec counts as a part of each package that imports it, at any depth, so that a rule
+// cannot be avoided by way of internal. The chain of imports is printed.
+func (t *Tree) Imports(rules []PackageRule, exceptions []Exception) []Violation {
 	c := &importCheck{tree: t, exceptions: exceptions, packages: map[string][]*File{}}
 	for _, f := range t.Files {
 		if !f.Test {
@@ -22,25 +22,25 @@ func (t *Tree) Imports(rooms []Room, exceptions []Exception) []Violation {
 		}
 	}
 	for dir := range c.packages {
-		room, ok := roomOf(rooms, dir)
+		rule, ok := ruleOf(rules, dir)
 		if !ok {
-			c.add(dir, "this folder has no row in the table of rooms", "a package without a row has no rules: give it one in internal/shape/rooms.go")
+			c.add(dir, "this folder has no rule", "every package has a rule: add one to internal/shape/rules.go")
 			continue
 		}
-		c.rooms, c.room, c.seen = rooms, room, map[string]bool{}
+		c.rules, c.rule, c.seen = rules, rule, map[string]bool{}
 		c.visit(dir, nil)
 	}
 	slices.SortFunc(c.found, func(a, b Violation) int { return strings.Compare(a.At+a.What, b.At+b.What) })
 	return slices.Compact(c.found)
 }
 
-// importCheck is one run over the tree; room and seen belong to the package being visited.
+// importCheck is one run over the tree; rule and seen belong to the package being visited.
 type importCheck struct {
 	tree       *Tree
 	exceptions []Exception
 	packages   map[string][]*File // by folder, without tests
-	rooms      []Room
-	room       Room
+	rules      []PackageRule
+	rule       PackageRule
 	seen       map[string]bool
 	found      []Violation
 }
@@ -59,8 +59,8 @@ func (c *importCheck) visit(dir string, chain []string) {
 		for _, spec := range f.Syntax.Imports {
 			c.checkImport(f, spec, chain)
 		}
-		if c.room.Pure {
-			c.checkDeeds(f, chain)
+		if c.rule.Pure {
+			c.checkEffects(f, chain)
 		}
 	}
 }
@@ -72,28 +72,28 @@ func (c *importCheck) checkImport(f *File, spec *ast.ImportSpec, chain []string)
 	switch own, isOwn := c.own(imported); {
 	case isOwn && c.isShared(own):
 		c.visit(own, chain)
-	case isOwn && below(own, c.room.Dir):
+	case isOwn && below(own, c.rule.Dir):
 	case isOwn:
-		if target, _ := roomOf(c.rooms, own); !allows(c.room, target.Dir) {
-			c.add(at, "forbidden import "+through, c.room.Why)
+		if target, _ := ruleOf(c.rules, own); !allows(c.rule, target.Dir) {
+			c.add(at, "forbidden import "+through, c.rule.Why)
 		}
 	case isSDK(imported):
-		if !c.room.SDK {
-			c.add(at, "an MCP SDK is imported: "+through, "only boundary, workbench, examples and tests see an SDK; "+c.room.Why)
+		if !c.rule.SDK {
+			c.add(at, "an MCP SDK is imported: "+through, "only boundary, workbench, examples and tests see an SDK; "+c.rule.Why)
 		}
 	case isOutside(imported):
-		if !c.room.Outside {
-			c.add(at, "an outside module is imported: "+through, c.room.Why)
+		if !c.rule.Outside {
+			c.add(at, "an outside module is imported: "+through, c.rule.Why)
 		}
-	case c.room.Pure:
-		if deed := deedOf(imported); deed != "" && c.exception(f, imported) == nil {
-			c.add(at, fmt.Sprintf("%s, which %s: %s", imported, deed, through), c.room.Why)
+	case c.rule.Pure:
+		if effect := effectOf(imported); effect != "" && c.exception(f, imported) == nil {
+			c.add(at, fmt.Sprintf("%s, which %s: %s", imported, effect, through), c.rule.Why)
 		}
 	}
 }
 
-// checkDeeds looks inside a file of a pure room for what imports alone do not show.
-func (c *importCheck) checkDeeds(f *File, chain []string) {
+// checkEffects finds goroutines and calls in a file of a pure package that its imports do not show.
+func (c *importCheck) checkEffects(f *File, chain []string) {
 	names := localNames(f.Syntax)
 	suffix := ""
 	if len(chain) > 1 {
@@ -102,17 +102,17 @@ func (c *importCheck) checkDeeds(f *File, chain []string) {
 	ast.Inspect(f.Syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			c.add(c.tree.at(n.Pos()), "starts a goroutine"+suffix, c.room.Why)
+			c.add(c.tree.at(n.Pos()), "starts a goroutine"+suffix, c.rule.Why)
 		case *ast.SelectorExpr:
 			if what := c.selector(f, names, n); what != "" {
-				c.add(c.tree.at(n.Pos()), what+suffix, c.room.Why)
+				c.add(c.tree.at(n.Pos()), what+suffix, c.rule.Why)
 			}
 		}
 		return true
 	})
 }
 
-// selector says what is wrong with pkg.Name, or "".
+// selector describes what is wrong with pkg.Name; "" means nothing is.
 func (c *importCheck) selector(f *File, names map[string]string, n *ast.SelectorExpr) string {
 	x, ok := n.X.(*ast.Ident)
 	if !ok || names[x.Name] == "" {
@@ -147,7 +147,7 @@ func (c *importCheck) own(imported string) (dir string, ok bool) {
 
 // isShared reports whether a package counts as a part of every package that imports it.
 func (c *importCheck) isShared(own string) bool {
-	row, _ := roomOf(c.rooms, own)
+	row, _ := ruleOf(c.rules, own)
 	return row.Dir == "internal" || row.Dir == "codes" || row.Dir == "spec" || row.Dir == "cmd/internal"
 }
 
@@ -158,19 +158,19 @@ func (c *importCheck) name(dir string) string {
 	return dir
 }
 
-// roomOf finds the row a folder falls under; a row covers everything below it.
-func roomOf(rooms []Room, dir string) (Room, bool) {
-	for _, r := range rooms {
+// ruleOf returns the first rule that covers a folder; a rule covers everything below its folder.
+func ruleOf(rules []PackageRule, dir string) (PackageRule, bool) {
+	for _, r := range rules {
 		if below(dir, r.Dir) {
 			return r, true
 		}
 	}
-	return Room{}, false
+	return PackageRule{}, false
 }
 
-func below(dir, room string) bool { return dir == room || strings.HasPrefix(dir, room+"/") }
+func below(dir, rule string) bool { return dir == rule || strings.HasPrefix(dir, rule+"/") }
 
-func allows(r Room, target string) bool {
+func allows(r PackageRule, target string) bool {
 	return target != "" && (slices.Contains(r.Own, "*") && !below(target, "cmd/candor") && !below(target, "cmd/internal/cli") || slices.Contains(r.Own, target))
 }
 
@@ -180,22 +180,22 @@ func isSDK(imported string) bool {
 	})
 }
 
-// isOutside tells a module from the standard library by the dot in its first element.
+// isOutside reports whether a path belongs to another module: its first element has a dot.
 func isOutside(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return strings.Contains(first, ".") || imported == "C"
 }
 
-func deedOf(imported string) string {
+func effectOf(imported string) string {
 	if slices.Contains(harmless, imported) {
 		return ""
 	}
-	if deed := deeds[imported]; deed != "" {
-		return deed
+	if effect := effects[imported]; effect != "" {
+		return effect
 	}
-	for prefix, deed := range deeds {
+	for prefix, effect := range effects {
 		if strings.HasSuffix(prefix, "/") && strings.HasPrefix(imported, prefix) {
-			return deed
+			return effect
 		}
 	}
 	return ""
@@ -210,7 +210,7 @@ func importPath(spec *ast.ImportSpec) string {
 }
 
 // localNames maps the names a file knows packages by to their import paths. The last element
-// stands for the package's name, which is right for the standard library and good enough for ours.
+// stands for the package's name, which is right for the standard library and good enough for isHandWritten.
 func localNames(f *ast.File) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.Imports {
@@ -228,20 +228,20 @@ func localNames(f *ast.File) map[string]string {
 	return names
 }
 
-// guardFile is the one file of the root that may call recover: methods of a caller's types run while an error is built from
-// them, and a panic there would take the process down instead of being reported. See docs/decisions/007.
+// guardFile is the only file of the root that may call recover: it runs methods of a caller's types while it builds an error,
+// and a panic there would end the process. See docs/decisions/007.
 const guardFile = "guard.go"
 
 // userCodeFolder calls methods that a user has defined, for boundary and client.
 const userCodeFolder = "internal/usercode"
 
-// lineFolder is the engine of the harness's line protocol, which stands around the methods of domains as boundary does around tools.
+// lineFolder is the engine of the harness's line protocol, which calls the methods of domains as boundary calls tools.
 const lineFolder = "cmd/internal/workbench/harness/line/"
 
 // sqliteFolder opens SQLite, whose library panics when a connection gets no more memory. It recovers from that panic alone.
 const sqliteFolder = "cmd/internal/sqlitedb/"
 
-// Recovers checks that recover is called only in the packages that stand around foreign code, and in the root's guard.
+// Recovers checks that recover is called only in packages that call foreign code.
 func (t *Tree) Recovers() []Violation {
 	var found []Violation
 	for _, f := range t.Files {

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// Writer is a function that may say isError.
+// Writer is a function that may set isError.
 type Writer struct {
-	Room string // folder; its subfolders have rows of their own
+	Dir  string // folder, without its subfolders
 	Func string // as in "emission.write"
 	Why  string
 }
 
-// Writers are the functions that say isError, one a room: in the systems this grew out of, each error path wrote its own result,
-// and each forgot something else. A room that gets a writer gets a row.
+// Writers are the functions that set isError. Each package has one, because error paths that write their own results
+// differ in the members that they forget.
 var Writers = []Writer{
 	{"boundary", "emission.write", "every failed tool call leaves through it"},
 	{"boundary", "readText", "it writes a message only to have it read"},
 }
 
-// watched are the rooms that answer calls, besides all below workbench. Dialect and contract are left out: writing results is what they
-// are for.
+// watched are the packages that answer calls, besides all below workbench. Dialect and contract are left out: they write results for others.
 var watched = []string{"boundary", "boundary/mcpgo", "cmd/internal/gateway", "cmd/internal/probe", "cmd/internal/workbench", "cmd/internal/console"}
 
-// IsErrorWriters finds what says isError outside the functions of the table, and rows that nothing needs.
+// IsErrorWriters finds functions that set isError and are not in the table, and rows of the table that are not needed.
 func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {
 	var found []Violation
 	used := make([]bool, len(allowed))
@@ -34,27 +33,27 @@ func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {
 			continue
 		}
 		for _, fn := range functions(f) {
-			for _, pos := range saysIsError(fn) {
-				row := slices.IndexFunc(allowed, func(w Writer) bool { return w.Room == f.Dir && w.Func == funcName(fn) })
+			for _, pos := range setsIsError(fn) {
+				row := slices.IndexFunc(allowed, func(w Writer) bool { return w.Dir == f.Dir && w.Func == funcName(fn) })
 				if row >= 0 {
 					used[row] = true
 					continue
 				}
-				found = append(found, Violation{t.at(pos), funcName(fn) + " says isError",
-					"one function of a room makes every error result; a second one would be a second shape"})
+				found = append(found, Violation{t.at(pos), funcName(fn) + " sets isError",
+					"one function of a package makes every error result; a second one could differ"})
 			}
 		}
 	}
 	for i, w := range allowed {
 		if !used[i] {
-			found = append(found, Violation{w.Room, w.Func + " is in the table and does not say isError", "a stale row hides the next writer"})
+			found = append(found, Violation{w.Dir, w.Func + " is in the table and does not set isError", "a stale row hides the next writer"})
 		}
 	}
 	return found
 }
 
-// saysIsError returns where a function sets the field, calls the SDK's setter or writes the member by hand.
-func saysIsError(fn *ast.FuncDecl) []token.Pos {
+// setsIsError returns the positions where a function sets the field, calls the SDK's setter or writes the member itself.
+func setsIsError(fn *ast.FuncDecl) []token.Pos {
 	var found []token.Pos
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -12,7 +12,7 @@ func TestW1OneFunctionOfARoomSaysIsError(t *testing.T) {
 }
 
 func TestPlantedIsError(t *testing.T) {
-	allowed := []shape.Writer{{Room: "boundary", Func: "emission.write"}}
+	allowed := []shape.Writer{{Dir: "boundary", Func: "emission.write"}}
 	writer := "type emission struct{}\nfunc (m *emission) write(r *R) { r.IsError = true }\ntype R struct{ IsError bool }\n"
 	for body, want := range map[string]string{
 		"":                                       "",

@@ -34,7 +34,7 @@ func Links(fsys fs.FS) ([]Violation, error) {
 			for _, target := range targets(line) {
 				if what := checkLink(fsys, headings, name, target); what != "" {
 					found = append(found, Violation{fmt.Sprintf("%s:%d", name, i+1), what,
-						"a dead link is a promise not kept"})
+						"readers follow links"})
 				}
 			}
 		}
@@ -97,7 +97,7 @@ func checkLink(fsys fs.FS, headings map[string]map[string]bool, page, target str
 		return fmt.Sprintf("link %s leaves the repository", target)
 	}
 	if _, err := fs.Stat(fsys, to); err != nil {
-		return fmt.Sprintf("link %s leads nowhere: there is no %s", target, to)
+		return fmt.Sprintf("link %s is dead: there is no %s", target, to)
 	}
 	if anchor != "" && headings[to] != nil && !headings[to][anchor] {
 		return fmt.Sprintf("link %s: %s has no heading #%s", target, to, anchor)

@@ -126,7 +126,7 @@ func TestPlantedImport(t *testing.T) {
 			"forbidden import ledger → " + own("wire")},
 		"a folder without a row": {
 			map[string]string{"util/a.go": goFile("util", "")},
-			"no row in the table of rooms"},
+			"this folder has no rule"},
 		"what is allowed": {
 			map[string]string{
 				"a.go":                      goFile("candor", "var _ net.Error; var _ time.Duration", "net", "time", "io/fs", "encoding/json", own("internal/x"), own("spec")),
@@ -149,7 +149,7 @@ func TestPlantedImport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expect(t, got.Imports(shape.Rooms, shape.Exceptions), tc.want)
+			expect(t, got.Imports(shape.PackageRules, shape.Exceptions), tc.want)
 		})
 	}
 }
@@ -205,9 +205,9 @@ func TestPlantedText(t *testing.T) {
 		"open end in a name":     {"a.go", "// context.TODO and TODOList", ""},
 		"open end in a record":   {"testdata/a.txt", "TODO", ""},
 		"six open ends":          {"a.go", strings.Repeat("// TODO(#1): x\n", 6), "6 open ends"},
-		"machine folder":         {"docs/a.md", "see " + machine + "/main/x.go", "somebody's machine"},
-		"machine folder, quoted": {"testdata/a.json", `{"p":"` + machine + `"}`, "somebody's machine"},
-		"cache folder":           {".ci/run", "ls /root/" + "go/pkg", "somebody's machine"},
+		"machine folder":         {"docs/a.md", "see " + machine + "/main/x.go", "one machine"},
+		"machine folder, quoted": {"testdata/a.json", `{"p":"` + machine + `"}`, "one machine"},
+		"cache folder":           {".ci/run", "ls /root/" + "go/pkg", "one machine"},
 		"like a machine folder":  {"a.md", machine + "space " + machine + "-x a" + machine + "/x", ""},
 		"registry":               {".ci/run", "GOPROXY=" + host, "registry's host"},
 		"conflict":               {"a.md", "<<<<" + "<<< HEAD", "unfinished merge"},

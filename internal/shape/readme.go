@@ -47,7 +47,7 @@ func Blocks(page string) []Block {
 	return out
 }
 
-// transcript finds a line on which somebody types one of our own commands.
+// transcript matches a line on which one of our commands is typed.
 var transcript = regexp.MustCompile(`(?m)^\$ (?:candor|go run \./cmd/candor)\b`)
 
 // Snippets checks what can be checked without running anything: Go fragments parse, and a

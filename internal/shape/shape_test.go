@@ -42,7 +42,7 @@ func report(t *testing.T, found []shape.Violation) {
 }
 
 func TestImportsFollowTheRooms(t *testing.T) {
-	report(t, load(t).Imports(shape.Rooms, shape.Exceptions))
+	report(t, load(t).Imports(shape.PackageRules, shape.Exceptions))
 }
 
 func TestRecoverStandsInTwoRooms(t *testing.T) {
@@ -111,7 +111,7 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 }
 
-// buildProgram vets the block as a stranger would have it: a module of its own that requires ours.
+// buildProgram vets the block as a stranger would have it: a module of its own that requires isHandWritten.
 func buildProgram(t *testing.T, dir string, b shape.Block) {
 	t.Helper()
 	tmp := t.TempDir()

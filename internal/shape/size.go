@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// The largest a thing may be, in lines. What hurts in every codebase is the one file or function
-// that absorbs each later special case; these numbers make it visible while it is small.
+// Limits in lines. They make a file or function visible while it is small that absorbs each later special case.
 const (
 	maxFile     = 500
 	maxTestFile = 800
-	maxFunc     = 60 // a longer one says above it why it is one thing
+	maxFunc     = 60 // a longer one needs a comment
 	maxMain     = 20
 )
 
@@ -21,7 +20,7 @@ type Sized struct {
 	Lines int
 }
 
-// Sizes checks every file that people write; generated files are as long as their source.
+// Sizes checks every file except generated ones.
 func (t *Tree) Sizes() []Violation {
 	var found []Violation
 	for _, f := range t.Files {
@@ -34,7 +33,7 @@ func (t *Tree) Sizes() []Violation {
 		}
 		if f.Lines > limit {
 			found = append(found, Violation{f.Path, fmt.Sprintf("%d lines, more than %d", f.Lines, limit),
-				"one file, one noun: a file this long has two; split it along its nouns"})
+				"one file, one noun: split it"})
 		}
 		for _, fn := range functions(f) {
 			found = append(found, t.checkFunc(f, fn)...)
@@ -47,7 +46,7 @@ func (t *Tree) checkFunc(f *File, fn *ast.FuncDecl) []Violation {
 	lines := t.funcLines(fn)
 	if f.Syntax.Name.Name == "main" && fn.Recv == nil && fn.Name.Name == "main" && lines > maxMain {
 		return []Violation{{t.at(fn.Pos()), fmt.Sprintf("main has %d lines, more than %d", lines, maxMain),
-			"main cannot be tested: it starts things and says how they ended, nothing more"}}
+			"main cannot be tested: move its code to a function that can"}}
 	}
 	if lines > maxFunc && fn.Doc == nil {
 		return []Violation{{t.at(fn.Pos()), fmt.Sprintf("%s has %d lines, more than %d, and no comment above it", fn.Name.Name, lines, maxFunc),
@@ -56,7 +55,7 @@ func (t *Tree) checkFunc(f *File, fn *ast.FuncDecl) []Violation {
 	return nil
 }
 
-// Largest returns the n largest files and functions that people write, longest first.
+// Largest returns the n largest files and functions, longest first, without generated ones.
 func (t *Tree) Largest(n int) (files, funcs []Sized) {
 	for _, f := range t.Files {
 		if f.Generated {

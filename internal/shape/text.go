@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// forbiddenText is what no file of the repository may say, with the reason. The patterns are
-// written so that they do not match themselves.
+// forbiddenText are patterns that no file of the repository may match. They are written so that they do not match themselves.
 var forbiddenText = []struct {
 	pattern *regexp.Regexp
 	what    string
 	why     string
 }{
-	{regexp.MustCompile(`(?:^|[^\w.~-])/(?:work)(?:/|[^\w-]|$)`), "names a folder of somebody's machine",
+	{regexp.MustCompile(`(?:^|[^\w.~-])/(?:work)(?:/|[^\w-]|$)`), "names a folder of one machine",
 		"the repository must build anywhere; use a path relative to it, or one that is clearly made up (/srv/…)"},
-	{regexp.MustCompile(`/root/(?:go|\.cache|\.npm|\.pyenv)\b`), "names a folder of somebody's machine",
+	{regexp.MustCompile(`/root/(?:go|\.cache|\.npm|\.pyenv)\b`), "names a folder of one machine",
 		"the repository must build anywhere; ask the tool for its folder (go env)"},
 	{regexp.MustCompile(`\b(?:proxy|sum|index)\.golang\.org\b|\bregistry\.(?:npmjs\.org|npmjs\.com|yarnpkg\.com)\b|\bdeb\.debian\.org\b|\bfiles\.pythonhosted\.org\b|\bpypi\.org\b`),
 		"names a package registry's host", "which registry serves the packages is the reader's choice, set in their own tools"},
@@ -45,11 +44,11 @@ func Text(fsys fs.FS) ([]Violation, error) {
 		for line := range bytes.Lines(data) {
 			number++
 			found = append(found, checkLine(fmt.Sprintf("%s:%d", name, number), bytes.TrimRight(line, "\r\n"))...)
-			if ours(name) && todo.Match(line) {
+			if isHandWritten(name) && todo.Match(line) {
 				todos[path.Dir(name)]++
 				if !todoIssue.Match(line) {
 					found = append(found, Violation{fmt.Sprintf("%s:%d", name, number), "an open end without an issue number",
-						"an open end nobody tracks is never closed; write it with its issue, like (#12), or do it now"})
+						"without an issue it is forgotten; write its number, like (#12), or do it now"})
 				}
 			}
 		}
@@ -57,15 +56,14 @@ func Text(fsys fs.FS) ([]Violation, error) {
 	})
 	for dir, n := range todos {
 		if n > maxTodos {
-			found = append(found, Violation{dir, fmt.Sprintf("%d open ends, more than %d", n, maxTodos), "more than this is a backlog, and a backlog belongs in the issues"})
+			found = append(found, Violation{dir, fmt.Sprintf("%d open ends, more than %d", n, maxTodos), "put them in issues"})
 		}
 	}
 	return found, err
 }
 
-// ours tells what people here wrote from recorded data, which may say what it likes, and from this
-// package, which must name what it looks for.
-func ours(name string) bool {
+// isHandWritten reports whether a file is neither recorded data nor a part of this package, which must name what it looks for.
+func isHandWritten(name string) bool {
 	return !strings.Contains("/"+name, "/testdata/") && !strings.HasPrefix(name, "internal/shape/") && path.Ext(name) != ".json"
 }
 

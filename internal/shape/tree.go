@@ -1,7 +1,6 @@
-// Package shape checks what no compiler does: which room imports which, how large files grow,
-// whether the README still tells the truth. Each rule takes a tree and returns violations, so that
-// the same rule runs on this repository and on a small tree with a planted fault; a rule that was
-// never seen red proves nothing.
+// Package shape checks what a compiler does not: which package imports which, how large files grow, whether the README is true.
+// Each check takes a tree and returns violations, so that it runs on this repository and, in its own tests, on a small tree with a
+// planted fault.
 package shape
 
 import (

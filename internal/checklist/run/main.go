@@ -1,15 +1,16 @@
-// Run shows by which tests each promise is kept, and fails if one has no test or a test of it does not pass.
+// Run prints the tests of each promise, and fails if a promise has no test or a test of it does not pass.
 //
 //	go run ./internal/checklist/run                    the statements of the workbench's systems: runs their tests
 //	go run ./internal/checklist/run --letters K        only those of one system
-//	go run ./internal/checklist/run --list             only says which tests there are
+//	go run ./internal/checklist/run --list             lists the tests and runs none
 //	go run ./internal/checklist/run --codes            the codes: runs the tests that make programs emit them
 //	go run ./internal/checklist/run --codes --domain kaiza
 //	go run ./internal/checklist/run --promises FILE    writes the page of all promises and their tests
 //	go run ./internal/checklist/run --results FILE     reads the output of go test -json work instead of running tests
 //
-// With --json the table is for programs, with --brief it holds only what somebody must look at. The table goes to standard output,
-// progress and what failing tests print to standard error. The exit code is 0 if all is well, 1 if not, 2 if nobody can tell.
+// With --json the table is JSON, with --brief it holds only promises without a passing test. The table is written to standard output,
+// progress and the output of failing tests to standard error. The exit code is 0 if every promise has a passing test, 1 if not,
+// 2 if that cannot be determined.
 package main
 
 import (
@@ -27,7 +28,7 @@ import (
 )
 
 const (
-	exitFine  = 0
+	exitOK    = 0
 	exitWrong = 1
 	exitBad   = 2
 )
@@ -49,11 +50,11 @@ type options struct {
 func run(ctx context.Context, args []string, out, say io.Writer) int {
 	o, err := parse(args, say)
 	if errors.Is(err, flag.ErrHelp) {
-		return exitFine
+		return exitOK
 	}
 	if err == nil && o.promises != "" {
 		if err = o.writePromises(); err == nil {
-			return exitFine
+			return exitOK
 		}
 	}
 	var report checklist.Report
@@ -73,7 +74,7 @@ func run(ctx context.Context, args []string, out, say io.Writer) int {
 	if !report.OK {
 		return exitWrong
 	}
-	return exitFine
+	return exitOK
 }
 
 func parse(args []string, say io.Writer) (options, error) {
@@ -88,7 +89,7 @@ func parse(args []string, say io.Writer) (options, error) {
 	flags.StringVar(&o.results, "results", "", "run nothing, and read the results of go test -json from this file")
 	flags.StringVar(&o.promises, "promises", "", "write the page of all promises and their tests to this file, and run nothing")
 	flags.BoolVar(&o.json, "json", false, "for programs")
-	flags.BoolVar(&o.brief, "brief", false, "only what somebody must look at")
+	flags.BoolVar(&o.brief, "brief", false, "only promises without a passing test")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -151,7 +152,7 @@ func (o options) report(ctx context.Context, say io.Writer) (checklist.Report, e
 		rows, problem = checklist.Statements(systems, o.letters, tests, results)
 	}
 	if len(rows) == 0 {
-		return none, errors.New("there is nothing of that letter or domain")
+		return none, errors.New("no statement or code has that letter or domain")
 	}
 	return checklist.NewReport(rows, problem), nil
 }

@@ -20,9 +20,9 @@ func module(t *testing.T, events string) (root, results string) {
 		tests += fmt.Sprintf("func TestD%dATask(t *testing.T) {}\n", i+1)
 	}
 	for name, text := range map[string]string{
-		"go.mod":                   "module example.org/fake\n",
-		"workbench/dual/d_test.go": tests,
-		results:                    events,
+		"go.mod":                                "module example.org/fake\n",
+		"cmd/internal/workbench/dual/d_test.go": tests,
+		results:                                 events,
 	} {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(root, name)
@@ -40,23 +40,23 @@ func module(t *testing.T, events string) (root, results string) {
 func TestExitCodesTellRightFromWrongFromUnusable(t *testing.T) {
 	passed := ""
 	for i := range 16 {
-		passed += fmt.Sprintf(`{"Action":"pass","Package":"example.org/fake/workbench/dual","Test":"TestD%dATask"}`+"\n", i+1)
+		passed += fmt.Sprintf(`{"Action":"pass","Package":"example.org/fake/cmd/internal/workbench/dual","Test":"TestD%dATask"}`+"\n", i+1)
 	}
-	const d6 = `"pass","Package":"example.org/fake/workbench/dual","Test":"TestD6ATask"`
+	const d6 = `"pass","Package":"example.org/fake/cmd/internal/workbench/dual","Test":"TestD6ATask"`
 	failed := strings.Replace(passed, d6, strings.Replace(d6, "pass", "fail", 1), 1)
 	for _, c := range []struct {
 		events, args string
 		exit         int
 		says         string
 	}{
-		{passed, "--letters D", exitFine, "passed      workbench/dual TestD6ATask"},
-		{failed, "--letters D", exitWrong, "FAILED      workbench/dual TestD6ATask"},
+		{passed, "--letters D", exitOK, "passed      cmd/internal/workbench/dual TestD6ATask"},
+		{failed, "--letters D", exitWrong, "FAILED      cmd/internal/workbench/dual TestD6ATask"},
 		{failed, "--letters D --brief", exitWrong, "D6   BROKEN"},
-		{"not JSON\n", "--letters D", exitWrong, "DID NOT RUN workbench/dual TestD6ATask"},
+		{"not JSON\n", "--letters D", exitWrong, "DID NOT RUN cmd/internal/workbench/dual TestD6ATask"},
 		{passed, "--letters K", exitWrong, "22 NO TEST"},
-		{passed, "--letters X", exitBad, "nothing of that letter"},
+		{passed, "--letters X", exitBad, "has that letter"},
 		{passed, "--codes", exitWrong, "kaiza/FILE_NOT_FOUND NO TEST"},
-		{passed, "--codes --domain nowhere", exitBad, "nothing of that letter or domain"},
+		{passed, "--codes --domain nowhere", exitBad, "has that letter or domain"},
 		{passed, "--codes --letters K", exitBad, "--domain"},
 		{passed, "--domain kaiza", exitBad, "--codes"},
 		{passed, "--list", exitBad, "no results"},
@@ -64,7 +64,7 @@ func TestExitCodesTellRightFromWrongFromUnusable(t *testing.T) {
 		{passed, "--results no-such-file", exitBad, "no-such-file"},
 		{passed, "--module no-such-folder", exitBad, "no-such-folder"},
 		{passed, "--nonsense", exitBad, "nonsense"},
-		{passed, "--help", exitFine, "-letters"},
+		{passed, "--help", exitOK, "-letters"},
 	} {
 		root, results := module(t, c.events)
 		var out strings.Builder
@@ -78,7 +78,7 @@ func TestExitCodesTellRightFromWrongFromUnusable(t *testing.T) {
 func TestTheTableIsAloneOnStandardOutput(t *testing.T) {
 	root, _ := module(t, "")
 	var out, say strings.Builder
-	if got := run(t.Context(), []string{"--module", root, "--letters", "D", "--json"}, &out, &say); got != exitFine {
+	if got := run(t.Context(), []string{"--module", root, "--letters", "D", "--json"}, &out, &say); got != exitOK {
 		t.Errorf("exit %d: %s", got, say.String())
 	}
 	var table struct {

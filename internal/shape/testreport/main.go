@@ -1,5 +1,5 @@
-// Testreport reads `go test -json` from its standard input, shows it as a person wants to read it,
-// and fails if a test failed or was skipped without a reason in the file named by its argument.
+// Testreport reads `go test -json` from standard input, prints packages and failing tests, and fails if a test failed or was
+// skipped and no line of the file named by its argument allows that.
 package main
 
 import (
@@ -33,7 +33,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fine, wrong := rep.Judge(allowed)
+	fine, wrong := rep.SortSkips(allowed)
 	for _, s := range fine {
 		fmt.Fprintln(out, "skipped:", s)
 	}

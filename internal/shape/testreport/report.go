@@ -21,14 +21,14 @@ type Event struct {
 
 // Allowance is a skip that is in order, and why.
 type Allowance struct {
-	Pattern *regexp.Regexp // matched against "package Test: what the test said"
+	Pattern *regexp.Regexp // matched against "package Test: what the test output"
 	Why     string
 }
 
 // Report is what a run of the tests came to.
 type Report struct {
 	Passed, Failed int
-	Skips          []string // "package Test: what the test said"
+	Skips          []string // "package Test: what the test output"
 	text           map[string]*strings.Builder
 }
 
@@ -98,7 +98,7 @@ func (r *Report) add(e Event, w io.Writer) error {
 		r.Passed++
 		delete(r.text, key)
 	case e.Action == "skip":
-		r.Skips = append(r.Skips, key+": "+r.said(key))
+		r.Skips = append(r.Skips, key+": "+r.output(key))
 	case e.Action == "fail":
 		r.Failed++
 		if r.text[key] != nil {
@@ -109,8 +109,8 @@ func (r *Report) add(e Event, w io.Writer) error {
 	return nil
 }
 
-// said returns what a test printed, without the frame the testing package puts around it.
-func (r *Report) said(key string) string {
+// output returns what a test printed, without the frame the testing package puts around it.
+func (r *Report) output(key string) string {
 	if r.text[key] == nil {
 		return ""
 	}
@@ -124,8 +124,8 @@ func (r *Report) said(key string) string {
 	return strings.Join(words, " ")
 }
 
-// Judge sorts the skips into those in order, each with its reason, and those that are not.
-func (r *Report) Judge(allowed []Allowance) (fine, wrong []string) {
+// SortSkips sorts the skips into those in order, each with its reason, and those that are not.
+func (r *Report) SortSkips(allowed []Allowance) (fine, wrong []string) {
 	for _, s := range r.Skips {
 		i := slices.IndexFunc(allowed, func(a Allowance) bool { return a.Pattern.MatchString(s) })
 		if i < 0 {

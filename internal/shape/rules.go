@@ -1,23 +1,23 @@
 package shape
 
-// Room is one row of the import table: a folder, whom it may ask, and why.
-type Room struct {
+// PackageRule says what the packages below a folder may import, and why.
+type PackageRule struct {
 	Dir     string   // folder from the root; "." is the root package
-	Own     []string // rooms it may import; internal and spec are open to all, see [Imports]
+	Own     []string // folders of other rules that it may import; internal and spec are open to all, see [Tree.Imports]
 	Outside bool     // may import modules other than the standard library
 	SDK     bool     // may import an MCP SDK
 	Pure    bool     // no I/O, no clock, no randomness, no goroutine
 	Why     string
 }
 
-// Rooms is the import direction of the whole repository:
+// PackageRules gives the direction of imports in the whole repository:
 //
 //	cli → gateway, probe, console, workbench → contract → dialect → wire, candor
 //
-// A room that does not exist yet has its row already, so that it is born with its rules.
-var Rooms = []Room{
+// A package that is planned has its rule already, so that its first commit obeys it.
+var PackageRules = []PackageRule{
 	{Dir: ".", Pure: true,
-		Why: "everybody imports the root, so it must cost nothing: standard library only, and values, not deeds"},
+		Why: "every package imports the root, so it must cost nothing: standard library only, no I/O"},
 	{Dir: "codes", Own: []string{"."}, Pure: true,
 		Why: "generated names for codes of the root's catalogue"},
 	{Dir: "wire", Pure: true,
@@ -27,17 +27,17 @@ var Rooms = []Room{
 	{Dir: "contract", Own: []string{".", "wire", "dialect"}, Pure: true,
 		Why: "the rules are functions of their input, so that gateway, boundary and probe agree and tests need no clock"},
 	{Dir: "boundary", Own: []string{".", "wire", "dialect", "contract"}, Outside: true, SDK: true,
-		Why: "boundary sits inside somebody's server: it brings an SDK, not a disk or a proxy"},
+		Why: "boundary runs inside a user's server: it may need an SDK, but no disk and no proxy"},
 	{Dir: "client", Own: []string{".", "wire", "dialect", "contract"}, Outside: true, SDK: true,
 		Why: "a client of any server needs an SDK to read its results, and nothing of a server"},
 	{Dir: "ledger", Own: []string{"."}, Outside: true,
-		Why: "the ledger takes bytes, not messages: what it proves must not depend on what MCP looks like this year"},
+		Why: "the ledger stores bytes, not messages: its proofs must not depend on a version of MCP"},
 	{Dir: "meter", Own: []string{"."}, Outside: true,
 		Why: "labels come from the closed sets of the root; anything else could grow without bound"},
 	{Dir: "serve", Own: []string{".", "dialect", "boundary", "ledger", "meter"}, Outside: true, SDK: true,
-		Why: "serve plugs boundary, ledger and meter together for somebody's server, as cmd does for ours; it adds nothing of its own"},
+		Why: "serve connects boundary, ledger and meter for a user's server, as cli does for the binary"},
 	{Dir: "cmd/internal/gateway", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
-		Why: "the gateway declares the two small interfaces it needs and cmd plugs ledger and meter in; it moves bytes, so it needs no SDK"},
+		Why: "the gateway uses small interfaces and cli connects the ledger and the meter; it forwards bytes, so it needs no SDK"},
 	{Dir: "cmd/internal/probe", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
 		Why: "probe judges by the same rules the gateway applies, and must not share the gateway's mistakes"},
 	{Dir: "cmd/internal/console", Own: []string{".", "wire", "dialect", "contract", "ledger", "meter"}, Outside: true,
@@ -45,10 +45,10 @@ var Rooms = []Room{
 	{Dir: "cmd/internal/workbench", Own: []string{".", "wire", "dialect", "contract", "boundary", "client", "ledger", "meter"}, Outside: true, SDK: true,
 		Why: "the reference servers are users of the toolkit, and of nothing above it"},
 	{Dir: "candortest", Own: []string{".", "wire", "dialect", "contract"}, Outside: true,
-		Why: "other people's servers run this kit: it must not force an SDK on them"},
+		Why: "users' servers run this kit: it must not force an SDK on them"},
 	{Dir: "candorvet", Outside: true,
-		Why: "the analyser reads other people's source; it knows our names as text and must not drag our code, or an SDK, into their build"},
-	{Dir: "spec", Pure: true, Why: "the contract is data for every language; it does nothing"},
+		Why: "the analyser reads users' source; it knows our names as text and must not add our code or an SDK to their build"},
+	{Dir: "spec", Pure: true, Why: "the contract is data for every language"},
 	{Dir: "examples", Own: []string{"*"}, Outside: true, SDK: true,
 		Why: "examples show the pieces together"},
 	{Dir: "cmd/internal/testing", Own: []string{"*"}, Outside: true, SDK: true,
@@ -62,7 +62,7 @@ var Rooms = []Room{
 	{Dir: "internal/testing", Own: []string{"*"}, Outside: true, SDK: true,
 		Why: "helpers that only tests import"},
 	{Dir: "internal", Own: []string{"*"}, Outside: true,
-		Why: "an internal package obeys the rules of every room that imports it; by itself it only may not bring an SDK"},
+		Why: "an internal package obeys the rules of every package that imports it; none may import an SDK"},
 }
 
 // sdks are the modules that count as an MCP SDK.
@@ -72,9 +72,9 @@ var sdks = []string{
 	"github.com/metoro-io/mcp-golang",
 }
 
-// deeds are the standard packages a pure room may not import, by what they would let it do.
+// effects are the standard packages that a pure package may not import, with the effect that they have.
 // A trailing slash stands for everything below.
-var deeds = map[string]string{
+var effects = map[string]string{
 	"os": "does I/O", "os/": "does I/O", "net": "does I/O", "net/": "does I/O",
 	"syscall": "does I/O", "io/ioutil": "does I/O", "path/filepath": "does I/O",
 	"database/": "does I/O", "plugin": "does I/O",
@@ -83,24 +83,24 @@ var deeds = map[string]string{
 	"runtime/debug": "reads the stack, which the caller passes in",
 }
 
-// harmless are packages below a folder of [deeds] that do none of it.
+// harmless are packages below a folder of [effects] that have no such effect.
 var harmless = []string{"net/url", "net/netip", "net/mail", "net/textproto"}
 
-// calls are the names in harmless packages that still read a clock, wait or print.
+// calls are the functions of other packages that read a clock, wait or print.
 var calls = map[string][]string{
 	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
 	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
 }
 
-// Exception lets one room import one package of [deeds], but only the names that match.
+// Exception lets one folder import one package of [effects], but use only the names that match.
 type Exception struct {
 	Dir, Import string
 	Names       string // a regular expression for the whole name
 	Why         string
 }
 
-// Exceptions is complete: what is not here is not allowed.
+// Exceptions is complete: an import of [effects] that is not listed is a violation.
 var Exceptions = []Exception{
 	{".", "net", "Error|OpError|DNSError|AddrError|ErrClosed",
 		"the root turns a Go error into a code and must recognise the standard library's own; it looks at types and opens nothing"},
