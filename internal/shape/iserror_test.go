@@ -16,10 +16,10 @@ func TestPlantedIsError(t *testing.T) {
 	writer := "type emission struct{}\nfunc (m *emission) write(r *R) { r.IsError = true }\ntype R struct{ IsError bool }\n"
 	for body, want := range map[string]string{
 		"":                                       "",
-		"func g(r *R) { r.IsError = true }":      "g says isError",
-		"func g() R { return R{IsError: true} }": "g says isError",
-		"func (r R) h() { r.SetError(nil) }":     "R.h says isError",
-		"func g() string { return `{\"isError\":true}` }": "g says isError",
+		"func g(r *R) { r.IsError = true }":      "g sets isError",
+		"func g() R { return R{IsError: true} }": "g sets isError",
+		"func (r R) h() { r.SetError(nil) }":     "R.h sets isError",
+		"func g() string { return `{\"isError\":true}` }": "g sets isError",
 	} {
 		got, err := shape.Load(tree(map[string]string{"boundary/a.go": goFile("p", writer+body)}), module)
 		if err != nil {
@@ -31,5 +31,5 @@ func TestPlantedIsError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, got.IsErrorWriters(allowed), "does not say isError")
+	expect(t, got.IsErrorWriters(allowed), "does not set isError")
 }
