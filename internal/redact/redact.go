@@ -1,6 +1,13 @@
 package redact
 
-import "unsafe"
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
+)
 
 // Policy says what may stay. The zero value keeps nothing and is what [Text] uses.
 type Policy struct {
@@ -64,4 +71,41 @@ func (p Policy) pass(s string) (string, bool) {
 		return s, false
 	}
 	return string(append(x.out, s[x.done:]...)), true
+}
+
+// Placeholder stands for the value of a member whose name says that it holds a secret; see [Key].
+const Placeholder = opening + kindSecret + "]"
+
+// Chars returns s without unsafe characters and nothing else: for short identifiers, such as the name of a tool, in
+// which secrets and paths are not to be looked for.
+func Chars(s string) string { return clean(s) }
+
+// Harmless reports whether the value of a member that may hold a secret does not: a word or sentence about the value, a
+// variable, or a mask.
+func Harmless(value string) bool { return harmless(value) }
+
+// MayHold reports whether a member of this name holds a secret if its value is [Opaque], as key and sig do.
+func MayHold(name string) bool { return meaningOf(name).level == weak }
+
+// Opaque reports whether a value looks made by a machine, so that it is a secret behind a name that may be one.
+func Opaque(value string) bool { return opaque(value, opaqueLength) && !harmless(value) }
+
+// opaqueLength is the length from which the value of a name that proves little is taken for a secret.
+const opaqueLength = 16
+
+// forPages is how encoders write what must not end a script on a page.
+var forPages = strings.NewReplacer("&", `\u0026`, "<", `\u003c`, ">", `\u003e`)
+
+// Spellings are the forms in which a secret that is known to the letter may stand in an answer: as it is, and as encoders of JSON and of
+// addresses write it. The first is the secret itself, and none is there twice.
+func Spellings(secret string) []string {
+	quoted := jsontext.AppendString(nil, secret)
+	inJSON := string(quoted[1 : len(quoted)-1])
+	var forms []string
+	for _, form := range []string{secret, inJSON, strings.ReplaceAll(inJSON, "/", `\/`), forPages.Replace(inJSON), url.QueryEscape(secret), url.PathEscape(secret)} {
+		if !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
 }

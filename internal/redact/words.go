@@ -1,5 +1,9 @@
 package redact
 
+import (
+	"strings"
+)
+
 // The words of names. A name is split into words (camelCase, snake_case, kebab-case) and its
 // last word says what it holds: client_secret is a secret, secret_name is a name.
 
@@ -125,4 +129,18 @@ func set(list ...string) map[string]bool {
 		m[w] = true
 	}
 	return m
+}
+
+// arnLimit bounds how far back the beginning of an ARN is looked for.
+const arnLimit = 160
+
+// inARN reports whether the word at i is a part of an Amazon resource name, such as arn:aws:secretsmanager:…:secret:name: there
+// the words between the colons name kinds of resources.
+func inARN(s string, i int) bool {
+	if i == 0 || s[i-1] != ':' {
+		return false
+	}
+	from := (ident | colon | slash).back(s, i, arnLimit)
+	at := strings.LastIndex(s[from:i], "arn:aws")
+	return at == 0 || at > 0 && !alnum.in(s[from+at-1])
 }

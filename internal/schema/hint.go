@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
+	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
@@ -129,4 +129,13 @@ func retype(want []string, got any) string {
 	default:
 		return ""
 	}
+}
+
+// maxCandidates bounds the names that are compared with a misspelt one.
+const maxCandidates = 256
+
+// nearest returns the names that are most like key, the most similar first, those alike by name.
+func nearest(key string, names []string) []string {
+	names = slices.Sorted(slices.Values(names))
+	return near.Names(key, names[:min(len(names), maxCandidates)])
 }

@@ -7,11 +7,12 @@ package main
 import (
 	"flag"
 	"fmt"
-	"go/build"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor/internal/prose"
 )
@@ -36,8 +37,12 @@ func run(out io.Writer, byPackage bool) error {
 	}
 	fmt.Fprintln(out)
 	row(out, "this repository", prose.Sum(ours))
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
 	for _, name := range []string{"net/http", "log/slog", "net/http/httputil"} {
-		theirs, err := prose.Tree(os.DirFS(filepath.Join(build.Default.GOROOT, "src", filepath.FromSlash(name))))
+		theirs, err := prose.Tree(os.DirFS(filepath.Join(strings.TrimSpace(string(goroot)), "src", filepath.FromSlash(name))))
 		if err != nil {
 			return err
 		}
