@@ -85,10 +85,11 @@ func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolR
 		}
 		return readResult(from), false
 	}
-	if e := readLine(append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...), '}')); e != nil {
-		return e, false
+	v, parseErr := wire.ParseValue(raw, wire.Limits{})
+	if parseErr != nil {
+		return candor.New(candor.CodeUnknownToolFailure, ""), false
 	}
-	return candor.New(candor.CodeUnknownToolFailure, ""), false
+	return contract.ReadResult(v), false
 }
 
 // emissionFor makes a result in the server's dialect, or in candor where that has no results.

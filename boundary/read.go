@@ -74,12 +74,11 @@ func readWords(r rpcError) *candor.Error {
 
 // readAnyServer reads a JSON-RPC error by the rules that are applied to any other server.
 func readAnyServer(r rpcError) *candor.Error {
-	line := r.append(nil, []byte("0"))
-	reading := contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})})
-	if reading.Error == nil {
+	object, err := wire.ParseValue(r.appendObject(nil), wire.Limits{})
+	if err != nil {
 		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
 	}
-	return reading.Error.With(candor.WithCallInfo(candor.CallInfo{})) // a peer's words do not say which call this was
+	return contract.ReadRPCError(object).With(candor.WithCallInfo(candor.CallInfo{})) // a peer's words do not say which call this was
 }
 
 func readSDK(r rpcError, x *exchange) *candor.Error {

@@ -50,12 +50,17 @@ func (r rpcError) append(dst, id []byte) []byte {
 	if len(id) > 0 {
 		dst = append(append(append(dst, `"id":`...), id...), ',')
 	}
-	dst = strconv.AppendInt(append(dst, `"error":{"code":`...), r.code, 10)
+	return append(r.appendObject(append(dst, `"error":`...)), '}')
+}
+
+// appendObject appends the error object.
+func (r rpcError) appendObject(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, `{"code":`...), r.code, 10)
 	dst = wire.AppendString(append(dst, `,"message":`...), r.message)
 	if len(r.data) > 0 {
 		dst = append(append(dst, `,"data":`...), r.data...)
 	}
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 // refuse settles a failure that a layer around the SDK has found and returns the error to answer with.

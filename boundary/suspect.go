@@ -19,10 +19,7 @@ func (b *Boundary) suspects(method string, size int) bool {
 // data about errors. Request may be nil.
 func (b *Boundary) suspect(ctx context.Context, request *wire.Message, response []byte, x exchange) {
 	asked := contract.Exchange{Response: wire.Parse(response, wire.Limits{AllowLoneSurrogates: true}), Request: request}
-	if found := contract.Classify(&asked); found.Certainty != contract.Suspected || found.Verdict != contract.VerdictMasked {
-		return
-	}
-	if e := contract.Read(&asked).Error; e != nil {
-		b.suppress(ctx, e, contract.VerdictMasked, x)
+	if found := contract.Classify(&asked); found.Certainty == contract.Suspected && found.Verdict == contract.VerdictMasked {
+		b.suppress(ctx, contract.Interpret(&asked, found), found.Verdict, x)
 	}
 }

@@ -146,27 +146,21 @@ func isSystems(err error) bool {
 }
 
 // readText reads the text of a failed tool, as the gateway would read it.
-func readText(text string) *candor.Error {
-	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":{"isError":true,"content":[{"type":"text","text":`), quoted(contract.Redact(text))...)
-	return readLine(append(line, `}]}}`...))
-}
+func readText(text string) *candor.Error { return contract.ReadText(contract.Redact(text)) }
 
-// readResult reads a result that says isError and nothing that we know.
+// readResult reads a result that says isError and holds no envelope.
 func readResult(result *mcp.CallToolResult) *candor.Error {
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return notEncodable(err)
 	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), redactedJSON(raw)...)
-	if e := readLine(append(line, '}')); e != nil {
-		return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred || result.StructuredContent == nil),
-			candor.WithCallInfo(candor.CallInfo{}))
+	v, err := wire.ParseValue(redactedJSON(raw), wire.Limits{})
+	if err != nil {
+		return candor.New(candor.CodeUnknownToolFailure, "")
 	}
-	return candor.New(candor.CodeUnknownToolFailure, "")
-}
-
-func readLine(line []byte) *candor.Error {
-	return contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})}).Error
+	e := contract.ReadResult(v)
+	return e.With(candor.WithOrigin(candor.PartyTool, e.Origin().Inferred || result.StructuredContent == nil),
+		candor.WithCallInfo(candor.CallInfo{}))
 }
 
 // isSDKValidation reports the error with which the SDK refuses arguments. It has no type of its own.

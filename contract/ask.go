@@ -81,7 +81,7 @@ func (n nameWords) any(set map[string]bool) bool {
 func (a ask) given(endings []string) bool {
 	for name := range a.args.Members() {
 		key, _ := name.Str()
-		key = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+		key = foldName(key)
 		for _, e := range endings {
 			if strings.HasSuffix(key, e) {
 				return true

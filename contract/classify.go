@@ -276,12 +276,18 @@ func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
 	if text, ok := x.Response.ResultFirst("content", "text"); ok && holdsMessage(text) {
 		return text, true
 	}
+	text := firstTextOf(content)
+	return text, text.Present()
+}
+
+// firstTextOf returns the first text in a list of content blocks that says something, the absent value if there is none.
+func firstTextOf(content wire.Value) wire.Value {
 	for block := range content.Elements() {
 		if text, ok := block.Get("text"); ok && holdsMessage(text) {
-			return text, true
+			return text
 		}
 	}
-	return wire.Value{}, false
+	return wire.Value{}
 }
 
 func holdsMessage(text wire.Value) bool {

@@ -17,16 +17,22 @@ type heard struct {
 	ask     ask
 	schema  inputSchema
 
+	data wire.Value // the data of a JSON-RPC error, as far as it is the peer's own
+
 	first, text string   // Said.First and Said.Text without what the caller sent
 	values      []string // texts among the arguments, the longest first
 	elsewhere   bool     // a validator complains about a value that is not the arguments
 }
 
 func newHeard(x *Exchange, v Verdict) *heard {
-	h := &heard{Said: hear(x), verdict: v, method: method(x), ask: askOf(x.Request)}
-	if h.ask.known {
-		h.schema = readInputSchema(x.InputSchema, h.ask.args)
-		h.values = foreign.Values(h.ask.args)
+	a := askOf(x.Request)
+	h := &heard{Said: hear(x, a.args), verdict: v, method: method(x), ask: a}
+	if x.Response.Shape() == wire.KindError {
+		h.data = peerData(x.Response.Error())
+	}
+	if a.known {
+		h.schema = inputSchema{schema: x.InputSchema, args: a.args}
+		h.values = foreign.Values(a.args)
 	}
 	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
 	h.keepIssues()
@@ -41,7 +47,7 @@ func (h *heard) ownWords(text string) string {
 // keepIssues drops the issues that do not name an argument of the tool: a server's sentence may name a column, a folder or a part of a response just as
 // well. An argument is one that the tool's schema declares or that the call has sent.
 func (h *heard) keepIssues() {
-	if !h.ask.known || !h.schema.known() || len(h.Issues) == 0 {
+	if len(h.Issues) == 0 || !h.ask.known || !h.schema.known() {
 		return
 	}
 	var kept []candor.Issue
@@ -54,7 +60,7 @@ func (h *heard) keepIssues() {
 		own = own && first
 		foreign = foreign || !known && !h.OfRequest
 	}
-	if foreign && len(kept) > 0 && h.schema.fit == fitYes && h.Number != -32602 {
+	if foreign && len(kept) > 0 && h.schema.fit() == fitYes && h.Number != -32602 {
 		kept, h.elsewhere = nil, true // one list is about one value: that of a service, with some names that arguments have, too
 	}
 	h.Issues = kept

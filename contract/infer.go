@@ -370,7 +370,7 @@ func readException(h *heard) finding {
 	}
 	why := "the exception " + h.Exception
 	if c, ok := exceptions[h.Exception]; ok {
-		if c == candor.CodeInvalidArguments && h.schema.fit == fitYes {
+		if c == candor.CodeInvalidArguments && h.schema.fit() == fitYes {
 			return weakly(c, why+", but the arguments fit the tool's schema")
 		}
 		return fairly(c, why)

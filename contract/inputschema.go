@@ -6,11 +6,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inputSchema is what a tool's own schema says about its arguments. The zero inputSchema is unknown.
+// inputSchema answers questions about a tool's arguments from its own schema. The schema is searched when the first question comes: most
+// failures ask none. The zero inputSchema is unknown.
 type inputSchema struct {
-	names map[string]bool // of all properties at any depth, folded; empty if the schema declares none
-	tails map[string]bool // the last words of those names: id of projectId
-	fit   fit
+	schema, args wire.Value
+
+	searched bool
+	names    map[string]bool // of all properties at any depth, folded; empty if the schema declares none
+	tails    map[string]bool // the last words of those names: id of projectId
+
+	judged bool
+	fitted fit
 }
 
 // fit says whether the arguments of a call fit the schema, by a look at the first level only.
@@ -28,15 +34,18 @@ const (
 	maxSchemaDepth = 12
 )
 
-func readInputSchema(v, args wire.Value) inputSchema {
-	if v.Type() != wire.TypeObject {
-		return inputSchema{}
+// search collects the names of the properties, once.
+func (s *inputSchema) search() {
+	if s.searched {
+		return
 	}
-	s := inputSchema{names: make(map[string]bool), tails: make(map[string]bool)}
+	s.searched = true
+	if s.schema.Type() != wire.TypeObject {
+		return
+	}
+	s.names, s.tails = make(map[string]bool), make(map[string]bool)
 	nodes := maxSchemaNodes
-	s.collect(v, &nodes, maxSchemaDepth)
-	s.fit = fitOf(v, args)
-	return s
+	s.collect(s.schema, &nodes, maxSchemaDepth)
 }
 
 // collect takes in the names under every "properties", wherever it stands.
@@ -77,15 +86,45 @@ func (s *inputSchema) takeNames(properties wire.Value) {
 }
 
 // known reports a schema that declares properties. One that declares none says nothing about what the server reads.
-func (s *inputSchema) known() bool { return len(s.names) > 0 }
+func (s *inputSchema) known() bool {
+	s.search()
+	return len(s.names) > 0
+}
 
 // has reports a property of that name, however it is spelled.
-func (s *inputSchema) has(name string) bool { return s.names[foldName(name)] }
+func (s *inputSchema) has(name string) bool {
+	s.search()
+	return len(s.names) > 0 && s.names[foldName(name)]
+}
+
+// hasTail reports a property whose name ends in that word.
+func (s *inputSchema) hasTail(word string) bool {
+	s.search()
+	return s.tails[word]
+}
+
+// fit says whether the arguments fit; fitUnknown without a schema.
+func (s *inputSchema) fit() fit {
+	if !s.judged {
+		s.judged = true
+		if s.schema.Type() == wire.TypeObject {
+			s.fitted = fitOf(s.schema, s.args)
+		}
+	}
+	return s.fitted
+}
 
 // foldName makes projectId, project_id and Project-ID the same.
 func foldName(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	for i := range len(name) {
+		if c := name[i]; c == '_' || c == '-' || c == ' ' || c >= 'A' && c <= 'Z' || c >= 0x80 {
+			return strings.ToLower(nameSeparators.Replace(name))
+		}
+	}
+	return name
 }
+
+var nameSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // fitOf looks for what cannot fit: a required argument that is missing, a value that has no lossless reading as the declared type, and one
 // that is not among the choices. Deviations that many servers accept prove nothing: a text that fails with them fails without them, too.

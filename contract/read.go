@@ -12,37 +12,72 @@ import (
 // Reading is everything the contract has to say about an answer.
 type Reading struct {
 	Conclusion
-	// Error is the canonical error, nil if the answer is clean.
+	// Error is the canonical error, or nil if the answer is clean.
 	Error *candor.Error
 	// Violations are faults of form; a clean answer may have some too.
 	Violations []Violation
 }
 
-// Read classifies an answer and, if it failed, says how. It is total and gives the same answer for the same bytes.
+// Read classifies an answer and, if it failed, interprets it. It is total and gives the same result for the same bytes.
 func Read(x *Exchange) Reading {
-	r := Reading{Conclusion: Classify(x), Violations: Violations(x)}
-	if r.Verdict.Failure() {
-		r.Error = errorOf(x, r.Conclusion)
-	}
-	return r
+	c := Classify(x)
+	return Reading{Conclusion: c, Error: Interpret(x, c), Violations: Violations(x)}
 }
 
-// errorOf builds the canonical error of a failure. One that speaks a dialect is taken at its word.
-func errorOf(x *Exchange, f Conclusion) *candor.Error {
-	switch f.Verdict {
+// Interpret returns the canonical error of an answer that has been classified as c, or nil if c is clean. It does not classify
+// again: a caller passes on what [Classify] concluded, or the verdict of a rule of its own.
+func Interpret(x *Exchange, c Conclusion) *candor.Error {
+	switch c.Verdict {
+	case VerdictClean:
+		return nil
 	case VerdictLost:
-		return finish(x, f, foreign.Said{}, inference{code: candor.CodeUpstreamGone})
+		return (&heard{verdict: c.Verdict}).finish(x, inference{code: candor.CodeUpstreamGone})
 	case VerdictStray:
-		return finish(x, f, foreign.Said{}, inference{code: candor.CodeStrayAnswer})
+		return (&heard{verdict: c.Verdict}).finish(x, inference{code: candor.CodeStrayAnswer})
 	case VerdictMalformed:
-		return finish(x, f, foreign.Said{}, inference{code: malformedCode(x)})
-	case VerdictProtocol, VerdictTool, VerdictMasked, VerdictClean:
+		return (&heard{verdict: c.Verdict}).finish(x, inference{code: malformedCode(x)})
+	case VerdictProtocol, VerdictTool, VerdictMasked:
 	}
 	if e := spoken(x); e != nil {
 		return placed(e, x)
 	}
-	h := newHeard(x, f.Verdict)
-	return finish(x, f, h.Said, infer(h))
+	h := newHeard(x, c.Verdict)
+	return h.finish(x, infer(h))
+}
+
+// ReadText returns the error that the text of a failed tool call means. It reads the text as it would the only block of a result
+// that says isError.
+func ReadText(text string) *candor.Error {
+	if e := spokenText(text); e != nil {
+		return e
+	}
+	return interpretSaid(foreign.ReadText(text, wire.Value{}), VerdictTool, wire.Value{})
+}
+
+// ReadResult returns the error of a tools/call result that is known to tell of a failure.
+func ReadResult(result wire.Value) *candor.Error {
+	if e := spokenIn(result, ""); e != nil {
+		return e
+	}
+	if e := refusalIn(firstTextOf(result.Path("content"))); e != nil {
+		return e
+	}
+	return interpretSaid(foreign.ReadResult(result, wire.Value{}), VerdictTool, wire.Value{})
+}
+
+// ReadRPCError returns the error of a JSON-RPC error object.
+func ReadRPCError(object wire.Value) *candor.Error {
+	if e := spokenIn(object, ""); e != nil {
+		return e
+	}
+	return interpretSaid(hearError(object, wire.Value{}), VerdictProtocol, peerData(object))
+}
+
+// interpretSaid returns the error for words of which the call is not known.
+func interpretSaid(said foreign.Said, v Verdict, data wire.Value) *candor.Error {
+	h := &heard{Said: said, verdict: v, data: data}
+	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
+	return h.finish(&Exchange{}, infer(h))
 }
 
 // malformedCode tells the size and the depth apart from other harm.
@@ -69,9 +104,8 @@ func method(x *Exchange) string {
 }
 
 // hear collects what the peer said, wherever the message says it.
-func hear(x *Exchange) foreign.Said {
+func hear(x *Exchange, args wire.Value) foreign.Said {
 	m := &x.Response
-	args := askOf(x.Request).args
 	if m.Shape() == wire.KindError {
 		return hearError(m.Error(), args)
 	}
@@ -93,26 +127,33 @@ func hearError(e, args wire.Value) foreign.Said {
 	}
 }
 
-// finish puts the parts together. What the peer said is kept beside what it was taken to mean.
-func finish(x *Exchange, f Conclusion, s foreign.Said, i inference) *candor.Error {
-	set := []candor.Option{
-		candor.WithOrigin(party(f.Verdict), !i.said),
-		candor.WithRef(refOf(x, &s)),
-		candor.WithTool(toolOf(x, &s)),
-	}
-	if advice, given := retryOf(&s, i.code, x); given {
+// finish builds the error. It keeps what the peer said beside what that was taken to mean.
+func (h *heard) finish(x *Exchange, i inference) *candor.Error {
+	s := &h.Said
+	set := make([]candor.Option, 0, 7)
+	set = append(set, candor.WithOrigin(party(h.verdict), !i.said), candor.WithRef(cmp.Or(x.Ref, s.RequestID)),
+		candor.WithTool(cmp.Or(h.toolOf(x), s.Tool)))
+	if advice, given := retryOf(s, i.code, x); given {
 		set = append(set, candor.WithRetry(advice))
 	}
-	if advice := cmp.Or(s.Suggestion, unlisted(&s, i.code)); advice != "" {
+	if advice := cmp.Or(s.Suggestion, unlisted(s, i.code)); advice != "" {
 		set = append(set, candor.WithSuggestion(advice))
 	}
-	if d := detailsOf(x, &s); !d.IsZero() {
+	if d := h.details(x); !d.IsZero() {
 		set = append(set, candor.WithDetails(d))
 	}
 	if !x.At.IsZero() {
 		set = append(set, candor.WithTime(x.At))
 	}
-	return candor.New(i.code, sentence(&s), set...)
+	return candor.New(i.code, sentence(s), set...)
+}
+
+// toolOf returns the called tool, also for a verdict that needed no look at the request.
+func (h *heard) toolOf(x *Exchange) string {
+	if h.ask.known {
+		return h.ask.tool
+	}
+	return askOf(x.Request).tool
 }
 
 // unlisted is the advice of a code that points to its details, for a peer that has put it all into its sentence; "" if there is no other.
@@ -167,18 +208,4 @@ func retryOf(s *foreign.Said, code candor.Code, x *Exchange) (advice candor.Retr
 	default:
 		return candor.RetryNow(), true
 	}
-}
-
-func refOf(x *Exchange, s *foreign.Said) string {
-	if x.Ref != "" {
-		return x.Ref
-	}
-	return s.RequestID
-}
-
-func toolOf(x *Exchange, s *foreign.Said) string {
-	if tool := askOf(x.Request).tool; tool != "" {
-		return tool
-	}
-	return s.Tool
 }

@@ -9,43 +9,45 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// detailsOf keeps the peer's facts as details: the failing fields, and under "said" what machines could read in its words.
-func detailsOf(x *Exchange, s *foreign.Said) candor.Details {
+// details keeps the peer's facts: the failing fields, the data of a JSON-RPC error, and under "said" what machines could read in its words.
+func (h *heard) details(x *Exchange) candor.Details {
 	var d candor.Details
-	if said := saidFacts(s); len(said) > 0 {
+	if said := saidFacts(&h.Said); said != nil {
 		d = d.With("said", said)
 	}
-	if data := peerData(x); data.Present() {
-		d = d.With("data", json.RawMessage(data.Raw()))
+	if h.data.Present() {
+		d = d.With("data", json.RawMessage(h.data.Raw()))
 	}
 	if flaw := x.Response.Malformation().Flaw; !x.Lost && flaw != wire.FlawNone {
 		d = d.With("malformation", flaw.String())
 	}
-	if len(s.Issues) > 0 {
-		d = d.With("issues", s.Issues)
+	if len(h.Issues) > 0 {
+		d = d.With("issues", h.Issues)
 	}
 	return d
 }
 
-// peerData is the data of a JSON-RPC error: what the peer's advice may refer to, such as the supported versions. An error
-// object of ours in it is not data.
-func peerData(x *Exchange) wire.Value {
-	if x.Lost || x.Response.Shape() != wire.KindError {
-		return wire.Value{}
-	}
-	data := x.Response.Error().Path("data")
+// peerData returns the data of a JSON-RPC error: what the peer's advice may refer to, such as the supported versions. An envelope of
+// Candor's in it is not data.
+func peerData(object wire.Value) wire.Value {
+	data := object.Path("data")
 	if !says(data) || data.Path(dialect.MetaKey).Present() {
 		return wire.Value{}
 	}
 	return data
 }
 
+// saidFacts returns the facts that were found in the peer's words, or nil if there are none.
 func saidFacts(s *foreign.Said) map[string]any {
-	facts := make(map[string]any)
+	var facts map[string]any
 	put := func(name string, value any, known bool) {
-		if known {
-			facts[name] = value
+		if !known {
+			return
 		}
+		if facts == nil {
+			facts = make(map[string]any)
+		}
+		facts[name] = value
 	}
 	put("symbols", s.Symbols, len(s.Symbols) > 0)
 	put("number", s.Number, s.Numbered)
@@ -55,10 +57,10 @@ func saidFacts(s *foreign.Said) map[string]any {
 	put("requestId", s.RequestID, s.RequestID != "")
 	put("retryAfterMs", s.RetryAfter.Milliseconds(), s.Delayed)
 	if !s.RetryAt.IsZero() {
-		facts["retryAt"] = s.RetryAt.UTC().Format(candor.TimeLayout)
+		put("retryAt", s.RetryAt.UTC().Format(candor.TimeLayout), true)
 	}
 	if s.Retryable != nil {
-		facts["retryable"] = *s.Retryable
+		put("retryable", *s.Retryable, true)
 	}
 	return facts
 }

@@ -1,6 +1,9 @@
 package contract
 
 import (
+	"bytes"
+	"strings"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
@@ -38,51 +41,122 @@ func saysSuccess(m *wire.Message) bool {
 // that shows its own marks. It is nil for everything else.
 func spoken(x *Exchange) *candor.Error {
 	m := &x.Response
-	if own, ok := dialect.Embedded(m.Value()); ok {
+	if mayHoldEnvelope(x) {
+		if e := spokenIn(m.Value(), x.Dialect); e != nil {
+			return e
+		}
+	}
+	if m.Shape() != wire.KindResult {
+		return nil
+	}
+	text, _ := firstText(x, m.Result().Path("content"))
+	return refusalIn(text)
+}
+
+// mayHoldEnvelope reports false for a result that certainly holds no envelope: it has neither _meta nor structuredContent, and no text
+// in it holds a quote, as every JSON object with a member does.
+func mayHoldEnvelope(x *Exchange) bool {
+	m := &x.Response
+	if x.Dialect != "" || m.Shape() != wire.KindResult || m.Value().Path("error").Present() {
+		return true
+	}
+	for name, value := range m.ResultMembers() {
+		switch string(name.Raw()) {
+		case `"isError"`:
+		case `"content"`:
+			if bytes.IndexByte(value.Raw(), '\\') >= 0 {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// spokenIn reads the envelope in a message, a result or an error object, nil if it holds none.
+func spokenIn(v wire.Value, configured string) *candor.Error {
+	if own, ok := dialect.Embedded(v); ok {
 		if e, err := dialect.ReadCandor(own); err == nil {
 			return e
 		}
 	}
-	if e := inDialect(x); e != nil {
+	if e := inDialect(v, configured); e != nil {
 		return e
 	}
-	if d, ok := dialect.Detect(m.Value()); ok && plainly(d, m) {
-		if e, err := d.Read(m.Value()); err == nil && (d.Name() == "candor" || e.Details().Get("said").IsZero()) {
+	if d, ok := dialect.Detect(v); ok && plainly(d, v) {
+		if e, err := d.Read(v); err == nil && (d.Name() == "candor" || e.Details().Get("said").IsZero()) {
 			return e
-		}
-	}
-	if text, ok := firstText(x, m.Result().Path("content")); ok && m.Shape() == wire.KindResult {
-		if words, ok := text.Str(); ok {
-			if e, ok := dialect.ReadRefusal(words); ok {
-				return e
-			}
 		}
 	}
 	return nil
 }
 
-// inDialect reads an answer in the dialect that is configured for its server. Most have none, and need not hear which there are.
-func inDialect(x *Exchange) *candor.Error {
-	if x.Dialect == "" {
+// spokenText reads a text that is an envelope of a dialect, or a refusal, nil for any other.
+func spokenText(text string) *candor.Error {
+	if trimmed := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(trimmed, "{") {
+		if v, err := wire.ParseValue([]byte(trimmed), wire.Limits{}); err == nil {
+			if e := spokenInBlock(v); e != nil {
+				return e
+			}
+		}
+	}
+	e, _ := dialect.ReadRefusal(text)
+	return e
+}
+
+// spokenInBlock reads an envelope of those dialects that write theirs into a text block.
+func spokenInBlock(v wire.Value) *candor.Error {
+	d, ok := dialect.Detect(v)
+	if !ok {
 		return nil
 	}
-	d, err := dialect.Lookup(x.Dialect)
+	switch d.Name() {
+	case "system-error", "tool-error", "dual", "dual-unified":
+	default:
+		return nil
+	}
+	if e, err := d.Read(v); err == nil && e.Details().Get("said").IsZero() {
+		return e
+	}
+	return nil
+}
+
+// refusalIn reads the first text of a result that refuses in the words of system-error, nil for any other.
+func refusalIn(text wire.Value) *candor.Error {
+	words, ok := text.Str()
+	if !ok {
+		return nil
+	}
+	e, _ := dialect.ReadRefusal(words)
+	return e
+}
+
+// inDialect reads an answer in the dialect that is configured for its server; most have none.
+func inDialect(v wire.Value, configured string) *candor.Error {
+	if configured == "" {
+		return nil
+	}
+	d, err := dialect.Lookup(configured)
 	if err != nil {
 		return nil
 	}
-	e, err := d.Read(x.Response.Value())
+	e, err := d.Read(v)
 	if err != nil {
 		return nil
 	}
 	return e
 }
 
-// plainly reports whether an answer bears more than the form of a dialect: any JSON-RPC error has the form of rpc.
-func plainly(d dialect.Dialect, m *wire.Message) bool {
+// plainly reports whether a value bears more than the form of a dialect: any JSON-RPC error has the form of rpc.
+func plainly(d dialect.Dialect, v wire.Value) bool {
 	if d.Carrier() != dialect.CarrierRPCError {
 		return true
 	}
-	data := m.Error().Path("data")
+	if inner, ok := v.Get("error"); ok {
+		v = inner
+	}
+	data := v.Path("data")
 	return data.Path("domain").Present() && data.Path("symbol").Present()
 }
 

@@ -25,9 +25,9 @@ func readAnswer(h *heard) finding {
 		return fairly(candor.CodeUpstreamBadResponse, "markup in the place of JSON")
 	case len(h.Issues) > 0 || inText(h.text, argumentWords) || !inText(h.text, brokenJSON):
 		return finding{}
-	case strings.Contains(h.Text, "cannot unmarshal") && h.schema.known() && h.schema.fit != fitYes:
+	case strings.Contains(h.Text, "cannot unmarshal") && h.schema.known() && h.schema.fit() != fitYes:
 		return fairly(candor.CodeInvalidArguments, "a value that could not be decoded, and arguments that deviate from the schema")
-	case h.quotesArgument() || h.schema.fit == fitNo:
+	case h.quotesArgument() || h.schema.fit() == fitNo:
 		return fairly(candor.CodeInvalidArguments, "JSON that could not be parsed, and an argument is quoted")
 	default:
 		return fairly(candor.CodeUpstreamBadResponse, "JSON that could not be parsed and that the caller did not send")

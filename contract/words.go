@@ -20,7 +20,7 @@ func readWords(h *heard) finding {
 		return finding{}
 	}
 	code := h.placed(m.code)
-	if m.stumble && h.schema.fit == fitNo && h.isTool() {
+	if m.stumble && h.schema.fit() == fitNo && h.isTool() {
 		code = candor.CodeInvalidArguments // a server without validation stumbles over what does not fit
 	}
 	return fairly(code, "the words “"+words+"”")
@@ -101,7 +101,7 @@ func (h *heard) accepts(code candor.Code, l *line) bool {
 	}
 	switch code {
 	case candor.CodeInvalidArguments:
-		return h.schema.fit == fitNo || l.has(echoWord) || argumentWords.within(l, lineWords) || h.namesProperty(l)
+		return h.schema.fit() == fitNo || l.has(echoWord) || argumentWords.within(l, lineWords) || h.namesProperty(l)
 	case candor.CodeConfigurationMissing, candor.CodeUpstreamUnauthenticated:
 		return !h.namesOneOf(l, credentialWords)
 	case candor.CodeDependencyMissing:
@@ -125,7 +125,7 @@ func (l *line) has(mark byte) bool {
 func (h *heard) namesProperty(l *line) bool {
 	for i := range l.n {
 		word := string(l.word(i))
-		if h.schema.has(word) || h.schema.tails[word] || i+1 < l.n && h.schema.has(word+string(l.word(i+1))) {
+		if h.schema.has(word) || h.schema.hasTail(word) || i+1 < l.n && h.schema.has(word+string(l.word(i+1))) {
 			return true
 		}
 	}
@@ -135,7 +135,7 @@ func (h *heard) namesProperty(l *line) bool {
 // namesOneOf reports a sentence with one of the words, where a property of the tool has that word in its name.
 func (h *heard) namesOneOf(l *line, words map[string]bool) bool {
 	for i := range l.n {
-		if word := string(l.word(i)); words[word] && h.schema.tails[word] {
+		if word := string(l.word(i)); words[word] && h.schema.hasTail(word) {
 			return true
 		}
 	}
