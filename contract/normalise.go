@@ -24,19 +24,30 @@ const ValueMember = "value"
 //
 // A suspected failure must not be passed here unless a rule for that tool says so: isError is set to true.
 func Normalise(dst []byte, m *wire.Message, e *candor.Error, o candor.JSONOptions) ([]byte, error) {
-	envelope := e.AppendJSON(nil, o)
+	envelope := e.AppendJSON(make([]byte, 0, 768), o) // most fit
 	if m.Value().Type() != wire.TypeObject || bytes.Equal(attached(m).Raw(), envelope) {
 		return append(dst, m.Bytes()...), nil
 	}
 	switch {
 	case m.Shape() == wire.KindError && m.Error().Type() == wire.TypeObject && !onlyURI(m.Error().Path("data")):
 		data, _ := m.Error().Get("data")
-		return setEnvelope(dst, m.Bytes(), []string{"error", "data"}, data, envelope)
+		return edited(dst, m, envelopeEdit([]string{"error", "data"}, data, envelope))
 	case m.Shape() == wire.KindResult && m.Result().Type() == wire.TypeObject:
 		return normaliseResult(dst, m, e, envelope)
 	default:
 		return append(dst, m.Bytes()...), nil
 	}
+}
+
+// edited appends a message with some edits. The white space around it stays.
+func edited(dst []byte, m *wire.Message, edits ...wire.Edit) ([]byte, error) {
+	doc, root := m.Bytes(), m.Value()
+	lead := len(doc) - len(bytes.TrimLeft(doc, " \t\r\n"))
+	out, err := root.AppendEdits(append(dst, doc[:lead]...), edits...)
+	if err != nil {
+		return dst, err
+	}
+	return append(out, doc[lead+len(root.Raw()):]...), nil
 }
 
 // attached returns the canonical error that a message carries, or the absent value.
@@ -49,17 +60,17 @@ func attached(m *wire.Message) wire.Value {
 	return own
 }
 
-// setEnvelope appends doc with the envelope in the object at path, which is holder now. A holder of another type is kept as a member.
-func setEnvelope(dst, doc []byte, path []string, holder wire.Value, envelope []byte) ([]byte, error) {
+// envelopeEdit puts the envelope into the object at path, which is holder now. A holder of another type is kept as a member.
+func envelopeEdit(path []string, holder wire.Value, envelope []byte) wire.Edit {
 	if !holder.Present() || holder.Type() == wire.TypeObject {
-		return wire.SetMember(dst, doc, append(path, dialect.MetaKey), envelope)
+		return wire.Edit{Path: append(path, dialect.MetaKey), Value: envelope}
 	}
 	object := []byte{'{'}
 	if !holder.IsNull() {
 		object = append(append(append(object, `"`+ValueMember+`":`...), holder.Raw()...), ',')
 	}
 	object = append(append(append(object, `"`+dialect.MetaKey+`":`...), envelope...), '}')
-	return wire.SetMember(dst, doc, path, object)
+	return wire.Edit{Path: path, Value: object}
 }
 
 func onlyURI(data wire.Value) bool {
@@ -69,19 +80,13 @@ func onlyURI(data wire.Value) bool {
 
 func normaliseResult(dst []byte, m *wire.Message, e *candor.Error, envelope []byte) ([]byte, error) {
 	meta, _ := m.ResultMember("_meta")
-	out, err := setEnvelope(nil, m.Bytes(), []string{"result", "_meta"}, meta, envelope)
-	if err != nil {
-		return dst, err
-	}
+	edits := make([]wire.Edit, 0, 4)
+	edits = append(edits, envelopeEdit([]string{"result", "_meta"}, meta, envelope))
 	if mirrored(m) {
-		if out, err = wire.SetMember(nil, out, []string{"result", "structuredContent"}, envelope); err != nil {
-			return dst, err
-		}
+		edits = append(edits, wire.Edit{Path: []string{"result", "structuredContent"}, Value: envelope})
 	}
-	if out, err = addBlock(out, m, e); err != nil {
-		return dst, err
-	}
-	return wire.SetMember(dst, out, []string{"result", "isError"}, []byte("true"))
+	edits = append(edits, blockEdit(m, e), wire.Edit{Path: []string{"result", "isError"}, Value: []byte("true")})
+	return edited(dst, m, edits...)
 }
 
 // mirrored reports a result whose structuredContent is a canonical error.
@@ -94,19 +99,20 @@ func mirrored(m *wire.Message) bool {
 	return ok && d.Name() == "candor"
 }
 
-// addBlock puts the readable text in front: some clients show the first block and nothing else.
-func addBlock(doc []byte, m *wire.Message, e *candor.Error) ([]byte, error) {
-	block := textBlock(dialect.AppendText(nil, e))
+// blockEdit puts the readable text in front: some clients show the first block and nothing else.
+func blockEdit(m *wire.Message, e *candor.Error) wire.Edit {
+	var space [dialect.MaxReadable]byte
+	block := textBlock(dialect.AppendText(space[:0], e))
 	content, _ := m.ResultMember("content")
 	path := []string{"result", "content"}
 	if content.Type() == wire.TypeArray {
-		return wire.InsertElement(nil, doc, path, 0, block)
+		return wire.Edit{Path: path, Value: block, Insert: true}
 	}
 	list := append([]byte{'['}, block...)
 	if theirs := blockOf(content); theirs != nil {
 		list = append(append(list, ','), theirs...)
 	}
-	return wire.SetMember(nil, doc, path, append(list, ']'))
+	return wire.Edit{Path: path, Value: append(list, ']')}
 }
 
 // blockOf returns content that is not a list as one block, nil if it says nothing.
@@ -126,6 +132,6 @@ func blockOf(content wire.Value) []byte {
 }
 
 func textBlock(text []byte) []byte {
-	block := jsontext.AppendString([]byte(`{"type":"text","text":`), text)
-	return append(block, '}')
+	block := append(make([]byte, 0, len(text)+64), `{"type":"text","text":`...)
+	return append(jsontext.AppendString(block, text), '}')
 }

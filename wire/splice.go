@@ -69,6 +69,53 @@ func (v Value) AppendInsert(dst []byte, path []string, at int, value Value) ([]b
 	return v.spliced(dst, func(root Value) (edit, error) { return inserting(root, path, at, value) })
 }
 
+// Edit is one change that [Value.AppendEdits] makes.
+type Edit struct {
+	Path   []string
+	Value  []byte // one JSON text, which is not checked
+	Insert bool   // puts Value before the first element of the array at Path; otherwise it is set as with [SetMember]
+}
+
+// AppendEdits appends v to dst with several changes made in one pass, and returns the longer slice. Every other byte stays. Members that
+// are added to the same object keep the order of the edits. No path may lead into a value that another edit replaces. The errors are
+// those of [SetMember] and [InsertElement]; then dst comes back unchanged.
+func (v Value) AppendEdits(dst []byte, edits ...Edit) ([]byte, error) {
+	plans := make([]edit, 0, 4)
+	size := len(v.raw)
+	for i := range edits {
+		plan, err := edits[i].plan(v)
+		if err != nil {
+			return dst, err
+		}
+		plans = append(plans, plan)
+		size += len(plan.value) + 64
+	}
+	slices.SortStableFunc(plans, func(a, b edit) int { return a.begin - b.begin })
+	out := slices.Grow(dst, size)
+	done := 0
+	for i, e := range plans {
+		if e.begin < done {
+			return dst, ErrNoPath
+		}
+		out = append(out, v.raw[done:e.begin]...)
+		if i > 0 && len(e.wrap) > 0 && plans[i-1].begin == e.begin {
+			e.before = "," // another member was added to the same object
+		}
+		out = append(out, e.before...)
+		out = appendWrapped(out, e.wrap, e.value)
+		out = append(out, e.after...)
+		done = e.end
+	}
+	return append(out, v.raw[done:]...), nil
+}
+
+func (e *Edit) plan(root Value) (edit, error) {
+	if e.Insert {
+		return inserting(root, e.Path, 0, Value{raw: e.Value})
+	}
+	return setting(root, e.Path, Value{raw: e.Value})
+}
+
 // edit replaces root[begin:end] by before, then one object per name in wrap around value, then
 // after. It refers to bytes and does not hold the result, so that the result is written once.
 type edit struct {

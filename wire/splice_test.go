@@ -140,3 +140,42 @@ func TestSetThenRemoveGivesTheDocumentBack(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendEditsAgreesWithSetMember makes the same changes in one pass and one by one.
+func TestAppendEditsAgreesWithSetMember(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`{"result":{}}`, `{ "result" : { "isError" : false , "content":[ {"a":1} ] } , "x":1 }`, `{"result":{"content":[],"_meta":{"k":{}}}}`,
+		`{"result":{"_meta":{},"isError":1,"content":[1,2]},"id":7}`,
+	} {
+		root, err := wire.ParseValue([]byte(doc), wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits := []wire.Edit{
+			{Path: []string{"result", "_meta", "k"}, Value: []byte(`{"e":1}`)},
+			{Path: []string{"result", "structuredContent"}, Value: []byte(`[true]`)},
+			{Path: []string{"result", "isError"}, Value: []byte("true")},
+		}
+		want := []byte(doc)
+		for _, e := range edits {
+			if want, err = wire.SetMember(nil, want, e.Path, e.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if root.Path("result", "content").Present() {
+			edits = append(edits, wire.Edit{Path: []string{"result", "content"}, Value: []byte(`"first"`), Insert: true})
+			if want, err = wire.InsertElement(nil, want, []string{"result", "content"}, 0, []byte(`"first"`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := root.AppendEdits([]byte("> "), edits...)
+		if err != nil || string(got) != "> "+string(want) {
+			t.Errorf("%s:\n got %s, %v\nwant %s", doc, got, err, want)
+		}
+	}
+	root, _ := wire.ParseValue([]byte(`{"a":{"b":1}}`), wire.Limits{})
+	if got, err := root.AppendEdits(nil, wire.Edit{Path: []string{"a"}, Value: []byte("1")}, wire.Edit{Path: []string{"a", "b"}, Value: []byte("2")}); !errors.Is(err, wire.ErrNoPath) {
+		t.Errorf("overlapping edits: %s, %v", got, err)
+	}
+}
