@@ -26,23 +26,22 @@ type toolCall struct {
 }
 
 // callTool handles tools/call. The successful way through it allocates nothing.
-func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) (mcp.Result, error) {
+func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) reply {
 	c := toolCall{g: g, next: next, req: req}
 	if g.b.o.Tracer == nil && !g.b.o.Successes {
-		r := c.handle(ctx)
-		return r.result, r.err
+		return c.handle(ctx)
 	}
 	return c.observed(ctx)
 }
 
 // observed is handle for a server that wants to know of successes, too.
-func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
+func (c toolCall) observed(ctx context.Context) (r reply) {
 	began := c.g.b.o.now()
 	end := func(*candor.Error) {}
 	if c.g.b.o.Tracer != nil {
 		ctx, end = c.g.b.startCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
 	}
-	r := leaving{failure: unfinished}
+	r = reply{failure: unfinished}
 	defer func() { end(r.failure) }()
 	r = c.handle(ctx)
 	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
@@ -52,11 +51,11 @@ func (c toolCall) observed(ctx context.Context) (mcp.Result, error) {
 				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
 		}
 	}
-	return r.result, r.err
+	return r
 }
 
 // handle checks the arguments, runs the tool and checks what it returned.
-func (c toolCall) handle(ctx context.Context) leaving {
+func (c toolCall) handle(ctx context.Context) reply {
 	c.tool = c.g.tools.find(ctx, c.next, c.req)
 	if c.tool != nil && !c.tool.accepts(c.req.Params.Arguments) {
 		if e := c.refusal(ctx); e != nil {
@@ -77,26 +76,26 @@ func (c toolCall) handle(ctx context.Context) leaving {
 
 // brokenForeign is broken for an outcome with foreign methods. It is a function of its own so that the successful way does not
 // allocate for its closure.
-func (c toolCall) brokenForeign(ctx context.Context, out outcome) leaving {
-	return c.boundedly(ctx, out.stack, func(c toolCall) leaving { return c.broken(ctx, out) })
+func (c toolCall) brokenForeign(ctx context.Context, out outcome) reply {
+	return c.boundedly(ctx, out.stack, func(c toolCall) reply { return c.broken(ctx, out) })
 }
 
 // reportedForeign is reported for a result with foreign methods.
-func (c toolCall) reportedForeign(ctx context.Context, result *mcp.CallToolResult) leaving {
-	return c.boundedly(ctx, "", func(c toolCall) leaving { return c.reported(ctx, result) })
+func (c toolCall) reportedForeign(ctx context.Context, result *mcp.CallToolResult) reply {
+	return c.boundedly(ctx, "", func(c toolCall) reply { return c.reported(ctx, result) })
 }
 
 // boundedly runs what may call foreign methods. If that does not return, the call has failed for that reason.
-func (c toolCall) boundedly(ctx context.Context, stack string, handle func(toolCall) leaving) leaving {
-	return c.g.b.bounded(func(own *claim) leaving {
+func (c toolCall) boundedly(ctx context.Context, stack string, handle func(toolCall) reply) reply {
+	return c.g.b.bounded(func(own *claim) reply {
 		c := c
 		c.claim = own
 		return handle(c)
-	}, func(e *candor.Error) leaving { return c.fail(ctx, withFound(e, stack), nil) })
+	}, func(e *candor.Error) reply { return c.fail(ctx, withFound(e, stack), nil) })
 }
 
 // broken handles a tool that returned no result.
-func (c toolCall) broken(ctx context.Context, out outcome) leaving {
+func (c toolCall) broken(ctx context.Context, out outcome) reply {
 	x := c.exchange()
 	switch {
 	case out.thrown != nil:
@@ -116,7 +115,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound {
 		// The SDK would replace it by words of its own, and the method that was called exists: the tool has failed.
-		return c.fail(ctx, ran(readWords(shown)).With(candor.WithCause(out.err)), nil)
+		return c.fail(ctx, attributeToTool(readWords(shown)).With(candor.WithCause(out.err)), nil)
 	}
 	// The author chose the protocol's channel, or the SDK did: it stays.
 	e := read(shown, &x)
@@ -127,15 +126,15 @@ func (c toolCall) broken(ctx context.Context, out outcome) leaving {
 	c.advised = e.RetryGiven() && !e.Origin().Inferred
 	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	if !c.claim.take() {
-		return leaving{}
+		return reply{}
 	}
 	return c.g.protocolError(ctx, e, &x, shown.improved(e), false)
 }
 
 // returned handles a tool that returned a result.
-func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leaving {
+func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) reply {
 	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
-		return leaving{result: result, failure: done.err} // marked isError or not: pattern B of dual is not
+		return reply{result: result, failure: done.err} // marked isError or not: pattern B of dual is not
 	}
 	if result.IsError {
 		if trustedResult(result) {
@@ -157,11 +156,11 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) leav
 	if e := c.tool.checkOutput(result); e != nil {
 		return c.fail(ctx, e, nil)
 	}
-	return leaving{result: result}
+	return reply{result: result}
 }
 
 // reported handles a result that says isError. The envelope that one may hold is replaced.
-func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leaving {
+func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) reply {
 	if c.claim != nil {
 		var err error
 		if result, err = encodeOnce(result); err != nil {
@@ -185,10 +184,10 @@ func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) leav
 }
 
 // failWith is fail for the Go error of a handler.
-func (c toolCall) failWith(ctx context.Context, err error, from *mcp.CallToolResult) leaving {
+func (c toolCall) failWith(ctx context.Context, err error, from *mcp.CallToolResult) reply {
 	e := c.g.b.understand(err, candor.PartyTool)
 	c.advised = givesRetry(e)
-	return c.fail(ctx, ran(e), from)
+	return c.fail(ctx, attributeToTool(e), from)
 }
 
 // sdkRefusal recognises that it was the SDK which refused the arguments: its schema is newer than ours, or stricter.
@@ -226,7 +225,7 @@ func (c toolCall) exchange() exchange {
 }
 
 // fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
-func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) leaving {
+func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) reply {
 	x := c.exchange()
 	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	c.declared(e)
@@ -235,21 +234,19 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	if m.asRPC() {
 		shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
 		if !c.claim.take() {
-			return leaving{}
+			return reply{}
 		}
 		return c.g.protocolError(ctx, e, &x, shown, false)
 	}
 	m.write(e)
 	if !c.claim.take() {
-		return leaving{}
+		return reply{}
 	}
 	if audit := c.g.b.settle(ctx, e, contract.VerdictTool, &x, m.envelope); audit != nil {
 		e, m.from = audit, nil
 		m.write(e)
-	} else if c.g.outside(c.req) {
-		settled.add(e.Ref())
 	}
-	return leaving{result: m.result, failure: e}
+	return reply{result: m.result, failure: e, recorded: e.Ref()}
 }
 
 // isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.

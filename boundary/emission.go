@@ -79,7 +79,7 @@ func (m *emission) writeNative(e *candor.Error) {
 	if m.b.o.Sep3313 {
 		p.result.Meta[dialect.ToolFailureKey] = json.RawMessage(toolFailure.Encode(nil, e, m.b.options()))
 	}
-	if m.mirrors() {
+	if m.b.o.Mirror && m.mayMirror() {
 		p.result.StructuredContent = &p.raw
 	}
 	m.result, m.envelope = &p.result, buf[n:]
@@ -87,14 +87,14 @@ func (m *emission) writeNative(e *candor.Error) {
 
 var toolFailure = dialect.Must("sep3313")
 
-// mirrors reports that the envelope may stand in structuredContent: only where the tool is known to promise no schema, because
-// some clients hold an error against that schema too, and then hide it.
-func (m *emission) mirrors() bool { return m.tool != nil && m.tool.listed.OutputSchema == nil }
+// mayMirror reports that the envelope may stand in structuredContent: only where the tool is known to declare no outputSchema, because
+// some clients validate errors against that schema too, and then hide them.
+func (m *emission) mayMirror() bool { return m.tool != nil && m.tool.listed.OutputSchema == nil }
 
 // writeDialect lets the dialect write the result and the SDK read it.
 func (m *emission) writeDialect(e *candor.Error) {
 	o := m.b.options()
-	o.Complete, o.NoOutputSchema, o.Now = m.complete, m.mirrors(), e.Time()
+	o.Complete, o.NoOutputSchema, o.Now = m.complete, m.mayMirror(), e.Time()
 	if m.b.o.Pattern != nil && m.tool != nil {
 		o.Pattern = m.b.o.Pattern(m.tool.listed.Name)
 	}

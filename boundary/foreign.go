@@ -34,9 +34,9 @@ func (c *claim) take() bool { return c == nil || c.taken.CompareAndSwap(false, t
 
 // bounded calls handle, which may run foreign methods and takes the claim before it records anything, on a goroutine of its own. If it does
 // not come to that, lost answers.
-func (b *Boundary) bounded(handle func(*claim) leaving, lost func(*candor.Error) leaving) leaving {
+func (b *Boundary) bounded(handle func(*claim) reply, lost func(*candor.Error) reply) reply {
 	c := new(claim)
-	done := make(chan leaving, 1)
+	done := make(chan reply, 1)
 	_, err := usercode.Call(b.foreignTime(), func() struct{} {
 		done <- handle(c)
 		return struct{}{}

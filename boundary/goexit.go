@@ -103,13 +103,14 @@ func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 
 // failDeserted records and counts the failure of a handler that has ended its goroutine, and returns the result or the error to answer with.
 func (g *guard) failDeserted(ctx context.Context, method string, req mcp.Request) (json.RawMessage, error) {
-	out := leaving{}
+	out := reply{}
 	if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
 		out = toolCall{g: g, req: call}.fail(ctx, candor.From(errDeserted), nil)
 	} else {
 		x := g.exchangeOf(method, req)
 		out = g.protocolError(ctx, candor.From(errDeserted), &x, rpcError{}, isNotification(method))
 	}
+	g.noteRecorded(req, &out)
 	if out.err != nil {
 		return nil, out.err
 	}
@@ -128,11 +129,8 @@ func (o *openCall) answerDeserted(ctx context.Context, g *guard, req mcp.Request
 func (a *answer) desertedMessage(ctx context.Context, g *guard, method string, req mcp.Request) []byte {
 	result, err := g.failDeserted(ctx, method, req)
 	if err != nil {
-		shown := rpcErrorOf(err)
-		settled.take(shown.key())
-		return shown.append(nil, a.id())
+		return rpcErrorOf(err).append(nil, a.id())
 	}
-	forget(result)
 	message := append(append([]byte(`{"jsonrpc":"2.0","id":`), a.id()...), `,"result":`...)
 	return append(append(message, result...), '}')
 }

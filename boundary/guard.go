@@ -32,7 +32,11 @@ func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 					result, err = g.stumbled(ctx, method, req, v)
 				}
 			}()
-			return g.call(ctx, next, method, req)
+			r := g.call(ctx, next, method, req)
+			if r.recorded != "" {
+				g.noteRecorded(req, &r)
+			}
+			return r.result, r.err
 		}
 		name := call.Params.Name // a handler may change its request
 		defer func() {
@@ -40,7 +44,11 @@ func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				result, err = g.stumbledTool(ctx, name, call, v)
 			}
 		}()
-		return g.callTool(ctx, next, call)
+		r := g.callTool(ctx, next, call)
+		if r.recorded != "" {
+			g.noteRecorded(req, &r)
+		}
+		return r.result, r.err
 	}
 }
 
@@ -63,11 +71,12 @@ type outcome struct {
 	late   bool   // it has not returned in time
 }
 
-// leaving is what leaves the middleware, with the failure that it tells of, for the span.
-type leaving struct {
-	result  mcp.Result
-	err     error
-	failure *candor.Error
+// reply is what the middleware answers with.
+type reply struct {
+	result   mcp.Result
+	err      error
+	failure  *candor.Error // that it tells of, for the span
+	recorded string        // the key of the failure, "" if none was recorded; see [rpcError.key]
 }
 
 // run calls a handler and survives it.
@@ -101,20 +110,19 @@ func thrownError(out outcome) *candor.Error {
 }
 
 // call handles every method but tools/call.
-func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (r reply) {
 	if g.b.o.Tracer == nil {
-		r := g.answer(ctx, next, method, req)
-		return r.result, r.err
+		return g.answer(ctx, next, method, req)
 	}
 	ctx, end := g.b.startCall(ctx, method, "", metaOf(req))
-	r := leaving{failure: unfinished}
+	r = reply{failure: unfinished}
 	defer func() { end(r.failure) }()
 	r = g.answer(ctx, next, method, req)
-	return r.result, r.err
+	return r
 }
 
 // answer runs a handler and makes its failure a JSON-RPC error.
-func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) leaving {
+func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) reply {
 	if e := badLevel(req); e != nil {
 		x := g.exchangeOf(method, req)
 		return g.protocolError(ctx, e, &x, rpcError{}, false)
@@ -129,7 +137,7 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 	case out.thrown != nil, out.late, out.err != nil:
 		return g.failed(ctx, out, x, req, nil)
 	case silent:
-		return leaving{result: out.result}
+		return reply{result: out.result}
 	case isNil(out.result):
 		e := candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, false))
 		return g.protocolError(ctx, e, &x, rpcError{}, silent)
@@ -138,28 +146,28 @@ func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method strin
 		return g.protocolError(ctx, notEncodable(err), &x, rpcError{}, silent)
 	}
 	g.announce(out.result)
-	return leaving{result: out.result}
+	return reply{result: out.result}
 }
 
 // failedForeign is failed for an outcome with foreign methods.
-func (g *guard) failedForeign(ctx context.Context, out outcome, x exchange, req mcp.Request) leaving {
-	return g.b.bounded(func(own *claim) leaving { return g.failed(ctx, out, x, req, own) },
-		func(e *candor.Error) leaving {
+func (g *guard) failedForeign(ctx context.Context, out outcome, x exchange, req mcp.Request) reply {
+	return g.b.bounded(func(own *claim) reply { return g.failed(ctx, out, x, req, own) },
+		func(e *candor.Error) reply {
 			return g.protocolError(ctx, withFound(e, out.stack), &x, rpcError{}, isNotification(x.method))
 		})
 }
 
 // failed makes the failure of a handler a JSON-RPC error. It takes the claim before it records.
-func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Request, own *claim) leaving {
+func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Request, own *claim) reply {
 	e, shown := g.failureOf(out, &x)
 	if !own.take() {
-		return leaving{}
+		return reply{}
 	}
 	silent := isNotification(x.method)
 	// The SDK replaces an error that says "method not found" by its own words, so the layer around it records that one, where there is
 	// such a layer.
 	if shown.code == -32601 && shown.message != "" && !silent && g.outside(req) {
-		return leaving{err: out.err, failure: e}
+		return reply{err: out.err, failure: e}
 	}
 	return g.protocolError(ctx, e, &x, shown, silent)
 }
@@ -190,17 +198,16 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 // protocolError settles a failure and returns it as a JSON-RPC error; shown may be what the author wrote.
-func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) leaving {
+func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) reply {
 	if silent {
 		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
-		return leaving{failure: e}
+		return reply{failure: e}
 	}
 	if shown.message == "" {
 		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
 	}
 	shown = g.b.express(ctx, e, contract.VerdictProtocol, x, shown)
-	settled.add(shown.key())
-	return leaving{err: shown.wire(), failure: e}
+	return reply{err: shown.wire(), failure: e, recorded: shown.key()}
 }
 
 // exchangeOf describes a request. Its params are not kept: they were decoded, and only those of tools are worth a digest.

@@ -173,7 +173,7 @@ func TestACallWithALargeIDCanBeCalledOff(t *testing.T) {
 	r := &rig{tally: new(tally), Server: httptest.NewServer(Handler(server, Options{Logger: quiet}))}
 	defer r.Close()
 	r.initialize(t)
-	done := make(chan reply)
+	done := make(chan httpReply)
 	go func() { done <- r.call(t, "9007199254740993", "tools/call", `{"name":"waits"}`) }()
 	<-began
 	if res := r.call(t, "", "notifications/cancelled", `{"requestId":9007199254740993}`); res.status != http.StatusAccepted {

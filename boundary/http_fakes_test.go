@@ -87,15 +87,15 @@ func streamable(o mcp.StreamableHTTPOptions) func(*Boundary, *mcp.Server) http.H
 
 func bothEras(b *Boundary, s *mcp.Server) http.Handler { return b.eras(s) }
 
-// reply is what came back.
-type reply struct {
+// httpReply is what came back.
+type httpReply struct {
 	status  int
 	header  http.Header
 	body    []byte
 	message []byte // the body, or the data of the last event
 }
 
-func (r *rig) do(t *testing.T, method, body string, header ...string) reply {
+func (r *rig) do(t *testing.T, method, body string, header ...string) httpReply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, r.URL, strings.NewReader(body))
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *rig) do(t *testing.T, method, body string, header ...string) reply {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	out := reply{status: res.StatusCode, header: res.Header}
+	out := httpReply{status: res.StatusCode, header: res.Header}
 	if out.body, err = io.ReadAll(res.Body); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ const clientMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
 // call makes a request in the era of the rig.
-func (r *rig) call(t *testing.T, id, method, params string) reply {
+func (r *rig) call(t *testing.T, id, method, params string) httpReply {
 	t.Helper()
 	if !r.newEra {
 		return r.do(t, http.MethodPost, request(id, method, params))
@@ -191,7 +191,7 @@ func (r *rig) initialize(t *testing.T) {
 }
 
 // failure reads the envelope that came back, nil if there is none.
-func (res reply) failure(t *testing.T) *candor.Error {
+func (res httpReply) failure(t *testing.T) *candor.Error {
 	t.Helper()
 	v, err := wire.ParseValue(res.message, wire.Limits{})
 	if err != nil {
@@ -208,13 +208,13 @@ func (res reply) failure(t *testing.T) *candor.Error {
 	return e
 }
 
-func (res reply) number() int64 {
+func (res httpReply) number() int64 {
 	v, _ := wire.ParseValue(res.message, wire.Limits{})
 	n, _ := v.Path("error", "code").Int64()
 	return n
 }
 
-func (res reply) id() string {
+func (res httpReply) id() string {
 	v, _ := wire.ParseValue(res.message, wire.Limits{})
 	return string(v.Path("id").Raw())
 }

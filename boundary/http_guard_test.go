@@ -138,7 +138,7 @@ func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
 func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T) {
 	r := newRig(t, bothEras, func(o *Options) { o.Dialect = dialect.Must("problem") })
 	for _, row := range []struct {
-		res    reply
+		res    httpReply
 		status string
 		code   string
 	}{

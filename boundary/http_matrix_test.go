@@ -170,7 +170,7 @@ func TestWhatOnlyOneEraCanSay(t *testing.T) {
 	list := request("7", "tools/list", `{"_meta":`+clientMeta+`}`)
 	for _, row := range []struct {
 		name   string
-		res    reply
+		res    httpReply
 		status int
 		number int64
 		code   string

@@ -11,7 +11,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -27,6 +26,8 @@ type answer struct {
 	hidden bool
 	place  place  // of a large body
 	ticket ticket // of a call that the gate has let in
+	// recorded is set by the middleware.
+	recorded recorded
 	// mark is the value of throughHeader. Its address identifies the request inside the SDK.
 	mark [1]string
 
@@ -228,22 +229,20 @@ func isClean(message []byte) bool {
 		}
 		for _, member := range []string{`"result":`, `"method":`} {
 			if bytes.Contains(part[:failed], []byte(member)) {
-				return !bytes.Contains(part[:failed], []byte(`"`+dialect.MetaKey+`":`))
+				return true
 			}
 		}
 	}
 	return false
 }
 
-// mend settles a message that leaves, if it is an error that nobody has settled, and puts the ids back. It reports whether it
+// mend records a message that leaves, if it is an error that has not been recorded, and puts the ids back. It reports whether it
 // was an error.
 func (a *answer) mend(message []byte) ([]byte, bool) {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
 	failed := m.Kind() == wire.KindError // of what is no JSON-RPC nothing is known
 	if failed {
 		message = a.seal(&m)
-	} else if ref, ok := m.Result().Path("_meta", dialect.MetaKey, "ref").Str(); ok {
-		settled.take(ref) // by the middleware, and now it has left
 	}
 	return a.l.b.showIDs(message), failed
 }
@@ -253,6 +252,9 @@ func (a *answer) seal(m *wire.Message) []byte {
 	in := rpcError{data: said.Path("data").Raw()}
 	in.code, _ = said.Path("code").Int64()
 	in.message, _ = said.Path("message").Str()
+	if a.takeRecorded(in.key()) {
+		return m.Bytes()
+	}
 	out := a.l.b.seal(a.r.Context(), in, a.exchange())
 	if out.code == in.code && out.message == in.message && bytes.Equal(out.data, in.data) {
 		return m.Bytes()

@@ -32,6 +32,8 @@ type openCall struct {
 	place     place           // of its params
 	queued    time.Time       // when it began to wait in the queue
 
+	recorded recorded // by the middleware
+
 	conn  *streamConn
 	extra mcp.RequestExtra // identifies the call inside the SDK
 }

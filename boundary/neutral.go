@@ -23,16 +23,13 @@ type Call struct {
 	Tool      string
 	Session   string          // "" if there is none
 	Arguments json.RawMessage // only digested
-	// OutputSchema is what the tool promised, nil for nothing: then the envelope is mirrored into structuredContent.
+	// OutputSchema is the outputSchema of the tool, nil if it declares none.
 	OutputSchema json.RawMessage
 	// Repeatable says that the tool is declared readOnlyHint or idempotentHint. The failure of any other tool that may have taken effect is
 	// not_retryable; see [contract.AvoidSecondEffect].
 	Repeatable bool
 	// Complete says that the protocol version is 2026-07-28 or later, in which every result says that it is complete.
 	Complete bool
-	// Layered says that the answer leaves through [Boundary.Transport], [Boundary.HTTP] or [Boundary.SealAnswer], which would
-	// otherwise take a failure for one that nobody has recorded and counted.
-	Layered bool
 }
 
 // FailCall records and counts the failure of a tool call and returns the result that tells of it, with the error as it is told.
@@ -68,16 +65,13 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 		m.write(audit)
 		return encoded(m.result), audit
 	}
-	if c.Layered {
-		settled.add(e.Ref())
-	}
 	return result, e
 }
 
 // failureOf returns what went wrong, and whether the result says all of it already.
 func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolResult) (e *candor.Error, whole bool) {
 	if err != nil {
-		return ran(b.askError(err, candor.PartyTool)), false
+		return attributeToTool(b.askError(err, candor.PartyTool)), false
 	}
 	if from != nil {
 		if e := attached(from); e != nil {
@@ -192,8 +186,8 @@ func (b *Boundary) RefuseMessage(ctx context.Context, message []byte) (answer []
 	}
 }
 
-// RefuseRequest records and counts the failure of a request and returns the answer, nil if it was a notification. The answer has
-// to leave through [Boundary.Transport], [Boundary.HTTP] or [Boundary.SealAnswer], which know that it is settled.
+// RefuseRequest records and counts the failure of a request and returns the answer, nil if it was a notification. The answer must not
+// pass through [Boundary.SealAnswer], which would record it again.
 func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.Error) []byte {
 	m := wire.Parse(request, wire.Limits{AllowLoneSurrogates: true})
 	o := openCall{method: string(m.Method()), params: paramsOf(&m)}
@@ -201,17 +195,14 @@ func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.
 		b.suppress(ctx, e, contract.VerdictProtocol, o.exchange())
 		return nil
 	}
-	shown := b.refuse(ctx, e, contract.VerdictProtocol, o.exchange())
-	settled.add(shown.key())
-	return shown.append(nil, m.ID())
+	return b.refuse(ctx, e, contract.VerdictProtocol, o.exchange()).append(nil, m.ID())
 }
 
-// SealAnswer returns the answer to a request as it may leave. A JSON-RPC error that nobody has recorded is recorded, counted
-// and given its envelope; anything else is returned as it is.
+// SealAnswer returns the answer to a request as it may leave. A JSON-RPC error is recorded, counted and given its envelope; anything else
+// is returned as it is.
 func (b *Boundary) SealAnswer(ctx context.Context, request, response []byte) []byte {
 	m := wire.Parse(response, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindError {
-		forget(m.Result().Raw())
 		return response
 	}
 	asked := wire.Parse(request, wire.Limits{AllowLoneSurrogates: true})

@@ -40,6 +40,7 @@ func (s *openAnswers) remove(a *answer) bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.leaveRecorded()
 	return a.mode == answerGiven
 }
 

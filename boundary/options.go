@@ -18,6 +18,9 @@ type Options struct {
 	Dialect dialect.Dialect
 	// Pattern chooses the pattern of the dialect dual for the failures of a tool; nil is [dialect.PatternAuto] for all.
 	Pattern func(tool string) dialect.Pattern
+	// Mirror repeats the envelope in structuredContent of failed results in the candor dialect, where the tool declares no
+	// outputSchema. Without it programs read _meta["dev.candor/error"] and models the first text block.
+	Mirror bool
 	// Sep3313 adds _meta["io.modelcontextprotocol/toolFailure"] to failed results, the shape of a proposal.
 	Sep3313 bool
 	// Stack says who may see a stack. See [candor.ParseStackPolicy].

@@ -1,46 +1,135 @@
 package boundary
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
 
-// settled remembers what the middleware has recorded and counted until the layer around the SDK sees it leave, so that
-// nothing is settled twice. A key is the ref of an error, or, where a client knows an error by its exact shape and no ref can be
-// added, that shape: the same key may be settled many times over.
-//
-// It is one set for the whole process, because boundaries may be nested, and bounded, because what was settled may never
-// leave: the connection may be gone.
-var settled = &settledSet{}
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
 
-const maxSettled = 1 << 16 // keys of one generation
+// recorded is a field of a call that passes through a layer around the SDK. The middleware stores in it the failure that it has
+// recorded, and the layer does not record the same failure again when it leaves. The SDK stands between the two and passes on
+// nothing but the answer.
+type recorded struct{ key atomic.Pointer[string] }
 
-// settledSet keeps two generations of keys, each with how often it was settled and has not left.
-type settledSet struct {
+func (r *recorded) set(key string) { r.key.Store(&key) }
+
+// is reports whether the failure with that key has been recorded.
+func (r *recorded) is(key string) bool {
+	known := r.key.Load()
+	return known != nil && *known == key
+}
+
+// take is [recorded.is] for the first that asks.
+func (r *recorded) take(key string) bool {
+	known := r.key.Load()
+	return known != nil && *known == key && r.key.CompareAndSwap(known, nil)
+}
+
+// any reports whether a failure of the call has been recorded.
+func (r *recorded) any() bool { return r.key.Load() != nil }
+
+// noteRecorded stores the failure of a reply with the call that it answers.
+func (g *guard) noteRecorded(req mcp.Request, r *reply) {
+	extra := req.GetExtra()
+	if o := streamCalls.find(extra); o != nil {
+		o.recorded.set(r.recorded)
+		return
+	}
+	if r.err != nil && !httpCalls.note(extra, r.recorded) { // over HTTP results are not looked at again
+		lateFailures.add(r.recorded)
+	}
+}
+
+// NoteRecorded tells a connection of [Boundary.Transport] that the failure in a response has been recorded, so that writing the response
+// does not record it again. Request is the call as it was read from that connection.
+func NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
+	extra, _ := request.Extra.(*mcp.RequestExtra)
+	o := streamCalls.find(extra)
+	switch {
+	case o == nil:
+	case response.Error != nil:
+		o.recorded.set(rpcErrorOf(response.Error).key())
+	default:
+		o.recorded.set("result")
+	}
+}
+
+// note stores the key of a recorded failure with its call, and reports false if the call has ended.
+func (r *answerRegistry) note(extra *mcp.RequestExtra, key string) bool {
+	if extra == nil || len(extra.Header[throughHeader]) != 1 {
+		return false
+	}
+	r.mu.RLock() // held until the key is stored, so that remove sees it
+	defer r.mu.RUnlock()
+	a := r.calls[&extra.Header[throughHeader][0]]
+	if a != nil {
+		a.recorded.set(key)
+	}
+	return a != nil
+}
+
+// takeRecorded reports whether the failure with that key has been recorded by the middleware for this request, or for another one that
+// did not carry its answer: a stream opened by GET carries the answers of requests that have ended.
+func (a *answer) takeRecorded(key string) bool {
+	return a.recorded.take(key) || a.asked == nil && (lateFailures.take(key) || httpCalls.take(key))
+}
+
+// take is [recorded.take] for whichever open call it is true of.
+func (r *answerRegistry) take(key string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, a := range r.calls {
+		if a.recorded.take(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaveRecorded remembers a failure whose answer was not written to the request that has ended.
+func (a *answer) leaveRecorded() {
+	if key := a.recorded.key.Load(); key != nil {
+		lateFailures.add(*key)
+	}
+}
+
+// lateFailures are the JSON-RPC errors that were recorded for no open call: over HTTP the request may have ended, and the answer leaves
+// on another stream. There is one set for the process, because that stream may belong to another boundary.
+var lateFailures lateSet
+
+const maxLate = 1 << 12 // keys of one generation
+
+// lateSet counts keys. It keeps two generations of them, because what was recorded may never leave.
+type lateSet struct {
 	mu       sync.Mutex
 	now, old map[string]int
 }
 
-func (s *settledSet) add(key string) {
+func (s *lateSet) add(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now == nil || len(s.now) >= maxSettled {
+	if s.now == nil || len(s.now) >= maxLate {
 		s.now, s.old = map[string]int{}, s.now
 	}
 	s.now[key]++
 }
 
-// take reports whether key was settled, and forgets it.
-func (s *settledSet) take(key string) bool {
+// take reports whether key was added, and removes it.
+func (s *lateSet) take(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return drop(s.old, key) || drop(s.now, key)
 }
 
-func drop(open map[string]int, key string) bool {
-	n := open[key]
+func drop(keys map[string]int, key string) bool {
+	n := keys[key]
 	switch {
 	case n > 1:
-		open[key] = n - 1
+		keys[key] = n - 1
 	case n == 1:
-		delete(open, key)
+		delete(keys, key)
 	}
 	return n > 0
 }

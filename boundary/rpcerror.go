@@ -68,16 +68,13 @@ func (b *Boundary) refuse(ctx context.Context, e *candor.Error, v contract.Verdi
 	return b.express(ctx, e, v, &x, rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()})
 }
 
-// seal settles a JSON-RPC error that the SDK is about to send, unless the middleware has done so, and returns what to send.
+// seal records a JSON-RPC error that the SDK is about to send and that the middleware has not recorded, and returns what to send.
 func (b *Boundary) seal(ctx context.Context, in rpcError, x exchange) rpcError {
-	if settled.take(in.key()) {
-		return in
-	}
 	e := read(in, &x)
 	return b.express(ctx, e, contract.VerdictProtocol, &x, in.improved(e))
 }
 
-// key is what [settled] knows an error by: the ref of its envelope, or the data of one that has none.
+// key identifies an error: the ref of its envelope, or the data of one that has none.
 func (r rpcError) key() string {
 	v, err := wire.ParseValue(r.data, wire.Limits{})
 	if err != nil {

@@ -67,5 +67,5 @@ func (b *Boundary) suppress(ctx context.Context, e *candor.Error, v contract.Ver
 
 // options are those of the dialects for one answer.
 func (b *Boundary) options() dialect.Options {
-	return dialect.Options{Stack: b.o.Stack, Sep3313: b.o.Sep3313, Readable: true}
+	return dialect.Options{Stack: b.o.Stack, Sep3313: b.o.Sep3313, Readable: true, Mirror: b.o.Mirror}
 }

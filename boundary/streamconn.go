@@ -17,7 +17,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -240,14 +239,17 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 		c.withhold(ctx, o, r)
 		return nil
 	case r.Error != nil:
-		return c.sendAnswer(o, c.b.seal(ctx, rpcErrorOf(r.Error), o.exchange()).append(nil, o.id))
+		shown := rpcErrorOf(r.Error)
+		if !o.recorded.is(shown.key()) {
+			shown = c.b.seal(ctx, shown, o.exchange())
+		}
+		return c.sendAnswer(o, shown.append(nil, o.id))
 	}
-	failed := forget(r.Result)
 	result := unhide(r.Result)
 	if len(result) == 0 {
 		result = []byte("null")
 	}
-	if !failed && c.b.suspects(o.method, len(result)) {
+	if !o.recorded.any() && c.b.suspects(o.method, len(result)) {
 		c.suspect(ctx, o, result)
 	}
 	return c.sendAnswer(o, []byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
@@ -281,12 +283,7 @@ func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
 
 // withhold settles a call that was called off: it must not be answered. The end of a subscription is what was asked for.
 func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Response) {
-	var done bool
-	if r.Error != nil {
-		done = settled.take(rpcErrorOf(r.Error).key())
-	} else {
-		done = forget(r.Result)
-	}
+	done := o.recorded.any() && (r.Error == nil || o.recorded.is(rpcErrorOf(r.Error).key()))
 	switch {
 	case done && c.b.o.Meter != nil:
 		calmMeter{c.b}.CountSuppressed()
@@ -295,22 +292,6 @@ func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Respo
 		e := candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false))
 		c.b.suppress(ctx, e, contract.VerdictLost, o.exchange())
 	}
-}
-
-var failedResult = []byte(`"isError":true`)
-
-// forget reports whether a result tells of a failure that the middleware has settled, which now needs no remembering. The SDK
-// writes no white space, so that looking for the mark is enough to know a success.
-func forget(result []byte) bool {
-	if !bytes.Contains(result, failedResult) {
-		return false
-	}
-	v, err := wire.ParseValue(result, streamLimits(0))
-	if err != nil {
-		return false
-	}
-	ref, _ := v.Path("_meta", dialect.MetaKey, "ref").Str()
-	return ref != "" && settled.take(ref)
 }
 
 // ask writes a request or a notification of the server. Once the client is silent its requests are refused at once.

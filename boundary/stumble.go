@@ -24,6 +24,7 @@ func (b *Boundary) stumble(v any) *candor.Error {
 func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
 	x := g.exchangeOf(method, req)
 	out := g.protocolError(ctx, g.b.stumble(v), &x, rpcError{}, isNotification(method))
+	g.noteRecorded(req, &out)
 	return out.result, out.err
 }
 
@@ -34,6 +35,7 @@ func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallTool
 		asked.Params.Meta, asked.Params.Arguments = req.Params.Meta, req.Params.Arguments
 	}
 	out := toolCall{g: g, req: &asked}.fail(ctx, g.b.stumble(v), nil)
+	g.noteRecorded(&asked, &out)
 	return out.result, out.err
 }
 

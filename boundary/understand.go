@@ -53,7 +53,7 @@ var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMe
 // ran gives an error that came out of a tool the origin that is true of it here: whoever it came from first, it is the tool that says
 // so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
 // A server's own word that it could not record stays its own: it knows what was done.
-func ran(e *candor.Error) *candor.Error {
+func attributeToTool(e *candor.Error) *candor.Error {
 	by := e.Origin()
 	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && tail.IsAudit(e.Code()) {
 		return e

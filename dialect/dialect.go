@@ -87,9 +87,12 @@ type Options struct {
 	Response bool
 	// Complete adds "resultType":"complete", which protocol version 2026-07-28 asks of every result.
 	Complete bool
-	// NoOutputSchema says that the tool is known to declare no outputSchema, so that the envelope may be mirrored into
-	// structuredContent. Some clients validate that member even in errors, and would hide the error.
+	// NoOutputSchema says that the tool is known to declare no outputSchema, so that structuredContent may hold the envelope. Some
+	// clients validate that member even in errors, and would hide the error.
 	NoOutputSchema bool
+	// Mirror repeats the envelope of the candor dialect in structuredContent, where NoOutputSchema allows it. The other dialects of
+	// results always do so: the documents that define them demand it.
+	Mirror bool
 	// Readable adds the text of [AppendText] as a second block where the first one is JSON.
 	Readable bool
 	// Sep3313 adds the members of the sep3313 dialect to a result of any other dialect.

@@ -16,7 +16,7 @@ import (
 
 // fullView shows everything an error holds, so that nothing is missing after a round trip.
 var fullView = dialect.Options{
-	PlainRoot: true, NoOutputSchema: true, Stack: candor.StackPolicy{Debug: true, Verbose: -1},
+	PlainRoot: true, NoOutputSchema: true, Mirror: true, Stack: candor.StackPolicy{Debug: true, Verbose: -1},
 }
 
 // words are pieces of text that have broken writers before.

@@ -37,7 +37,7 @@ func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte 
 	if o.NoOutputSchema && p.mirror != nil {
 		dst = appendRaw(dst, "structuredContent", p.mirror)
 	}
-	if o.NoOutputSchema && p.native {
+	if o.NoOutputSchema && o.Mirror && p.native {
 		dst = appendCanonical(appendName(dst, "structuredContent"), e, o, p.stack)
 	}
 	if !p.unmarked {

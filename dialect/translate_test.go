@@ -53,6 +53,7 @@ func TestEverySettingOfAResultIsReadBack(t *testing.T) {
 		"readable": func(o *dialect.Options) { o.Readable = true },
 		"sep3313":  func(o *dialect.Options) { o.Sep3313 = true },
 		"schema":   func(o *dialect.Options) { o.NoOutputSchema = false },
+		"mirror":   func(o *dialect.Options) { o.Mirror = false },
 		"patternA": func(o *dialect.Options) { o.Pattern = dialect.PatternA },
 		"patternB": func(o *dialect.Options) { o.Pattern = dialect.PatternB },
 		"null id":  func(o *dialect.Options) { o.Response, o.ID = true, []byte("null") },

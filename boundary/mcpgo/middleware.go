@@ -27,16 +27,15 @@ func Middleware(o boundary.Options) server.ToolHandlerMiddleware {
 
 // guard is the middleware of one server.
 type guard struct {
-	b       *boundary.Boundary
-	o       boundary.Options
-	layered bool // the answer leaves through another layer of the boundary
+	b *boundary.Boundary
+	o boundary.Options
 }
 
 func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := toolCall{guard: g, next: next, req: req, promised: promisedBy(ctx, req.Params.Name)}
 		c.known = boundary.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output, Repeatable: c.promised.repeatable,
-			Complete: mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)), Layered: g.layered}
+			Complete: mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))}
 		if session := server.ClientSessionFromContext(ctx); session != nil {
 			c.known.Session = session.SessionID()
 		}

@@ -40,7 +40,7 @@ type Server struct {
 // outside of that, and serve through the Server it returns.
 func Wrap(s *server.MCPServer, o boundary.Options) *Server {
 	b := boundary.New(o)
-	s.Use((&guard{b: b, o: o, layered: true}).tool)
+	s.Use((&guard{b: b, o: o}).tool)
 	return &Server{inner: s, b: b, o: o}
 }
 
@@ -58,12 +58,16 @@ func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []b
 	}
 	answer, failure := s.answer(ctx, message)
 	if failure != nil {
-		answer = s.b.RefuseRequest(ctx, message, failure)
+		return s.b.RefuseRequest(ctx, message, failure)
 	}
 	if answer == nil || asked.Shape() != wire.KindRequest {
 		return nil
 	}
-	return s.b.SealAnswer(ctx, message, s.finish(ctx, answer, &asked))
+	answer, recorded := s.finish(ctx, answer, &asked)
+	if recorded {
+		return answer
+	}
+	return s.b.SealAnswer(ctx, message, answer)
 }
 
 // answer lets mcp-go answer, and survives it.
@@ -84,10 +88,10 @@ func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byt
 	return raw, nil
 }
 
-// finish does with an answer of mcp-go what is left to do: results that say isError and came past the middleware are settled,
-// the rpc dialect is spoken, the extension is announced, and an
-// unknown tool is told its neighbours.
-func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message) []byte {
+// finish completes an answer of mcp-go: a result that says isError and has not passed the middleware is recorded, the rpc dialect is
+// written, the extension is announced, and the refusal of an unknown tool names similar ones. It reports whether the answer tells of a
+// failure that has been recorded.
+func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message) (out []byte, recorded bool) {
 	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindResult {
 		return s.finishError(ctx, &m, asked)
@@ -95,37 +99,37 @@ func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message)
 	result := m.Result().Raw()
 	switch method := string(asked.Method()); {
 	case method == "initialize" || method == "server/discover":
-		return response(asked.ID(), s.b.Announce(result))
+		return response(asked.ID(), s.b.Announce(result)), false
 	case method != "tools/call":
-		return answer
+		return answer, false
 	}
 	if failed, _ := m.Result().Path("isError").Bool(); !failed {
-		return answer
+		return answer, false
 	}
 	e := boundary.FailedEnvelope(result)
 	if e == nil {
 		name, _ := asked.Params().Path("name").Str()
-		call := boundary.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw(), Layered: true}
+		call := boundary.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw()}
 		if t := s.inner.GetTool(name); t != nil {
 			call.Repeatable = schemasOf(t.Tool).repeatable
 		}
 		result, e = s.b.FailCall(ctx, call, nil, result)
 	}
 	if d := s.o.Dialect; d != nil && d.Carrier() == dialect.CarrierRPCError {
-		return d.Write(nil, e, dialect.Options{ID: asked.ID(), Response: true, Stack: s.o.Stack})
+		return d.Write(nil, e, dialect.Options{ID: asked.ID(), Response: true, Stack: s.o.Stack}), true
 	}
-	return response(asked.ID(), result)
+	return response(asked.ID(), result), true
 }
 
-// finishError tells of an unknown tool which one was probably meant. All else is left to the layer outside.
-func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) []byte {
+// finishError answers the call of an unknown tool with the names that were probably meant. Any other error is returned as it is.
+func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) (out []byte, recorded bool) {
 	text, _ := m.Error().Path("message").Str()
 	if !asked.MethodIs("tools/call") || !strings.HasSuffix(text, server.ErrToolNotFound.Error()) {
-		return m.Bytes()
+		return m.Bytes(), false
 	}
 	name, _ := asked.Params().Path("name").Str()
 	known := slices.Sorted(maps.Keys(s.inner.ListTools()))
-	return s.b.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer))
+	return s.b.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer)), true
 }
 
 // complete adds what protocol version 2026-07-28 wants of every result.

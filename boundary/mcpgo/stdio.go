@@ -170,10 +170,14 @@ func (p *pump) outward(ctx context.Context, r io.Reader) {
 		if err != nil {
 			return
 		}
-		m, err := jsonrpc.DecodeMessage(p.finished(ctx, line.Bytes))
+		answer, request := p.finished(ctx, line.Bytes)
+		m, err := jsonrpc.DecodeMessage(answer)
 		if err != nil {
 			p.s.log().Printf("the server wrote what is no message: %v", err)
 			continue
+		}
+		if response, ok := m.(*jsonrpc.Response); ok && request != nil {
+			boundary.NoteRecorded(request, response)
 		}
 		if p.conn.Write(context.WithoutCancel(ctx), m) != nil {
 			return
@@ -184,27 +188,31 @@ func (p *pump) outward(ctx context.Context, r io.Reader) {
 // maxAnswer bounds a message of the server: beyond it there is no memory for it anyway.
 const maxAnswer = 1 << 30
 
-// finished returns what is to be sent instead of an answer of mcp-go.
-func (p *pump) finished(ctx context.Context, line []byte) []byte {
+// finished returns what to send in place of an answer of mcp-go, and the request if the answer tells of a failure that has been recorded.
+func (p *pump) finished(ctx context.Context, line []byte) (answer []byte, recorded *jsonrpc.Request) {
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
-		return line
+		return line, nil
 	}
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {
-		return line
+		return line, nil
 	}
 	p.mu.Lock()
 	request := p.asked[r.ID]
 	delete(p.asked, r.ID)
 	p.mu.Unlock()
 	if request == nil {
-		return line
+		return line, nil
 	}
 	raw, err := jsonrpc.EncodeMessage(request)
 	if err != nil {
-		return line
+		return line, nil
 	}
 	asked := wire.Parse(raw, wire.Limits{AllowLoneSurrogates: true})
-	return p.s.finish(ctx, line, &asked)
+	answer, done := p.s.finish(ctx, line, &asked)
+	if !done {
+		request = nil
+	}
+	return answer, request
 }

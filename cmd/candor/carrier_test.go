@@ -49,7 +49,7 @@ func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
 		}
 		for bits := range 8 {
 			o := dialect.Options{ID: []byte(`"q"`), Response: true, PlainRoot: true, Complete: bits&1 != 0, Readable: bits&2 != 0,
-				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || decodecmd.Mirrors(from)}
+				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || decodecmd.Mirrors(from), Mirror: bits&1 != 0}
 			before := append(from.Write(nil, e, o), '\n')
 			for _, b := range dialect.Names() {
 				there := translated(t, a, b, before)

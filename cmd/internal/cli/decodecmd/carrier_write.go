@@ -13,6 +13,7 @@ func (c *carrier) options(o dialect.Options, target dialect.Dialect) dialect.Opt
 	members := c.result.members.value()
 	o.Complete = members.Path("resultType").Is("complete")
 	o.NoOutputSchema = (Mirrors(target) || c.result.mirror) && !members.Path("structuredContent").Present()
+	o.Mirror = c.result.mirror
 	o.Readable = c.result.readable
 	o.Sep3313 = c.result.failure
 	o.ID, o.Response = c.id, len(c.id) > 0 || c.result.wrapped

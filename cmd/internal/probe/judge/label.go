@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -96,7 +97,7 @@ func (s *caseResult) isFlagged() bool { return s.reading.Verdict == contract.Ver
 func (s *caseResult) flaggedLabel() string {
 	structured, _ := s.message.ResultMember("structuredContent")
 	switch {
-	case structured.Type() == wire.TypeObject && hasErrorMember(structured):
+	case structured.Type() == wire.TypeObject && hasErrorMember(structured), s.carriesEnvelope():
 		return LabelStructured
 	case s.payload().Present():
 		return LabelJSON
@@ -212,4 +213,11 @@ func says(text string, phrases ...string) bool {
 		}
 	}
 	return false
+}
+
+// carriesEnvelope reports a result with Candor's own envelope in _meta.
+func (s *caseResult) carriesEnvelope() bool {
+	meta, _ := s.message.ResultMember("_meta")
+	own, ok := meta.Get(dialect.MetaKey)
+	return ok && own.Type() == wire.TypeObject
 }

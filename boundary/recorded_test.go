@@ -1,0 +1,28 @@
+package boundary
+
+import (
+	"strconv"
+	"testing"
+)
+
+// TestLateFailuresAreBounded checks that a key that is added as often as it is taken stays, and that keys that nobody takes are forgotten.
+func TestLateFailuresAreBounded(t *testing.T) {
+	t.Parallel()
+	s := &lateSet{}
+	for i := range 2*maxLate + 10 {
+		s.add(`data:{"uri":"file:///missing"}`)
+		if !s.take(`data:{"uri":"file:///missing"}`) {
+			t.Fatalf("number %d was forgotten before it left", i)
+		}
+	}
+	s.add("first")
+	for i := range 3 * maxLate {
+		s.add(strconv.Itoa(i))
+	}
+	if s.take("first") {
+		t.Error("the first is still remembered")
+	}
+	if n := len(s.now) + len(s.old); n > 2*maxLate {
+		t.Errorf("%d are remembered", n)
+	}
+}
