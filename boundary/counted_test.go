@@ -7,23 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-	"go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/meter"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 // talk is a client of raw lines.
@@ -115,34 +108,6 @@ func TestH11NamesThatPeersMakeUpDoNotGrowTheCounters(t *testing.T) {
 	}
 }
 
-// TestH13PrometheusTextIsValidAndWhatHTTPServes scrapes after failures whose labels would break a careless writer.
-func TestH13PrometheusTextIsValidAndWhatHTTPServes(t *testing.T) {
-	m := newMeter(t, meter.Options{})
-	server := mixedServer()
-	server.AddTool(&mcp.Tool{Name: "quo.te", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("no") })
-	c := talkTo(t, server, boundary.Options{Meter: m})
-	c.ask("tools/call", `{"name":"quo.te","arguments":{}}`)
-	c.ask("tools/call", `{"name":"a\"b\\c\nd"}`)
-	text, err := prom.Text(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer := httptest.NewRecorder()
-	prom.Handler(m).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	if body := answer.Body.String(); body != text {
-		t.Errorf("HTTP serves\n%s\nand the text is\n%s", body, text)
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	if total := families["mcp_errors_total"].GetMetric()[0].GetCounter().GetValue(); total != 2 {
-		t.Errorf("mcp_errors_total is %v", total)
-	}
-}
-
 // TestW7EveryIssueIsTaught reads the issues of bad arguments in the tool-error dialect.
 func TestW7EveryIssueIsTaught(t *testing.T) {
 	toolError, err := dialect.Lookup("tool-error")
@@ -188,36 +153,4 @@ func TestW7EveryIssueIsTaught(t *testing.T) {
 	if template := envelope.Details.CorrectTemplate; len(template) == 0 || !s.Explain(template).OK() {
 		t.Errorf("the template %s does not pass", template)
 	}
-}
-
-// TestSpansContinueTheTraceOfTheCaller reads what a collector gets of a failing call.
-func TestSpansContinueTheTraceOfTheCaller(t *testing.T) {
-	spans := tracetest.NewInMemoryExporter()
-	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	c := talkTo(t, mixedServer(), boundary.Options{Tracer: meterotel.NewTracer(provider)})
-	const traceID = "0af7651916cd43dd8448eb211c80319c"
-	line := c.ask("tools/call", `{"name":"act","arguments":{"how":"coded"},"_meta":{"traceparent":"00-`+traceID+`-b7ad6b7169203331-01"}}`)
-	var answer struct {
-		Result struct {
-			Meta map[string]struct{ Ref string } `json:"_meta"`
-		}
-	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		t.Fatal(err)
-	}
-	for _, span := range spans.GetSpans() {
-		if span.Name != "tools/call act" {
-			continue
-		}
-		got := map[string]string{}
-		for _, a := range span.Attributes {
-			got[string(a.Key)] = a.Value.String()
-		}
-		if span.SpanContext.TraceID().String() != traceID || got["error.type"] != "RATE_LIMITED" || got["gen_ai.tool.name"] != "act" ||
-			got["mcp.method.name"] != "tools/call" || got["candor.ref"] != answer.Result.Meta[dialect.MetaKey].Ref {
-			t.Errorf("trace %s, attributes %v, answer %s", span.SpanContext.TraceID(), got, line)
-		}
-		return
-	}
-	t.Errorf("no span for the call in %v", spans.GetSpans().Snapshots())
 }

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -127,11 +126,29 @@ func TestAnswersOfEveryDialect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("the answers differ from %s (-update writes it):\n%s", file, diff)
+			if !bytes.Equal(want, got.Bytes()) {
+				t.Errorf("%s: out of date (-update writes it)\n%s", file, firstDifference(string(want), got.String()))
 			}
 		})
 	}
+}
+
+// firstDifference returns the first line in which two texts differ.
+func firstDifference(want, got string) string {
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(wants), len(gots)) {
+		var w, g string
+		if i < len(wants) {
+			w = wants[i]
+		}
+		if i < len(gots) {
+			g = gots[i]
+		}
+		if w != g {
+			return fmt.Sprintf("line %d\n-want %s\n+got  %s", i+1, w, g)
+		}
+	}
+	return ""
 }
 
 type goldenAnswer struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,14 +13,13 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
 
-func TestDocumentationListsEveryCheckAndAllEvidence(t *testing.T) {
+func TestDocumentationListsEveryCheck(t *testing.T) {
 	path := filepath.Join("..", "docs", "candortest.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := between(t, string(page), "checks", checkTable())
-	want = between(t, want, "evidence", evidenceTable())
 	if want == string(page) {
 		return
 	}
@@ -69,24 +67,6 @@ func where(r candortest.Rule) string {
 		return "everywhere"
 	}
 	return strings.Join(words, ", ")
-}
-
-func evidenceTable() string {
-	var b strings.Builder
-	b.WriteString("| check | " + strings.Join(bareColumns, " | ") + " |\n|---|" + strings.Repeat("---|", len(bareColumns)) + "\n")
-	for _, r := range candortest.Checks() {
-		cells, found := make([]string, len(bareColumns)), false
-		for i, column := range bareColumns {
-			cells[i] = "·"
-			if slices.Contains(bareFindings[column], r.ID) {
-				cells[i], found = "✗", true
-			}
-		}
-		if found {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID, strings.Join(cells, " | "))
-		}
-	}
-	return b.String()
 }
 
 func TestEveryRuleExplainsItself(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/schema"
@@ -43,7 +41,7 @@ func TestEveryFailingPathIsToldAtOnceAndInOrder(t *testing.T) {
 		"properties":{"id":{"type":"string"}},"required":["id"]}},"n":{"minimum":5,"multipleOf":2}},"required":["z","b","a"],"additionalProperties":false}`,
 		`{"z":"x","list":[{"id":"ok"},{"id":4},{}],"n":1,"y":1}`)
 	want := []string{"/a required", "/b required", "/list/1/id type", "/list/2/id required", "/n minimum", "/n multipleOf", "/y unknown_key", "/z type"}
-	if diff := cmp.Diff(want, lines(r)); diff != "" {
+	if diff := difference(want, lines(r)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -111,7 +109,7 @@ func TestIssueTellsWhatWasExpectedAndWhatWouldPass(t *testing.T) {
 			Message: "must be more than 1", Expected: map[string]any{"minimum": json.Number("1"), "exclusiveMinimum": true}, Got: "number"}},
 	} {
 		r := explain(t, c.schema, c.value)
-		if diff := cmp.Diff([]candor.Issue{c.want}, r.Issues); diff != "" {
+		if diff := difference([]candor.Issue{c.want}, r.Issues); diff != "" {
 			t.Errorf("%s with %s: %s", c.schema, c.value, diff)
 		}
 	}
@@ -124,7 +122,7 @@ func TestClosestAlternativeIsTold(t *testing.T) {
 		{"type":"object","properties":{"kind":{"const":"box"},"w":{"type":"number"},"h":{"type":"number"}},"required":["kind","w","h"]},
 		{"type":"null"}]}},"required":["shape"]}`
 	r := explain(t, raw, `{"shape":{"kind":"box"}}`)
-	if diff := cmp.Diff([]string{"/shape/h required", "/shape/w required"}, lines(r)); diff != "" {
+	if diff := difference([]string{"/shape/h required", "/shape/w required"}, lines(r)); diff != "" {
 		t.Error(diff)
 	}
 	if got := r.Issues[0].Hint; got != "this is the closest of 3 alternatives" {
@@ -142,7 +140,7 @@ func TestClosestAlternativeIsTold(t *testing.T) {
 		t.Errorf("%+v", r.Issues)
 	}
 	r = explain(t, `{"oneOf":[{"type":"number"},{"type":"integer"}]}`, `1`)
-	if diff := cmp.Diff([]string{" oneOf"}, lines(r)); diff != "" {
+	if diff := difference([]string{" oneOf"}, lines(r)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -153,7 +151,7 @@ func TestMisnamedKeysAreToldAtTheirOwnPlace(t *testing.T) {
 	for range 20 {
 		r := explain(t, `{"additionalProperties":{"additionalProperties":{"propertyNames":{"maxLength":2}}}}`,
 			`{"a":{"x":{"long":1}},"b":{"y":{"long":1}},"c":{"z":{"ok":1}}}`)
-		if diff := cmp.Diff([]string{"/a/x/long propertyNames", "/b/y/long propertyNames"}, lines(r)); diff != "" {
+		if diff := difference([]string{"/a/x/long propertyNames", "/b/y/long propertyNames"}, lines(r)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -228,7 +226,7 @@ func TestKeysOfTheCallerAreCleaned(t *testing.T) {
 func TestSameFaultFoundTwiceIsToldOnce(t *testing.T) {
 	t.Parallel()
 	r := explain(t, `{"allOf":[{"required":["a"]},{"required":["a"]},{"$ref":"#/$defs/d"}],"$defs":{"d":{"required":["a"]}}}`, `{}`)
-	if diff := cmp.Diff([]string{"/a required"}, lines(r)); diff != "" {
+	if diff := difference([]string{"/a required"}, lines(r)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -245,7 +243,7 @@ func TestIssuesFitIntoAnError(t *testing.T) {
 	r := explain(t, benchSchema, `{"qery":1,"limit":1000}`)
 	err := candor.ToolFailure(kaiza.InvalidInputType, "search", "", candor.WithIssues(r.Issues...))
 	back := schema.Report{Issues: err.Details().Issues()}
-	if diff := cmp.Diff(lines(r), lines(back)); diff != "" {
+	if diff := difference(lines(r), lines(back)); diff != "" {
 		t.Error(diff)
 	}
 	if !slices.ContainsFunc(back.Issues, func(i candor.Issue) bool { return i.Hint == `did you mean "query"?` }) {

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/candor-mcp/candor"
 )
 
@@ -27,13 +24,13 @@ func TestReportsReadAsRecorded(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			archive, err := txtar.ParseFile(file)
+			a, err := readArchive(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkArchive(t, archive)
+			checkArchive(t, a)
 			if *update {
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+				if err := os.WriteFile(file, a.format(), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -42,17 +39,17 @@ func TestReportsReadAsRecorded(t *testing.T) {
 }
 
 // checkArchive compares every report, or with -update writes it behind its value.
-func checkArchive(t *testing.T, archive *txtar.Archive) {
+func checkArchive(t *testing.T, a *archive) {
 	t.Helper()
-	s := compile(t, string(archive.Files[0].Data))
+	s := compile(t, string(a.Files[0].Data))
 	recorded := map[string]string{}
-	out := archive.Files[:1:1]
-	for _, f := range archive.Files {
+	out := a.Files[:1:1]
+	for _, f := range a.Files {
 		if strings.HasSuffix(f.Name, ".report") {
 			recorded[f.Name] = string(f.Data)
 		}
 	}
-	for _, f := range archive.Files[1:] {
+	for _, f := range a.Files[1:] {
 		name, isValue := strings.CutSuffix(f.Name, ".json")
 		if !isValue {
 			continue
@@ -66,12 +63,12 @@ func checkArchive(t *testing.T, archive *txtar.Archive) {
 		if report.Unchecked {
 			got = "unchecked\n"
 		}
-		out = append(out, f, txtar.File{Name: name + ".report", Data: []byte(got)})
-		if diff := cmp.Diff(recorded[name+".report"], got); diff != "" && !*update {
+		out = append(out, f, archiveFile{Name: name + ".report", Data: []byte(got)})
+		if diff := difference(recorded[name+".report"], got); diff != "" && !*update {
 			t.Errorf("%s (run with -update if this is meant): %s", name, diff)
 		}
 	}
-	archive.Files = out
+	a.Files = out
 }
 
 // recite writes a report as a reader meets it: an issue per line, then the template.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/schema"
 )
@@ -109,7 +107,7 @@ func TestOneFaultInALargeValueIsFound(t *testing.T) {
 	value := filled(`{"items":[`, `{"name":"x","size":1},`, `{"nam":1}],"limit":"1"}`, 1<<20)
 	last := strings.Count(value, `"size"`)
 	r := explain(t, listSchema, value)
-	if diff := cmp.Diff([]string{fmt.Sprintf("/items/%d/nam unknown_key", last), "/limit type"}, lines(r)); diff != "" {
+	if diff := difference([]string{fmt.Sprintf("/items/%d/nam unknown_key", last), "/limit type"}, lines(r)); diff != "" {
 		t.Fatal(diff)
 	}
 	if r.Issues[0].Hint != `did you mean "name"?` || r.Issues[1].Hint != "write the number without quotes" || r.More != 0 {
@@ -137,7 +135,7 @@ func TestPartsAreToldAsTheWhole(t *testing.T) {
 		if parts.Unchecked || slices.ContainsFunc(parts.Issues, func(i candor.Issue) bool { return i.Rule == schema.RuleTooComplex }) {
 			unclear++
 			continue
-		} else if diff := cmp.Diff(lines(whole), lines(parts)); diff != "" {
+		} else if diff := difference(lines(whole), lines(parts)); diff != "" {
 			t.Fatalf("schema %s\nvalue %s\n%s", raw, value, diff)
 		}
 		if whole.OK() != parts.OK() {

@@ -1,4 +1,4 @@
-package candortest_test
+package integration_test
 
 import (
 	"io/fs"

@@ -1,14 +1,17 @@
-package candortest_test
+package integration_test
 
 import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +22,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serverVariable makes the test binary a server: the official Go SDK as it comes, with nothing of ours in it.
-const serverVariable = "CANDORTEST_SERVER"
+// serverVariable makes the test binary a server: bare, with the official Go SDK alone, or with package serve.
+const serverVariable = "INTEGRATION_SERVER"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(serverVariable) {
@@ -32,20 +35,6 @@ func TestMain(m *testing.M) {
 		serveHTTP(os.Getenv(serverVariable) == "http-stateless")
 	case "serve":
 		_ = serve.Stdio(context.Background(), bareServer(), serve.Config{})
-	case "hang":
-		time.Sleep(time.Hour)
-	case "parent":
-		child := exec.Command(os.Args[0])
-		child.Env = append(os.Environ(), serverVariable+"=hang")
-		child.ExtraFiles = []*os.File{os.NewFile(3, "held")}
-		_ = child.Start()
-		fmt.Fprintln(os.Stderr, "started a child, password=hunter2hunter2")
-		_ = os.Stdout.Close() // nobody has to wait for an answer
-		time.Sleep(time.Hour)
-	case "flood":
-		for {
-			fmt.Println(strings.Repeat("x", 1<<16))
-		}
 	}
 }
 
@@ -69,7 +58,7 @@ func bareServer() *mcp.Server {
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "crash"}, func(_ context.Context, _ *mcp.CallToolRequest, in reason) (*mcp.CallToolResult, any, error) {
 		letters := strings.Split(in.Reason, "")
-		return nil, letters[len(letters)-1], nil // a real mistake, as people make them: nobody gave a reason
+		return nil, letters[len(letters)-1], nil // a common mistake: the reason may be empty
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ reason) (*mcp.CallToolResult, any, error) {
 		select {
@@ -87,7 +76,7 @@ func bareServer() *mcp.Server {
 	return s
 }
 
-// serveHTTP says where it listens, and serves until it is killed.
+// serveHTTP prints its address and serves until it is killed.
 func serveHTTP(stateless bool) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -128,8 +117,8 @@ func bareHTTP(t *testing.T, kind string) candortest.Transport {
 // bareColumns are the ways in which the bare server is run, in the order of the table in the documentation.
 var bareColumns = []string{"stdio 2025-11-25", "stdio 2026-07-28", "http 2025-11-25", "http-stateless 2025-11-25", "http-stateless 2026-07-28"}
 
-// bareFindings is what the kit finds wrong with the official Go SDK as it comes, version 1.8.0: the evidence that the kit
-// finds real faults, and the list of what a boundary has to mend.
+// bareFindings are the failed checks of the official Go SDK, version 1.8.0, without a boundary. They show that the kit finds
+// real faults, and list the faults that a boundary must correct.
 var bareFindings = map[string][]string{
 	"stdio 2025-11-25": {"parse-error", "truncated-message", "not-an-object", "batch", "jsonrpc-version", "method-type", "id-type", "deep-nesting",
 		"byte-order-mark", "two-on-a-line", "oversize", "id-large-integer", "id-fractional", "duplicate-id", "all-violations", "cancelled-silent",
@@ -158,9 +147,10 @@ func TestBareGoSDKHasExactlyTheseFaults(t *testing.T) {
 			if kind == "stdio" {
 				tr = candortest.StdioFunc(func() *exec.Cmd { return asServer(t, kind) })
 			}
-			options := append(everything(), candortest.WithLevel(candortest.Manners), candortest.WithOversize(17<<20), candortest.WithEra(candortest.Era(era)),
-				candortest.WithTimeout(3*time.Second), candortest.WithSettle(200*time.Millisecond))
-			findings, err := candortest.Check(t.Context(), tr, options...)
+			findings, err := candortest.Check(t.Context(), tr,
+				candortest.WithTool("add", `{"left":1,"right":2}`), candortest.WithFailingTool("fail", `{"reason":"because"}`),
+				candortest.WithPanickingTool("crash", `{}`), candortest.WithSlowTool("wait", `{}`),
+				candortest.WithEra(candortest.Era(era)), candortest.WithTimeout(3*time.Second))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,4 +166,49 @@ func TestBareGoSDKHasExactlyTheseFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+var update = flag.Bool("update", false, "write the generated table of the documentation")
+
+// TestDocumentationListsFaultsOfBareGoSDK compares the table of evidence in docs/candortest.md with bareFindings.
+func TestDocumentationListsFaultsOfBareGoSDK(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "..", "docs", "candortest.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), "<!-- evidence: ")
+	mark, rest, okMark := strings.Cut(rest, "\n")
+	_, after, okEnd := strings.Cut(rest, "<!-- end of evidence -->")
+	if !ok || !okMark || !okEnd {
+		t.Fatal("docs/candortest.md: marks of the table of evidence not found")
+	}
+	want := before + "<!-- evidence: " + mark + "\n" + evidenceTable() + "<!-- end of evidence -->" + after
+	if want == string(page) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not up to date: run go test ./cmd/internal/testing/integration -run Documentation -update", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func evidenceTable() string {
+	var b strings.Builder
+	b.WriteString("| check | " + strings.Join(bareColumns, " | ") + " |\n|---|" + strings.Repeat("---|", len(bareColumns)) + "\n")
+	for _, r := range candortest.Checks() {
+		cells, found := make([]string, len(bareColumns)), false
+		for i, column := range bareColumns {
+			cells[i] = "·"
+			if slices.Contains(bareFindings[column], r.ID) {
+				cells[i], found = "✗", true
+			}
+		}
+		if found {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID, strings.Join(cells, " | "))
+		}
+	}
+	return b.String()
 }
