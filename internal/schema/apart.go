@@ -16,7 +16,7 @@ import (
 // Large values are taken apart: what the schema says of the whole is checked here, and every part by itself. Only the keywords
 // that tools use for such values are known here.
 
-// apart checks a value part by part. It reports false, and has done nothing, where the schema does not allow that.
+// apart checks a value part by part. It returns false, having done nothing, if the schema does not allow that.
 func (y *survey) apart(s *jsonschema.Schema, v wire.Value, steps []string) bool {
 	t := v.Type()
 	if !typesOf(s).admits(t) { // then the validator looks no further either
@@ -69,7 +69,7 @@ func withoutSeparable(c *jsonschema.Schema) {
 	c.MinProperties, c.MaxProperties, c.MultipleOf = nil, nil, nil
 }
 
-// choice is what a list of alternatives leaves for values of one type.
+// choice is the alternative that applies to values of one type.
 type choice struct {
 	only    *jsonschema.Schema // if one is fitting
 	index   int                // of that
@@ -94,7 +94,7 @@ func chooseFor(list []*jsonschema.Schema, t wire.Type) choice {
 	return c
 }
 
-// choice checks the only alternative there is, or tells that there is none.
+// choice checks the only alternative, or adds a finding if there are none.
 func (y *survey) choice(s *jsonschema.Schema, c choice, v wire.Value, steps []string) {
 	if c.fitting == 0 {
 		y.note(s, &kind.Type{Got: v.Type().String(), Want: c.want}, steps, outline(v))
@@ -105,7 +105,7 @@ func (y *survey) choice(s *jsonschema.Schema, c choice, v wire.Value, steps []st
 	choose(y.found[before:], branch{s.Location, c.index}, c.options)
 }
 
-// passes reports whether a part is certainly in order.
+// passes reports whether a part is certainly valid.
 func (y *survey) passes(s *jsonschema.Schema, v wire.Value) bool {
 	if s.Bool != nil {
 		return *s.Bool
@@ -187,7 +187,7 @@ func (y *survey) member(o *object, name []byte, v wire.Value) {
 // key notes a finding about a name.
 func (y *survey) key(o *object, what jsonschema.ErrorKind, name string) {
 	f := finding{at: o.schema.Location, steps: []string{name}, key: name, what: what}
-	y.add([]finding{f}, place{o.given, len(o.steps)}, o.steps)
+	y.add([]finding{f}, decodedPart{o.given, len(o.steps)}, o.steps)
 }
 
 func (y *survey) items(s *jsonschema.Schema, v wire.Value, steps []string) {

@@ -19,7 +19,7 @@ const (
 var errTooHeavy = errors.New("the compiled schema is too large to keep")
 
 // Cache compiles each schema text once. The zero Cache is ready and safe for concurrent use. It is bounded in number and in bytes; the
-// schema that was not used the longest makes room.
+// least recently used schema is dropped first.
 type Cache struct {
 	mu     sync.Mutex
 	byKey  map[[sha256.Size]byte]*list.Element // guarded by mu; values are *Entry
@@ -27,8 +27,7 @@ type Cache struct {
 	weight int                                 // guarded by mu; of all entries
 }
 
-// Entry is a schema's place in a [Cache]. When the cache drops the schema, [Entry.Schema] says so, so that a holder of the entry does not
-// keep the memory.
+// Entry is a schema in a [Cache]. After the cache has dropped the schema, [Entry.Schema] reports so; an entry does not keep its memory alive.
 type Entry struct {
 	key     [sha256.Size]byte
 	once    sync.Once
@@ -68,7 +67,7 @@ func (c *Cache) Entry(raw []byte) *Entry {
 }
 
 func (c *Cache) compiled(raw []byte) (*Entry, *outcome) {
-	e := c.place(sha256.Sum256(raw))
+	e := c.entryOf(sha256.Sum256(raw))
 	var got *outcome
 	e.once.Do(func() {
 		got = compileBounded(raw)
@@ -92,8 +91,8 @@ func compileBounded(raw []byte) *outcome {
 	return &outcome{schema: s, err: err}
 }
 
-// place returns the entry of a key, which is made if there is none.
-func (c *Cache) place(key [sha256.Size]byte) *Entry {
+// entryOf returns the entry of a key, creating it if needed.
+func (c *Cache) entryOf(key [sha256.Size]byte) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.byKey[key]; ok {

@@ -6,8 +6,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The validator cannot be stopped, and alternatives inside alternatives double its work with every level. So the way it would go is
-// walked first with a counter, which never goes less far than the validator does; what would take too long is not begun.
+// The validator cannot be stopped, and nested alternatives double its work at every level. So its path is walked first with a counter that
+// never counts less than the validator does, and a check that would take too long is not started.
 
 // cost counts down the steps of one check.
 type cost struct {
@@ -28,7 +28,7 @@ func (c *cost) visit(s *jsonschema.Schema, v any, above int) {
 	if c.left--; c.left < 0 || s.Bool != nil {
 		return
 	}
-	c.left -= above/16 + c.depth/8 // a fault is told with all the steps that lead to it
+	c.left -= above/16 + c.depth/8 // an error holds its whole path
 	c.compare(s, v)
 	switch v := v.(type) {
 	case map[string]any:
@@ -106,7 +106,7 @@ func (c *cost) object(s *jsonschema.Schema, v map[string]any) {
 		}
 		for _, ext := range s.Extensions {
 			if rule, ok := ext.(nameRule); ok {
-				c.left -= 6 // it is a check of its own
+				c.left -= 6 // a separate check
 				c.visit(rule.names, name, 0)
 			}
 		}

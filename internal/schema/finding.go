@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/internal/pointer"
 )
 
-// finding is one thing wrong, before it is dressed as an issue. The path and the name are the value's own, not cleaned.
+// finding is one error, before it becomes an issue. Its path and names come from the value and are not cleaned.
 type finding struct {
 	at      string // location of the schema that says so
 	steps   []string
@@ -21,22 +21,21 @@ type finding struct {
 	what    jsonschema.ErrorKind
 	options int      // how many alternatives there were
 	chosen  []branch // the alternatives that this belongs to
-	in      place
+	in      decodedPart
 
 	everywhere bool // every alternative has a finding of this kind
 
 	path, rule, message string // set by word
 }
 
-// place is the part of the value that a finding was made in, and how many of its steps lead there. Of a large value only parts are
-// ever decoded.
-type place struct {
+// decodedPart is the decoded part of the value that contains a finding, and the number of steps that lead to it. Large values are decoded in parts.
+type decodedPart struct {
 	value any
 	depth int
 }
 
-// at returns what the steps lead to, if that is inside the place.
-func (p place) at(steps []string) (any, bool) {
+// at returns the value at the end of the steps, if it is inside the part.
+func (p decodedPart) at(steps []string) (any, bool) {
 	if len(steps) < p.depth {
 		return nil, false
 	}
@@ -96,8 +95,8 @@ func keys(e *jsonschema.ValidationError, names []string) []finding {
 }
 
 // closest returns the findings of the alternative that needs the fewest changes. One that is for another type of value, or is marked by a
-// constant as another case, is not what was meant, however short its list. Where all alternatives are for other types, that is
-// told instead.
+// constant as another case, was not meant, however short its list. If all alternatives are for other types, that is reported
+// instead.
 func closest(e *jsonschema.ValidationError) []finding {
 	branches := make([][]finding, len(e.Causes))
 	for i, cause := range e.Causes {
@@ -148,13 +147,13 @@ func choose(found []finding, chosen branch, options int) {
 	}
 }
 
-// What makes an alternative one that was not meant; larger than any number of findings that could be mended.
+// notMeant is added for a finding that shows that an alternative was not meant; it exceeds any number of other findings.
 const (
 	otherCase = 1_000
 	otherType = 1_000_000
 )
 
-// distance counts the findings of an alternative that begins at that depth of the value, the telling ones many times.
+// distance counts the findings of an alternative that begins at that depth of the value; decisive ones count many times.
 func distance(found []finding, depth int) int {
 	far := len(found)
 	for _, f := range found {
@@ -192,7 +191,7 @@ func typesWanted(branches [][]finding, depth int) *kind.Type {
 	return all
 }
 
-// casesWanted returns one finding that lists the constants by which the alternatives are told apart, nil if one of them has no
+// casesWanted returns one finding that lists the constants that distinguish the alternatives, nil if one of them has no
 // complaint about that constant. Alternatives for other types do not count.
 func casesWanted(branches [][]finding, depth int) []finding {
 	var all []finding

@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// prepare walks all parts of a compiled schema, refuses what cannot be checked in bounded time, and mends two things in place:
-// patterns that cannot be checked are taken out, and names are checked by [nameRule]. It returns the parts by location.
+// prepare walks all parts of a compiled schema and refuses what cannot be checked in bounded time. It modifies the schema:
+// patterns that cannot be checked are removed, and names are checked by [nameRule]. It returns the parts by location.
 func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	parts := map[string]*jsonschema.Schema{}
 	var unchecked []*jsonschema.Schema
@@ -154,8 +154,8 @@ func circular(parts map[string]*jsonschema.Schema) bool {
 	return false
 }
 
-// nameRule is propertyNames. The library's own check lets go of the place of the object while it still reports it, so that one
-// object's name is told at the place of another.
+// nameRule is propertyNames. The library's check reuses the path of the object while it still reports it, so that a name of one
+// object is reported at the path of another.
 type nameRule struct{ names *jsonschema.Schema }
 
 // Validate adds an error for every name that does not fit.

@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// hint says how a finding may be mended. The caller's value decides what is said and never stands in it.
-func (t *teller) hint(f finding) string {
+// hint suggests how to fix a finding. It depends on the caller's value and never contains it.
+func (t *reporter) hint(f finding) string {
 	at, has := f.in.at(f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
@@ -36,7 +36,7 @@ func (t *teller) hint(f finding) string {
 }
 
 // isOptional reports a finding about a key that the schema of its object does not ask for. One that is described elsewhere is not known to be.
-func (t *teller) isOptional(f finding) bool {
+func (t *reporter) isOptional(f finding) bool {
 	if len(f.steps) == 0 {
 		return false
 	}
@@ -46,8 +46,8 @@ func (t *teller) isOptional(f finding) bool {
 	return found && holder != nil && !slices.Contains(holder.Required, key)
 }
 
-// insteadOf names the unknown keys that were given where one is missing. In an open schema they have no issues of their own.
-func (t *teller) insteadOf(f finding) string {
+// insteadOf names the unknown keys that were given where one is missing. In an open schema they have no separate issues.
+func (t *reporter) insteadOf(f finding) string {
 	const few = 3
 	around := shownPath(f.steps[:len(f.steps)-1])
 	unknown := slices.DeleteFunc(t.unknownKeys(&f), func(key string) bool { return t.refused[around+shownPath([]string{key})] })
@@ -65,7 +65,7 @@ func (t *teller) insteadOf(f finding) string {
 }
 
 // neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
-func (t *teller) neighbours(f finding) string {
+func (t *reporter) neighbours(f finding) string {
 	free := t.freeKeys(&f)
 	best := nearest(f.key, slices.Collect(maps.Keys(free)))
 	if len(best) == 0 {
@@ -113,7 +113,7 @@ func texts(values []any) []string {
 // retype knows the mistakes that models make with types.
 func retype(want []string, got any) string {
 	text, isText := got.(string)
-	if len(text) > toldBytes {
+	if len(text) > explainBytes {
 		text, isText = "", false // it would take long to look into
 	}
 	_, notNumber := strconv.ParseFloat(text, 64)

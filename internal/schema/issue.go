@@ -17,18 +17,18 @@ type wanted struct {
 	branches map[*jsonschema.Schema]int      // of those alternatives
 }
 
-// teller turns the findings about one value into issues.
-type teller struct {
+// reporter turns the findings about one value into issues.
+type reporter struct {
 	*Schema
 
 	meant wanted
 	maker maker
 
-	refused map[string]bool // paths of keys that have an issue of their own
+	refused map[string]bool // paths of keys that have an issue
 }
 
-// issue dresses a finding: what was expected, what came, how to mend it, and what would pass.
-func (t *teller) issue(f finding) candor.Issue {
+// issue completes a finding with what was expected, what was given, a hint, and an example that passes.
+func (t *reporter) issue(f finding) candor.Issue {
 	out := candor.Issue{Path: f.path, Rule: f.rule, Message: f.message}
 	part := t.parts[f.at]
 	switch f.what.(type) {
@@ -60,12 +60,12 @@ func (t *teller) issue(f finding) candor.Issue {
 	return out
 }
 
-// keySchema finds the schema of a key that is missing: beside the rule that wants it, or anywhere else that speaks of its place.
+// keySchema finds the schema of a missing key: beside the rule that requires it, or in any other schema that applies to its path.
 func (s *Schema) keySchema(holder *jsonschema.Schema, f finding) *jsonschema.Schema {
 	if holder != nil && holder.Properties[f.key] != nil {
 		return holder.Properties[f.key]
 	}
-	for _, part := range s.speaking(f.steps[:len(f.steps)-1]) {
+	for _, part := range s.schemasAt(f.steps[:len(f.steps)-1]) {
 		if sub := part.Properties[f.key]; sub != nil {
 			return sub
 		}
@@ -81,8 +81,8 @@ func resolved(part *jsonschema.Schema) *jsonschema.Schema {
 	return part
 }
 
-// speaking returns the schemas that speak of the place that the steps lead to.
-func (s *Schema) speaking(steps []string) []*jsonschema.Schema {
+// schemasAt returns the schemas that apply to the value at the end of the steps.
+func (s *Schema) schemasAt(steps []string) []*jsonschema.Schema {
 	at := together([]*jsonschema.Schema{s.root})
 	for _, step := range steps {
 		var next []*jsonschema.Schema
@@ -197,7 +197,7 @@ func valueAt(v any, steps []string) (any, bool) {
 }
 
 // typeAt returns the JSON type of what the steps lead to, "" if there is nothing.
-func typeAt(in place, steps []string) string {
+func typeAt(in decodedPart, steps []string) string {
 	at, has := in.at(steps)
 	if !has {
 		return ""

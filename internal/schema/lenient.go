@@ -180,7 +180,7 @@ func (s *Schema) isMisspelling(f *finding) bool {
 	return false
 }
 
-// freeKeys returns the keys that could stand in the place of an unknown one, with the schemas that know them.
+// freeKeys returns the keys that an unknown one could be a misspelling of, with the schemas that define them.
 func (s *Schema) freeKeys(f *finding) map[string]*jsonschema.Schema {
 	holder := s.parts[f.at]
 	_, unevaluated := f.what.(*kind.FalseSchema)
@@ -213,16 +213,16 @@ func (f *finding) siblings() map[string]any {
 	return given
 }
 
-// unknownKeys returns the keys that were given beside a missing one and that no schema of that place describes, sorted.
+// unknownKeys returns the keys given beside a missing one that no schema at that path describes, sorted.
 func (s *Schema) unknownKeys(f *finding) []string {
 	given := f.siblings()
 	if len(given) == 0 {
 		return nil
 	}
 	var unknown []string
-	speaking := s.speaking(f.steps[:len(f.steps)-1])
+	applying := s.schemasAt(f.steps[:len(f.steps)-1])
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if len(unknown) < maxCandidates && !slices.ContainsFunc(speaking, func(part *jsonschema.Schema) bool { return describes(part, name) }) {
+		if len(unknown) < maxCandidates && !slices.ContainsFunc(applying, func(part *jsonschema.Schema) bool { return describes(part, name) }) {
 			unknown = append(unknown, name)
 		}
 	}

@@ -81,7 +81,7 @@ func refersOnly(schema map[string]any) bool {
 	return true
 }
 
-// isValue reports a keyword under which there is no schema, but a value.
+// isValue reports a keyword that holds a value and not a schema.
 func isValue(keyword string) bool {
 	switch keyword {
 	case "default", "const", "enum", "example", "examples":

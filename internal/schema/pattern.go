@@ -34,7 +34,7 @@ type patternReader struct{ left int }
 func (r *patternReader) read(text string) (jsonschema.Regexp, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return unreadable(text), nil //nolint:nilerr // told by its type
+		return unreadable(text), nil //nolint:nilerr // shown by its type
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
@@ -88,7 +88,7 @@ func matching(b *strings.Builder, re *syntax.Regexp, least int) bool {
 	return true
 }
 
-// repeat writes a part as often as it must, and up to most times while the text is too short. most < 0 is no bound.
+// repeat writes a part as often as it must, and up to most times while the text is too short. most < 0 means no bound.
 func repeat(b *strings.Builder, re *syntax.Regexp, must, most, least int) bool {
 	for i := 0; i < must || (most < 0 || i < most) && b.Len() < least; i++ {
 		before := b.Len()

@@ -69,7 +69,7 @@ const (
 	maxPieceDepth = 3
 )
 
-// shorten copies a piece of the schema, cut to what somebody wants to read.
+// shorten copies a piece of the schema, cut to a readable length.
 func shorten(v any, depth int) any {
 	switch v := v.(type) {
 	case string:

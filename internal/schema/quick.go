@@ -57,8 +57,8 @@ type node struct {
 	listed *listed // enum or const
 
 	least, most       bound
-	shortest, longest int // in characters; longest < 0 is no bound
-	fewest, mostItems int // mostItems < 0 is no bound
+	shortest, longest int // in characters; longest < 0 means no bound
+	fewest, mostItems int // mostItems < 0 means no bound
 
 	members  members
 	required int   // how many members must be there

@@ -10,10 +10,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxIssues bounds a report. Nobody mends fifty things at once.
+// maxIssues bounds a report.
 const maxIssues = 50
 
-// Rules that are no keywords of JSON Schema. Text that is no JSON has the spelling of its [wire.Flaw] as rule.
+// Rules that are not keywords of JSON Schema. For text that is not JSON the rule is the name of its [wire.Flaw].
 const (
 	// RuleUnknownKey names a key that the schema does not know.
 	RuleUnknownKey = "unknown_key"
@@ -21,14 +21,14 @@ const (
 	RuleTooComplex = "too_complex"
 )
 
-// Report is what is wrong with a value.
+// Report lists what is wrong with a value.
 type Report struct {
 	// Issues are sorted by path, then rule; at most 50.
 	Issues []candor.Issue
 	// Template is a whole value that passes the schema, made from the schema alone; none if the value is in order or no template
 	// could be made.
 	Template candor.Details
-	// More counts the issues beyond the bound. Of a value with very many it is the least that there are.
+	// More counts the issues beyond the bound. In a value with very many it is a lower bound.
 	More int
 	// Fatal reports an issue that no server can be expected to work around: a required argument is missing, has a type with no lossless
 	// reading as the wanted one, or has a misspelt key. Without it the value may work, though it does not fit.
@@ -40,12 +40,12 @@ type Report struct {
 // OK reports whether nothing was found to be wrong.
 func (r Report) OK() bool { return len(r.Issues) == 0 }
 
-// Explain checks the JSON text in full and tells all that is wrong with it. No bytes at all count as {}.
+// Explain checks the JSON text in full and reports everything that is wrong with it. Empty text counts as {}.
 //
 // Text that is not one JSON value, or names a key twice, has a single issue at the path "". A value that cannot be checked in bounded
 // time or memory, or that holds a number too large to work with, is not reported as wrong: [Report.Unchecked] is set.
-// Of several alternatives (anyOf, oneOf) the closest one is told. Of a value with very many faults only some are looked for:
-// [Report.More] is then the least that there are.
+// For alternatives (anyOf, oneOf) the closest one is reported. In a value with very many errors only some are looked for:
+// [Report.More] is then a lower bound.
 func (s *Schema) Explain(value []byte) Report {
 	if len(value) == 0 {
 		value = emptyObject
@@ -92,7 +92,7 @@ func (s *Schema) report(found []finding) Report {
 		r.More = len(found) - maxIssues
 		found = found[:maxIssues]
 	}
-	t := teller{Schema: s, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
+	t := reporter{Schema: s, meant: wanted{map[*jsonschema.Schema][]string{}, map[*jsonschema.Schema]int{}}, maker: maker{schema: s, steps: madeSteps}}
 	t.refused = map[string]bool{}
 	for i := range found {
 		if found[i].isUnknownKey() {

@@ -48,8 +48,8 @@ func weighSchema(raw []byte, values, parts, steps int) int {
 // reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep, or whose
 // references run in a circle without ever looking into the value. raw is not kept.
 //
-// What OpenAPI calls nullable may be null, by its type or types, enum, anyOf, allOf, or a $ref that only descriptions stand beside; nullable
-// beside oneOf, not, if or const is passed over. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could
+// OpenAPI's nullable is honoured beside type, enum, anyOf, allOf, or a $ref that has only descriptions beside it; nullable
+// beside oneOf, not, if or const is ignored. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could
 // turn a valid value into an invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := readSchema(raw)
@@ -96,7 +96,7 @@ func readSchema(raw []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch parts, sane := census(doc); {
+	switch parts, sane := countSubschemas(doc); {
 	case !sane:
 		return nil, errors.New("a number is too large to work with")
 	case parts > maxSchemaParts:
@@ -106,7 +106,7 @@ func readSchema(raw []byte) (any, error) {
 	return doc, nil
 }
 
-// nothing is a loader that has nothing.
+// nothing is a loader that loads nothing.
 type nothing struct{}
 
 // Load refuses.
@@ -114,11 +114,11 @@ func (nothing) Load(string) (any, error) {
 	return nil, errors.New("a schema may not refer to anything outside itself")
 }
 
-// census counts what could be a schema in a document, and reports whether all its numbers are sane.
-func census(doc any) (parts int, sane bool) {
+// countSubschemas counts the possible schemas in a document, and reports whether all its numbers are sane.
+func countSubschemas(doc any) (parts int, sane bool) {
 	sane = true
 	each := func(v any) {
-		n, ok := census(v)
+		n, ok := countSubschemas(v)
 		parts, sane = parts+n, sane && ok
 	}
 	switch doc := doc.(type) {
@@ -139,8 +139,7 @@ func census(doc any) (parts int, sane bool) {
 	return parts, sane
 }
 
-// isSane tells numbers that can be worked with from those that would be a million digits long, or that the validator cannot
-// read at all and would stumble over.
+// isSane reports whether a number can be worked with: it is not a million digits long, and the validator can read it.
 func isSane(n json.Number) bool {
 	const most = 400 // digits; float64 ends at 1e308
 	text := string(n)

@@ -14,7 +14,7 @@ import (
 // placeholder stands where any text would do.
 const placeholder = "text"
 
-// shape is what all schemas of one place say together, as far as a value is built from it.
+// shape combines the schemas that apply to one value, as far as that is needed to build a value.
 type shape struct {
 	types   []string // nil is all
 	offered []any    // constants, defaults, examples, listed values, in this order
@@ -22,7 +22,7 @@ type shape struct {
 
 	least, most, step         *big.Rat
 	aboveLeast, belowMost     bool // the bound itself does not count
-	minLength, maxLength      int  // maxLength < 0 is no bound
+	minLength, maxLength      int  // maxLength < 0 means no bound
 	pattern, format           string
 	minItems, minProperties   int
 	unique                    bool
@@ -239,7 +239,7 @@ func multiple(n, step *big.Rat) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(up), step)
 }
 
-// formats are texts that everybody can tell are examples.
+// formats are texts that are recognisable as examples.
 var formats = map[string]string{
 	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H", "period": "PT1H",
 	"email": "name@example.com", "idn-email": "name@example.com", "hostname": "example.com", "idn-hostname": "example.com",

@@ -12,22 +12,21 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The validator decodes everything, finds everything and cannot be stopped. So it is given what it can finish at once: a small
-// value as a whole, which is nearly every value there is, and a large one piece by piece, as long as there are not enough
-// findings yet. A piece is cut off only where the schema says the same of the pieces as of the whole; all else is asked in one,
-// or not at all.
+// The validator decodes everything, finds everything and cannot be stopped. So it is given what it can finish quickly: a small
+// value as a whole, and a large one piece by piece until there are enough findings. A value is divided only where the schema
+// applies to the pieces as it does to the whole.
 
-// Bounds of a survey. A step takes about a tenth of a microsecond and, in the worst case, a kilobyte where faults are told.
+// Bounds of a survey. A step takes about a tenth of a microsecond and, in a check that explains, at most about a kilobyte.
 const (
-	maxSteps  = 700_000       // of all checks together
-	toldSteps = 70_000        // of one check that tells what is wrong
-	toldBytes = 64 << 10      // that are decoded to be told
-	heldBytes = 24 << 20      // of memory for one piece that is only checked
-	enough    = 1000          // findings
-	plenty    = 2 * maxIssues // findings in one list, which are mostly the same
+	maxSteps     = 700_000       // of all checks together
+	explainSteps = 70_000        // of one check that explains what is wrong
+	explainBytes = 64 << 10      // that are decoded for explaining
+	heldBytes    = 24 << 20      // of memory for one piece that is only checked
+	enough       = 1000          // findings
+	plenty       = 2 * maxIssues // findings in one list, which are mostly the same
 )
 
-// survey is one look at a value. It always ends in bounded time and memory: what it could not find out is noted.
+// survey is one check of a value, in bounded time and memory. It notes what it could not check.
 type survey struct {
 	schema *Schema
 	steps  int
@@ -38,7 +37,7 @@ type survey struct {
 	unsure bool // not everything was checked
 }
 
-// done reports that looking on would be of no use.
+// done reports that further checks are useless.
 func (y *survey) done() bool { return y.insane || len(y.found) >= enough || y.steps <= 0 || y.read < 0 }
 
 // value checks v, to which the steps lead, against s.
@@ -47,34 +46,34 @@ func (y *survey) value(s *jsonschema.Schema, v wire.Value, steps []string) {
 		y.unsure = true
 		return
 	}
-	large := len(v.Raw()) > toldBytes
+	large := len(v.Raw()) > explainBytes
 	if large && v.Type() == wire.TypeNumber && typesOf(s).admits(wire.TypeNumber) {
 		y.insane = true
 		return
 	}
 	switch {
-	case !large && y.tell(s, v, steps):
+	case !large && y.explain(s, v, steps):
 	case y.insane || y.apart(s, v, steps):
-	case large && v.Type() == wire.TypeString && y.tell(s, v, steps):
+	case large && v.Type() == wire.TypeString && y.explain(s, v, steps):
 	default:
 		y.check(s, v, steps)
 	}
 }
 
-// tell has a piece checked by the validator. It reports false, and has found nothing, if that would take too long.
-func (y *survey) tell(s *jsonschema.Schema, v wire.Value, steps []string) bool {
+// explain runs the validator on a piece. It returns false, having found nothing, if that would take too long.
+func (y *survey) explain(s *jsonschema.Schema, v wire.Value, steps []string) bool {
 	decoded, ok := y.decode(v)
-	if !ok || !y.affords(s, decoded, toldSteps) {
+	if !ok || !y.affords(s, decoded, explainSteps) {
 		return false
 	}
 	var invalid *jsonschema.ValidationError
 	if errors.As(s.Validate(decoded), &invalid) {
-		y.add(leaves(invalid), place{decoded, len(steps)}, steps)
+		y.add(leaves(invalid), decodedPart{decoded, len(steps)}, steps)
 	}
 	return true
 }
 
-// check asks the validator for no more than a yes or no, which takes less.
+// check asks the validator only whether a piece is valid, which takes less.
 func (y *survey) check(s *jsonschema.Schema, v wire.Value, steps []string) {
 	decoded, ok := y.decode(v)
 	if !ok || !y.affords(s, decoded, y.steps) {
@@ -133,13 +132,13 @@ func decodedSize(raw []byte) int {
 	return size
 }
 
-// note adds one finding of our own.
+// note adds a finding that the validator did not make.
 func (y *survey) note(s *jsonschema.Schema, what jsonschema.ErrorKind, steps []string, value any) {
-	y.add([]finding{{at: s.Location, what: what}}, place{value, len(steps)}, steps)
+	y.add([]finding{{at: s.Location, what: what}}, decodedPart{value, len(steps)}, steps)
 }
 
-// add adds findings made in a place that the steps lead to.
-func (y *survey) add(found []finding, in place, steps []string) {
+// add adds findings made in the part at the end of the steps.
+func (y *survey) add(found []finding, in decodedPart, steps []string) {
 	for i := range found {
 		f := &found[i]
 		f.in = in

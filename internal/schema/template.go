@@ -54,7 +54,7 @@ type maker struct {
 }
 
 // example returns a value that passes one part of the schema and comes from it: a constant, a default, an example, a listed value, or a
-// value of a known format. An invented one misleads where a path or an id is wanted. It is nil if there is no such value.
+// value of a known format. An invented one misleads where a path or an id is wanted. It is nil without such a value.
 func (m *maker) example(part *jsonschema.Schema) any {
 	m.trials, m.invented = exampleTrials, false
 	v, ok := m.value(part, 1)
@@ -236,7 +236,7 @@ func (m *maker) array(shape *shape, depth int, richly bool) (any, bool) {
 	return array, true
 }
 
-// distinct makes the i-th item differ from those before it, if the schema leaves room for that.
+// distinct makes the i-th item differ from those before it, if the schema allows that.
 func distinct(item any, part *jsonschema.Schema, i int) any {
 	if part != nil && part.Enum != nil && i < len(part.Enum.Values) {
 		return part.Enum.Values[i]

@@ -52,7 +52,7 @@ func wording(f *finding) (rule, message string) {
 	case *kind.MaxContains:
 		return "maxContains", "must have at most " + count(k.Want, "item") + " of the form that is expected"
 	case *tooLarge:
-		return RuleTooComplex, "does not fit the schema, and is too large to tell what is wrong in it"
+		return RuleTooComplex, "does not fit the schema, and is too large to explain"
 	case *kind.AdditionalItems:
 		return "additionalItems", "has " + count(k.Count, "item") + " too many"
 	default:
