@@ -86,16 +86,3 @@ func TestAgentThatIgnoresTheAdviceIsStoppedWithinEightCalls(t *testing.T) {
 		}
 	}
 }
-
-// The process behind wrap dies, hangs or answers with rubbish while it has a call. Each call is made once.
-func TestAgentDoesNotRepeatACallThatAProcessHasLost(t *testing.T) {
-	for _, fault := range []string{"exit", "crash", "killed", "half", "hang", "mute", "fail"} {
-		s := wrapped(t, Options{Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond}}, restarting())
-		s.greet()
-		s.call(1, fault, `{}`)
-		if got := readAdvice(t, s.answer("1")); got.Code == "" || got.Retry.Kind != "not_retryable" {
-			t.Errorf("%s: %+v", fault, got)
-		}
-		s.released()
-	}
-}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func knock(t *testing.T, up *Upstream) *Call {
 
 func knockAt(t *testing.T, up *Upstream, tool string) *Call {
 	t.Helper()
-	m := wire.Parse([]byte(toolCall(1, tool, `{}`)), wire.Limits{})
+	m := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, tool), wire.Limits{})
 	call, _ := up.Admit(t.Context(), &m, "s1")
 	return call
 }
@@ -35,7 +36,7 @@ func TestACallThatIsCalledOffDoesNotSpeakForTheServer(t *testing.T) {
 }
 
 func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
-	clock := newTestClock()
+	clock := newManualClock()
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 	clock.advance(time.Hour)
@@ -51,7 +52,7 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 
 // A call of before the rest, which its client calls off during the trial, says nothing of the trial.
 func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
-	clock := newTestClock()
+	clock := newManualClock()
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
 	old := knock(t, up)
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
@@ -90,3 +91,14 @@ func TestMistakesOfTheCallerGiveNobodyARest(t *testing.T) {
 		}
 	}
 }
+
+// manualClock is a clock that a test sets forward.
+type manualClock struct{ now time.Time }
+
+func newManualClock() *manualClock {
+	return &manualClock{now: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC)}
+}
+
+func (c *manualClock) Now() time.Time { return c.now }
+
+func (c *manualClock) advance(d time.Duration) { c.now = c.now.Add(d) }

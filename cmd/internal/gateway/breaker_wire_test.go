@@ -122,21 +122,3 @@ func TestBreakerNeedsMoreThanOneToolThatAnswersBadly(t *testing.T) {
 		t.Errorf("after failures of two tools: %+v", got)
 	}
 }
-
-// Each session of a bridge has a process of its own: one that is broken does not close the way to the others.
-func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
-	s := spannedAs(t, Options{Repeats: RepeatPolicy{Off: true}, Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour},
-		Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond, "late": 50 * time.Millisecond}}, badChild(), BridgeOptions{})
-	broken, well := s.greet(), s.greet()
-	for id, tool := range []string{"hang", "late"} {
-		if got := broken.post(toolCall(id, tool, `{"ms":60000}`)); !strings.Contains(got.body, "CALL_TIMEOUT") {
-			t.Fatal(got.body)
-		}
-	}
-	if got := broken.post(toolCall(3, "echo", `{"text":"a"}`)); !strings.Contains(got.body, "CIRCUIT_OPEN") {
-		t.Errorf("the session whose process hangs: %s", got.body)
-	}
-	if got := well.post(toolCall(3, "echo", `{"text":"a"}`)); strings.Contains(got.body, "CIRCUIT_OPEN") {
-		t.Errorf("another session: %s", got.body)
-	}
-}

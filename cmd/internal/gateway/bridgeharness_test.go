@@ -117,9 +117,6 @@ func (s *span) send(method, body string, header ...string) heard {
 	return heard{res.StatusCode, res.Header, string(got)}
 }
 
-const spanHello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
-	`"capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`
-
 // client is one session with a bridge.
 type client struct {
 	*span
@@ -199,26 +196,6 @@ func (s *stream) next() string {
 func (c *client) pidOf(id int) []int {
 	c.t.Helper()
 	return pidsIn(c.t, c.call(id, "forkaway", `{}`).body)
-}
-
-// eventually waits for what needs no particular time.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(tooLong); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("in vain: " + what)
-		}
-	}
-}
-
-// told counts failing messages.
-func told(messages ...string) (n int) {
-	for _, m := range messages {
-		if codeOf(m) != "" {
-			n++
-		}
-	}
-	return n
 }
 
 func (s *span) balanced(told int) {

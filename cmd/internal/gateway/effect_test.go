@@ -90,16 +90,3 @@ func TestRetryAdviceIsKeptWhereTheServerCannotBeReached(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-// The end of the gateway is no proof that an open call did nothing.
-func TestDrainingTellsAnOpenCallToCheckItsEffect(t *testing.T) {
-	s := wrapped(t, Options{}, badChild())
-	s.greet()
-	s.call(1, "hang", `{}`)
-	s.call(2, "echo", `{"text":"a"}`)
-	s.answer("2")
-	s.stop()
-	if got := readAdvice(t, s.answer("1")); got.Code != "GATEWAY_DRAINING" || got.Retry.Kind != "not_retryable" || !strings.HasPrefix(got.Suggestion, contract.CheckEffect) {
-		t.Errorf("%+v", got)
-	}
-}

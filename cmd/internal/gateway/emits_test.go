@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	_ "embed"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/emits"
 	"github.com/candor-mcp/candor/wire"
@@ -21,14 +22,14 @@ var emitsText string
 // emitter is a door to a server that answers every request with the same line.
 type emitter struct {
 	t    *testing.T
-	up   *Upstream
+	up   *gateway.Upstream
 	door *httptest.Server
 
 	session string // that calls belong to; "" is none
 }
 
 // newEmitter starts a server that gives every answer; %s stands for the id of the request.
-func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter {
+func newEmitter(t *testing.T, answer string, o gateway.Options, h gateway.HTTPOptions) *emitter {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -45,8 +46,8 @@ func newEmitter(t *testing.T, answer string, o Options, h HTTPOptions) *emitter 
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := New(o)
-	door := httptest.NewServer(NewDoor(up, target, h))
+	up := gateway.New(o)
+	door := httptest.NewServer(gateway.NewDoor(up, target, h))
 	t.Cleanup(door.Close)
 	return &emitter{t: t, up: up, door: door}
 }
@@ -99,32 +100,32 @@ const (
 func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 	emit := map[string]func(t *testing.T) string{
 		"candor/UPSTREAM_MALFORMED": func(t *testing.T) string {
-			return newEmitter(t, emitsBoth, Options{}, HTTPOptions{}).call(1, "tools/call")
+			return newEmitter(t, emitsBoth, gateway.Options{}, gateway.HTTPOptions{}).call(1, "tools/call")
 		},
 		"candor/CIRCUIT_OPEN": func(t *testing.T) string {
-			e := newEmitter(t, emitsBoth, Options{Breaker: BreakerPolicy{Failures: 2}}, HTTPOptions{})
+			e := newEmitter(t, emitsBoth, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2}}, gateway.HTTPOptions{})
 			e.call(1, "tools/call")
 			e.call(2, "tools/list")
 			return e.call(3, "tools/call")
 		},
 		"candor/REPEATED_FAILURE": func(t *testing.T) string {
-			e := newEmitter(t, emitsMissing, Options{Repeats: RepeatPolicy{After: 1}}, HTTPOptions{})
+			e := newEmitter(t, emitsMissing, gateway.Options{Repeats: gateway.RepeatPolicy{After: 1}}, gateway.HTTPOptions{})
 			e.session = "s1"
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
 		"candor/TOO_MANY_SESSIONS": func(t *testing.T) string {
-			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{Sessions: 1})
+			e := newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{Sessions: 1})
 			e.call(1, "initialize")
 			return e.call(2, "initialize")
 		},
 		"candor/GATEWAY_DRAINING": func(t *testing.T) string {
-			e := newEmitter(t, emitsFine, Options{}, HTTPOptions{})
+			e := newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{})
 			e.up.Drain()
 			return e.call(1, "tools/call")
 		},
 		"candor/TOKEN_REQUIRED": func(t *testing.T) string {
-			return newEmitter(t, emitsFine, Options{}, HTTPOptions{Token: "t"}).call(1, "tools/call")
+			return newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{Token: "t"}).call(1, "tools/call")
 		},
 	}
 	emits.Check(t, emitsText, emit)

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -132,20 +131,6 @@ func (g *guarded) post(body, session string) string {
 	return string(raw)
 }
 
-// advised is the part of an envelope that an agent can act on.
-type advised struct {
-	Code  string
-	Retry struct {
-		Kind    string
-		AfterMs int64
-	}
-	Suggestion string
-	Details    struct {
-		AfterMs, Times, Repeated int64
-		Said                     struct{ Retry string }
-	}
-}
-
 // call calls a tool in session s1; Code is "" for a success.
 func (g *guarded) call(tool, arguments string) advised {
 	g.t.Helper()
@@ -159,28 +144,4 @@ func (g *guarded) callIn(session, tool, arguments string) advised {
 	id := g.id
 	g.mu.Unlock()
 	return readAdvice(g.t, g.post(toolCall(id, tool, arguments), session))
-}
-
-// readAdvice reads the envelope of an answer.
-func readAdvice(t *testing.T, line string) advised {
-	t.Helper()
-	var m struct {
-		Result struct {
-			Meta struct {
-				E advised `json:"dev.candor/error"`
-			} `json:"_meta"`
-		}
-		Error struct {
-			Data struct {
-				E advised `json:"dev.candor/error"`
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if m.Error.Data.E.Code != "" {
-		return m.Error.Data.E
-	}
-	return m.Result.Meta.E
 }

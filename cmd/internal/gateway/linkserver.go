@@ -152,7 +152,7 @@ func (l *link) dropped(m *wire.Message) {
 	l.mu.Lock()
 	late := l.late.arrived(idKey(m.ID()))
 	if late {
-		l.up.late.Add(1)
+		l.up.CountLate()
 		l.lates++
 	} else {
 		l.strays++

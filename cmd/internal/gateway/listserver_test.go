@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -22,10 +23,6 @@ const (
 	listsSome    = "some"    // three tools of four; "hidden" works too, and another name is refused in the way that the name says
 	listsLoose   = "loose"   // tools that check nothing: the arguments come back as they were received
 )
-
-func listChild(kind string) Child {
-	return Child{Command: os.Args[0], Env: append(os.Environ(), listEnv+"="+kind, "GORACE=atexit_sleep_ms=0"), Grace: 500 * time.Millisecond}
-}
 
 // manyTools is a list of tools whose schemas have 20 properties with a pattern each. No two schemas are the same.
 func manyTools(count int) string {
@@ -127,4 +124,28 @@ func someAnswer(m *wire.Message) string {
 	default:
 		return `error:{"code":-32602,"message":"Unknown tool: ` + inner + `"}`
 	}
+}
+
+// looseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" fails whatever
+// it is given.
+const looseTools = `{"tools":[
+{"name":"search","inputSchema":` + closedSchema + `},
+{"name":"broken","inputSchema":` + closedSchema + `},
+{"name":"hang","inputSchema":` + closedSchema + `},
+{"name":"open","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string"},"head":{"type":"integer"}}}},
+{"name":"nested","inputSchema":{"type":"object","required":["edits"],"properties":{"edits":{"type":"array","items":{"type":"object",
+ "required":["oldText"],"properties":{"oldText":{"type":"string"},"count":{"type":"integer"}},"additionalProperties":false}}}}},
+{"name":"defaulted","inputSchema":{"type":"object","required":["mode","note"],"properties":{"mode":{"type":"string","default":"fast"},"note":{"type":["string","null"]}}}},
+{"name":"either","inputSchema":{"type":"object","anyOf":[{"required":["id"]},{"required":["name"]}],"properties":{"id":{"type":"string"},"name":{"type":"string"}}}},
+{"name":"nothing","inputSchema":{"type":"object","required":["a"],"properties":{"a":false}}},
+{"name":"text","inputSchema":{"type":"string"}},
+{"name":"lost","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"https://example.com/a.json"}}}}]}`
+
+// looseAnswer returns the arguments as text, or a failure that says nothing about them.
+func looseAnswer(m *wire.Message) string {
+	if m.Params().Path("name").Is("broken") {
+		return `{"isError":true,"content":[{"type":"text","text":"the disk of the index is away"}]}`
+	}
+	text, _ := json.Marshal(string(m.Params().Path("arguments").Raw()))
+	return `{"content":[{"type":"text","text":` + string(text) + `}]}`
 }

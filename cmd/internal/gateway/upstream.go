@@ -53,6 +53,9 @@ func (u *Upstream) Open() int { return int(u.open.Load()) }
 // Late returns how many answers came after their call had ended, and were dropped.
 func (u *Upstream) Late() uint64 { return u.late.Load() }
 
+// CountLate counts an answer that came after its call had ended.
+func (u *Upstream) CountLate() { u.late.Add(1) }
+
 // timeout returns how long a call of a tool may take, 0 for ever.
 func (u *Upstream) timeout(tool string) time.Duration {
 	limit, ok := u.o.Timeouts[tool]

@@ -7,38 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/candor-mcp/candor/wire"
 )
-
-// looseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" fails whatever
-// it is given.
-const looseTools = `{"tools":[
-{"name":"search","inputSchema":` + closedSchema + `},
-{"name":"broken","inputSchema":` + closedSchema + `},
-{"name":"hang","inputSchema":` + closedSchema + `},
-{"name":"open","inputSchema":{"type":"object","required":["path"],"properties":{"path":{"type":"string"},"head":{"type":"integer"}}}},
-{"name":"nested","inputSchema":{"type":"object","required":["edits"],"properties":{"edits":{"type":"array","items":{"type":"object",
- "required":["oldText"],"properties":{"oldText":{"type":"string"},"count":{"type":"integer"}},"additionalProperties":false}}}}},
-{"name":"defaulted","inputSchema":{"type":"object","required":["mode","note"],"properties":{"mode":{"type":"string","default":"fast"},"note":{"type":["string","null"]}}}},
-{"name":"either","inputSchema":{"type":"object","anyOf":[{"required":["id"]},{"required":["name"]}],"properties":{"id":{"type":"string"},"name":{"type":"string"}}}},
-{"name":"nothing","inputSchema":{"type":"object","required":["a"],"properties":{"a":false}}},
-{"name":"text","inputSchema":{"type":"string"}},
-{"name":"lost","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"https://example.com/a.json"}}}}]}`
 
 const closedSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
 "query":{"type":"string","maxLength":40},"limit":{"type":"integer","minimum":1},"exact":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}},
 "filter":{"type":"object"},"sort":{"enum":["asc","desc"]},"since":{"type":"string","format":"date"},
 "scope":{"anyOf":[{"type":"integer"},{"type":"null"}]},"page":{"$ref":"#/$defs/page"}},"$defs":{"page":{"type":"integer"}}}`
-
-// looseAnswer returns the arguments as text, or a failure that says nothing about them.
-func looseAnswer(m *wire.Message) string {
-	if m.Params().Path("name").Is("broken") {
-		return `{"isError":true,"content":[{"type":"text","text":"the disk of the index is away"}]}`
-	}
-	text, _ := json.Marshal(string(m.Params().Path("arguments").Raw()))
-	return `{"content":[{"type":"text","text":` + string(text) + `}]}`
-}
 
 // loose starts a session with the loose server, and asks for its tools first: then every call is checked, however slow the machine is.
 func loose(t *testing.T, o Options) *session {

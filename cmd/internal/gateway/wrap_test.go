@@ -12,20 +12,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 )
 
-// The faults of R9 over stdio: what each call is told, "" for a clean answer.
-var faultCodes = map[string]string{
-	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "", "nullerror": "", "raw": "", "bom": "",
-	"nullresult": "DISK_FULL",
-	"fail":       "NOT_FOUND", "flaky": "UPSTREAM_UNAVAILABLE", "baderror": "INTERNAL_ERROR",
-	"hang": "CALL_TIMEOUT", "wrongid": "CALL_TIMEOUT", "nullid": "CALL_TIMEOUT", "late": "CALL_TIMEOUT", "deaf": "CALL_TIMEOUT",
-	"exit": "UPSTREAM_GONE", "exitzero": "UPSTREAM_GONE", "crash": "UPSTREAM_GONE", "killed": "UPSTREAM_GONE", "half": "UPSTREAM_GONE",
-	"mute": "UPSTREAM_GONE", "secret": "UPSTREAM_GONE",
-	"halfline": "UPSTREAM_MALFORMED",
-	"both":     "UPSTREAM_MALFORMED", "neither": "UPSTREAM_MALFORMED", "request": "UPSTREAM_MALFORMED", "version": "UPSTREAM_MALFORMED",
-	"twice": "UPSTREAM_MALFORMED", "batch": "UPSTREAM_MALFORMED", "deep": "UPSTREAM_MALFORMED", "utf8": "UPSTREAM_MALFORMED",
-	"control": "UPSTREAM_MALFORMED", "huge": "TOO_LARGE",
-}
-
 // elsewhere are the faults that have a test of their own.
 var elsewhere = []string{"getenv", "say", "ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
 

@@ -2,20 +2,16 @@ package gateway
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
@@ -60,57 +56,6 @@ func badChild() Child {
 	}
 }
 
-// books are a ledger and a meter that count.
-type books struct {
-	slow       time.Duration // what a record takes
-	mu         sync.Mutex
-	entries    int
-	attempts   int
-	counts     int
-	suppressed int
-	codes      map[string]int
-	strays     []string // what was kept of answers to nothing
-	said       string   // what the last entry keeps of the upstream's words
-}
-
-func (b *books) Record(_ context.Context, e Entry) error {
-	time.Sleep(b.slow)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if e.Retried {
-		b.attempts++
-		return nil
-	}
-	b.entries++
-	b.said = string(e.Said)
-	if b.codes == nil {
-		b.codes = map[string]int{}
-	}
-	b.codes[e.Error.Code().Symbol()]++
-	if e.Error.Code() == candor.CodeStrayAnswer {
-		b.strays = append(b.strays, string(e.Said))
-	}
-	return nil
-}
-
-func (b *books) Count(*candor.Error, string) { b.mu.Lock(); b.counts++; b.mu.Unlock() }
-func (b *books) CountSuppressed()            { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
-func (b *books) CountUnrecorded(*candor.Error) {
-	panic("nothing goes unrecorded")
-}
-
-func (b *books) read() (entries, counts, suppressed int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.entries, b.counts, b.suppressed
-}
-
-func (b *books) of(code string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.codes[code]
-}
-
 // session is a client in front of a wrapped server.
 type session struct {
 	t     *testing.T
@@ -125,23 +70,6 @@ type session struct {
 
 	released func()            // closes all of it
 	held     map[string]string // answers that came while another was waited for, by id
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // wrapped starts a session in which every call is forwarded, whatever failed before.
@@ -213,10 +141,6 @@ func (s *session) call(id int, tool, arguments string) {
 	s.send(toolCall(id, tool, arguments))
 }
 
-func toolCall(id int, tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
-}
-
 // replyTo calls echo and returns the answer.
 func (s *session) replyTo(id int) string {
 	s.t.Helper()
@@ -231,9 +155,6 @@ func (s *session) greet() {
 	s.answer(`"hello"`)
 	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
-
-// tooLong only ends a test that hangs; nothing is measured by it.
-const tooLong = 30 * time.Second
 
 // next returns the next line to the client.
 func (s *session) next() string {
@@ -270,37 +191,6 @@ func (s *session) answer(id string) string {
 			s.held[got] = line
 		}
 	}
-}
-
-func idOf(line string) (id string, answer bool) {
-	var m struct {
-		ID     json.RawMessage
-		Method *string
-	}
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		panic(fmt.Sprintf("the client was sent %q: %v", line[:min(len(line), 200)], err))
-	}
-	return string(m.ID), m.Method == nil && m.ID != nil
-}
-
-// codeOf returns the code of a failing answer, "" of a clean one.
-func codeOf(line string) string {
-	var m struct {
-		Result struct {
-			Meta struct {
-				E struct{ Code string } `json:"dev.candor/error"`
-			} `json:"_meta"`
-		}
-		Error struct {
-			Data struct {
-				E struct{ Code string } `json:"dev.candor/error"`
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		panic(err)
-	}
-	return m.Result.Meta.E.Code + m.Error.Data.E.Code
 }
 
 // rest returns what the client is sent until the gateway ends.
@@ -342,4 +232,8 @@ func (s *session) balanced(told int) {
 	if entries, counts, suppressed := s.books.read(); entries != counts || told+suppressed != entries {
 		s.t.Errorf("told %d + suppressed %d, entries %d, counts %d: %v", told, suppressed, entries, counts, s.books.codes)
 	}
+}
+
+func listChild(kind string) Child {
+	return Child{Command: os.Args[0], Env: append(os.Environ(), listEnv+"="+kind, "GORACE=atexit_sleep_ms=0"), Grace: 500 * time.Millisecond}
 }
