@@ -11,7 +11,7 @@ import (
 )
 
 func TestAServerOnStdioIsCalledOverHTTP(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	const want = `{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":"as it is"}]}}`
 	got := c.post(`{"jsonrpc":"2.0","id":9007199254740993,
@@ -31,7 +31,7 @@ func TestAServerOnStdioIsCalledOverHTTP(t *testing.T) {
 }
 
 func TestWhatAServerTellsAndAsksDuringACallComesOnItsStream(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	got := c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","arguments":{"n":3},"_meta":{"progressToken":"p"}}}`)
 	if m := got.messages(); len(m) != 4 || !strings.Contains(m[2], `"progressToken":"p","progress":2`) || !strings.Contains(m[3], "done") {
@@ -56,7 +56,7 @@ func TestWhatAServerTellsAndAsksDuringACallComesOnItsStream(t *testing.T) {
 }
 
 func TestWhatBelongsToNoCallComesOnTheStreamOfTheSession(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Waiting: 4})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Waiting: 4})
 	c := s.greet()
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	for i := range 10 { // a client that takes no events, and listens nowhere
@@ -86,7 +86,7 @@ func TestWhatBelongsToNoCallComesOnTheStreamOfTheSession(t *testing.T) {
 }
 
 func TestAQuestionThatNobodyHearsIsRefused(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Unheard: 50 * time.Millisecond})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Unheard: 50 * time.Millisecond})
 	c := s.greet()
 	got := s.send(http.MethodPost, toolCall(1, "ask", `{}`), sessionHeader, c.id, "Accept", "application/json")
 	if !strings.Contains(got.body, `\"code\":\"TIMEOUT\"`) {
@@ -99,7 +99,7 @@ func TestAQuestionThatNobodyHearsIsRefused(t *testing.T) {
 }
 
 func TestACancelledCallEndsWithoutAnAnswer(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	done := make(chan heard)
 	go func() { done <- c.call(1, "hang", `{}`) }()
@@ -117,7 +117,7 @@ func TestACancelledCallEndsWithoutAnAnswer(t *testing.T) {
 }
 
 func TestSessionsShareNothing(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	a, b := s.greet(), s.greet()
 	if a.id == b.id {
 		t.Fatal("one id")
@@ -142,7 +142,7 @@ func TestSessionsShareNothing(t *testing.T) {
 }
 
 func TestAnIdThatIsOpenIsRefusedAndOthersOfItsKindAreNot(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	var wait sync.WaitGroup
 	wait.Go(func() { c.call(1, "hang", `{}`) })
@@ -159,7 +159,7 @@ func TestAnIdThatIsOpenIsRefusedAndOthersOfItsKindAreNot(t *testing.T) {
 }
 
 func TestTheDeathOfAServerIsToldAndItsSessionEnds(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	answers := make(chan string, 20)
 	var wait sync.WaitGroup
@@ -194,7 +194,7 @@ func TestTheDeathOfAServerIsToldAndItsSessionEnds(t *testing.T) {
 }
 
 func TestAServerThatMayBeStartedAgainKeepsItsSession(t *testing.T) {
-	child := badChild()
+	child := brokenServer()
 	child.Restart = RestartPolicy{Tries: 3, Wait: time.Millisecond}
 	s := spanned(t, Options{}, child, BridgeOptions{})
 	c := s.greet()
@@ -221,7 +221,7 @@ func TestAServerThatCannotBeStartedIsTold(t *testing.T) {
 }
 
 func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	pids := c.pidOf(1)
 	done := make(chan heard)
@@ -250,7 +250,7 @@ func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {
 }
 
 func TestNewsDuringSeveralCallsComeOnTheStreamOfTheSession(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	stream := c.listen()
 	defer stream.close()
@@ -276,7 +276,7 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 			short[fault] = 300 * time.Millisecond
 		}
 	}
-	s := spanned(t, Options{Timeouts: short}, badChild(), BridgeOptions{HTTP: HTTPOptions{Sessions: 64}})
+	s := spanned(t, Options{Timeouts: short}, brokenServer(), BridgeOptions{HTTP: HTTPOptions{Sessions: 64}})
 	var failures atomic.Int64
 	var wait sync.WaitGroup
 	places := make(chan struct{}, 8) // each session starts a process, and thirty at once keep a busy machine from starting any

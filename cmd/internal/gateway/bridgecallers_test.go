@@ -9,7 +9,7 @@ import (
 // Each session of a bridge has a process of its own: one that is broken does not close the way to the others.
 func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
 	s := spannedAs(t, Options{Repeats: RepeatPolicy{Off: true}, Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour},
-		Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond, "late": 50 * time.Millisecond}}, badChild(), BridgeOptions{})
+		Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond, "late": 50 * time.Millisecond}}, brokenServer(), BridgeOptions{})
 	broken, well := s.greet(), s.greet()
 	for id, tool := range []string{"hang", "late"} {
 		if got := broken.post(toolCall(id, tool, `{"ms":60000}`)); !strings.Contains(got.body, "CALL_TIMEOUT") {
@@ -26,7 +26,7 @@ func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
 
 // Clients without a session share a server. Its list for one of them does not bind the next.
 func TestClientsThatShareAServerHaveListsOfTheirOwn(t *testing.T) {
-	s := spanned(t, Options{}, listChild(listsApart), BridgeOptions{})
+	s := spanned(t, Options{}, listServer(listsApart), BridgeOptions{})
 	call := func(client, arguments string) string {
 		return s.send("POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":`+arguments+
 			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"`+client+

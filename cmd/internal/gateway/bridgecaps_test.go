@@ -14,7 +14,7 @@ import (
 )
 
 func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Sessions: 5}})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{HTTP: HTTPOptions{Sessions: 5}})
 	var begun, refused atomic.Int64
 	var wait sync.WaitGroup
 	for range 8 {
@@ -42,7 +42,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 }
 
 func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Rest: time.Hour}})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{HTTP: HTTPOptions{Rest: time.Hour}})
 	used, idle, listening := s.greet(), s.greet(), s.greet()
 	stream := listening.listen()
 	defer stream.close()
@@ -64,7 +64,7 @@ func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
 }
 
 func TestOpenCallsOfASessionAreCapped(t *testing.T) {
-	s := spanned(t, Options{Limits: Limits{Calls: 3}}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{Limits: Limits{Calls: 3}}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	var wait sync.WaitGroup
 	for id := range 3 {
@@ -80,7 +80,7 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 }
 
 func TestABridgeIsGuardedAsADoorIs(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{HTTP: HTTPOptions{Token: "open sesame"}})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{HTTP: HTTPOptions{Token: "open sesame"}})
 	const token = "Bearer open sesame"
 	rows := []struct {
 		method, body string
@@ -113,7 +113,7 @@ func TestABridgeIsGuardedAsADoorIs(t *testing.T) {
 }
 
 func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
-	child := badChild()
+	child := brokenServer()
 	child.Drain = 20 * time.Second
 	s := spanned(t, Options{}, child, BridgeOptions{})
 	c, other := s.greet(), s.greet()
@@ -143,7 +143,7 @@ func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 }
 
 func TestACallThatAGatewayCannotWaitForIsToldSo(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(toolCall(1, "hang", `{}`)))
@@ -164,7 +164,7 @@ func TestACallThatAGatewayCannotWaitForIsToldSo(t *testing.T) {
 }
 
 func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	got := s.send(http.MethodPost, toolCall(1, "flood", `{"n":50000}`), sessionHeader, c.id, "Accept", "application/json")
 	if codeOf(got.body) != "" || got.status != http.StatusOK {
@@ -180,7 +180,7 @@ func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
 }
 
 func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	c := s.greet()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -204,7 +204,7 @@ func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
 
 func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
 	for _, shared := range []bool{false, true} {
-		s := spanned(t, Options{Timeouts: map[string]time.Duration{"hang": 20 * time.Millisecond}}, badChild(), BridgeOptions{Shared: shared})
+		s := spanned(t, Options{Timeouts: map[string]time.Duration{"hang": 20 * time.Millisecond}}, brokenServer(), BridgeOptions{Shared: shared})
 		var failures atomic.Int64
 		var wait sync.WaitGroup
 		for n := range 4 {

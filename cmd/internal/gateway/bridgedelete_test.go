@@ -12,10 +12,10 @@ func TestDeletedSessionCancelsItsOpenCalls(t *testing.T) {
 		child  Child
 		shared bool
 	}{
-		"at work":         {badChild(), false},
-		"at work, shared": {badChild(), true},
-		"held":            {listChild(listsNothing), false}, // because the list of tools is awaited
-		"held, shared":    {listChild(listsNothing), true},
+		"at work":         {brokenServer(), false},
+		"at work, shared": {brokenServer(), true},
+		"held":            {listServer(listsNothing), false}, // because the list of tools is awaited
+		"held, shared":    {listServer(listsNothing), true},
 	} {
 		s := spanned(t, Options{}, c.child, BridgeOptions{Shared: c.shared})
 		c := s.greet()

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -209,4 +210,30 @@ func missing(command string) Child { return Child{Command: fmt.Sprintf("%s-%d", 
 
 func newEvents(res *http.Response) *wire.EventReader {
 	return wire.NewEventReader(res.Body, wire.Limits{})
+}
+
+// brokenServer is the bad server behind a guard.
+func brokenServer() Child {
+	return Child{
+		Command: os.Args[0], Env: append(os.Environ(), badserver.Env+"=server", "GORACE=atexit_sleep_ms=0"), Guard: []string{os.Args[0], "guard"},
+		Grace: 500 * time.Millisecond,
+	}
+}
+
+// listServer is a server that answers tools/list in an unusual way.
+func listServer(kind string) Child {
+	return Child{Command: os.Args[0], Env: append(os.Environ(), listEnv+"="+kind, "GORACE=atexit_sleep_ms=0"), Grace: 500 * time.Millisecond}
+}
+
+// bridgeMain runs what the test binary is started as by the tests of the bridge.
+func bridgeMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "guard":
+		os.Exit(Guard(os.Args[2:]))
+	case os.Getenv(listEnv) != "":
+		os.Exit(listMain())
+	case badserver.Wanted():
+		os.Exit(badserver.Main())
+	}
+	os.Exit(m.Run())
 }

@@ -14,7 +14,7 @@ import (
 var collidingIDs = []string{`1`, `"1"`, `1.0`, `9007199254740993`, `9007199254740992`, `"a\u0062"`, `-0`, `1e3`, `""`}
 
 func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Shared: true})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Shared: true})
 	clients, calls := 16, 1000
 	if raced {
 		calls = 200 // each takes many times as long
@@ -53,7 +53,7 @@ func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
 }
 
 func TestProgressAndCancellationOfASharedServerAreThoseOfOneClient(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Shared: true})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Shared: true})
 	a, b := s.greet(), s.greet()
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","arguments":{"n":%d,"ms":1},"_meta":{"progressToken":1}}}`
 	var wait sync.WaitGroup
@@ -83,7 +83,7 @@ func TestProgressAndCancellationOfASharedServerAreThoseOfOneClient(t *testing.T)
 }
 
 func TestASharedServerTellsAllAndAsksNobody(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Shared: true})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Shared: true})
 	a, b := s.greet(), s.greet()
 	first, second := a.listen(), b.listen()
 	defer first.close()
@@ -104,7 +104,7 @@ func TestASharedServerTellsAllAndAsksNobody(t *testing.T) {
 }
 
 func TestTheDeathOfASharedServerEndsItsSessionsAndTheNextStartsAnother(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{Shared: true})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{Shared: true})
 	a, b := s.greet(), s.greet()
 	hangs := make(chan heard, 1)
 	go func() { hangs <- b.call(1, "hang", `{}`) }()
@@ -123,7 +123,7 @@ const stateless = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
 func TestAClientWithoutASessionThatHangsUpHasCalledOff(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang","arguments":{}` + stateless + `}}`
 	header := []string{versionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "hang"}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -150,7 +150,7 @@ func TestAClientWithoutASessionThatHangsUpHasCalledOff(t *testing.T) {
 }
 
 func TestHeadersThatSaySomethingElseThanTheMessageAreRefused(t *testing.T) {
-	s := spanned(t, Options{}, badChild(), BridgeOptions{})
+	s := spanned(t, Options{}, brokenServer(), BridgeOptions{})
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}` + stateless + `}}`
 	for _, header := range [][]string{
 		{versionHeader, "2025-11-25", "Mcp-Method", "tools/call", "Mcp-Name", "echo"},

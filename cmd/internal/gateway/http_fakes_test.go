@@ -198,3 +198,68 @@ func says(status int, kind, body string, header ...string) http.Handler {
 		_, _ = io.WriteString(w, body)
 	})
 }
+
+func onlyMessage(t *testing.T, r reply) string {
+	t.Helper()
+	all := r.messages(t)
+	if len(all) != 1 {
+		t.Fatalf("%d messages in %d %s", len(all), r.status, r.body)
+	}
+	return string(all[0].Bytes())
+}
+
+// all returns the entries so far.
+func (b *books) all() []gateway.Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]gateway.Entry(nil), b.entries...)
+}
+
+// totals returns the number of entries, of counted failures and of suppressed ones.
+func (b *books) totals() (entries, counted, suppressed int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.entries), b.counted, b.suppressed
+}
+
+// envelopeIn returns the canonical error of an answer.
+func envelopeIn(t *testing.T, answer string) wire.Value {
+	t.Helper()
+	m := wire.Parse([]byte(answer), wire.Limits{})
+	e := m.Result().Path("_meta", "dev.candor/error")
+	if m.Kind() == wire.KindError {
+		e = m.Error().Path("data", "dev.candor/error")
+	}
+	if e.Type() != wire.TypeObject {
+		t.Fatalf("no envelope in %s", answer)
+	}
+	return e
+}
+
+// front returns the gate itself as an upstream of another.
+func (g *gate) front(t *testing.T) *httptest.Server {
+	t.Helper()
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got := g.post(t, string(body))
+		w.Header().Set("Content-Type", got.header.Get("Content-Type"))
+		w.WriteHeader(got.status)
+		_, _ = w.Write(got.body)
+	}))
+	t.Cleanup(relay.Close)
+	return relay
+}
+
+// balanced holds the books to the messages that were seen: each failure has an entry and a count.
+func (b *books) balanced(t *testing.T, told int) {
+	t.Helper()
+	codes := b.codes()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(codes) != b.counted || told+b.suppressed != b.counted {
+		t.Errorf("told %d + suppressed %d, entries %v, counted %d", told, b.suppressed, codes, b.counted)
+	}
+}
+
+// redacting are the modes that R12 binds.
+var redacting = []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict}

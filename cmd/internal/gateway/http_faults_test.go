@@ -50,17 +50,6 @@ func TestABadAnswerOverHTTPIsToldAsOne(t *testing.T) {
 	}
 }
 
-// balanced holds the books to the messages that were seen: each failure has an entry and a count.
-func (b *books) balanced(t *testing.T, told int) {
-	t.Helper()
-	codes := b.codes()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(codes) != b.counted || told+b.suppressed != b.counted {
-		t.Errorf("told %d + suppressed %d, entries %v, counted %d", told, b.suppressed, codes, b.counted)
-	}
-}
-
 // deaths are upstreams that never finish their answer.
 var deaths = map[string]struct {
 	serve func(http.ResponseWriter, *http.Request)

@@ -149,3 +149,8 @@ func looseAnswer(m *wire.Message) string {
 	text, _ := json.Marshal(string(m.Params().Path("arguments").Raw()))
 	return `{"content":[{"type":"text","text":` + string(text) + `}]}`
 }
+
+const closedSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
+"query":{"type":"string","maxLength":40},"limit":{"type":"integer","minimum":1},"exact":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}},
+"filter":{"type":"object"},"sort":{"enum":["asc","desc"]},"since":{"type":"string","format":"date"},
+"scope":{"anyOf":[{"type":"integer"},{"type":"null"}]},"page":{"$ref":"#/$defs/page"}},"$defs":{"page":{"type":"integer"}}}`

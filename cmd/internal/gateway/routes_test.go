@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // route sends one request through a gateway to an upstream that gives one fixed answer, and returns what the client gets.
@@ -116,55 +115,4 @@ func askBridge(t *testing.T, o gateway.Options, request, answer string) (string,
 	}
 	send(t, http.MethodPost, front.URL, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id", session)
 	return onlyMessage(t, send(t, http.MethodPost, front.URL, request, "Mcp-Session-Id", session)), kept
-}
-
-func onlyMessage(t *testing.T, r reply) string {
-	t.Helper()
-	all := r.messages(t)
-	if len(all) != 1 {
-		t.Fatalf("%d messages in %d %s", len(all), r.status, r.body)
-	}
-	return string(all[0].Bytes())
-}
-
-// all returns the entries so far.
-func (b *books) all() []gateway.Entry {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]gateway.Entry(nil), b.entries...)
-}
-
-// totals returns the number of entries, of counted failures and of suppressed ones.
-func (b *books) totals() (entries, counted, suppressed int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.entries), b.counted, b.suppressed
-}
-
-// envelopeIn returns the canonical error of an answer.
-func envelopeIn(t *testing.T, answer string) wire.Value {
-	t.Helper()
-	m := wire.Parse([]byte(answer), wire.Limits{})
-	e := m.Result().Path("_meta", "dev.candor/error")
-	if m.Kind() == wire.KindError {
-		e = m.Error().Path("data", "dev.candor/error")
-	}
-	if e.Type() != wire.TypeObject {
-		t.Fatalf("no envelope in %s", answer)
-	}
-	return e
-}
-
-// front returns the gate itself as an upstream of another.
-func (g *gate) front(t *testing.T) *httptest.Server {
-	t.Helper()
-	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		got := g.post(t, string(body))
-		w.Header().Set("Content-Type", got.header.Get("Content-Type"))
-		w.WriteHeader(got.status)
-		_, _ = w.Write(got.body)
-	}))
-	t.Cleanup(relay.Close)
-	return relay
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// redacting are the modes that R12 binds.
-var redacting = []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict}
-
 // TestR12NoPlantedSecretOfAChildGetsOut goes through a wrapped child.
 func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
 	for half, mode := range redacting {

@@ -9,11 +9,6 @@ import (
 	"time"
 )
 
-const closedSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
-"query":{"type":"string","maxLength":40},"limit":{"type":"integer","minimum":1},"exact":{"type":"boolean"},"tags":{"type":"array","items":{"type":"string"}},
-"filter":{"type":"object"},"sort":{"enum":["asc","desc"]},"since":{"type":"string","format":"date"},
-"scope":{"anyOf":[{"type":"integer"},{"type":"null"}]},"page":{"$ref":"#/$defs/page"}},"$defs":{"page":{"type":"integer"}}}`
-
 // loose starts a session with the loose server, and asks for its tools first: then every call is checked, however slow the machine is.
 func loose(t *testing.T, o Options) *session {
 	t.Helper()
