@@ -87,7 +87,7 @@ var harness = []string{
 	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
 	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
 	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/dialect/", "github.com/candor-mcp/candor/contract.",
-	"github.com/candor-mcp/candor/boundary.", "github.com/candor-mcp/candor/boundary/", "github.com/candor-mcp/candor/cmd/internal/gateway.",
+	"github.com/candor-mcp/candor/boundary.", "github.com/candor-mcp/candor/boundary/", "github.com/candor-mcp/candor/cmd/internal/gateway.", "github.com/candor-mcp/candor/cmd/internal/gateway/",
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness.", "github.com/candor-mcp/candor/cmd/internal/workbench/harness/line.",
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain.",
 	"github.com/modelcontextprotocol/go-sdk/", "github.com/mark3labs/mcp-go/",

@@ -22,7 +22,7 @@ var Writers = []Writer{
 }
 
 // watched are the packages that answer calls, besides all below workbench. Dialect and contract are left out: they write results for others.
-var watched = []string{"boundary", "boundary/mcpgo", "cmd/internal/gateway", "cmd/internal/probe", "cmd/internal/workbench", "cmd/internal/console"}
+var watched = []string{"boundary", "boundary/mcpgo", "cmd/internal/gateway", "cmd/internal/gateway/bridge", "cmd/internal/gateway/http", "cmd/internal/gateway/stdio", "cmd/internal/probe", "cmd/internal/workbench", "cmd/internal/console"}
 
 // IsErrorWriters finds functions that set isError and are not in the table, and rows of the table that are not needed.
 func (t *Tree) IsErrorWriters(allowed []Writer) []Violation {

@@ -13,28 +13,28 @@ import (
 // nothing is to be forwarded. The message must be a request; it is copied. The first call of a tool waits until the tool's schema is
 // compiled, but not long.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
-	return u.admitOf(ctx, m, u.inSession(session), true)
+	return u.AdmitFrom(ctx, m, u.inSession(session), true)
 }
 
-// admitOf is [Upstream.Admit] for any peer, with or without objections to the tool and its arguments.
-func (u *Upstream) admitOf(ctx context.Context, m *wire.Message, from peer, object bool) (*Call, []byte) {
-	c := u.newCallOf(m, from)
+// AdmitFrom is [Upstream.Admit] for any peer, with or without objections to the tool and its arguments.
+func (u *Upstream) AdmitFrom(ctx context.Context, m *wire.Message, from Peer, object bool) (*Call, []byte) {
+	c := u.NewCallFrom(m, from)
 	if object {
-		c.awaitSchema(ctx)
+		c.AwaitSchema(ctx)
 	}
-	if refusal := c.admit(ctx, object); refusal != nil {
+	if refusal := c.Admit(ctx, object); refusal != nil {
 		return nil, refusal
 	}
 	return c, nil
 }
 
-// admit returns nil if the call may be forwarded, otherwise the answer to send. It does not wait for anything but the ledger.
-func (c *Call) admit(ctx context.Context, object bool) []byte {
+// Admit returns nil if the call may be forwarded, otherwise the answer to send. It does not wait for anything but the ledger.
+func (c *Call) Admit(ctx context.Context, object bool) []byte {
 	if c.up.ending.Load() {
-		return c.Fail(ctx, draining())
+		return c.Fail(ctx, DrainingError())
 	}
 	if object {
-		if e := c.objection(); e != nil {
+		if e := c.Objection(); e != nil {
 			return c.Fail(ctx, e)
 		}
 	}
@@ -46,9 +46,9 @@ func (c *Call) admit(ctx context.Context, object bool) []byte {
 	return nil
 }
 
-// objection is why a call is not worth forwarding, nil if it is.
-func (c *Call) objection() *candor.Error {
-	if !c.isTool() || c.up.o.Mode == ModeObserve {
+// Objection is why a call is not worth forwarding, nil if it is.
+func (c *Call) Objection() *candor.Error {
+	if !c.IsTool() || c.up.Options.Mode == ModeObserve {
 		return nil
 	}
 	misfit := c.misfit()
@@ -64,7 +64,7 @@ func (c *Call) objection() *candor.Error {
 // Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
-	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.o.now(), attempt: 1}
+	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.Options.Now(), attempt: 1}
 	c.id = teach.AnswerID(&c.request, e.Code())
 	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wire.FlawBadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)
@@ -77,28 +77,28 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, session string) []byte {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"bytes": size}))
-	c := &Call{up: u, session: session, began: u.o.now(), attempt: 1, id: wire.PeekID(head, tail).Clone()}
+	c := &Call{up: u, session: session, began: u.Options.Now(), attempt: 1, id: wire.PeekID(head, tail).Clone()}
 	return c.refuse(ctx, e, contract.VerdictMalformed)
 }
 
 const maxMethod = 128
 
-// reject answers a message that goes nowhere with a JSON-RPC error; id is nil if the message has none.
-func (u *Upstream) reject(ctx context.Context, id wire.ID, session string, e *candor.Error) []byte {
-	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.o.now()}
+// Reject answers a message that goes nowhere with a JSON-RPC error; id is nil if the message has none.
+func (u *Upstream) Reject(ctx context.Context, id wire.ID, session string, e *candor.Error) []byte {
+	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
 	return c.refuse(ctx, e, lostOr(e))
 }
 
-// rejectUnread answers a request whose message was not read, so that its id is not known.
-func (u *Upstream) rejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
+// RejectUnread answers a request whose message was not read, so that its id is not known.
+func (u *Upstream) RejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
 	c := &Call{up: u, session: session, attempt: 1}
 	return c.refuse(ctx, e, contract.VerdictMalformed)
 }
 
-// rejectQuestion returns the answer to a request of the server that no client can answer. It is recorded only if record is set. No
+// RejectQuestion returns the answer to a request of the server that no client can answer. It is recorded only if record is set. No
 // client sees it.
-func (u *Upstream) rejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
-	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.o.now()}
+func (u *Upstream) RejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
+	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
 	e = c.stamp(e)
 	if record {
 		_ = c.settle(ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil) // a refusal of the ledger is logged

@@ -8,13 +8,13 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// breaker refuses the calls of one server for a while after it has failed several times in a row. Only failures of the server itself
+// Breaker refuses the calls of one server for a while after it has failed several times in a row. Only failures of the server itself
 // count: it died, could not be reached, did not answer in time or answered with something unreadable. A failure that a tool reports is
 // an answer. One tool that hangs or answers badly does not open the breaker either, because the others may work.
 //
 // While it is open, one call is let through as a trial after each rest, whether the trial before it has ended or not, so that the delay
 // in a refusal is true. Any answer of the server closes it.
-type breaker struct {
+type Breaker struct {
 	policy BreakerPolicy
 	now    func() time.Time
 
@@ -28,7 +28,7 @@ type breaker struct {
 	until    time.Time  // when the next trial is let through; zero while the breaker is closed
 }
 
-func newBreaker(o *Options) *breaker {
+func NewBreaker(o *Options) *Breaker {
 	p := o.Breaker
 	if p.Failures <= 0 {
 		p.Failures = 10
@@ -36,11 +36,11 @@ func newBreaker(o *Options) *breaker {
 	if p.Rest <= 0 {
 		p.Rest = 10 * time.Second
 	}
-	return &breaker{policy: p, now: o.now}
+	return &Breaker{policy: p, now: o.Now}
 }
 
 // enter lets a call through, or returns why not.
-func (b *breaker) enter(c *Call) *candor.Error {
+func (b *Breaker) enter(c *Call) *candor.Error {
 	if b.policy.Off {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (b *breaker) enter(c *Call) *candor.Error {
 }
 
 // remaining returns how long calls are refused, 0 if this one is let through. Then it is the trial, if the breaker is open.
-func (b *breaker) remaining() time.Duration {
+func (b *Breaker) remaining() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until.IsZero() {
@@ -70,7 +70,7 @@ func (b *breaker) remaining() time.Duration {
 }
 
 // close forgets all failures, because the server has answered.
-func (b *breaker) close() {
+func (b *Breaker) close() {
 	if !b.troubled.Load() {
 		return
 	}
@@ -81,9 +81,9 @@ func (b *breaker) close() {
 }
 
 // fail counts a failure of the server, and opens the breaker if there are too many.
-func (b *breaker) fail(c *Call, e *candor.Error) {
+func (b *Breaker) fail(c *Call, e *candor.Error) {
 	name := c.method
-	if c.isTool() {
+	if c.IsTool() {
 		name += " " + c.tool[:min(len(c.tool), maxRepeated)]
 	}
 	b.mu.Lock()

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -37,7 +36,7 @@ func TestACallThatIsCalledOffDoesNotSpeakForTheServer(t *testing.T) {
 
 func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 	clock := newManualClock()
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 	clock.advance(time.Hour)
 	trial := knock(t, up)
@@ -53,7 +52,7 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 // A call of before the rest, which its client calls off during the trial, says nothing of the trial.
 func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
 	clock := newManualClock()
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, now: clock.Now})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	old := knock(t, up)
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 	clock.advance(time.Hour)
@@ -78,8 +77,12 @@ func TestMistakesOfTheCallerGiveNobodyARest(t *testing.T) {
 		"a JSON-RPC error": func(c *Call) {
 			c.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params"}}`))
 		},
-		"a rejection": func(c *Call) { c.Lose(t.Context(), rejected(http.StatusBadRequest, http.Header{}, nil), nil, true) },
-		"a denial":    func(c *Call) { c.Lose(t.Context(), rejected(http.StatusForbidden, http.Header{}, nil), nil, true) },
+		"a rejection": func(c *Call) {
+			c.Lose(t.Context(), candor.New(candor.CodeInvalidRequest, "", candor.WithOrigin(candor.PartyServer, true)), nil, true)
+		},
+		"a denial": func(c *Call) {
+			c.Lose(t.Context(), candor.New(candor.CodePermissionDenied, "", candor.WithOrigin(candor.PartyServer, true)), nil, true)
+		},
 	}
 	for name, mistake := range mistakes {
 		for i := range 5 {

@@ -23,7 +23,7 @@ type Call struct {
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
 	over     ended
-	breaker  *breaker                               // of its server
+	breaker  *Breaker                               // of its server
 	passes   bool                                   // the breaker has let it through, and waits for its end
 	repeats  bool                                   // it has failed too often, and goes on as a trial
 	tools    *toolSet                               // that its caller was sent, nil if none are known
@@ -53,35 +53,35 @@ func (c *Call) ProgressToken() []byte { return c.request.Params().Path("_meta", 
 // Timeout returns how long the call may take without a sign of progress, 0 for ever.
 func (c *Call) Timeout() time.Duration {
 	if c.method == "initialize" {
-		return max(c.up.o.StartTimeout, 0)
+		return max(c.up.Options.StartTimeout, 0)
 	}
-	return c.up.timeout(c.tool)
+	return c.up.Timeout(c.tool)
 }
 
 // Attempt returns which attempt this is, from 1.
 func (c *Call) Attempt() int { return c.attempt }
 
-// peer is where a request comes from.
-type peer struct {
-	session string
-	breaker *breaker   // of the server it is for
-	cache   *toolCache // where its tools are known from
-	who     caller     // as which; the zero caller is unknown
+// Peer is where a request comes from.
+type Peer struct {
+	Session string
+	Breaker *Breaker   // of the server it is for
+	Cache   *ToolCache // where its tools are known from
+	Caller  Caller     // as which; the zero caller is unknown
 }
 
 // inSession is a peer that is told apart by its session alone.
-func (u *Upstream) inSession(session string) peer {
-	return peer{session: session, breaker: u.breaker, cache: &u.tools, who: caller{session: session}}
+func (u *Upstream) inSession(session string) Peer {
+	return Peer{Session: session, Breaker: u.Breaker, Cache: &u.Tools, Caller: Caller{Session: session}}
 }
 
-func (u *Upstream) newCall(m *wire.Message, session string) *Call {
-	return u.newCallOf(m, u.inSession(session))
+func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
+	return u.NewCallFrom(m, u.inSession(session))
 }
 
-func (u *Upstream) newCallOf(m *wire.Message, from peer) *Call {
-	session := from.session
+func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
+	session := from.Session
 	own := m.Clone()
-	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, breaker: from.breaker, began: u.o.now(), attempt: 1}
+	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, breaker: from.Breaker, began: u.Options.Now(), attempt: 1}
 	c.over.open = &u.open
 	u.open.Add(1)
 	u.calls.Add(1)
@@ -89,12 +89,12 @@ func (u *Upstream) newCallOf(m *wire.Message, from peer) *Call {
 	switch c.method {
 	case "tools/call":
 		c.tool, _ = params.Path("name").Str()
-		c.tools = from.cache.find(from.who)
+		c.tools = from.Cache.find(from.Caller)
 	case "tools/list":
-		c.learn = func(result wire.Value, cursor string) { from.cache.learn(from.who, result, cursor) }
+		c.learn = func(result wire.Value, cursor string) { from.Cache.Learn(from.Caller, result, cursor) }
 	}
-	if bytes.Contains(params.Raw(), []byte(protocolVersionKey)) {
-		version, _ := params.Path("_meta", protocolVersionKey).Str()
+	if bytes.Contains(params.Raw(), []byte(ProtocolVersionKey)) {
+		version, _ := params.Path("_meta", ProtocolVersionKey).Str()
 		c.newEra = version >= "2026-07-28"
 	}
 	return c
@@ -108,19 +108,19 @@ func methodName(name []byte) string {
 	return string(name)
 }
 
-const protocolVersionKey = "io.modelcontextprotocol/protocolVersion"
+const ProtocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 
 // arguments returns the arguments of a tool call as they came.
 func (c *Call) arguments() []byte { return c.request.Params().Path("arguments").Raw() }
 
-// isTool reports a call whose failure is a result, not a protocol error.
-func (c *Call) isTool() bool { return c.method == "tools/call" }
+// IsTool reports a call whose failure is a result, not a protocol error.
+func (c *Call) IsTool() bool { return c.method == "tools/call" }
 
 // IsNotification reports that a method is one that nobody answers.
 func IsNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
-// aboutClient are the members of a request's _meta that say what its client is.
-var aboutClient = [...]string{protocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
+// ClientMetaKeys are the members of a request's _meta that say what its client is.
+var ClientMetaKeys = [...]string{ProtocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
 
 // Session returns the session that the call was made in, "" if there is none.
 func (c *Call) Session() string { return c.session }

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ownWords keeps paths: the upstream said them to its own client, which may have named them first.
-var ownWords = redact.Policy{KeepPaths: true}
+// TextPolicy keeps paths: the upstream said them to its own client, which may have named them first.
+var TextPolicy = redact.Policy{KeepPaths: true}
 
 // clean appends a failing answer to dst with the secrets and control characters in its texts gone. Its shape, id, numbers and
 // everything else stay to the byte.
@@ -18,7 +18,7 @@ func clean(dst []byte, m *wire.Message) []byte {
 	if m.Value().Type() != wire.TypeObject {
 		return append(dst, m.Bytes()...)
 	}
-	out, changed := redactjson.Cleaner{Policy: ownWords, Fixed: isFixed}.Append(dst, m.Value())
+	out, changed := redactjson.Cleaner{Policy: TextPolicy, Fixed: isFixed}.Append(dst, m.Value())
 	if !changed {
 		return append(dst, m.Bytes()...)
 	}
@@ -32,11 +32,11 @@ const maxCleanedAsValue = 256 << 10
 // recordable returns the words of an upstream as the ledger may keep them: without the secrets that the server was started with, and
 // without values that only a name or a label beside them gives away.
 func (u *Upstream) recordable(said []byte) []byte {
-	said = u.veil.Load().over(said)
+	said = u.Secrets.Load().Redact(said)
 	if len(said) == 0 || len(said) > maxCleanedAsValue {
 		return said
 	}
-	return cleanWords(said, u.o.Limits.Message)
+	return CleanText(said, u.Options.Limits.Message)
 }
 
 // isFixed reports a member of a message by which it is known as the answer.
@@ -44,28 +44,28 @@ func isFixed(name string) bool { return name == "id" || name == "jsonrpc" }
 
 // cleanValue returns the bytes of a part of an answer, cleaned.
 func cleanValue(v wire.Value) []byte {
-	out, _ := redactjson.Cleaner{Policy: ownWords}.Append(nil, v)
+	out, _ := redactjson.Cleaner{Policy: TextPolicy}.Append(nil, v)
 	return out
 }
 
-// cleanWords is clean for words of an upstream that are not JSON-RPC, and may be JSON or not.
-func cleanWords(words []byte, limits wire.Limits) []byte {
+// CleanText is clean for words of an upstream that are not JSON-RPC, and may be JSON or not.
+func CleanText(words []byte, limits wire.Limits) []byte {
 	v, err := wire.ParseValue(words, limits)
 	if err != nil {
-		return ownWords.Bytes(words)
+		return TextPolicy.Bytes(words)
 	}
 	return cleanValue(v)
 }
 
 const (
-	maxNoiseBytes = 256 // of unexpected output that is logged
-	maxNoiseScan  = 4 << 10
+	MaxNoiseBytes = 256 // of unexpected output that is logged
+	MaxNoiseScan  = 4 << 10
 )
 
-// excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
-func excerpt(said []byte, whole bool, limit int) string {
-	if len(said) > maxNoiseScan {
-		said, whole = said[:maxNoiseScan], false
+// Excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
+func Excerpt(said []byte, whole bool, limit int) string {
+	if len(said) > MaxNoiseScan {
+		said, whole = said[:MaxNoiseScan], false
 	}
 	if !whole { // half a secret does not look like one
 		said = said[:bytes.LastIndexAny(said, " \"")+1]

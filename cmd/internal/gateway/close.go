@@ -27,7 +27,7 @@ func (c *Call) Close(ctx context.Context, answer []byte) Reply {
 		c.Late(ctx, answer)
 		return Reply{}
 	}
-	m := wire.Parse(answer, c.up.o.Limits.Message)
+	m := wire.Parse(answer, c.up.Options.Limits.Message)
 	x, found, ruled := c.judge(&m)
 	if found.Verdict == contract.VerdictClean && ruled == nil {
 		return c.succeed(answer, &x)
@@ -35,8 +35,8 @@ func (c *Call) Close(ctx context.Context, answer []byte) Reply {
 	return c.failed(ctx, answer, &x, found, ruled)
 }
 
-// pass ends the call if the answer is clean, and reports whether it is. It does not wait for anything.
-func (c *Call) pass(m *wire.Message) (Reply, bool) {
+// PassClean ends the call if the answer is clean, and reports whether it is. It does not wait for anything.
+func (c *Call) PassClean(m *wire.Message) (Reply, bool) {
 	x, found, ruled := c.judge(m)
 	if found.Verdict != contract.VerdictClean || ruled != nil || c.over.is() {
 		return Reply{}, false
@@ -46,11 +46,11 @@ func (c *Call) pass(m *wire.Message) (Reply, bool) {
 
 // judge says what an answer is.
 func (c *Call) judge(m *wire.Message) (x contract.Exchange, found contract.Conclusion, ruled *unmasked) {
-	x = contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.o.Speaks, At: c.up.o.now()}
-	if found = contract.Classify(&x); c.isTool() && isHollow(m) {
+	x = contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.Options.Speaks, At: c.up.Options.Now()}
+	if found = contract.Classify(&x); c.IsTool() && isHollow(m) {
 		found.Verdict, found.Certainty = contract.VerdictMalformed, contract.Certain
 	}
-	return x, found, c.up.o.Rules.unmask(c, &x)
+	return x, found, c.up.Options.Rules.unmask(c, &x)
 }
 
 // isHollow reports a result that is not an object, such as null: JSON-RPC allows that, but MCP does not, and clients that read strictly drop
@@ -64,7 +64,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 		return Reply{}
 	}
 	c.answered(nil)
-	if c.isTool() {
+	if c.IsTool() {
 		c.up.repeats.forgive(c)
 	}
 	if c.departures != nil {
@@ -81,7 +81,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 // another way; nearly all do not, and then the bytes are returned as they are. Observe mode changes nothing.
 func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	id := m.ID()
-	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.o.Mode == ModeObserve {
+	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.Options.Mode == ModeObserve {
 		return answer
 	}
 	out, err := m.Value().AppendSet(nil, []string{"id"}, c.id.Value())
@@ -93,16 +93,16 @@ func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 
 // readdress gives the answer m the id as the client wrote it.
 func (c *Call) readdress(m *wire.Message) {
-	if own := c.withClientID(m.Bytes(), m); !same(own, m.Bytes()) {
-		*m = wire.Parse(own, c.up.o.Limits.Message)
+	if own := c.withClientID(m.Bytes(), m); !SameBytes(own, m.Bytes()) {
+		*m = wire.Parse(own, c.up.Options.Limits.Message)
 	}
 }
 
 // failed handles an answer that tells of a failure, or seems to.
 func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, found contract.Conclusion, ruled *unmasked) Reply {
-	x.Ref, x.InputSchema = c.up.o.ref(), c.inputSchema()
+	x.Ref, x.InputSchema = c.up.Options.NewRef(), c.inputSchema()
 	passed := c.withClientID(answer, &x.Response)
-	f := failure{verdict: found.Verdict, said: c.veil(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
+	f := failure{verdict: found.Verdict, said: c.redactSecrets(answer, &x.Response), suspected: found.Certainty == contract.Suspected && ruled == nil}
 	end := c.answered
 	switch {
 	case ruled != nil:
@@ -110,7 +110,7 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 	case found.Verdict == contract.VerdictMalformed || found.Verdict == contract.VerdictStray:
 		f.err, end = c.stamp(unreadable(x, found)), c.unanswered
 	default:
-		f.err = c.stamp(c.nameTools(c.up.o.Rules.translate(c, attribute(contract.Read(x).Error, x))))
+		f.err = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Read(x).Error, x))))
 	}
 	f.err = c.departures.explain(f.err)
 	if ruled == nil || ruled.mask.Retry == nil { // a rule's own advice is that of the operator
@@ -128,10 +128,10 @@ func (c *Call) failed(ctx context.Context, answer []byte, x *contract.Exchange, 
 		return c.suspect(ctx, f, passed)
 	}
 	end(f.err)
-	if c.isTool() {
+	if c.IsTool() {
 		f.err = c.up.repeats.note(c, f.err)
 	}
-	if c.mayPass(&x.Response) {
+	if c.MayPass(&x.Response) {
 		return Reply{Bytes: c.asItCame(ctx, f, answer)}
 	}
 	c.readdress(&x.Response)
@@ -167,21 +167,21 @@ func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 		candor.WithRef(x.Ref), candor.WithDetails(map[string]any{"reason": reason}))
 }
 
-// maxStrayBytes is what is kept of an answer to nothing: a server may send any number of them, of any size.
-const maxStrayBytes = 1 << 10
+// MaxStrayBytes is what is kept of an answer to nothing: a server may send any number of them, of any size.
+const MaxStrayBytes = 1 << 10
 
 // Stray records an answer of the upstream that belongs to no call, with the beginning of what it says. Nobody can be told.
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
-	c := &Call{up: u, session: session, attempt: 1, began: u.o.now()}
+	c := &Call{up: u, session: session, attempt: 1, began: u.Options.Now()}
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
-	said := []byte(excerpt(u.veil.Load().over(answer), true, maxStrayBytes))
+	said := []byte(Excerpt(u.Secrets.Load().Redact(answer), true, MaxStrayBytes))
 	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}, nil) // nobody is told: a refusal of the ledger is logged
 }
 
 // suspect records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
 func (c *Call) suspect(ctx context.Context, f failure, answer []byte) Reply {
 	c.answered(nil)
-	if c.isTool() {
+	if c.IsTool() {
 		c.up.repeats.forgive(c) // the client sees a success
 	}
 	_ = c.settle(ctx, f, nil) // nobody is told: a refusal of the ledger is logged
@@ -204,7 +204,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	}
 	c.unanswered(e)
 	e = c.departures.explain(e)
-	if c.isTool() {
+	if c.IsTool() {
 		e = c.up.repeats.note(c, c.stamp(e))
 	}
 	if c.Method() == "initialize" && e.Code() == candor.CodeUpstreamGone {
@@ -228,7 +228,7 @@ func (c *Call) Cancelled(ctx context.Context) {
 // Late counts an answer that came after the call had ended. Nobody is told: the client has had its answer.
 func (c *Call) Late(ctx context.Context, answer []byte) {
 	c.up.late.Add(1)
-	c.up.o.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.o.Name),
+	c.up.Options.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.Options.Name),
 		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }
 
@@ -245,11 +245,11 @@ func lostOr(e *candor.Error) contract.Verdict {
 	}
 }
 
-// same reports that two slices are the same memory.
-func same(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
+// SameBytes reports that two slices are the same memory.
+func SameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
-// isClean reports whether an answer is classified as clean, though no client may be able to read it.
-func (c *Call) isClean(m *wire.Message) bool {
+// IsClean reports whether an answer is classified as clean, though no client may be able to read it.
+func (c *Call) IsClean(m *wire.Message) bool {
 	_, found, _ := c.judge(m)
 	return found.Verdict == contract.VerdictClean
 }

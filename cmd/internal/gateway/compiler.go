@@ -24,7 +24,7 @@ const maxCompiling = 64
 // compileSlots bounds the schemas that are compiled at the same time: that takes processor and memory.
 var compileSlots = make(chan struct{}, max(1, min(4, runtime.GOMAXPROCS(0)/2)))
 
-// compile compiles the schema of a tool in the background. The channel is closed when it is ready, nil if too many wait.
+// CompileSchema compiles the schema of a tool in the background. The channel is closed when it is ready, nil if too many wait.
 func (u *Upstream) compile(t *tool) <-chan struct{} {
 	c := &u.compiles
 	c.mu.Lock()
@@ -53,7 +53,7 @@ func (u *Upstream) compile(t *tool) <-chan struct{} {
 // logPanic logs a panic of the schema compiler, which would end the process.
 func (u *Upstream) logPanic() {
 	if r := recover(); r != nil {
-		u.o.Logger.Error("panic while compiling a schema", slog.String("upstream", u.o.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), maxNoiseBytes)))
+		u.Options.Logger.Error("panic while compiling a schema", slog.String("upstream", u.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), MaxNoiseBytes)))
 	}
 }
 
@@ -64,20 +64,20 @@ func (c *compiler) finish(t *tool, done chan struct{}) {
 	close(done)
 }
 
-// maxPatience is how long a call waits for what is needed to check it: the handshake, the list of tools, the tool's schema.
-const maxPatience = 2 * time.Second
+// MaxPatience is how long a call waits for what is needed to check it: the handshake, the list of tools, the tool's schema.
+const MaxPatience = 2 * time.Second
 
-// patience returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
-func (c *Call) patience() time.Duration {
+// timeout returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
+func (c *Call) CheckTimeout() time.Duration {
 	if limit := c.Timeout(); limit > 0 {
-		return min(maxPatience, limit/4)
+		return min(MaxPatience, limit/4)
 	}
-	return maxPatience
+	return MaxPatience
 }
 
 // uncompiled returns the called tool if its schema has to be compiled before the call can be checked against tools, otherwise nil.
 func (c *Call) uncompiled(tools *toolSet) *tool {
-	if !c.up.checksArguments(c.tool) {
+	if !c.up.ChecksArguments(c.tool) {
 		return nil
 	}
 	t := tools.tool(c.tool)
@@ -90,8 +90,8 @@ func (c *Call) uncompiled(tools *toolSet) *tool {
 	return t
 }
 
-// awaitSchema waits until the call can be checked, for as long as it may.
-func (c *Call) awaitSchema(ctx context.Context) {
+// AwaitSchema waits until the call can be checked, for as long as it may.
+func (c *Call) AwaitSchema(ctx context.Context) {
 	t := c.uncompiled(c.tools)
 	if t == nil {
 		return
@@ -100,7 +100,7 @@ func (c *Call) awaitSchema(ctx context.Context) {
 	if done == nil {
 		return
 	}
-	timer := time.NewTimer(c.patience())
+	timer := time.NewTimer(c.CheckTimeout())
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -109,12 +109,12 @@ func (c *Call) awaitSchema(ctx context.Context) {
 	}
 }
 
-// needsSchema reports that the schema of the called tool has to be compiled before the call can be checked.
-func (c *Call) needsSchema() bool { return c.uncompiled(c.tools) != nil }
+// NeedsSchema reports that the schema of the called tool has to be compiled before the call can be checked.
+func (c *Call) NeedsSchema() bool { return c.uncompiled(c.tools) != nil }
 
-// compile compiles the schema of the called tool in the background, as the caller knows the tool. The channel is closed when it is ready,
+// CompileSchema compiles the schema of the called tool in the background, as the caller knows the tool. The channel is closed when it is ready,
 // nil if nothing has to be waited for.
-func (c *Call) compile(cache *toolCache, who caller) <-chan struct{} {
+func (c *Call) CompileSchema(cache *ToolCache, who Caller) <-chan struct{} {
 	t := c.uncompiled(cache.find(who))
 	if t == nil {
 		return nil

@@ -79,8 +79,8 @@ func (c *conversation) CountUnrecorded(e *candor.Error) {
 
 func (c *conversation) start() {
 	c.options.Ledger, c.options.Meter = c, c
-	c.options.now = func() time.Time { return c.now }
-	c.options.ref = func() string { c.refs++; return fmt.Sprintf("r%d", c.refs) }
+	c.options.Now = func() time.Time { return c.now }
+	c.options.NewRef = func() string { c.refs++; return fmt.Sprintf("r%d", c.refs) }
 	c.up = New(c.options)
 	c.calls = map[string]*Call{}
 }
@@ -137,7 +137,7 @@ func (c *conversation) rule(key, value string) error {
 }
 
 func (c *conversation) client(line string) {
-	m := wire.Parse([]byte(line), c.up.o.Limits.Message)
+	m := wire.Parse([]byte(line), c.up.Options.Limits.Message)
 	if m.Kind() != wire.KindRequest {
 		c.tell(c.up.Malformed(c.t.Context(), &m, "s1"))
 		return

@@ -15,16 +15,16 @@ func (c *Call) mayRepeat() bool {
 
 // careful returns the error of a call that has reached the server, with advice that cannot cause a second effect.
 func (c *Call) careful(e *candor.Error) *candor.Error {
-	if e == nil || !c.isTool() || c.mayRepeat() {
+	if e == nil || !c.IsTool() || c.mayRepeat() {
 		return e
 	}
 	return contract.AvoidSecondEffect(e)
 }
 
-// interrupted is the error for a call that has reached the server and is not waited for any longer, because the gateway ends.
-func (c *Call) interrupted() *candor.Error {
-	e := draining()
-	if !c.isTool() || c.mayRepeat() {
+// InterruptedError is the error for a call that has reached the server and is not waited for any longer, because the gateway ends.
+func (c *Call) InterruptedError() *candor.Error {
+	e := DrainingError()
+	if !c.IsTool() || c.mayRepeat() {
 		return e
 	}
 	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithMessage("The gateway is shutting down and did not wait for the answer."),

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/emits"
 	"github.com/candor-mcp/candor/wire"
@@ -29,7 +30,7 @@ type emitter struct {
 }
 
 // newEmitter starts a server that gives every answer; %s stands for the id of the request.
-func newEmitter(t *testing.T, answer string, o gateway.Options, h gateway.HTTPOptions) *emitter {
+func newEmitter(t *testing.T, answer string, o gateway.Options, h httpgate.Options) *emitter {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -47,7 +48,7 @@ func newEmitter(t *testing.T, answer string, o gateway.Options, h gateway.HTTPOp
 		t.Fatal(err)
 	}
 	up := gateway.New(o)
-	door := httptest.NewServer(gateway.NewDoor(up, target, h))
+	door := httptest.NewServer(httpgate.New(up, target, h))
 	t.Cleanup(door.Close)
 	return &emitter{t: t, up: up, door: door}
 }
@@ -100,32 +101,32 @@ const (
 func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 	emit := map[string]func(t *testing.T) string{
 		"candor/UPSTREAM_MALFORMED": func(t *testing.T) string {
-			return newEmitter(t, emitsBoth, gateway.Options{}, gateway.HTTPOptions{}).call(1, "tools/call")
+			return newEmitter(t, emitsBoth, gateway.Options{}, httpgate.Options{}).call(1, "tools/call")
 		},
 		"candor/CIRCUIT_OPEN": func(t *testing.T) string {
-			e := newEmitter(t, emitsBoth, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2}}, gateway.HTTPOptions{})
+			e := newEmitter(t, emitsBoth, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2}}, httpgate.Options{})
 			e.call(1, "tools/call")
 			e.call(2, "tools/list")
 			return e.call(3, "tools/call")
 		},
 		"candor/REPEATED_FAILURE": func(t *testing.T) string {
-			e := newEmitter(t, emitsMissing, gateway.Options{Repeats: gateway.RepeatPolicy{After: 1}}, gateway.HTTPOptions{})
+			e := newEmitter(t, emitsMissing, gateway.Options{Repeats: gateway.RepeatPolicy{After: 1}}, httpgate.Options{})
 			e.session = "s1"
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
 		"candor/TOO_MANY_SESSIONS": func(t *testing.T) string {
-			e := newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{Sessions: 1})
+			e := newEmitter(t, emitsFine, gateway.Options{}, httpgate.Options{Sessions: 1})
 			e.call(1, "initialize")
 			return e.call(2, "initialize")
 		},
 		"candor/GATEWAY_DRAINING": func(t *testing.T) string {
-			e := newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{})
+			e := newEmitter(t, emitsFine, gateway.Options{}, httpgate.Options{})
 			e.up.Drain()
 			return e.call(1, "tools/call")
 		},
 		"candor/TOKEN_REQUIRED": func(t *testing.T) string {
-			return newEmitter(t, emitsFine, gateway.Options{}, gateway.HTTPOptions{Token: "t"}).call(1, "tools/call")
+			return newEmitter(t, emitsFine, gateway.Options{}, httpgate.Options{Token: "t"}).call(1, "tools/call")
 		},
 	}
 	emits.Check(t, emitsText, emit)

@@ -25,8 +25,8 @@ type failure struct {
 
 // edge is the gateway as the place where failures leave.
 func (c *Call) edge() tail.Edge {
-	o := &c.up.o
-	return tail.Edge{By: candor.PartyGateway, Meter: o.Meter, Logger: o.Logger, Now: o.now, Ref: o.ref}
+	o := &c.up.Options
+	return tail.Edge{By: candor.PartyGateway, Meter: o.Meter, Logger: o.Logger, Now: o.Now, Ref: o.NewRef}
 }
 
 // place is what the gateway knows better than anybody: an upstream that says in an envelope which tool was called in which session
@@ -48,7 +48,7 @@ func (c *Call) express(ctx context.Context, f failure, m *wire.Message) []byte {
 
 // normalised is the failing answer as the client gets it.
 func (c *Call) normalised(f failure, m *wire.Message) []byte {
-	mode := c.up.o.Mode
+	mode := c.up.Options.Mode
 	switch {
 	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
 		return c.made(f.err) // there is nothing to keep
@@ -60,10 +60,10 @@ func (c *Call) normalised(f failure, m *wire.Message) []byte {
 		return c.made(f.err) // its words are understood, but a client that is strict would never see them
 	case mode == ModeObserve:
 		return f.said
-	case f.err.Code() != candor.CodeToolNotFound && c.up.o.Rules.asResult(c, m):
+	case f.err.Code() != candor.CodeToolNotFound && c.up.Options.Rules.asResult(c, m):
 		return c.made(f.err)
 	}
-	cleaned := wire.Parse(withoutNullTwin(clean(nil, m)), c.up.o.Limits.Message)
+	cleaned := wire.Parse(withoutNullTwin(clean(nil, m)), c.up.Options.Limits.Message)
 	if cleaned.Kind() == wire.KindMalformed {
 		return c.made(f.err)
 	}
@@ -94,7 +94,7 @@ func withoutNullTwin(answer []byte) []byte {
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	shown := candor.New(e.Code(), "", candor.WithRetry(withheldRetry(e)), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
-	if c.isTool() && e.Code() == candor.CodeToolNotFound {
+	if c.IsTool() && e.Code() == candor.CodeToolNotFound {
 		return teach.UnknownTool(c.tool, c.listedNames(), e.Origin().By).With(candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithSession(c.session, "", ""))
 	}
@@ -166,8 +166,8 @@ func (c *Call) made(e *candor.Error) []byte {
 	if tool := c.tools.tool(c.tool); tool != nil {
 		o.NoOutputSchema = !tool.promises
 	}
-	if c.isTool() && e.Code() != candor.CodeToolNotFound && c.id != nil {
-		d := c.up.o.Dialect
+	if c.IsTool() && e.Code() != candor.CodeToolNotFound && c.id != nil {
+		d := c.up.Options.Dialect
 		if d.Carrier() == dialect.CarrierDocument {
 			d = native
 		}
@@ -182,7 +182,7 @@ var rpc = dialect.Must("rpc")
 func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) []byte {
 	f := failure{err: c.stamp(e), verdict: v}
 	shown := f.err
-	if c.up.o.Mode == ModeStrict { // the cause may be what the upstream said last
+	if c.up.Options.Mode == ModeStrict { // the cause may be what the upstream said last
 		shown = shown.With(candor.WithCauseText(candor.Cause{}))
 	}
 	out := c.made(shown)
@@ -200,8 +200,8 @@ func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict
 // settle records a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
 func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error {
 	var record func(context.Context) error
-	if c.up.o.Ledger != nil {
-		record = func(ctx context.Context) error { return c.up.o.Ledger.Record(ctx, c.entry(f, sent)) }
+	if c.up.Options.Ledger != nil {
+		record = func(ctx context.Context) error { return c.up.Options.Ledger.Record(ctx, c.entry(f, sent)) }
 	}
 	return c.edge().Settle(ctx, tail.Failure{
 		Error: f.err, Verdict: string(f.verdict), Place: c.place(), Attempt: f.retried,
@@ -211,7 +211,7 @@ func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error
 
 func (c *Call) entry(f failure, sent []byte) Entry {
 	return Entry{
-		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.o.Name, Arguments: c.arguments(),
-		Said: c.up.recordable(f.said), Sent: sent, Attempt: c.attempt, Latency: c.up.o.now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
+		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.Options.Name, Arguments: c.arguments(),
+		Said: c.up.recordable(f.said), Sent: sent, Attempt: c.attempt, Latency: c.up.Options.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
 }

@@ -14,26 +14,26 @@ import (
 // answered with GATEWAY_DRAINING, where a client that hung up would get no answer.
 var ErrDraining = errors.New("the gateway ends")
 
-// draining is the answer to calls while the gateway ends.
-func draining() *candor.Error {
+// DrainingError is the answer to calls while the gateway ends.
+func DrainingError() *candor.Error {
 	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
-func fault(code candor.Code, name string, value any) *candor.Error {
+func NewError(code candor.Code, name string, value any) *candor.Error {
 	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
 }
 
-func errFault() *candor.Error {
+func InternalError() *candor.Error {
 	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
-func errTimeout(c *Call) *candor.Error {
-	return fault(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
+func TimeoutError(c *Call) *candor.Error {
+	return NewError(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
 }
 
-// errOversize is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
-func errOversize(most int) *candor.Error {
-	return fault(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
+// OversizeError is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
+func OversizeError(most int) *candor.Error {
+	return NewError(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
 		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
 }
 
@@ -61,12 +61,12 @@ func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
 		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
 }
 
-// cancellation is the notification that a request is called off.
-func cancellation(id wire.ID, reason string) []byte {
+// CancelNotification is the notification that a request is called off.
+func CancelNotification(id wire.ID, reason string) []byte {
 	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
 	line = wire.AppendString(append(line, `,"reason":`...), reason)
 	return append(line, `}}`...)
 }
 
 // MaxExtension is how many times its timeout a call may take if it keeps reporting progress.
-const maxExtension = 12
+const MaxExtension = 12

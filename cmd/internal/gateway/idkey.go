@@ -6,11 +6,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// idKey is the form of an id, or of a progress token, that serves as a key. A long one is digested, so that what is remembered of
+// IDKey is the form of an id, or of a progress token, that serves as a key. A long one is digested, so that what is remembered of
 // a call stays small whatever the client calls it.
 //
 // It is small enough to be inlined, so that a key which is only looked up stays on the stack.
-func idKey(id wire.ID) string {
+func IDKey(id wire.ID) string {
 	var space [maxKey + 1]byte
 	return string(appendIDKey(space[:0], id))
 }

@@ -32,14 +32,14 @@ func newListBudget(most int) *listBudget {
 	return &listBudget{most: most, lists: map[[sha256.Size]byte]*toolList{}}
 }
 
-// learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
+// Learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
 // clients may list at the same time, or ask for a page twice, and with a list with holes calls of existing tools would be refused.
 func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	page, ok := result.Get("tools")
 	if !ok || page.Type() != wire.TypeArray {
 		return
 	}
-	next, more, ok := nextCursor(result)
+	next, more, ok := NextCursor(result)
 	if !ok || len(page.Raw()) > maxToolBytes || page.Len() > maxTools {
 		b.abandon(s)
 		return
@@ -59,10 +59,10 @@ func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	}
 }
 
-// nextCursor returns the cursor of the page that follows, and whether there is one: an empty one means the end, as do null and none. It
+// NextCursor returns the cursor of the page that follows, and whether there is one: an empty one means the end, as do null and none. It
 // is not ok if it is not a text.
-func nextCursor(result wire.Value) (next string, more, ok bool) {
-	said := v(result, "nextCursor")
+func NextCursor(result wire.Value) (next string, more, ok bool) {
+	said := Member(result, "nextCursor")
 	if !said.Present() || said.IsNull() {
 		return "", false, true
 	}
@@ -70,7 +70,7 @@ func nextCursor(result wire.Value) (next string, more, ok bool) {
 	return next, next != "", ok
 }
 
-// share gives a set a complete list that another caller was sent before, if there is one with that digest.
+// reservation gives a set a complete list that another caller was sent before, if there is one with that digest.
 func (b *listBudget) share(s *toolSet, digest [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (b *listBudget) abandon(s *toolSet) {
 func (b *listBudget) enter(s *toolSet) {
 	if s.place == nil {
 		s.place = b.sets.PushFront(s)
-		b.used += setOverhead + len(s.who.session)
+		b.used += setOverhead + len(s.who.Session)
 	}
 }
 
@@ -186,13 +186,13 @@ func (b *listBudget) dropSet(s *toolSet) {
 	if s.place != nil {
 		b.sets.Remove(s.place)
 		s.place = nil
-		b.used -= setOverhead + len(s.who.session)
+		b.used -= setOverhead + len(s.who.Session)
 	}
 	s.cache.remove(s)
 }
 
 // drop forgets sets that their cache has taken out.
-func (b *listBudget) drop(sets map[caller]*toolSet) {
+func (b *listBudget) drop(sets map[Caller]*toolSet) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range sets {

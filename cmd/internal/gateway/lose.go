@@ -23,7 +23,7 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 	}
 	c.blame(f.err)
 	shown := f.err
-	if c.up.o.Mode == ModeStrict {
+	if c.up.Options.Mode == ModeStrict {
 		shown = c.withheld(f.err, ownFindings(e))
 	}
 	out := c.made(shown)
@@ -42,9 +42,9 @@ func ownFindings(made *candor.Error) any {
 	return nil
 }
 
-// passOn ends the call with a failure that the client is not told by us: it sees what the upstream said, as it is, or nobody
+// PassThrough ends the call with a failure that the client is not told by us: it sees what the upstream said, as it is, or nobody
 // is there to be told.
-func (c *Call) passOn(ctx context.Context, e *candor.Error, said []byte) {
+func (c *Call) PassThrough(ctx context.Context, e *candor.Error, said []byte) {
 	if !c.over.claim() {
 		return
 	}
@@ -52,18 +52,18 @@ func (c *Call) passOn(ctx context.Context, e *candor.Error, said []byte) {
 	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}, nil) // it has been logged
 }
 
-// commit says that the client has seen some of the answer: there will be no other attempt.
-func (c *Call) commit() { c.final = true }
+// Commit says that the client has seen some of the answer: there will be no other attempt.
+func (c *Call) Commit() { c.final = true }
 
 // mayResend reports whether a call that never reached the upstream may be made once more, whatever it does.
 func (c *Call) mayResend(e *candor.Error) bool {
-	return !c.final && c.attempt < c.up.o.Retry.Attempts && e.Retry().Retryable() && c.up.o.Mode != ModeObserve
+	return !c.final && c.attempt < c.up.Options.Retry.Attempts && e.Retry().Retryable() && c.up.Options.Mode != ModeObserve
 }
 
 // blame counts a failure against the upstream and against the caller who repeats it.
 func (c *Call) blame(e *candor.Error) {
 	c.unanswered(e)
-	if c.isTool() {
+	if c.IsTool() {
 		_ = c.up.repeats.note(c, e) // what the caller is told is written already
 	}
 }

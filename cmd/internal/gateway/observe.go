@@ -10,10 +10,10 @@ import (
 // and a call is lost whose answer nobody could take for one: bytes that are not JSON, a batch, what is too large or too deep, what has
 // neither result nor error, or is a request as well. Whatever else is wrong with an answer is recorded, and it passes.
 
-// mayPass reports an answer that observe passes on though something is wrong with it.
-func (c *Call) mayPass(m *wire.Message) bool {
+// MayPass reports an answer that observe passes on though something is wrong with it.
+func (c *Call) MayPass(m *wire.Message) bool {
 	grave := m.Flaws().Without(wire.FlawBadVersion, wire.FlawBadError, wire.FlawResultAndError, wire.FlawDuplicateKey, wire.FlawFoldedName)
-	return c.up.o.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
+	return c.up.Options.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
 		(m.Result().Present() || m.Error().Present())
 }
 

@@ -56,8 +56,8 @@ type Options struct {
 	Meter  Meter
 	Logger *slog.Logger
 
-	now func() time.Time
-	ref func() string
+	Now    func() time.Time
+	NewRef func() string
 }
 
 // DefaultTimeout is the deadline of a call where nobody says otherwise.
@@ -148,10 +148,10 @@ func (o *Options) fill() {
 		o.Limits.Late = 4096
 	}
 	o.Limits.Message.AllowLoneSurrogates = true // a peer that cuts texts by UTF-16 units sends them, and clean traffic passes
-	if o.now == nil {
-		o.now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if o.ref == nil {
-		o.ref = ref.New
+	if o.NewRef == nil {
+		o.NewRef = ref.New
 	}
 }

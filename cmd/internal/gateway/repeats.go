@@ -85,7 +85,7 @@ func newRepeats(p RepeatPolicy) repeats {
 // ignores reports a call whose failures are not counted. Without a session clients cannot be told apart, and the mistakes of one would
 // stop the others. Names that are too long are not remembered, so that they cannot fill the memory.
 func (r *repeats) ignores(c *Call) bool {
-	return r.policy.Off || c.session == "" || len(c.session) > maxSessionID || len(c.tool) > maxRepeated
+	return r.policy.Off || c.session == "" || len(c.session) > MaxSessionID || len(c.tool) > maxRepeated
 }
 
 // isOurRefusal reports that the gateway did not forward the call for a reason that has nothing to do with the call itself.
@@ -103,7 +103,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	if r.ignores(c) || e.Code() == candor.CodeToolNotFound || isOurRefusal(e) {
 		return e
 	}
-	now, key := c.up.o.now(), c.key()
+	now, key := c.up.Options.Now(), c.key()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.session(c.session)
@@ -122,7 +122,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	}
 }
 
-// session returns the failures of a session, with space for two more. It is called with the lock held.
+// Session returns the failures of a session, with space for two more. It is called with the lock held.
 func (r *repeats) session(id string) *sessionRepeats {
 	if r.size+2 > maxStreaks {
 		clear(r.sessions)
@@ -291,7 +291,7 @@ func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 	if s == nil {
 		return nil
 	}
-	streak, now := s.calls[c.key()], c.up.o.now()
+	streak, now := s.calls[c.key()], c.up.Options.Now()
 	switch {
 	case streak == nil, streak.next.IsZero(), streak.expired(now, r.policy.Window), streak.waited(now):
 		return nil
@@ -317,14 +317,14 @@ func (r *repeats) tried(c *Call) {
 	}
 	if streak := s.calls[c.key()]; streak != nil && !streak.next.IsZero() {
 		streak.gap = min(2*streak.gap, r.policy.Window)
-		streak.next = c.up.o.now().Add(streak.gap)
+		streak.next = c.up.Options.Now().Add(streak.gap)
 	}
 }
 
 // refusal is the answer to a call that has failed too often. It advises to send the call again only if the last failure did.
 func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error {
 	advice := s.advice
-	if c.up.o.Mode == ModeStrict { // it may be the upstream's
+	if c.up.Options.Mode == ModeStrict { // it may be the upstream's
 		advice = s.code.Action()
 	}
 	details := map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.ref, "advice": advice}
@@ -342,5 +342,5 @@ func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error 
 	return candor.New(candor.CodeRepeatedFailure, message, append(options, candor.WithDetails(details))...)
 }
 
-// maxSessionID bounds the ids that are remembered; longer ones pass all the same.
-const maxSessionID = 256
+// MaxSessionID bounds the ids that are remembered; longer ones pass all the same.
+const MaxSessionID = 256

@@ -67,25 +67,25 @@ func (c *Call) remember(f failure, answer []byte) {
 	}
 }
 
-// resent returns what a client gets of an answer to a call that is not open: one that the upstream sends again because the client has
+// Resend returns what a client gets of an answer to a call that is not open: one that the upstream sends again because the client has
 // missed it. A failure that was settled keeps its ref. One that is not remembered, because this gateway has not seen it or has
 // forgotten it, is recorded first if mayRecord allows it, so that its ref has an entry. It is nil if nothing is sent.
-func (u *Upstream) resent(ctx context.Context, answer []byte, session string, mayRecord func() bool) []byte {
-	m := wire.Parse(answer, u.o.Limits.Message)
-	c := &Call{up: u, id: m.ID(), session: session, attempt: 1, began: u.o.now()}
+func (u *Upstream) Resend(ctx context.Context, answer []byte, session string, mayRecord func() bool) []byte {
+	m := wire.Parse(answer, u.Options.Limits.Message)
+	c := &Call{up: u, id: m.ID(), session: session, attempt: 1, began: u.Options.Now()}
 	if m.Shape() == wire.KindResult {
 		c.method = "tools/call" // nothing else fails by a result
 	}
-	if u.o.Mode == ModeObserve {
+	if u.Options.Mode == ModeObserve {
 		return answer
 	}
 	if known, ok := u.settled.find(settledKey(session, answer)); ok {
 		c.id, c.tool = known.id, known.err.CallInfo().Tool
-		f := failure{err: known.err, verdict: known.verdict, said: c.veil(answer, &m)}
+		f := failure{err: known.err, verdict: known.verdict, said: c.redactSecrets(answer, &m)}
 		c.readdress(&m)
 		return c.normalised(f, &m)
 	}
-	x := contract.Exchange{Response: m, Dialect: u.o.Speaks, Ref: u.o.ref(), At: u.o.now()}
+	x := contract.Exchange{Response: m, Dialect: u.Options.Speaks, Ref: u.Options.NewRef(), At: u.Options.Now()}
 	read := contract.Read(&x)
 	switch {
 	case read.Error == nil, read.Certainty == contract.Suspected:
@@ -93,6 +93,6 @@ func (u *Upstream) resent(ctx context.Context, answer []byte, session string, ma
 	case !mayRecord():
 		return nil
 	}
-	f := failure{verdict: read.Verdict, said: c.veil(answer, &m), err: c.careful(c.stamp(attribute(read.Error, &x)))}
+	f := failure{verdict: read.Verdict, said: c.redactSecrets(answer, &m), err: c.careful(c.stamp(attribute(read.Error, &x)))}
 	return c.express(ctx, f, &m)
 }

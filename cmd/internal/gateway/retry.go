@@ -14,7 +14,7 @@ const minRest = 100 * time.Millisecond
 // mayRetry reports whether the call may be made once more: the error says that it may, attempts are left, and a second call can do
 // no harm: the tool says that it only reads, or that twice is as good as once.
 func (c *Call) mayRetry(e *candor.Error) bool {
-	if c.final || c.attempt >= c.up.o.Retry.Attempts || !e.Retry().Retryable() || !c.isTool() || c.up.o.Mode == ModeObserve {
+	if c.final || c.attempt >= c.up.Options.Retry.Attempts || !e.Retry().Retryable() || !c.IsTool() || c.up.Options.Mode == ModeObserve {
 		return false
 	}
 	return c.mayRepeat()

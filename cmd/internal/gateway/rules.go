@@ -117,7 +117,7 @@ type unmasked struct{ mask *Mask }
 
 // unmask returns the rule that calls a successful answer a failure, nil if there is none.
 func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
-	if r == nil || !c.isTool() || x.Response.Shape() != wire.KindResult {
+	if r == nil || !c.IsTool() || x.Response.Shape() != wire.KindResult {
 		return nil
 	}
 	for i := range r.Masks {
@@ -175,7 +175,7 @@ func (c *CodeRule) applies(call *Call, e *candor.Error) bool {
 
 // asResult reports a JSON-RPC error that is a failure of the tool's own, and is to be told as its result.
 func (r *Rules) asResult(c *Call, m *wire.Message) bool {
-	if r == nil || !c.isTool() || m.Kind() != wire.KindError {
+	if r == nil || !c.IsTool() || m.Kind() != wire.KindError {
 		return false
 	}
 	switch n, _ := m.Error().Path("code").Int64(); {
@@ -190,7 +190,7 @@ func (r *Rules) asResult(c *Call, m *wire.Message) bool {
 	return false
 }
 
-// said reports whether the upstream called the error so, by code, symbol or number.
+// Said reports whether the upstream called the error so, by code, symbol or number.
 func said(e *candor.Error, name string) bool {
 	if e.Code().Symbol() == name || strconv.Itoa(e.Code().Number()) == name {
 		return true

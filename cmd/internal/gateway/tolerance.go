@@ -24,7 +24,7 @@ type Tolerance struct {
 // Bounds of what is remembered of one upstream: callers choose names of keys.
 const (
 	maxTolerances    = 1024
-	maxToolTolerance = 32 // of one tool
+	MaxToolTolerance = 32 // of one tool
 )
 
 // tolerances remembers the departures with which calls have succeeded. The zero value is ready.
@@ -43,7 +43,7 @@ func (t *tolerances) note(c *Call) {
 		if _, known := t.calls[key]; !known && !t.add(key) {
 			continue
 		} else if !known {
-			c.up.o.Logger.InfoContext(context.Background(), "the server accepts what its schema does not", slog.String("upstream", c.up.o.Name),
+			c.up.Options.Logger.InfoContext(context.Background(), "the server accepts what its schema does not", slog.String("upstream", c.up.Options.Name),
 				slog.String("tool", key.Tool), slog.String("path", key.Path), slog.String("rule", key.Rule))
 		}
 		t.calls[key]++
@@ -52,7 +52,7 @@ func (t *tolerances) note(c *Call) {
 
 // add makes place for a tolerance, and reports whether there is any.
 func (t *tolerances) add(key Tolerance) bool {
-	if len(t.calls) >= maxTolerances || t.tools[key.Tool] >= maxToolTolerance {
+	if len(t.calls) >= maxTolerances || t.tools[key.Tool] >= MaxToolTolerance {
 		return false
 	}
 	if t.calls == nil {

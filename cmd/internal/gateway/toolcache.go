@@ -9,43 +9,43 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// caller identifies those whose calls may be held against the same tool list. The zero caller is unknown: no list is kept for it.
-type caller struct {
-	session string
-	digest  [sha256.Size]byte // of what the server can tell callers apart by; zero where the session is enough
+// Caller identifies those whose calls may be held against the same tool list. The zero caller is unknown: no list is kept for it.
+type Caller struct {
+	Session string
+	Digest  [sha256.Size]byte // of what the server can tell callers apart by; zero where the session is enough
 }
 
-func (c caller) known() bool { return c != caller{} }
+func (c Caller) known() bool { return c != Caller{} }
 
-// toolCache remembers the tools that each caller has listed. Lists are kept per caller because a server may show different tools to
+// ToolCache remembers the tools that each caller has listed. Lists are kept per caller because a server may show different tools to
 // different callers: the list of one must neither refuse nor repeat a call of another.
-type toolCache struct {
+type ToolCache struct {
 	mu   sync.RWMutex
-	sets map[caller]*toolSet // guarded by mu
+	sets map[Caller]*toolSet // guarded by mu
 }
 
 // find returns the tools of a caller, nil if none are known.
-func (t *toolCache) find(who caller) *toolSet {
+func (t *ToolCache) find(who Caller) *toolSet {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.sets[who]
 }
 
-// learn takes the page of tools/list that a caller has asked for with a cursor, "" for the first.
-func (t *toolCache) learn(who caller, result wire.Value, cursor string) {
+// Learn takes the page of tools/list that a caller has asked for with a cursor, "" for the first.
+func (t *ToolCache) Learn(who Caller, result wire.Value, cursor string) {
 	if who.known() {
 		toolLists.learn(t.set(who), result, cursor)
 	}
 }
 
 // set returns the tools of a caller, which are made if there are none.
-func (t *toolCache) set(who caller) *toolSet {
+func (t *ToolCache) set(who Caller) *toolSet {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.sets[who]
 	if s == nil {
 		if t.sets == nil {
-			t.sets = map[caller]*toolSet{}
+			t.sets = map[Caller]*toolSet{}
 		}
 		s = &toolSet{cache: t, who: who}
 		t.sets[who] = s
@@ -53,8 +53,8 @@ func (t *toolCache) set(who caller) *toolSet {
 	return s
 }
 
-// forget drops all lists, because the server says that its tools have changed.
-func (t *toolCache) forget() {
+// Forget drops all lists, because the server says that its tools have changed.
+func (t *ToolCache) Forget() {
 	t.mu.Lock()
 	sets := t.sets
 	t.sets = nil
@@ -63,7 +63,7 @@ func (t *toolCache) forget() {
 }
 
 // remove takes out a set that was dropped.
-func (t *toolCache) remove(s *toolSet) {
+func (t *ToolCache) remove(s *toolSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sets[s.who] == s {
@@ -73,8 +73,8 @@ func (t *toolCache) remove(s *toolSet) {
 
 // toolSet is what one caller was sent of the tools.
 type toolSet struct {
-	cache *toolCache
-	who   caller
+	cache *ToolCache
+	who   Caller
 	list  atomic.Pointer[toolList] // nil until the last page has come, and after it was dropped
 	used  atomic.Bool              // since the budget last looked for a set to drop
 
@@ -105,11 +105,11 @@ func (s *toolSet) tool(name string) *tool {
 	return nil
 }
 
-// knows reports that the complete list of a caller is known.
-func (t *toolCache) knows(who caller) bool { return t.find(who).current() != nil }
+// Knows reports that the complete list of a caller is known.
+func (t *ToolCache) Knows(who Caller) bool { return t.find(who).current() != nil }
 
-// hasTools reports that the tools of the caller are known to the call.
-func (c *Call) hasTools() bool { return c.tools.current() != nil }
+// HasTools reports that the tools of the caller are known to the call.
+func (c *Call) HasTools() bool { return c.tools.current() != nil }
 
-// findTools gives the call the tools that its caller was sent.
-func (c *Call) findTools(cache *toolCache, who caller) { c.tools = cache.find(who) }
+// FindTools gives the call the tools that its caller was sent.
+func (c *Call) FindTools(cache *ToolCache, who Caller) { c.tools = cache.find(who) }

@@ -9,11 +9,11 @@ import (
 )
 
 // learnAll has a budget learn a list for each of many callers.
-func learnAll(b *listBudget, callers int, list func(i int) string) *toolCache {
-	cache := &toolCache{}
+func learnAll(b *listBudget, callers int, list func(i int) string) *ToolCache {
+	cache := &ToolCache{}
 	for i := range callers {
 		result, _ := wire.ParseValue([]byte(list(i)), wire.Limits{})
-		b.learn(cache.set(caller{session: fmt.Sprint("s", i)}), result, "")
+		b.learn(cache.set(Caller{Session: fmt.Sprint("s", i)}), result, "")
 	}
 	return cache
 }
@@ -27,7 +27,7 @@ func TestListBudgetHoldsOverAllCallers(t *testing.T) {
 	if b.used > most || b.used <= 0 || len(b.lists) != b.sets.Len() || len(cache.sets) != b.sets.Len() {
 		t.Errorf("%d bytes are used, of %d lists and %d sets; %d callers are known", b.used, len(b.lists), b.sets.Len(), len(cache.sets))
 	}
-	if cache.find(caller{session: "s0"}).current() != nil || cache.find(caller{session: "s199"}).current() == nil {
+	if cache.find(Caller{Session: "s0"}).current() != nil || cache.find(Caller{Session: "s199"}).current() == nil {
 		t.Error("the newest list was dropped, or the oldest was not")
 	}
 	b.drop(cache.sets)
@@ -44,7 +44,7 @@ func TestEqualListsAreKeptOnce(t *testing.T) {
 		t.Errorf("%d lists are kept for %d callers", len(b.lists), b.sets.Len())
 	}
 	for _, s := range cache.sets {
-		if s.current() == nil || s.current() != cache.find(caller{session: "s0"}).current() {
+		if s.current() == nil || s.current() != cache.find(Caller{Session: "s0"}).current() {
 			t.Fatal("a caller has a list of its own, or none")
 		}
 	}
@@ -53,13 +53,13 @@ func TestEqualListsAreKeptOnce(t *testing.T) {
 // Pages that never end, of many callers, are bounded as whole lists are.
 func TestListBudgetHoldsForPages(t *testing.T) {
 	const most = 256 << 10
-	b, cache := newListBudget(most), &toolCache{}
+	b, cache := newListBudget(most), &ToolCache{}
 	for i := range 100 {
 		cursor := ""
 		for j := range 5 {
 			result, _ := wire.ParseValue(fmt.Appendf(nil, `{"tools":[{"name":"t%d","inputSchema":{"type":"object","title":"%s"}}],"nextCursor":"%d"}`,
 				j, strings.Repeat("x", 5_000), j), wire.Limits{})
-			b.learn(cache.set(caller{session: fmt.Sprint("s", i)}), result, cursor)
+			b.learn(cache.set(Caller{Session: fmt.Sprint("s", i)}), result, cursor)
 			cursor = fmt.Sprint(j)
 		}
 		if b.used > most {

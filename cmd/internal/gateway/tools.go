@@ -109,7 +109,7 @@ func (l *toolList) joined(next *toolList) *toolList {
 	return all
 }
 
-func v(of wire.Value, name string) wire.Value {
+func Member(of wire.Value, name string) wire.Value {
 	got, _ := of.Get(name)
 	return got
 }

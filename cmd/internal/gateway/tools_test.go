@@ -25,7 +25,7 @@ func TestPagesThatDoNotFollowEachOtherHideNoTool(t *testing.T) {
 		up := New(Options{})
 		for id, cursor := range asked {
 			if cursor == "forget" {
-				up.tools.forget()
+				up.Tools.Forget()
 				continue
 			}
 			request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{"cursor":%q}}`, id, cursor), wire.Limits{})
@@ -51,7 +51,7 @@ func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
 		if reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[`+list+`]}}`)); reply.Bytes == nil {
 			t.Errorf("%s: the list is not passed on", name)
 		}
-		if set := up.tools.find(caller{session: "s1"}); set.current() != nil || set != nil && set.partial != nil {
+		if set := up.Tools.find(Caller{Session: "s1"}); set.current() != nil || set != nil && set.partial != nil {
 			t.Errorf("%s: the list is kept", name)
 		}
 		request = wire.Parse([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"c"}}`), wire.Limits{})

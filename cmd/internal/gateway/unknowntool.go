@@ -30,7 +30,7 @@ func (c *Call) isListed() bool {
 // nameTools returns the error of a server that has no such tool with the names that were probably meant. A server that only says that
 // the method or the parameters are wrong means the tool, if that is not in its list.
 func (c *Call) nameTools(e *candor.Error) *candor.Error {
-	if e == nil || !c.isTool() || c.up.o.Mode == ModeObserve || c.isListed() {
+	if e == nil || !c.IsTool() || c.up.Options.Mode == ModeObserve || c.isListed() {
 		return e
 	}
 	if e.Code() != candor.CodeToolNotFound {
@@ -69,7 +69,7 @@ func (c *Call) namedIn(message string) bool {
 // withToolNames returns a JSON-RPC error that says that there is no such tool with the names in its message: many clients show
 // their model nothing else of it.
 func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
-	if !c.isTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
+	if !c.IsTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
 		return answer
 	}
 	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})

@@ -11,15 +11,15 @@ import (
 // Upstream is one server behind the gateway: how it is treated, and what was learnt of it. It is safe for concurrent use, and
 // shared by all connections to that server.
 type Upstream struct {
-	o          Options
-	tools      toolCache // of callers over HTTP
+	Options    Options
+	Tools      ToolCache // of callers over HTTP
 	compiles   compiler
-	breaker    *breaker // of a server over HTTP; one on standard input and output has its own
+	Breaker    *Breaker // of a server over HTTP; one on standard input and output has its own
 	repeats    repeats
 	budget     budget
 	settled    settledFailures
 	tolerances tolerances
-	veil       atomic.Pointer[veil] // over the secrets that the server was started with; nil if it has none
+	Secrets    atomic.Pointer[SecretFilter] // over the secrets that the server was started with; nil if it has none
 
 	ending atomic.Bool   // no call is admitted any more
 	calls  atomic.Uint64 // that were made so far
@@ -33,13 +33,13 @@ var native = dialect.Must("candor")
 func New(o Options) *Upstream {
 	o.fill()
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // which lets every call through
-	u := &Upstream{o: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
-	u.breaker = newBreaker(&u.o)
+	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
+	u.Breaker = NewBreaker(&u.Options)
 	return u
 }
 
 // Name returns the name it was given.
-func (u *Upstream) Name() string { return u.o.Name }
+func (u *Upstream) Name() string { return u.Options.Name }
 
 // Drain lets open calls finish and refuses new ones with GATEWAY_DRAINING. There is no way back.
 func (u *Upstream) Drain() { u.ending.Store(true) }
@@ -56,19 +56,19 @@ func (u *Upstream) Late() uint64 { return u.late.Load() }
 // CountLate counts an answer that came after its call had ended.
 func (u *Upstream) CountLate() { u.late.Add(1) }
 
-// timeout returns how long a call of a tool may take, 0 for ever.
-func (u *Upstream) timeout(tool string) time.Duration {
-	limit, ok := u.o.Timeouts[tool]
+// Timeout returns how long a call of a tool may take, 0 for ever.
+func (u *Upstream) Timeout(tool string) time.Duration {
+	limit, ok := u.Options.Timeouts[tool]
 	if !ok {
-		limit = u.o.Timeout
+		limit = u.Options.Timeout
 	}
 	return max(limit, 0)
 }
 
-// maxBytes is what one message may take.
-func (u *Upstream) maxBytes() int {
-	if u.o.Limits.Message.MaxBytes > 0 {
-		return u.o.Limits.Message.MaxBytes
+// MaxBytes is what one message may take.
+func (u *Upstream) MaxBytes() int {
+	if u.Options.Limits.Message.MaxBytes > 0 {
+		return u.Options.Limits.Message.MaxBytes
 	}
 	return wire.DefaultMaxBytes
 }

@@ -30,23 +30,23 @@ func (v Validation) Valid() bool {
 
 // validation returns the strength that holds for a tool.
 func (u *Upstream) validation(tool string) Validation {
-	if v, ok := u.o.ValidateTools[tool]; ok {
+	if v, ok := u.Options.ValidateTools[tool]; ok {
 		return v
 	}
-	return u.o.Validate
+	return u.Options.Validate
 }
 
-// checksArguments reports whether calls of a tool are checked before they are forwarded.
-func (u *Upstream) checksArguments(tool string) bool {
-	return u.o.Mode != ModeObserve && u.validation(tool) != ValidationOff
+// ChecksArguments reports whether calls of a tool are checked before they are forwarded.
+func (u *Upstream) ChecksArguments(tool string) bool {
+	return u.Options.Mode != ModeObserve && u.validation(tool) != ValidationOff
 }
 
-// checksAny reports whether calls of any tool are checked. Then the calls of all tools keep their order.
-func (u *Upstream) checksAny() bool {
-	if u.o.Validate != ValidationOff {
+// ChecksAny reports whether calls of any tool are checked. Then the calls of all tools keep their order.
+func (u *Upstream) ChecksAny() bool {
+	if u.Options.Validate != ValidationOff {
 		return true
 	}
-	for _, v := range u.o.ValidateTools {
+	for _, v := range u.Options.ValidateTools {
 		if v != ValidationOff {
 			return true
 		}

@@ -15,45 +15,45 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// veil hides the secrets that a server was started with. Those are known to the letter, whatever the server calls them when it tells
+// redactSecrets hides the secrets that a server was started with. Those are known to the letter, whatever the server calls them when it tells
 // the address that it could not reach: no list of names has them all.
-type veil struct{ secrets [][]byte } // in every form in which they may be written, the longest first
+type SecretFilter struct{ secrets [][]byte } // in every form in which they may be written, the longest first
 
-var veiled = []byte("[redacted]")
+var redactedText = []byte("[redacted]")
 
-// veilFor returns the veil over what the environment and arguments of a server hold under the name of a secret, nil if they hold none. A nil env is that of this process.
-func veilFor(env, args []string) *veil {
+// CommandSecrets returns the veil over what the environment and arguments of a server hold under the name of a secret, nil if they hold none. A nil env is that of this process.
+func CommandSecrets(env, args []string) *SecretFilter {
 	if env == nil {
 		env = os.Environ()
 	}
-	v := &veil{}
+	v := &SecretFilter{}
 	for _, variable := range env {
-		v.take(strings.Cut(variable, "="))
+		v.add(strings.Cut(variable, "="))
 	}
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
 		if !joined && strings.HasPrefix(name, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 			value, joined = args[i+1], true
 		}
-		v.take(name, value, joined)                   // --token=VALUE, --token VALUE, and API_KEY=VALUE behind -e
-		v.take(strings.Cut(value, "="))               // --env=API_KEY=VALUE
+		v.add(name, value, joined)                    // --token=VALUE, --token VALUE, and API_KEY=VALUE behind -e
+		v.add(strings.Cut(value, "="))                // --env=API_KEY=VALUE
 		for _, header := range []string{arg, value} { // Authorization: Bearer VALUE
 			name, value, named := strings.Cut(header, ":")
 			if words := strings.Fields(value); named && len(words) > 0 {
-				v.take(name, words[len(words)-1], true)
+				v.add(name, words[len(words)-1], true)
 			}
 		}
 	}
 	return v.sorted()
 }
 
-// veilForHTTP returns the veil over the secrets in the configured headers and address of an HTTP server, nil if they hold none.
-func veilForHTTP(header http.Header, target *url.URL) *veil {
-	v := &veil{}
+// HTTPSecrets returns the veil over the secrets in the configured headers and address of an HTTP server, nil if they hold none.
+func HTTPSecrets(header http.Header, target *url.URL) *SecretFilter {
+	v := &SecretFilter{}
 	for name, values := range header {
 		for _, value := range values {
 			if words := strings.Fields(value); len(words) > 0 {
-				v.take(name, words[len(words)-1], true)
+				v.add(name, words[len(words)-1], true)
 			}
 		}
 	}
@@ -62,14 +62,14 @@ func veilForHTTP(header http.Header, target *url.URL) *veil {
 	}
 	for name, values := range target.Query() {
 		for _, value := range values {
-			v.take(name, value, true)
+			v.add(name, value, true)
 		}
 	}
 	return v.sorted()
 }
 
 // sorted returns the veil ready for use, nil if it hides nothing.
-func (v *veil) sorted() *veil {
+func (v *SecretFilter) sorted() *SecretFilter {
 	if len(v.secrets) == 0 {
 		return nil
 	}
@@ -79,11 +79,11 @@ func (v *veil) sorted() *veil {
 	return v
 }
 
-// maxVeiled bounds how many secrets are looked for; a server is given a few.
-const maxVeiled = 256
+// maxSecrets bounds how many secrets are looked for; a server is given a few.
+const maxSecrets = 256
 
-func (v *veil) take(name, value string, named bool) {
-	if !named || !contract.SecretName(name) || !isUnguessable(value) || len(v.secrets) >= maxVeiled {
+func (v *SecretFilter) add(name, value string, named bool) {
+	if !named || !contract.SecretName(name) || !isUnguessable(value) || len(v.secrets) >= maxSecrets {
 		return
 	}
 	for _, form := range redact.Spellings(value) {
@@ -112,25 +112,25 @@ func isPath(value string) bool {
 	return false
 }
 
-// over returns the text with the secrets hidden: the same bytes if it holds none.
-func (v *veil) over(text []byte) []byte {
+// Redact returns the text with the secrets hidden: the same bytes if it holds none.
+func (v *SecretFilter) Redact(text []byte) []byte {
 	if v == nil {
 		return text
 	}
 	for _, secret := range v.secrets {
 		if bytes.Contains(text, secret) {
-			text = bytes.ReplaceAll(text, secret, veiled)
+			text = bytes.ReplaceAll(text, secret, redactedText)
 		}
 	}
 	return text
 }
 
-// veil takes the secrets of its server out of a failing answer, and reads it again if it held one.
-func (c *Call) veil(answer []byte, m *wire.Message) []byte {
-	said := c.up.veil.Load().over(answer)
+// redactSecrets takes the secrets of its server out of a failing answer, and reads it again if it held one.
+func (c *Call) redactSecrets(answer []byte, m *wire.Message) []byte {
+	said := c.up.Secrets.Load().Redact(answer)
 	if bytes.Equal(said, answer) {
 		return answer
 	}
-	*m = wire.Parse(said, c.up.o.Limits.Message)
+	*m = wire.Parse(said, c.up.Options.Limits.Message)
 	return said
 }

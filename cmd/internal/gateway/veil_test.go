@@ -16,18 +16,18 @@ func TestASecretIsHiddenHoweverItIsGivenAndWritten(t *testing.T) {
 		{"--header", "Authorization: Bearer f00dbabe99"},
 		{"--header=Authorization: Bearer f00dbabe99"},
 	} {
-		if got := string(veilFor([]string{}, given).over([]byte("at f00dbabe99."))); got != "at [redacted]." {
+		if got := string(CommandSecrets([]string{}, given).Redact([]byte("at f00dbabe99."))); got != "at [redacted]." {
 			t.Errorf("%q: %s", given, got)
 		}
 	}
 	const secret = `a/b&c"d0123`
-	v := veilFor([]string{"PIER_TOKEN=" + secret, "PIER_KEY_TOKEN=hunter2024", "PIER_OLD_TOKEN=hunter2024prodXY"}, nil)
+	v := CommandSecrets([]string{"PIER_TOKEN=" + secret, "PIER_KEY_TOKEN=hunter2024", "PIER_OLD_TOKEN=hunter2024prodXY"}, nil)
 	for _, written := range []string{secret, `a/b&c\"d0123`, `a\/b&c\"d0123`, `a/b\u0026c\"d0123`, "a%2Fb%26c%22d0123", "hunter2024", "hunter2024prodXY"} {
-		if got := string(v.over([]byte(written))); got != "[redacted]" {
+		if got := string(v.Redact([]byte(written))); got != "[redacted]" {
 			t.Errorf("%s: %s", written, got)
 		}
 	}
-	if veilFor([]string{}, []string{"--require-token", "--name", "customers2024"}) != nil {
+	if CommandSecrets([]string{}, []string{"--require-token", "--name", "customers2024"}) != nil {
 		t.Error("a flag without a value has hidden what follows it")
 	}
 }
@@ -38,7 +38,7 @@ func TestOnlyWhatNobodyWouldGuessIsHidden(t *testing.T) {
 		"/" + strings.Repeat("aB3", 20): true,
 		"https://pier1.example/key":     false, "please ask the operator": false,
 	} {
-		v := veilFor([]string{fmt.Sprintf("PIER_TOKEN=%s", value)}, nil)
+		v := CommandSecrets([]string{fmt.Sprintf("PIER_TOKEN=%s", value)}, nil)
 		if got := v != nil; got != want {
 			t.Errorf("%q is hidden: %v, want %v", value, got, want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/ledger"
@@ -125,10 +126,10 @@ func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string
 	fromAgent, toGateway := io.Pipe()
 	fromGateway, toAgent := io.Pipe()
 	done := make(chan struct{})
-	child := gateway.Child{Command: self, Args: []string{DemoServerName}, Restart: gateway.RestartPolicy{Tries: 3, Wait: time.Millisecond}, Grace: time.Second}
+	child := stdio.Child{Command: self, Args: []string{DemoServerName}, Restart: stdio.RestartPolicy{Tries: 3, Wait: time.Millisecond}, Grace: time.Second}
 	go func() {
 		defer close(done)
-		_, err := gateway.Wrap(ctx, up, gateway.Streams{In: fromAgent, Out: toAgent}, child)
+		_, err := stdio.Wrap(ctx, up, stdio.Streams{In: fromAgent, Out: toAgent}, child)
 		_ = toAgent.CloseWithError(err)
 	}()
 	s.through = newDemoClient(toGateway, fromGateway)

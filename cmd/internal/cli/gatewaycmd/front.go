@@ -15,7 +15,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 )
@@ -42,7 +45,7 @@ type Door struct {
 // keeper is what all doors are.
 type keeper interface {
 	http.Handler
-	gateway.Keeper
+	httpgate.Keeper
 }
 
 // MaxRetired bounds the doors of one name that are kept for those who came through them.
@@ -69,14 +72,14 @@ func OpenDoor(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Do
 	up := gateway.New(p.Attach(u.Options))
 	d := &Door{settings: u, up: up}
 	if u.URL != nil {
-		d.Handler = gateway.NewDoor(up, u.URL, u.HTTP)
+		d.Handler = httpgate.New(up, u.URL, u.HTTP)
 		return d
 	}
-	child := gateway.Child{
+	child := stdio.Child{
 		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(withheld), u.Env...), Guard: term.GuardCommand(),
-		Restart: gateway.RestartPolicy{Tries: u.Restart}, Stderr: &service.LogLines{Log: p.Log, Name: u.Name}, RedactStderr: true,
+		Restart: stdio.RestartPolicy{Tries: u.Restart}, Stderr: &service.LogLines{Log: p.Log, Name: u.Name}, RedactStderr: true,
 	}
-	d.Handler = gateway.NewBridge(up, child, gateway.BridgeOptions{HTTP: u.HTTP, Shared: u.Shared})
+	d.Handler = bridge.New(up, child, bridge.Options{HTTP: u.HTTP, Shared: u.Shared})
 	return d
 }
 
@@ -108,7 +111,7 @@ func environment(without map[string]bool) []string {
 
 // Close ends what the door has started.
 func (d *Door) Close(ctx context.Context) error {
-	if b, ok := d.Handler.(*gateway.Bridge); ok {
+	if b, ok := d.Handler.(*bridge.Bridge); ok {
 		return b.Close(ctx)
 	}
 	return nil

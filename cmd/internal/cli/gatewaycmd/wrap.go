@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -123,9 +124,9 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	up := gateway.New(p.Attach(options))
-	exit, err := gateway.Wrap(ctx, up, gateway.Streams{In: c.env.In, Out: c.env.Out.To}, c.child(p, args))
+	exit, err := stdio.Wrap(ctx, up, stdio.Streams{In: c.env.In, Out: c.env.Out.To}, c.child(p, args))
 	closed := p.Close()
-	if start, ok := errors.AsType[*gateway.StartError](err); ok {
+	if start, ok := errors.AsType[*stdio.StartError](err); ok {
 		return term.BadInput(start.Hint, "starting %q: %s", start.Command, start.Err)
 	}
 	if err != nil {
@@ -243,9 +244,9 @@ func readProfile(name string) (*gateway.Rules, error) {
 	return p.Rules, nil
 }
 
-func (c *wrapCommand) child(p *service.Sinks, args []string) gateway.Child {
-	child := gateway.Child{
-		Command: args[0], Args: args[1:], Guard: term.GuardCommand(), Restart: gateway.RestartPolicy{Tries: c.restart},
+func (c *wrapCommand) child(p *service.Sinks, args []string) stdio.Child {
+	child := stdio.Child{
+		Command: args[0], Args: args[1:], Guard: term.GuardCommand(), Restart: stdio.RestartPolicy{Tries: c.restart},
 		Stderr: c.env.Err, RedactStderr: c.mode != string(gateway.ModeObserve),
 	}
 	if c.JSONLogs {

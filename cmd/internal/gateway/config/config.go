@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -54,8 +55,8 @@ type Upstream struct {
 	Secrets []string
 	Profile string // the file whose rules are among those in Options; "" is none
 
-	Options gateway.Options     // without ledger, meter and logger, which are plugged in later
-	HTTP    gateway.HTTPOptions // who may ask, and what the door may hold
+	Options gateway.Options  // without ledger, meter and logger, which are plugged in later
+	HTTP    httpgate.Options // who may ask, and what the door may hold
 }
 
 // Source is where a file gets what it names from.
@@ -122,7 +123,7 @@ type draft struct {
 	timeout   time.Duration
 	start     time.Duration
 	limits    gateway.Limits
-	door      gateway.HTTPOptions
+	door      httpgate.Options
 	upstreams []*Upstream
 	profiles  map[*Upstream]*gateway.Rules
 }
@@ -205,7 +206,7 @@ func (d *draft) file() *File {
 			own.Results = append(own.Results, more.Results...)
 		}
 		u.Options.Limits = d.limits
-		u.HTTP = gateway.HTTPOptions{
+		u.HTTP = httpgate.Options{
 			Header: u.HTTP.Header, Hosts: f.Hosts, Origins: d.origins, Token: f.Token,
 			Sessions: d.door.Sessions, Streams: d.door.Streams, Rest: d.door.Rest, Patience: d.door.Patience, Calls: d.limits.Calls,
 		}
@@ -240,7 +241,7 @@ func Of(token string, hosts []string, upstreams ...Upstream) *File {
 
 // At returns the upstream of a name at an address, with everything else as it is by default.
 func At(name string, target *url.URL) Upstream {
-	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: httpgate.Options{Header: http.Header{}}}
 }
 
 // CheckReach refuses a gateway that other machines can reach and that would let anybody in, or nobody. The error is a [*Mistake].

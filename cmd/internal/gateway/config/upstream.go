@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 	"github.com/candor-mcp/candor/dialect"
 )
@@ -16,7 +17,7 @@ func (d *draft) upstream(name string) (value, error) {
 	if err := CheckName(name); err != nil {
 		return value{}, err
 	}
-	u := &Upstream{Name: name, Options: gateway.Options{Name: name}, HTTP: gateway.HTTPOptions{Header: http.Header{}}}
+	u := &Upstream{Name: name, Options: gateway.Options{Name: name}, HTTP: httpgate.Options{Header: http.Header{}}}
 	whole := mapping("an upstream", func() []key { return d.upstreamKeys(u) })
 	read := whole.read
 	whole.read = func(r *reader, n ast.Node) {

@@ -1,0 +1,183 @@
+package bridge
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Options says how a server on standard input and output is served over HTTP. The zero value is good: a server of its own
+// for each session, answered to this machine alone.
+type Options struct {
+	// HTTP says who is let in, and what peers may make the bridge hold. If they are 0, Sessions is 32 here and Rest 30 minutes.
+	// Header and Transport have no meaning.
+	HTTP httpgate.Options
+
+	// Shared serves all sessions with one server. The first client's handshake is everybody's. Ids and progress tokens are made
+	// unique on the way there and put back on the way home. What the server tells goes to all sessions, so it must hold no
+	// secrets of one of them; what it asks is refused, because nobody knows whom it means.
+	Shared bool
+
+	Unheard time.Duration // how long a question of the server waits until somebody listens; 0 is 30 seconds
+	Waiting int           // messages that wait for a client to listen, for each stream; 0 is 256
+}
+
+func (o *Options) fill() {
+	if o.HTTP.Sessions <= 0 {
+		o.HTTP.Sessions = 32
+	}
+	if o.HTTP.Rest <= 0 {
+		o.HTTP.Rest = 30 * time.Minute
+	}
+	if o.Unheard <= 0 {
+		o.Unheard = 30 * time.Second
+	}
+	if o.Waiting <= 0 {
+		o.Waiting = 256
+	}
+}
+
+// Bridge serves a server on standard input and output to HTTP clients; see [Upstream.Bridge].
+type Bridge struct {
+	handler *httpgate.Handler // who is let in, how bodies are read and answers written; it leads nowhere itself
+	up      *gateway.Upstream
+	child   stdio.Child
+	o       Options
+	ctx     context.Context // of all that the bridge has started
+	end     context.CancelFunc
+	work    sync.WaitGroup // of the same
+
+	stateless pool // the server of those who have no session
+	shared    pool // the server of all sessions, if they share one
+
+	mu       sync.Mutex // guards all below
+	sessions map[string]*session
+	hosts    map[*host]bool // that run
+	places   int            // that are taken by sessions, and by those whose server has not ended yet
+	closing  bool
+}
+
+// Bridge serves the server that child describes over streamable HTTP, on every path it is asked at. Nothing is started before a
+// client asks.
+//
+// A client of protocol version 2025-11-25 or older begins a session by initialize, and gets a server of its own. What that
+// server tells or asks while one call is open goes to the stream of that call, otherwise to the stream that the client has opened
+// by GET, the newest if there are several; what nobody listens to waits, but not for ever. Streams cannot be taken up again.
+// A session ends by DELETE, by the end of its server, or when nobody has used it for a while; then its id is answered with 404,
+// and clients begin a new one. A server that dies is started again first if [Child.Restart] allows it.
+//
+// Clients of version 2026-07-28 have no session, and share one server, if it answers server/discover. Otherwise they are told
+// which versions they may use.
+//
+// The caller calls [Bridge.Close] at the end.
+func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
+	child.Fill()
+	o.fill()
+	door := httpgate.New(u, nil, o.HTTP)
+	b := &Bridge{handler: door, up: u, child: child, o: o, sessions: map[string]*session{}, hosts: map[*host]bool{}}
+	b.ctx, b.end = context.WithCancel(context.Background())
+	b.stateless.turn, b.shared.turn = make(chan struct{}, 1), make(chan struct{}, 1)
+	b.work.Go(b.keepHouse)
+	return b
+}
+
+// Close ends all sessions: no call is admitted any more, open ones may finish until ctx is done or [Child.Drain] has passed, and
+// are answered in any case. When it returns the servers and all that they have started are gone.
+func (b *Bridge) Close(ctx context.Context) error {
+	b.mu.Lock()
+	b.closing = true
+	for h := range b.hosts {
+		h.server.HangUp()
+	}
+	b.mu.Unlock()
+	stop := context.AfterFunc(ctx, b.end)
+	defer stop()
+	b.waitForHosts()
+	b.end()
+	b.work.Wait()
+	return nil
+}
+
+func (b *Bridge) waitForHosts() {
+	b.mu.Lock()
+	running := make([]*host, 0, len(b.hosts))
+	for h := range b.hosts {
+		running = append(running, h)
+	}
+	b.mu.Unlock()
+	for _, h := range running {
+		<-h.ended
+	}
+}
+
+// Keeps reports a request of a session that lives here.
+func (b *Bridge) Keeps(r *http.Request) bool {
+	return b.session(r.Header.Get(httpgate.SessionHeader)) != nil
+}
+
+// ServeHTTP answers a request of a client.
+func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{b: b, Exchange: &httpgate.Exchange{Handler: b.handler, Writer: w, Request: r, Context: r.Context(), Session: r.Header.Get(httpgate.SessionHeader)}}
+	x.Serve(x)
+}
+
+// exchange is one request of a client to a bridge.
+type exchange struct {
+	*httpgate.Exchange
+	b *Bridge
+}
+
+// Post takes one message of a client to its server.
+func (x *exchange) Post() {
+	body, ok := x.ReadBody()
+	if !ok {
+		return
+	}
+	m := wire.Parse(body, x.b.up.Options.Limits.Message)
+	switch {
+	case m.Kind() == wire.KindMalformed:
+		x.Respond(http.StatusBadRequest, x.b.up.Malformed(x.Context, &m, x.Session))
+	case x.Session != "":
+		x.inSession(&m)
+	case m.Kind() == wire.KindRequest && m.MethodIs("initialize"):
+		x.beginSession(&m)
+	case isStateless(x.Request.Header, &m):
+		x.withoutSession(&m)
+	default:
+		x.refuse(&m, http.StatusBadRequest, gateway.NewError(candor.CodeInvalidRequest, "reason", "the header Mcp-Session-Id is missing"))
+	}
+}
+
+// refuse answers a message that goes nowhere with an error, whatever it asks for.
+func (x *exchange) refuse(m *wire.Message, status int, e *candor.Error) {
+	var id wire.ID
+	if m.Kind() == wire.KindRequest {
+		id = m.ID().Clone()
+	}
+	x.Respond(status, x.b.up.Reject(x.Context, id, x.Session, e))
+}
+
+// fail answers a request that was not forwarded, in the form that its caller reads.
+func (x *exchange) fail(m *wire.Message, e *candor.Error) {
+	x.Respond(http.StatusOK, x.b.up.NewCall(m, x.Session).Fail(x.Context, e))
+}
+
+// End closes a session. When the client is told, its server has ended.
+func (x *exchange) End() {
+	s := x.b.session(x.Session)
+	if s == nil {
+		x.Reject(httpgate.NewRejection(http.StatusNotFound, common.SessionNotFound))
+		return
+	}
+	x.b.finish(s)
+	stdio.Within(x.b.handler.Options.Patience, func() { <-s.ended })
+	x.Respond(http.StatusOK, nil)
+}

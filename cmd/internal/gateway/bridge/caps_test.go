@@ -1,0 +1,241 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+)
+
+func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Sessions: 5}})
+	var begun, refused atomic.Int64
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 25 {
+				switch got := s.send(http.MethodPost, gatewaytest.SpanHello); {
+				case got.header.Get(httpgate.SessionHeader) != "":
+					begun.Add(1)
+				case gatewaytest.CodeOf(got.body) == "TOO_MANY_SESSIONS" && strings.Contains(got.body, `"retry"`):
+					refused.Add(1)
+				default:
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if begun.Load() != 5 || refused.Load() != 195 || len(s.b.hosts) != 5 {
+		t.Errorf("%d begun, %d refused, %d servers", begun.Load(), refused.Load(), len(s.b.hosts))
+	}
+	s.balanced(195)
+	s.ahead.Store(31 * 60)
+	gatewaytest.Eventually(t, "their places are free", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 0 })
+	s.greet()
+}
+
+func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Rest: time.Hour}})
+	used, idle, listening := s.greet(), s.greet(), s.greet()
+	stream := listening.listen()
+	defer stream.close()
+	pids := idle.pidOf(1)
+	s.ahead.Store(3000)
+	used.call(1, "echo", `{}`)
+	s.ahead.Store(3601)
+	gatewaytest.Eventually(t, "the idle one has ended", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 2 })
+	gatewaytest.AllEnd(t, pids)
+	if got := idle.call(2, "echo", `{}`); got.status != http.StatusNotFound {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []*client{used, listening} {
+		if got := c.call(2, "echo", `{}`); got.status != http.StatusOK {
+			t.Errorf("%+v", got)
+		}
+	}
+	s.balanced(1)
+}
+
+func TestOpenCallsOfASessionAreCapped(t *testing.T) {
+	s := spanned(t, gateway.Options{Limits: gateway.Limits{Calls: 3}}, brokenServer(), Options{})
+	c := s.greet()
+	var wait sync.WaitGroup
+	for id := range 3 {
+		wait.Go(func() { c.call(id, "hang", `{}`) })
+	}
+	gatewaytest.Eventually(t, "all are open", func() bool { return s.b.up.Open() == 3 })
+	if got := c.call(9, "echo", `{}`); gatewaytest.CodeOf(got.body) != "TOO_MANY_CALLS" {
+		t.Errorf("%+v", got)
+	}
+	c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
+	wait.Wait()
+	s.balanced(1)
+}
+
+func TestABridgeIsGuardedAsADoorIs(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Token: "open sesame"}})
+	const token = "Bearer open sesame"
+	rows := []struct {
+		method, body string
+		header       []string
+		status       int
+		code         string
+	}{
+		{"POST", gatewaytest.SpanHello, nil, 401, "TOKEN_REQUIRED"},
+		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Host", "evil.example"}, 403, "HOST_REFUSED"},
+		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Origin", "https://evil.example"}, 403, "ORIGIN_REFUSED"},
+		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Content-Type", "text/plain"}, 415, "MEDIA_TYPE_UNSUPPORTED"},
+		{"PUT", gatewaytest.SpanHello, []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
+		{"POST", `{"jsonrpc":"2.0",`, []string{"Authorization", token}, 400, "PARSE_ERROR"},
+		{"POST", `[` + gatewaytest.SpanHello + `]`, []string{"Authorization", token}, 400, "BATCH_UNSUPPORTED"},
+		{"POST", gatewaytest.ToolCall(1, "echo", `{}`), []string{"Authorization", token}, 400, "INVALID_REQUEST"},
+		{"POST", gatewaytest.ToolCall(1, "echo", `{}`), []string{"Authorization", token, httpgate.SessionHeader, "guessed"}, 404, "E_SESSION_NOT_FOUND"},
+		{"GET", "", []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
+		{"DELETE", "", []string{"Authorization", token}, 404, "E_SESSION_NOT_FOUND"},
+	}
+	for _, row := range rows {
+		got := s.send(row.method, row.body, row.header...)
+		if got.status != row.status || gatewaytest.CodeOf(got.body) != row.code {
+			t.Errorf("%s %v: %+v", row.method, row.header, got)
+		}
+	}
+	if len(s.b.hosts) != 0 {
+		t.Error("a server was started for nobody")
+	}
+	s.balanced(len(rows))
+}
+
+func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
+	child := brokenServer()
+	child.Drain = 20 * time.Second
+	s := spanned(t, gateway.Options{}, child, Options{})
+	c, other := s.greet(), s.greet()
+	pids := other.pidOf(1)
+	slow, hangs := make(chan heard, 1), make(chan heard, 1)
+	go func() { slow <- c.call(1, "late", `{"ms":300}`) }()
+	go func() { hangs <- other.call(2, "hang", `{}`) }()
+	gatewaytest.Eventually(t, "both are open", func() bool { return s.b.up.Open() == 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	closed := make(chan error)
+	go func() { closed <- s.b.Close(ctx) }()
+	if got := <-slow; !strings.Contains(got.body, "late") {
+		t.Errorf("%+v", got)
+	}
+	if got := s.send(http.MethodPost, gatewaytest.SpanHello); gatewaytest.CodeOf(got.body) != "GATEWAY_DRAINING" {
+		t.Errorf("%+v", got)
+	}
+	cancel()
+	if got := <-hangs; gatewaytest.CodeOf(got.body) != "GATEWAY_DRAINING" {
+		t.Errorf("%+v", got)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	gatewaytest.AllEnd(t, pids)
+	s.balanced(2)
+}
+
+func TestACallThatAGatewayCannotWaitForIsToldSo(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
+	c := s.greet()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(gatewaytest.ToolCall(1, "hang", `{}`)))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(httpgate.SessionHeader, c.id)
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.b.ServeHTTP(w, r)
+	}()
+	gatewaytest.Eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	cancel(gateway.ErrDraining)
+	<-done
+	if gatewaytest.CodeOf(w.Body.String()) != "GATEWAY_DRAINING" {
+		t.Error(w.Body)
+	}
+	s.balanced(1)
+}
+
+func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
+	c := s.greet()
+	got := s.send(http.MethodPost, gatewaytest.ToolCall(1, "flood", `{"n":50000}`), httpgate.SessionHeader, c.id, "Accept", "application/json")
+	if gatewaytest.CodeOf(got.body) != "" || got.status != http.StatusOK {
+		t.Errorf("%+v", got)
+	}
+	box := s.b.session(c.id).outbox
+	if letters, _ := box.take(); len(letters) != 256 {
+		t.Errorf("%d letters wait", len(letters))
+	}
+	s.balanced(0)
+	s.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
+	gatewaytest.Eventually(t, "the log says how many were dropped", func() bool { return strings.Contains(s.log.String(), "messages=49744") })
+}
+
+func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
+	c := s.greet()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.do(ctx, http.MethodPost, gatewaytest.ToolCall(1, "hang", `{}`), httpgate.SessionHeader, c.id).Body.Close()
+	}()
+	gatewaytest.Eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
+	cancel()
+	<-done
+	gatewaytest.Eventually(t, "the bridge knows", func() bool { return s.b.handler.Calls.Load() == 0 })
+	if s.b.up.Open() != 1 {
+		t.Error("who loses a connection has not called off")
+	}
+	if got := c.call(2, "exit", `{}`); gatewaytest.CodeOf(got.body) != "UPSTREAM_GONE" {
+		t.Errorf("%+v", got)
+	}
+	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.Of("UPSTREAM_GONE") == 2 })
+	s.balanced(1)
+}
+
+func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		s := spanned(t, gateway.Options{Timeouts: map[string]time.Duration{"hang": 20 * time.Millisecond}}, brokenServer(), Options{Shared: shared})
+		var failures atomic.Int64
+		var wait sync.WaitGroup
+		for n := range 4 {
+			wait.Go(func() {
+				dice := rand.New(rand.NewPCG(7, uint64(n)))
+				c, tools := (*client)(nil), []string{"echo", "echo", "fail", "hang", "noise", "progress", "twice", "exit"}
+				for id := range 40 {
+					for c == nil {
+						got := s.send(http.MethodPost, gatewaytest.SpanHello)
+						failures.Add(int64(gatewaytest.Told(got.body)))
+						if key := got.header.Get(httpgate.SessionHeader); key != "" {
+							c = &client{s, key}
+						}
+					}
+					got := c.call(id, tools[dice.IntN(len(tools))], `{"n":2}`)
+					m := got.messages()
+					if len(m) == 0 || !strings.Contains(m[len(m)-1], fmt.Sprintf(`"id":%d`, id)) {
+						t.Errorf("call %d: %+v", id, got)
+					}
+					failures.Add(int64(gatewaytest.Told(m...)))
+					if got.status == http.StatusNotFound || dice.IntN(2) == 0 && gatewaytest.CodeOf(m[len(m)-1]) == "UPSTREAM_GONE" {
+						c = nil
+					}
+				}
+			})
+		}
+		wait.Wait()
+		s.balanced(int(failures.Load()))
+	}
+}

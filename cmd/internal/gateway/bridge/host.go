@@ -1,0 +1,297 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// host is a server that a bridge has started, in the hands of a pump as if its client were on the other end of a pipe, and
+// the table of the calls whose clients wait.
+type host struct {
+	b      *Bridge
+	server *stdio.Host
+	stop   context.CancelFunc // ends it at once
+	ended  chan struct{}      // closed when it has ended, and all that it has started
+	busy   sync.RWMutex       // held by who gives it a request, so that its end comes before or after
+	only   *session           // whose server it is; nil if several share it
+	hello  []byte             // what it answered to the first of several; set before others know of it
+	cut    []byte             // what is not yet a line; only the pump's writer touches it
+	missed atomic.Int64       // messages that no client took while there was room for them
+
+	mu       sync.Mutex // guards all below
+	calls    map[string]*call
+	tokens   map[string]*call // those that report progress
+	sessions map[*session]bool
+	lastID   uint64 // that was given out
+	refused  int    // questions of the server
+	refusing int    // of these, those that are being refused
+	waiting  bool   // a timer runs for questions that nobody listens to
+}
+
+// call is a call whose client waits on its own connection.
+type call struct {
+	h       *host
+	s       *session     // nil if it has none
+	request wire.Message // as the server gets it
+	id      wire.ID      // as the client wrote it
+	token   []byte       // the same, nil if there is none
+	inbox   *mailbox
+	streams bool // the client takes events
+	order   uint64
+}
+
+// host starts a server.
+func (b *Bridge) host(only *session) (*host, error) {
+	b.mu.Lock()
+	closing := b.closing
+	if !closing {
+		b.work.Add(1) // before the end can be waited for
+	}
+	b.mu.Unlock()
+	if closing {
+		return nil, gateway.DrainingError()
+	}
+	ctx, stop := context.WithCancel(b.ctx)
+	h := &host{
+		b: b, only: only, stop: stop, ended: make(chan struct{}),
+		calls: map[string]*call{}, tokens: map[string]*call{}, sessions: map[*session]bool{},
+	}
+	var err error
+	if h.server, err = stdio.StartHost(ctx, b.up, b.child, h, only == nil); err != nil {
+		stop()
+		b.work.Done()
+		return nil, err
+	}
+	b.mu.Lock()
+	b.hosts[h] = true
+	if b.closing {
+		h.server.HangUp()
+	}
+	b.mu.Unlock()
+	go func() {
+		defer b.work.Done()
+		h.server.Run()
+		h.over()
+	}()
+	return h, nil
+}
+
+// Redact forgets a server that has ended. Who still waits for it gets nothing any more.
+func (h *host) over() {
+	h.stop()
+	h.busy.Lock()
+	h.server.Close()
+	h.mu.Lock()
+	calls, sessions := h.calls, h.sessions
+	h.calls, h.sessions = nil, nil
+	h.mu.Unlock()
+	h.busy.Unlock()
+	for _, c := range calls {
+		c.inbox.close()
+	}
+	if missed := h.missed.Load(); missed > 0 {
+		h.b.up.Options.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.String("upstream", h.b.up.Options.Name), slog.Int64("messages", missed))
+	}
+	for s := range sessions {
+		h.b.forget(s)
+	}
+	h.b.mu.Lock()
+	delete(h.b.hosts, h)
+	h.b.mu.Unlock()
+	close(h.ended)
+	for s := range sessions {
+		s.close()
+	}
+}
+
+// forward gives the server a request, and enters it into the table first. The error says why not.
+func (h *host) forward(m *wire.Message, s *session, session string, streams bool) (*call, *candor.Error) {
+	h.busy.RLock()
+	defer h.busy.RUnlock()
+	c, e := h.open(m, s, streams)
+	if e == nil {
+		h.server.Request(&c.request, session)
+	}
+	return c, e
+}
+
+// open enters a request into the table, as the server will see it.
+func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.Error) {
+	c := &call{
+		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
+		inbox: newMailbox(h.b.o.Waiting), streams: streams,
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lastID++
+	c.order = h.lastID
+	if h.only == nil {
+		c.request = h.rekeyed(m, h.lastID)
+	}
+	key := c.key()
+	switch {
+	case h.calls == nil:
+		return nil, h.why()
+	case h.calls[key] != nil:
+		return nil, candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
+	case len(h.calls) >= h.b.up.Options.Limits.Calls:
+		return nil, gateway.NewError(candor.CodeTooManyCalls, "open", len(h.calls))
+	}
+	h.calls[key] = c
+	if token := c.request.Params().Path("_meta", "progressToken").Raw(); token != nil {
+		h.tokens[gateway.IDKey(token)] = c
+	}
+	return c, nil
+}
+
+// why says why a server has ended.
+func (h *host) why() *candor.Error {
+	if e := h.server.Gone(); e != nil {
+		return e
+	}
+	return gateway.DrainingError()
+}
+
+func (c *call) key() string { return gateway.IDKey(c.request.ID()) }
+
+// rekeyed is a request with an id of ours, and a progress token, where several clients may have chosen the same.
+func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
+	ours := strconv.AppendUint(nil, number, 10)
+	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, ours)
+	if err == nil && m.Params().Path("_meta", "progressToken").Present() {
+		out, err = wire.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
+	}
+	if err != nil { // a request has an id, so this cannot be
+		return *m
+	}
+	return wire.Parse(out, h.b.up.Options.Limits.Message)
+}
+
+// add removes the call that the server knows by an id; nil if there is none.
+func (h *host) take(id wire.ID) *call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.calls[gateway.IDKey(id)]
+	if c != nil {
+		h.remove(c)
+	}
+	return c
+}
+
+// remove is called with the lock held.
+func (h *host) remove(c *call) {
+	delete(h.calls, c.key())
+	if token := c.request.Params().Path("_meta", "progressToken").Raw(); token != nil && h.tokens[gateway.IDKey(token)] == c {
+		delete(h.tokens, gateway.IDKey(token))
+	}
+}
+
+// openCall returns the open call of a session that its client knows by an id; nil if there is none.
+func (h *host) openCall(s *session, id wire.ID) *call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if c.s == s && c.id.Equal(id) {
+			return c
+		}
+	}
+	return nil
+}
+
+// callsOf returns the open calls of a session.
+func (h *host) callsOf(s *session) []*call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []*call
+	for _, c := range h.calls {
+		if c.s == s {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
+// is told that nobody waits any more, if it is to be.
+func (c *call) revoke(tell bool, end func(*gateway.Call) []byte) {
+	call, cancel := c.h.server.Take(c.key())
+	if call == nil {
+		return
+	}
+	c.h.mu.Lock()
+	c.h.remove(c)
+	c.h.mu.Unlock()
+	if answer := end(call); answer != nil {
+		c.inbox.put(&letter{bytes: c.home(answer), last: true})
+	}
+	c.inbox.close()
+	if tell && !c.request.MethodIs("initialize") {
+		cancel(c.request.ID(), "nobody waits for the answer")
+	}
+}
+
+// cancelled ends a call that its client calls off.
+func (c *call) cancelled(tell bool) {
+	c.revoke(tell, func(call *gateway.Call) []byte { call.Cancelled(c.h.server.Context()); return nil })
+}
+
+// home is an answer with the id that the client knows.
+func (c *call) home(answer []byte) []byte {
+	if c.h.only != nil {
+		return bytes.Clone(answer)
+	}
+	m := wire.Parse(answer, c.h.b.up.Options.Limits.Message)
+	out, err := wire.SetMember(nil, answer, []string{"id"}, c.id)
+	if err == nil && m.Result().Path("_meta", subscriptionKey).Present() {
+		out, err = wire.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
+	}
+	if err != nil { // it has come to this call by its id
+		return bytes.Clone(answer)
+	}
+	return out
+}
+
+const subscriptionKey = "io.modelcontextprotocol/subscriptionId"
+
+// maxRefusing is how many questions are answered here at a time: a server that floods its client with them waits for the rest in
+// vain.
+const maxRefusing = 64
+
+// refuse answers a question of the server that no client can. No client is told.
+func (h *host) refuse(id wire.ID, code candor.Code) {
+	h.respond(func(record bool) []byte {
+		e := candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))
+		return h.b.up.RejectQuestion(h.server.Context(), id, h.server.Session(), e, record)
+	})
+}
+
+// respond gives the server an answer of our own, without waiting for it: the server may not read before it has written. Only so
+// many are recorded that a server cannot fill the ledger.
+func (h *host) respond(answer func(record bool) []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refusing >= maxRefusing || h.calls == nil {
+		return
+	}
+	h.refusing++
+	h.refused++
+	record := h.refused <= maxRecordedRefusals
+	go func() {
+		h.server.Send(answer(record))
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.refusing--
+	}()
+}
+
+// maxRecordedRefusals bounds the entries that questions of one server can make.
+const maxRecordedRefusals = 1000

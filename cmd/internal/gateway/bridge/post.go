@@ -1,0 +1,225 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// inSession takes a message of a session to its server.
+func (x *exchange) inSession(m *wire.Message) {
+	s := x.b.session(x.Session)
+	if s == nil {
+		x.refuse(m, http.StatusNotFound, candor.New(common.SessionNotFound, "", candor.WithOrigin(candor.PartyGateway, false)))
+		return
+	}
+	s.begin()
+	defer s.done()
+	switch m.Kind() {
+	case wire.KindRequest:
+		x.ask(s.host, s, m)
+	case wire.KindNotification:
+		s.notify(m)
+		x.Respond(http.StatusAccepted, nil)
+	default:
+		if s.host.only != nil {
+			s.host.server.Send(m.Bytes())
+		}
+		x.Respond(http.StatusAccepted, nil)
+	}
+}
+
+// notify takes a notification to the server. One that several clients share hears only what concerns a call.
+func (s *session) notify(m *wire.Message) {
+	h := s.host
+	if m.MethodIs("notifications/cancelled") {
+		if c := h.openCall(s, m.Params().Path("requestId").Raw()); c != nil {
+			c.cancelled(h.only == nil)
+		}
+	}
+	if h.only != nil {
+		h.server.Notify(m)
+	}
+}
+
+// ask forwards a request and brings home its answer, with what the server has to say meanwhile.
+func (x *exchange) ask(h *host, s *session, m *wire.Message) {
+	if !x.CountCall(m) {
+		return
+	}
+	defer x.Handler.Calls.Add(-1)
+	if s != nil && m.MethodIs("initialize") {
+		x.refuse(m, http.StatusBadRequest, gateway.NewError(candor.CodeInvalidRequest, "reason", "the session is initialized"))
+		return
+	}
+	c, e := h.forward(m, s, x.Session, takesEvents(x.Request.Header))
+	if e != nil {
+		x.fail(m, e)
+		return
+	}
+	if answer := x.last(c); answer != nil {
+		x.deliverLast(c, answer)
+	} else if !x.Begun {
+		x.BeginEvents() // and end it: the call was called off, and nothing is to be said
+	}
+}
+
+// takesEvents reports that a client reads an answer that comes as a stream.
+func takesEvents(h http.Header) bool {
+	said := strings.Join(h["Accept"], ",")
+	return strings.Contains(said, "text/event-stream") || strings.Contains(said, "*/*")
+}
+
+// last waits for the answer to a call, and passes on what comes before it. It is nil if there will be none.
+func (x *exchange) last(c *call) []byte {
+	gone := x.Request.Context().Done()
+	for {
+		select {
+		case <-c.inbox.ready:
+		case <-gone:
+			if x.leave(c) {
+				return nil
+			}
+			gone = nil // the answer is on its way
+		}
+		letters, open := c.inbox.take()
+		for i, l := range letters {
+			if l.last {
+				c.inbox.close()
+				return l.bytes
+			}
+			if !x.Begun {
+				x.BeginEvents()
+			}
+			if err := x.event(l.bytes); err != nil {
+				c.h.inherit(letters[i:])
+				break
+			}
+		}
+		if !open {
+			return nil
+		}
+	}
+}
+
+// leave sees to a call whose client has gone, or is sent away because the gateway ends. It reports whether nothing is left to be
+// said. A client of the old era that has gone may have lost its connection only: its call goes on, for what it does.
+func (x *exchange) leave(c *call) bool {
+	if errors.Is(context.Cause(x.Request.Context()), gateway.ErrDraining) {
+		c.revoke(true, func(call *gateway.Call) []byte {
+			return call.Fail(context.WithoutCancel(x.Context), call.InterruptedError())
+		})
+		return false
+	}
+	if c.s == nil {
+		c.cancelled(true)
+	} else if call := c.h.server.Open(c.key()); call != nil {
+		call.SetClientGone()
+	}
+	c.inbox.close()
+	letters, _ := c.inbox.take()
+	c.h.inherit(letters)
+	return true
+}
+
+// deliverLast sends the answer to a call in whatever way is still open.
+func (x *exchange) deliverLast(c *call, answer []byte) {
+	if x.Begun {
+		_ = x.event(answer) // who has gone cannot be told
+		return
+	}
+	status := http.StatusOK
+	if c.s == nil {
+		status = statelessStatus(answer, x.b.up.Options.Limits.Message)
+	}
+	x.Respond(status, answer)
+}
+
+// event sends one message on a stream.
+func (x *exchange) event(message []byte) error {
+	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: message, HasData: true})
+	if err != nil {
+		return err
+	}
+	return x.Write(out)
+}
+
+// Listen serves the stream that a client opens for what belongs to no call. The newest of a session takes the place of others.
+func (x *exchange) Listen() {
+	s := x.b.session(x.Session)
+	switch {
+	case x.Session == "":
+		x.Reject(httpgate.NewRejection(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed))
+		return
+	case s == nil:
+		x.Reject(httpgate.NewRejection(http.StatusNotFound, common.SessionNotFound))
+		return
+	case x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams):
+		x.Handler.Streams.Add(-1)
+		x.Reject(httpgate.NewRejection(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		return
+	}
+	defer x.Handler.Streams.Add(-1)
+	s.begin()
+	defer s.done()
+	replaced := s.attach()
+	defer s.detach(replaced)
+	x.BeginEvents()
+	for {
+		select {
+		case <-s.outbox.ready:
+		case <-replaced:
+			return
+		case <-s.ended:
+			return
+		case <-x.Request.Context().Done():
+			return
+		}
+		letters := s.collect(replaced)
+		for i, l := range letters {
+			if err := x.event(l.bytes); err != nil {
+				s.host.inherit(letters[i:])
+				return
+			}
+		}
+	}
+}
+
+// collect takes what is in the mailbox, unless another stream has taken the place of this one.
+func (s *session) collect(replaced chan struct{}) []*letter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != replaced {
+		s.outbox.wake() // for the other
+		return nil
+	}
+	letters, _ := s.outbox.take()
+	return letters
+}
+
+// attach makes a stream the one that is spoken to, and returns what is closed when another takes its place.
+func (s *session) attach() chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener != nil {
+		close(s.listener)
+	}
+	s.listener = make(chan struct{})
+	s.outbox.wake()
+	return s.listener
+}
+
+func (s *session) detach(own chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == own {
+		s.listener = nil
+	}
+}

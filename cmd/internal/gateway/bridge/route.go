@@ -1,0 +1,195 @@
+package bridge
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Write takes what the pump has for clients, one message a line. It never waits for any of them.
+func (h *host) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			h.cut = append(h.cut, p...)
+			return n, nil
+		}
+		line := p[:end]
+		if len(h.cut) > 0 {
+			line = append(h.cut, line...)
+			h.cut = nil
+		}
+		h.route(line)
+		p = p[end+1:]
+	}
+}
+
+// route finds out whom a message is for. It is copied.
+func (h *host) route(line []byte) {
+	m := wire.Parse(line, h.b.up.Options.Limits.Message)
+	switch m.Kind() {
+	case wire.KindResult, wire.KindError:
+		if c := h.take(m.ID()); c != nil {
+			c.inbox.put(&letter{bytes: c.home(line), last: true})
+		}
+	case wire.KindNotification:
+		h.tell(&m)
+	case wire.KindRequest:
+		h.ask(&m)
+	case wire.KindMalformed: // a pump lets none pass
+	}
+}
+
+// tell delivers a notification of the server.
+func (h *host) tell(m *wire.Message) {
+	if c, bytes, ok := h.concerned(m); ok {
+		if c != nil {
+			h.deliver(c, &letter{bytes: bytes})
+		}
+		return
+	}
+	if h.only != nil {
+		h.deliver(h.likely(), &letter{bytes: bytes.Clone(m.Bytes())})
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.sessions {
+		h.keep(s.outbox, &letter{bytes: bytes.Clone(m.Bytes())})
+	}
+}
+
+// keep puts a letter into the mailbox of a session, the last place that it can wait in. Those that it returns are lost.
+func (h *host) keep(outbox *mailbox, l *letter) (lost []*letter) {
+	lost = outbox.put(l)
+	h.missed.Add(int64(len(lost)))
+	return lost
+}
+
+// concerned returns the call that a notification names, and the words in which its client knows it. It is not ok if none is
+// named; the call is nil if it is over, and then nobody is concerned.
+func (h *host) concerned(m *wire.Message) (c *call, words []byte, ok bool) {
+	path, name := []string{"params", "progressToken"}, m.Params().Path("progressToken").Raw()
+	byToken := m.MethodIs("notifications/progress")
+	if !byToken {
+		path, name = []string{"params", "_meta", subscriptionKey}, m.Params().Path("_meta", subscriptionKey).Raw()
+	}
+	if name == nil {
+		return nil, nil, byToken && h.only == nil
+	}
+	h.mu.Lock()
+	known := h.tokens[gateway.IDKey(name)]
+	if !byToken {
+		known = h.calls[gateway.IDKey(name)]
+	}
+	h.mu.Unlock()
+	switch {
+	case known == nil:
+		return nil, nil, h.only == nil // a client that has the server for itself may know what it means
+	case h.only != nil:
+		return known, bytes.Clone(m.Bytes()), true
+	}
+	theirs := known.token
+	if !byToken {
+		theirs = known.id
+	}
+	words, err := wire.SetMember(nil, m.Bytes(), path, theirs)
+	return known, words, err == nil
+}
+
+// likely is the call that a message without a name belongs to, as far as anybody can know: the only one that is open, or the
+// newest if the client listens nowhere else. It is nil if it belongs to none.
+func (h *host) likely() *call {
+	listening := h.only.listens()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var newest *call
+	if len(h.calls) > 1 && listening {
+		return nil
+	}
+	for _, c := range h.calls {
+		if c.streams && (newest == nil || c.order > newest.order) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// deliver puts a letter into the mailbox of a call, or of its session if the call takes none.
+func (h *host) deliver(c *call, l *letter) {
+	switch {
+	case c != nil && c.streams:
+		h.inherit(c.inbox.put(l))
+	case h.only != nil:
+		h.store(l)
+	case c != nil && c.s != nil:
+		h.keep(c.s.outbox, l)
+	}
+}
+
+// ask delivers a question of the server. If several clients share it nobody knows whom it means.
+func (h *host) ask(m *wire.Message) {
+	id := m.ID().Clone()
+	switch {
+	case h.only == nil && m.MethodIs("ping"):
+		h.respond(func(bool) []byte { return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":{}}`)) })
+		return
+	case h.only == nil:
+		h.refuse(id, candor.CodeMethodNotFound)
+		return
+	}
+	h.deliver(h.likely(), &letter{bytes: bytes.Clone(m.Bytes()), asks: id})
+}
+
+// store puts a letter into the mailbox of the only session. A question does not wait there for ever.
+func (h *host) store(l *letter) {
+	for _, lost := range h.keep(h.only.outbox, l) {
+		if lost.asks != nil {
+			h.refuse(lost.asks, candor.CodeTimeout)
+		}
+	}
+	if l.asks != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.await()
+	}
+}
+
+// await starts the clock of questions that nobody listens to, one for all of them. The lock is held.
+func (h *host) await() {
+	if h.waiting || h.calls == nil {
+		return
+	}
+	h.waiting = true
+	time.AfterFunc(h.b.o.Unheard, func() {
+		old, left := h.only.outbox.unheard(time.Now().Add(-h.b.o.Unheard))
+		for _, l := range old {
+			h.refuse(l.asks, candor.CodeTimeout)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.waiting = false
+		if left {
+			h.await()
+		}
+	})
+}
+
+// inherit sees to letters that the mailbox of a call could not keep, or that its client did not take: they go to the session, if
+// it has the server for itself.
+func (h *host) inherit(letters []*letter) {
+	for _, l := range letters {
+		switch {
+		case l.last: // its client has gone
+		case h.only != nil:
+			h.store(l)
+		default:
+			h.missed.Add(1)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// session is a session of a client that began it by initialize.
+type session struct {
+	b      *Bridge
+	id     string // nobody can guess it
+	host   *host
+	outbox *mailbox      // what belongs to no call, for the stream that the client opens by GET
+	ended  chan struct{} // closed when it is over, and its server has ended if it had one of its own
+	close  func()        // closes ended, once
+
+	mu       sync.Mutex // guards all below
+	used     time.Time
+	busy     int           // requests that are being served
+	listener chan struct{} // of the newest stream, closed when another takes its place; nil if there is none
+}
+
+// newSession takes a place for a session; it is nil if there is none.
+func (b *Bridge) newSession() *session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.places >= b.o.HTTP.Sessions {
+		return nil
+	}
+	b.places++
+	s := &session{b: b, id: rand.Text(), outbox: newMailbox(b.o.Waiting), ended: make(chan struct{}), used: b.up.Options.Now()}
+	s.close = sync.OnceFunc(func() {
+		b.mu.Lock()
+		b.places--
+		b.mu.Unlock()
+		s.outbox.close()
+		close(s.ended)
+	})
+	return s
+}
+
+// Session returns a session by its id; nil if there is none.
+func (b *Bridge) session(id string) *session {
+	if id == "" {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sessions[id]
+}
+
+// join makes the session known, and one that its server speaks to. It reports false if the server has ended meanwhile.
+func (s *session) join(h *host) bool {
+	s.host = h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions == nil {
+		return false
+	}
+	h.sessions[s] = true
+	return true
+}
+
+func (b *Bridge) remember(s *session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sessions[s.id] = s
+}
+
+func (b *Bridge) forget(s *session) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.sessions, s.id)
+}
+
+// finish ends a session that its client, or the time, has ended: what is open is called off, and its own server is stopped.
+func (b *Bridge) finish(s *session) {
+	b.forget(s)
+	h := s.host
+	for _, c := range h.callsOf(s) {
+		c.cancelled(h.only == nil)
+	}
+	if h.only != nil {
+		h.stop() // the session is over when its server is
+		return
+	}
+	h.mu.Lock()
+	delete(h.sessions, s)
+	h.mu.Unlock()
+	s.close()
+}
+
+// begin notes that a request is served, and done that it no longer is.
+func (s *session) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy++
+}
+
+func (s *session) done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	s.used = s.b.up.Options.Now()
+}
+
+func (s *session) listens() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listener != nil
+}
+
+func (s *session) idleSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy == 0 && s.used.Before(t)
+}
+
+// keepHouse ends what nobody uses, until the bridge ends.
+func (b *Bridge) keepHouse() {
+	tick := time.NewTicker(min(b.o.HTTP.Rest/4+1, time.Minute))
+	defer tick.Stop()
+	for {
+		select {
+		case <-b.ctx.Done():
+			return
+		case <-tick.C:
+			b.sweep()
+		}
+	}
+}
+
+// sweep ends sessions that have rested too long, and servers that serve none.
+func (b *Bridge) sweep() {
+	old := b.up.Options.Now().Add(-b.o.HTTP.Rest)
+	b.mu.Lock()
+	all := make([]*session, 0, len(b.sessions))
+	for _, s := range b.sessions {
+		all = append(all, s)
+	}
+	b.mu.Unlock()
+	for _, s := range all {
+		if s.idleSince(old) {
+			b.up.Options.Logger.InfoContext(b.ctx, "a session that nobody uses was ended", slog.String("upstream", b.up.Options.Name))
+			b.finish(s)
+		}
+	}
+	b.stateless.rest(old)
+	b.shared.rest(old)
+}
+
+// beginSession starts a session by initialize. The client learns its id if the server agrees.
+func (x *exchange) beginSession(m *wire.Message) {
+	s := x.b.newSession()
+	if s == nil {
+		x.RejectTooMany(m, candor.CodeTooManySessions)
+		return
+	}
+	x.Session = s.id
+	if x.b.o.Shared {
+		x.joinSession(s, m)
+		return
+	}
+	h, err := x.b.host(s)
+	if err != nil {
+		s.close()
+		x.notServed(m, err)
+		return
+	}
+	if !s.join(h) {
+		s.close()
+		x.fail(m, h.why())
+		return
+	}
+	x.b.remember(s) // before the answer, so that who has read it is known
+	c, e := h.forward(m, s, s.id, false)
+	if e != nil {
+		x.fail(m, e)
+	}
+	if e != nil || x.welcome(c) != wire.KindResult {
+		x.b.finish(s)
+	}
+}
+
+// welcome delivers the answer to initialize, with the id of the session if it is one of success.
+func (x *exchange) welcome(c *call) wire.Kind {
+	answer := x.last(c)
+	if answer == nil {
+		return wire.KindMalformed
+	}
+	m := wire.Parse(answer, x.b.up.Options.Limits.Message)
+	if m.Kind() == wire.KindResult {
+		x.Writer.Header().Set(httpgate.SessionHeader, x.Session)
+	}
+	x.Respond(http.StatusOK, answer)
+	return m.Kind()
+}
+
+// notServed answers a client for whom no server could be started. What exactly is wrong with the command is for the log.
+func (x *exchange) notServed(m *wire.Message, err error) {
+	if e, ok := errors.AsType[*candor.Error](err); ok {
+		x.fail(m, e)
+		return
+	}
+	if errors.Is(err, context.Canceled) {
+		return // nobody waits any more
+	}
+	x.b.up.Options.Logger.ErrorContext(x.Context, "a server could not be started", slog.String("upstream", x.b.up.Options.Name), slog.Any("error", err))
+	reason := "the server could not be started"
+	if start, ok := errors.AsType[*stdio.StartError](err); ok {
+		reason += ": " + start.Hint
+	}
+	x.fail(m, gateway.NewError(candor.CodeUpstreamUnreachable, "reason", reason))
+}

@@ -1,0 +1,169 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// pool is a server that several clients share, started when the first of them comes.
+type pool struct {
+	turn chan struct{} // held by who starts the server, or makes its acquaintance
+
+	mu    sync.Mutex // guards all below
+	host  *host
+	used  time.Time
+	asks  int       // how many are served
+	until time.Time // it cannot be shared in this way, and nobody tries again before then
+}
+
+// enter returns the server, started if need be and met by greet, which is called once for each server. The caller calls leave.
+func (p *pool) enter(ctx context.Context, b *Bridge, greet func(*host) error) (*host, error) {
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), gateway.ErrDraining) {
+			return nil, gateway.DrainingError()
+		}
+		return nil, ctx.Err()
+	}
+	defer func() { <-p.turn }()
+	p.mu.Lock()
+	p.asks++
+	h := p.host
+	p.mu.Unlock()
+	if h != nil && h.runs() {
+		return h, nil
+	}
+	h, err := b.host(nil)
+	if err == nil {
+		err = greet(h)
+	}
+	if err != nil {
+		if h != nil {
+			h.stop()
+		}
+		p.leave(b)
+		return nil, err
+	}
+	p.mu.Lock()
+	p.host = h
+	p.mu.Unlock()
+	return h, nil
+}
+
+func (p *pool) leave(b *Bridge) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks--
+	p.used = b.up.Options.Now()
+}
+
+// rest ends a server that nobody has used since then.
+func (p *pool) rest(old time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.host != nil && p.asks == 0 && p.used.Before(old) && p.host.unused() {
+		p.host.stop()
+		p.host = nil
+	}
+}
+
+// runs reports that a server has not ended for good, and has not been told to.
+func (h *host) runs() bool {
+	if h.server.Gone() != nil {
+		return false
+	}
+	select {
+	case <-h.ended:
+		return false
+	case <-h.server.Context().Done():
+		return false
+	default:
+		return true
+	}
+}
+
+func (h *host) unused() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions) == 0 && len(h.calls) == 0
+}
+
+// joinSession begins a session with the server that all share. The first client's handshake is the server's, with no
+// capabilities of the client: nobody could tell whom the server asks. Others are answered with what the server said then.
+func (x *exchange) joinSession(s *session, m *wire.Message) {
+	p := &x.b.shared
+	var first []byte // the answer, if this is the first
+	h, err := p.enter(x.Context, x.b, func(h *host) (err error) {
+		first, err = x.introduce(h, m)
+		return err
+	})
+	if err == nil {
+		defer p.leave(x.b)
+		if !s.join(h) {
+			err = h.why()
+		}
+	}
+	if err != nil {
+		s.close()
+	}
+	switch {
+	case errors.Is(err, errNotInitialized):
+		if first != nil {
+			x.Respond(http.StatusOK, first)
+		}
+	case err != nil:
+		x.notServed(m, err)
+	default:
+		x.b.remember(s)
+		x.greeted(s, m, first)
+	}
+}
+
+// introduce makes a server's acquaintance in the words of its first client, and returns what it answered.
+func (x *exchange) introduce(h *host, m *wire.Message) ([]byte, error) {
+	plain, err := wire.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
+	if err != nil {
+		plain = m.Bytes()
+	}
+	hello := wire.Parse(plain, x.b.up.Options.Limits.Message)
+	c, e := h.forward(&hello, nil, x.Session, false)
+	if e != nil {
+		return nil, e
+	}
+	answer := x.last(c)
+	if said := wire.Parse(answer, x.b.up.Options.Limits.Message); said.Kind() != wire.KindResult {
+		return answer, errNotInitialized
+	}
+	ready := wire.Parse([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), wire.Limits{})
+	h.server.Notify(&ready)
+	h.hello = answer
+	return answer, nil
+}
+
+// greeted answers initialize: with what the server has just said, or with what it said to the first who asked.
+func (x *exchange) greeted(s *session, m *wire.Message, answer []byte) {
+	if answer == nil {
+		c, refusal := x.b.up.Admit(x.Context, m, s.id)
+		if c == nil {
+			x.b.finish(s)
+			x.Respond(http.StatusOK, refusal)
+			return
+		}
+		again, err := wire.SetMember(nil, s.host.hello, []string{"id"}, m.ID())
+		if err == nil {
+			answer = c.Close(x.Context, again).Bytes
+		}
+	}
+	x.Writer.Header().Set(httpgate.SessionHeader, s.id)
+	x.Respond(http.StatusOK, answer)
+}
+
+var errNotInitialized = errors.New("the server did not answer initialize")

@@ -1,0 +1,116 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/wire"
+)
+
+const (
+	statelessVersion = "2026-07-28" // the first without sessions
+)
+
+// sessionVersions are those that begin by initialize, newest first.
+var sessionVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// isStateless reports a message of a client that wants no session.
+func isStateless(h http.Header, m *wire.Message) bool {
+	return m.Params().Path("_meta", gateway.ProtocolVersionKey).Present() || h.Get(httpgate.VersionHeader) >= statelessVersion
+}
+
+// withoutSession takes a message of a client that has no session to the server that such clients share.
+func (x *exchange) withoutSession(m *wire.Message) {
+	if m.Kind() != wire.KindRequest {
+		x.Respond(http.StatusAccepted, nil) // a call is called off by hanging up, and nothing else concerns the server
+		return
+	}
+	if name := httpgate.HeaderMismatch(x.Request.Header, m); name != "" {
+		x.refuse(m, http.StatusBadRequest, gateway.NewError(candor.CodeHeaderMismatch, "header", name))
+		return
+	}
+	p := &x.b.stateless
+	h, err := (*host)(nil), errStateful
+	if !p.shunned(x.b.up.Options.Now()) {
+		tool, _ := m.Params().Path("name").Str()
+		h, err = p.enter(x.Context, x.b, func(h *host) error { return x.b.discover(x.Context, h, x.b.up.Timeout(tool)) })
+	}
+	switch {
+	case errors.Is(err, errStateful):
+		p.shun(x.b.up.Options.Now().Add(x.b.o.HTTP.Rest))
+		requested, _ := m.Params().Path("_meta", gateway.ProtocolVersionKey).Str()
+		x.refuse(m, http.StatusBadRequest, candor.New(candor.CodeProtocolVersionUnsupported, "", candor.WithOrigin(candor.PartyGateway, false),
+			candor.WithDetails(map[string]any{"supported": sessionVersions, "requested": requested, "beside": []string{"supported", "requested"}})))
+		return
+	case err != nil:
+		x.notServed(m, err)
+		return
+	}
+	defer p.leave(x.b)
+	x.ask(h, nil, m)
+}
+
+// errStateful says that a server wants a session.
+var errStateful = errors.New("the server does not answer server/discover")
+
+// shun remembers that a server wants sessions, for a while: it may be another one by then.
+func (p *pool) shun(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.until.IsZero() {
+		p.until = until
+	}
+}
+
+func (p *pool) shunned(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Before(p.until) {
+		return true
+	}
+	p.until = time.Time{}
+	return false
+}
+
+// discover asks a server whether it serves clients without a session, within the time that the call may take. Only an answer of the
+// server says that it does not: one that ends or is silent may serve them when it is asked again.
+func (b *Bridge) discover(ctx context.Context, h *host, limit time.Duration) error {
+	if limit <= 0 || limit > discoverTimeout {
+		limit = discoverTimeout
+	}
+	params := `{"_meta":{"` + gateway.ProtocolVersionKey + `":"` + statelessVersion + `","io.modelcontextprotocol/clientInfo":{"name":"candor","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}`
+	m, err := h.server.Ask(ctx, "server/discover", []byte(params), limit)
+	switch {
+	case err != nil:
+		return err
+	case m == nil || m.Kind() != wire.KindResult:
+		return errStateful
+	default:
+		return nil
+	}
+}
+
+// discoverTimeout is how long a server may take to answer server/discover.
+const discoverTimeout = 30 * time.Second
+
+// statelessStatus is the status of an answer: since version 2026-07-28 errors of the protocol show in it.
+func statelessStatus(answer []byte, limits wire.Limits) int {
+	m := wire.Parse(answer, limits)
+	if m.Kind() != wire.KindError {
+		return http.StatusOK
+	}
+	switch string(m.Error().Path("code").Raw()) {
+	case "-32601":
+		return http.StatusNotFound
+	case "-32600", "-32602", "-32020", "-32021", "-32022":
+		return http.StatusBadRequest
+	default:
+		return http.StatusOK
+	}
+}

@@ -1,0 +1,160 @@
+package httpgate
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"syscall"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/http1"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// whole brings home an answer that comes in one piece.
+func (x *Exchange) whole(res *http.Response) gateway.Reply {
+	defer x.letGoAnswer()
+	body, err := x.holdAnswer(res, int64(x.Handler.up.MaxBytes()))
+	switch {
+	case x.untouchable(res.StatusCode):
+		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, body), body)
+		x.reject(res, body, err)
+		return gateway.Reply{}
+	case errors.Is(err, errMemoryBudget):
+		return x.shed()
+	case errors.Is(err, errDamaged) && res.StatusCode >= http.StatusBadRequest:
+		return x.rejection(res, nil)
+	case err != nil:
+		return x.lost(err)
+	}
+	m := wire.Parse(body, x.Handler.up.Options.Limits.Message)
+	if res.StatusCode >= 400 && !gateway.Member(m.Value(), "jsonrpc").Present() {
+		return x.rejection(res, body)
+	}
+	if m.Shape() == wire.KindRequest || m.Shape() == wire.KindNotification {
+		return x.say(x.call.Lose(x.Context, errNotAnswer(), body, true))
+	}
+	reply, clean := x.call.PassClean(&m)
+	if !clean {
+		reply = x.call.Close(x.Context, x.addressed(&m))
+	}
+	if reply.Bytes != nil {
+		x.deliver(res, x.statusFor(res.StatusCode, reply.Bytes, body), reply.Bytes, !gateway.SameBytes(reply.Bytes, body))
+	}
+	return reply
+}
+
+// Reject passes a rejection on that a client acts on by its status and headers. Its words are left to the mode; half of them
+// could end in half a secret, which does not look like one.
+func (x *Exchange) reject(res *http.Response, body []byte, err error) {
+	shown := body
+	switch mode := x.Handler.up.Options.Mode; {
+	case mode == gateway.ModeObserve:
+	case mode == gateway.ModeStrict, err != nil:
+		shown = nil
+	default:
+		shown = gateway.CleanText(body, x.Handler.up.Options.Limits.Message)
+	}
+	if !bytes.Equal(shown, body) {
+		dropDigests(res.Header)
+	}
+	x.deliver(res, res.StatusCode, shown, false)
+}
+
+// addressed gives an error that bears no id that of the call: over HTTP there is no doubt whom it answers.
+func (x *Exchange) addressed(m *wire.Message) []byte {
+	if m.Kind() != wire.KindError || len(m.ID()) > 0 && !m.ID().IsNull() || x.Handler.up.Options.Mode == gateway.ModeObserve {
+		return m.Bytes()
+	}
+	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, x.call.ID())
+	if err != nil {
+		return m.Bytes()
+	}
+	return out
+}
+
+// rejection answers for an upstream that rejected the call without JSON-RPC.
+func (x *Exchange) rejection(res *http.Response, body []byte) gateway.Reply {
+	e := rejected(res.StatusCode, res.Header, body)
+	if x.Handler.up.Options.Mode == gateway.ModeObserve {
+		x.call.PassThrough(x.Context, e, body)
+		x.deliver(res, res.StatusCode, body, false)
+		return gateway.Reply{}
+	}
+	reply := x.call.Lose(x.Context, e, body, true)
+	if reply.Bytes != nil {
+		x.deliver(res, x.statusFor(res.StatusCode, reply.Bytes, nil), reply.Bytes, true)
+	}
+	return reply
+}
+
+// statusFor keeps the upstream's status, unless a result is now where none was: clients read results only of a success.
+func (x *Exchange) statusFor(status int, answer, said []byte) int {
+	if status == http.StatusOK || bytes.Equal(answer, said) {
+		return status
+	}
+	if m := wire.Parse(answer, x.Handler.up.Options.Limits.Message); status < 400 || m.Kind() == wire.KindResult {
+		return http.StatusOK
+	}
+	return status
+}
+
+// deliver sends an answer in one piece, with the upstream's headers. Changed says that it is not what the upstream sent.
+func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed bool) {
+	h := x.Writer.Header()
+	copyHeader(h, res.Header)
+	if changed {
+		h.Set("Content-Type", "application/json")
+		dropDigests(h)
+	}
+	if x.coded != nil {
+		if original := x.coded.original(body); original != nil {
+			h["Content-Encoding"], body = x.coded.header, original
+		} else {
+			dropDigests(h) // they speak of the compressed bytes
+		}
+	}
+	x.allowOrigin(h)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.Begun = true
+	x.Writer.WriteHeader(status)
+	_ = x.Write(body)
+}
+
+// dropDigests takes the headers away that speak of other bytes than those that are sent.
+func dropDigests(h http.Header) {
+	for _, digest := range []string{"Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Etag"} {
+		h.Del(digest)
+	}
+}
+
+// brokenReason names how a connection ended.
+func brokenReason(err error) string {
+	switch {
+	case errors.Is(err, http1.ErrHeaderTooLarge):
+		return "response headers larger than 64 KiB"
+	case errors.Is(err, http1.ErrMalformed):
+		return "response is not valid HTTP"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "connection closed"
+	default:
+		return "connection failed"
+	}
+}
+
+// BeginEvents begins an answer that is a stream of events.
+func (x *Exchange) BeginEvents() {
+	h := x.Writer.Header()
+	x.allowOrigin(h)
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	x.Begun, x.stream = true, true
+	x.Writer.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(x.Writer).Flush() // the next write tells if that failed
+}

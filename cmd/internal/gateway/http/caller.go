@@ -1,0 +1,83 @@
+package httpgate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Peer returns where a request over HTTP comes from, as far as its upstream can tell callers apart: by the headers and the query that
+// are passed on, the session among them, and by what the message says of its client. A server may list other tools to other callers,
+// so a list counts only for requests that look the same.
+func (x *Exchange) peer(m *wire.Message) gateway.Peer {
+	from := gateway.Peer{Session: x.Session, Breaker: x.Handler.up.Breaker, Cache: &x.Handler.up.Tools}
+	if m.MethodIs("tools/call") || m.MethodIs("tools/list") {
+		from.Caller.Digest = x.callerDigest(m)
+	}
+	return from
+}
+
+// callerSpace is where the text that is digested is put together.
+type callerSpace struct {
+	names []string
+	text  []byte
+}
+
+var callerSpaces = sync.Pool{New: func() any { return new(callerSpace) }}
+
+// maxCallerSpace is the largest space that is used again.
+const maxCallerSpace = 64 << 10
+
+// callerDigest digests what tells callers apart. Every part has its length before it, so that no two texts run together.
+func (x *Exchange) callerDigest(m *wire.Message) [sha256.Size]byte {
+	space := callerSpaces.Get().(*callerSpace) //nolint:errcheck,forcetypeassert // nothing else is put there
+	space.names, space.text = space.names[:0], space.text[:0]
+	for name := range x.Request.Header {
+		if !isPerRequest(name) {
+			space.names = append(space.names, name)
+		}
+	}
+	slices.Sort(space.names)
+	for _, name := range space.names {
+		space.add(name)
+		for _, value := range x.Request.Header[name] {
+			space.add(value)
+		}
+		space.add("")
+	}
+	space.add(x.Request.URL.RawQuery)
+	meta := m.Params().Path("_meta")
+	for _, name := range gateway.ClientMetaKeys {
+		space.addBytes(gateway.Member(meta, name).Raw())
+	}
+	digest := sha256.Sum256(space.text)
+	if cap(space.text) <= maxCallerSpace {
+		callerSpaces.Put(space)
+	}
+	return digest
+}
+
+func (s *callerSpace) add(part string) {
+	s.text = append(binary.AppendUvarint(s.text, uint64(len(part))), part...)
+}
+
+func (s *callerSpace) addBytes(part []byte) {
+	s.text = append(binary.AppendUvarint(s.text, uint64(len(part))), part...)
+}
+
+// isPerRequest reports a header that differs between the requests of one caller and says nothing of who it is. Any other header may: one
+// that a client changes with every request makes its calls unchecked, which does no harm.
+func isPerRequest(name string) bool {
+	switch name {
+	case "Accept", "Accept-Encoding", "Content-Length", "Content-Type", "Connection", "Date", "Expect", "Idempotency-Key", "Keep-Alive",
+		"Last-Event-Id", "Mcp-Method", "Mcp-Name", "Te", "Traceparent", "Tracestate", "Transfer-Encoding", "X-Correlation-Id", "X-Request-Id":
+		return true
+	default:
+		return strings.HasPrefix(name, "Mcp-Param-")
+	}
+}

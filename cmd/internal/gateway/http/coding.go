@@ -1,0 +1,258 @@
+package httpgate
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+)
+
+// The gateway asks upstreams for answers without a content coding. Some servers and proxies compress all the same. Their answers are
+// decompressed to be read: a rejection keeps its status, and a success its content.
+
+const (
+	// maxCodings bounds how often a body may be compressed.
+	maxCodings = 2
+	// maxRatio bounds how many bytes one compressed byte may become, once there are more than a message may have.
+	maxRatio = 256
+)
+
+// errDamaged says that a compressed body cannot be decompressed.
+var errDamaged = errors.New("the compressed body is damaged")
+
+// contentCodings returns the codings of a body in the order they were applied, without identity. It allocates nothing if there are none.
+func contentCodings(h http.Header) []string {
+	said := h["Content-Encoding"]
+	if len(said) == 0 {
+		return nil
+	}
+	var codings []string
+	for name := range strings.SplitSeq(strings.Join(said, ","), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" {
+			codings = append(codings, strings.TrimPrefix(name, "x-"))
+		}
+	}
+	return codings
+}
+
+// decode makes the body of a response readable that is compressed with gzip or deflate. It reports false, and leaves the response as it
+// is, if it has a coding that the gateway does not read.
+func (x *Exchange) decode(res *http.Response) bool {
+	x.coded = nil
+	codings := contentCodings(res.Header)
+	if len(codings) == 0 {
+		return true
+	}
+	if len(codings) > maxCodings || slices.ContainsFunc(codings, func(c string) bool { return c != "gzip" && c != "deflate" }) {
+		return false
+	}
+	coded := &codedBody{raw: res.Body, header: res.Header["Content-Encoding"]}
+	coded.keep = mediaType(res.Header) != "text/event-stream" && (x.Handler.up.Options.Mode == gateway.ModeObserve || acceptsCodings(x.Request.Header, codings))
+	var r io.Reader = coded.tee()
+	for _, coding := range slices.Backward(codings) {
+		r = &decoder{coding: coding, src: counted{Reader: r}, most: int64(x.Handler.up.MaxBytes())}
+	}
+	coded.Reader = r
+	x.coded = coded
+	res.Body, res.ContentLength = coded, -1
+	delete(res.Header, "Content-Encoding")
+	delete(res.Header, "Content-Length")
+	return true
+}
+
+// acceptsCodings reports whether a client has named all codings in its Accept-Encoding.
+func acceptsCodings(h http.Header, codings []string) bool {
+	accepted := map[string]bool{}
+	for item := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
+		name, params, _ := strings.Cut(item, ";")
+		name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-")
+		weight, isWeight := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		accepted[name] = !isWeight || err == nil && q > 0
+	}
+	return !slices.ContainsFunc(codings, func(c string) bool { return !accepted[c] })
+}
+
+// codedBody is a compressed body that is read decompressed. For a client that accepts its coding it keeps the bytes as they came: a
+// success that is not changed leaves as those.
+type codedBody struct {
+	io.Reader
+	raw    io.ReadCloser
+	header []string // the Content-Encoding
+	keep   bool
+	most   int64 // bytes that may be kept: there is memory reserved for so many
+	bytes  []byte
+	whole  []byte // the decompressed body, nil before all of it was read
+}
+
+// reserve returns how much memory is needed together with a buffer of that size for the decompressed body, and allows as much for the
+// compressed one: it is rarely larger.
+func (c *codedBody) reserve(size int64) int64 {
+	if c == nil || !c.keep {
+		return size
+	}
+	c.most = max(size, 2*smallMessage)
+	return 2 * size
+}
+
+// Close closes the compressed body.
+func (c *codedBody) Close() error { return c.raw.Close() }
+
+// tee returns a reader of the compressed bytes that keeps them while there is memory.
+func (c *codedBody) tee() io.Reader {
+	if !c.keep {
+		return c.raw
+	}
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := c.raw.Read(p)
+		if c.keep = c.keep && int64(len(c.bytes)+n) <= c.most; c.keep {
+			c.bytes = append(c.bytes, p[:n]...)
+		} else {
+			c.bytes = nil
+		}
+		return n, err
+	})
+}
+
+// original returns the bytes that the upstream sent for a body, nil if they are not known or the body is another one.
+func (c *codedBody) original(body []byte) []byte {
+	if !c.keep || c.whole == nil || len(body)+len(c.whole) > 0 && !gateway.SameBytes(body, c.whole) {
+		return nil
+	}
+	return c.bytes
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Counted counts what was read, and keeps the error.
+type counted struct {
+	io.Reader
+	n   int64
+	err error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// decoder undoes one coding. It reads nothing before it is read itself, because the first byte of a stream may be long in coming.
+type decoder struct {
+	coding string
+	src    counted
+	out    io.Reader
+	most   int64 // bytes that are returned whatever the ratio is
+	n      int64
+}
+
+func (d *decoder) Read(p []byte) (int, error) {
+	if d.out == nil {
+		if err := d.open(); err != nil {
+			return 0, d.explain(err)
+		}
+	}
+	n, err := d.out.Read(p)
+	if d.n += int64(n); d.n > d.most+maxRatio*d.src.n+1 {
+		return n, errTooLarge
+	}
+	return n, d.explain(err)
+}
+
+// open starts to read. An empty body is one whatever coding it is said to have.
+func (d *decoder) open() (err error) {
+	in := bufio.NewReader(&d.src)
+	first, err := in.Peek(2)
+	if len(first) == 0 {
+		return err
+	}
+	switch {
+	case d.coding == "gzip":
+		d.out, err = gzip.NewReader(in)
+	case len(first) == 2 && first[0]&15 == 8 && (int(first[0])<<8|int(first[1]))%31 == 0:
+		d.out, err = zlib.NewReader(in)
+	default: // without the header of zlib, as some servers send it
+		d.out, err = flate.NewReader(in), nil
+	}
+	if err != nil {
+		d.out = nil
+	}
+	return err
+}
+
+// explain tells an error of the source from one of the data.
+func (d *decoder) explain(err error) error {
+	switch {
+	case err == nil, err == io.EOF && (d.out != nil || d.src.n == 0): //nolint:errorlint // the very end, not one that is wrapped
+		return err
+	case d.src.err != nil && !errors.Is(d.src.err, io.EOF), errors.Is(err, errTooLarge), errors.Is(err, errDamaged):
+		return d.src.err
+	}
+	return fmt.Errorf("%w: %w", errDamaged, err)
+}
+
+// uncoded returns the body of a connection itself.
+func uncoded(body io.ReadCloser) io.ReadCloser {
+	if c, ok := body.(*codedBody); ok {
+		return c.raw
+	}
+	return body
+}
+
+// unreadable ends a call whose answer has a coding that the gateway does not read. Of a rejection the status and the headers say enough.
+func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
+	e := errEncoded(res.Header)
+	if x.Handler.up.Options.Mode == gateway.ModeObserve {
+		x.call.PassThrough(x.Context, e, nil)
+		x.copyBody(res)
+		return gateway.Reply{}
+	}
+	delete(res.Header, "Content-Encoding")
+	switch {
+	case x.untouchable(res.StatusCode):
+		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, nil), nil)
+		x.reject(res, nil, errDamaged)
+		return gateway.Reply{}
+	case res.StatusCode >= http.StatusBadRequest:
+		return x.rejection(res, nil)
+	}
+	return x.say(x.call.Lose(x.Context, e, nil, true))
+}
+
+// errEncoded is the error for an answer with a coding that the gateway does not read. The call may have had its effect.
+func errEncoded(h http.Header) *candor.Error {
+	coding := strings.Join(h["Content-Encoding"], ", ")
+	if len(coding) > 32 || strings.ContainsFunc(coding, func(r rune) bool { return !isCodingRune(r) }) {
+		coding = "unknown"
+	}
+	return gateway.NewError(candor.CodeUpstreamBadResponse, "contentEncoding", coding).With(candor.WithRetry(candor.Retry{}),
+		candor.WithMessage("The server's answer has a Content-Encoding that the gateway does not read."),
+		candor.WithSuggestion("Check whether the call took effect. Ask the operator to turn this encoding off at the server."))
+}
+
+func isCodingRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || bytes.ContainsRune([]byte(" ,-_."), r)
+}
+
+// errBadCoding is the error for an answer that cannot be decompressed.
+func errBadCoding() *candor.Error {
+	return gateway.NewError(candor.CodeUpstreamBadResponse, "reason", errDamaged.Error()).With(candor.WithRetry(candor.Retry{}),
+		candor.WithMessage("The server's answer is compressed and damaged."),
+		candor.WithSuggestion("Check whether the call took effect, and report the server to its operator."))
+}

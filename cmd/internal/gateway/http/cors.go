@@ -1,0 +1,76 @@
+package httpgate
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Browsers ask before a page may send a call (the CORS protocol of the Fetch standard). Pages on the configured origins are allowed,
+// and no others: what the upstream says about it does not count, because its origins are not those of this gateway. Credentials that a
+// browser adds by itself, such as cookies, are never allowed; a page sends its token in a header.
+
+const (
+	corsMethods = allowedMethods
+	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
+	corsExposed = "Mcp-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate"
+	corsMaxAge  = "600" // seconds
+	corsLongest = 2048  // bytes of a list of headers that a page asks for
+)
+
+// preflight answers the question of a browser whether a page may make a request, if the page is on a configured origin. It reports
+// whether it did.
+func (x *Exchange) preflight() bool {
+	if x.Request.Method != http.MethodOptions || x.Request.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	if !x.Handler.guard.KnowsHost(x.Request.Host) || x.Handler.guard.AllowedOrigin(x.Request) == "" {
+		return false
+	}
+	h := x.Writer.Header()
+	x.allowOrigin(h)
+	h.Add("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers")
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+	h.Set("Access-Control-Allow-Headers", allowedHeaders(x.Request.Header["Access-Control-Request-Headers"]))
+	h.Set("Access-Control-Max-Age", corsMaxAge)
+	x.Begun = true
+	x.Writer.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// allowedHeaders are those that a page asks for, because since version 2026-07-28 clients have headers with names of a tool's own.
+func allowedHeaders(asked []string) string {
+	list := strings.Join(asked, ",")
+	if strings.TrimSpace(list) == "" || len(list) > corsLongest {
+		return corsHeaders
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); strings.ContainsFunc(name, func(r rune) bool { return !isHeaderRune(r) }) {
+			return corsHeaders
+		}
+	}
+	return list
+}
+
+func isHeaderRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+}
+
+// allowOrigin lets a page on a configured origin read the answer whose headers these are.
+func (x *Exchange) allowOrigin(h http.Header) {
+	if len(x.Handler.guard.Origins) == 0 {
+		return
+	}
+	for name := range h {
+		if strings.HasPrefix(name, "Access-Control-") {
+			delete(h, name)
+		}
+	}
+	if !slices.Contains(h["Vary"], "Origin") {
+		h["Vary"] = append(slices.Clip(h["Vary"]), "Origin")
+	}
+	if origin := x.Handler.guard.AllowedOrigin(x.Request); origin != "" {
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+	}
+}

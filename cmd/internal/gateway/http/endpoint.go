@@ -1,0 +1,127 @@
+package httpgate
+
+import (
+	"bytes"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// legacyKey is the parameter that names a legacy session in the address which we give out for messages.
+const legacyKey = "candor"
+
+// maxEndpoint bounds the address for messages that a legacy server may give.
+const maxEndpoint = 8 << 10
+
+// isEndpoint reports an event by which a legacy server names the address for messages. Its type is compared loosely, because clients
+// may do so too: one that passed unchanged would send their calls, with their credentials, wherever the server likes.
+func isEndpoint(e *wire.Event) bool {
+	return bytes.EqualFold(bytes.TrimSpace(e.Type), []byte("endpoint"))
+}
+
+// hearEndpoint returns what the client gets of an endpoint event. The first begins a legacy session. Another one with the same address
+// is dropped. Any other ends the stream with an error.
+func (o *stream) hearEndpoint(e *wire.Event) []byte {
+	switch {
+	case e.Unended, e.Flaw == wire.FlawNone && len(e.Data) == 0:
+		return nil // clients do not act on it
+	case o.legacy == "" && o.s != nil, string(e.Type) != "endpoint":
+		o.x.logEndpoint(e, "not the endpoint event of a legacy session")
+		return nil
+	case e.Flaw != wire.FlawNone, len(e.Data) > maxEndpoint:
+		return o.refuseEndpoint(e, "the address is too long")
+	}
+	endpoint, reason := o.x.Handler.endpoint(string(e.Data))
+	switch {
+	case reason != "":
+		return o.refuseEndpoint(e, reason)
+	case o.legacy == "":
+		return o.beginLegacy(e, endpoint)
+	case *endpoint != *o.s.endpoint:
+		return o.refuseEndpoint(e, "the address changed during the session")
+	}
+	return nil
+}
+
+// endpoint reads the address for messages, or says why it is refused. An address on another origin is: nothing that a server says may
+// send a client's words to a third party.
+func (d *Handler) endpoint(said string) (at *url.URL, reason string) {
+	at, err := d.target.Parse(said)
+	if err != nil {
+		return nil, "the address cannot be parsed"
+	}
+	if !sameOrigin(at, d.target) {
+		return nil, "the address is on another origin than the server"
+	}
+	at.Scheme, at.Host, at.User, at.Fragment, at.RawFragment = d.target.Scheme, d.target.Host, d.target.User, "", ""
+	return at, ""
+}
+
+// sameOrigin compares scheme, host and port, as RFC 6454 has it.
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
+}
+
+func portOf(u *url.URL) string {
+	switch port := u.Port(); {
+	case port != "":
+		return port
+	case strings.EqualFold(u.Scheme, "https"):
+		return "443"
+	default:
+		return "80"
+	}
+}
+
+// beginLegacy gives the client an address of ours for the one that a legacy server gave. It is relative, so that it leads through
+// this gateway wherever that is.
+func (o *stream) beginLegacy(e *wire.Event, endpoint *url.URL) []byte {
+	d := o.x.Handler
+	key := ref.New()
+	d.legacy.makeSpace(d.Options.Rest)
+	o.s = d.legacy.note(key, func() *session { return &session{up: d.up, endpoint: endpoint} })
+	if o.s == nil {
+		return o.end(candor.New(candor.CodeTooManySessions, "", candor.WithOrigin(candor.PartyGateway, false)))
+	}
+	o.legacy = key
+	o.s.attach(o)
+	out, err := e.AppendWithData(nil, []byte("?"+url.Values{legacyKey: {key}}.Encode()))
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// refuseEndpoint ends the stream with an error: without an address the client would wait for ever.
+func (o *stream) refuseEndpoint(e *wire.Event, reason string) []byte {
+	o.x.logEndpoint(e, reason)
+	return o.end(candor.New(candor.CodeUpstreamBadResponse, "The server named an address for messages that the gateway does not use.",
+		candor.WithOrigin(candor.PartyGateway, false), candor.WithRetry(candor.Retry{}), candor.WithDetails(map[string]any{"reason": reason}),
+		candor.WithSuggestion("Ask the operator to check the server and the URL that is configured for it.")))
+}
+
+// logEndpoint logs an endpoint event that does not pass, the first few times on a stream.
+func (x *Exchange) logEndpoint(e *wire.Event, reason string) {
+	if x.strays++; x.strays > maxHTTPStrays {
+		return
+	}
+	u := x.Handler.up
+	said := gateway.Excerpt(u.Secrets.Load().Redact(e.Data[:min(len(e.Data), maxEndpoint)]), len(e.Data) <= maxEndpoint, gateway.MaxNoiseBytes)
+	u.Options.Logger.WarnContext(x.Context, "endpoint refused", slog.String("upstream", u.Options.Name), slog.String("reason", reason), slog.String("endpoint", said))
+}
+
+// End records an error and returns the event that shows it to the client. No other event of the server follows it.
+func (o *stream) end(e *candor.Error) []byte {
+	o.over = true
+	answer := o.x.Handler.up.RejectUnread(o.x.Context, o.x.Session, e)
+	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("error"), Data: answer, HasData: true})
+	if err != nil {
+		return nil
+	}
+	return out
+}

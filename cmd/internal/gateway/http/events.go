@@ -1,0 +1,208 @@
+package httpgate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/http1"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// events brings home an answer that comes on a stream, with what the server has to say beside it.
+func (x *Exchange) events(res *http.Response) gateway.Reply {
+	if x.call.Attempt() >= x.Handler.up.Options.Retry.Attempts {
+		x.beginStream(res) // no other attempt will be made, so the client may know at once that it was heard
+	}
+	x.call.SetStreamed()
+	defer x.letGoAnswer()
+	events := x.heldEvents(res.Body)
+	for {
+		e, err := events.Next()
+		switch {
+		case errors.Is(err, errMemoryBudget):
+			return x.shed()
+		case err != nil:
+			return x.ended(err, len(events.LastEventID()) > 0)
+		}
+		out, reply := x.hear(&e)
+		if reply.Again {
+			return reply
+		}
+		if out == nil {
+			continue
+		}
+		if !x.Begun {
+			x.beginStream(res)
+		}
+		if err := x.Write(out); err != nil {
+			return x.ended(err, len(events.LastEventID()) > 0)
+		}
+	}
+}
+
+// beginStream sends the headers of a stream. From here on there is no other attempt.
+func (x *Exchange) beginStream(res *http.Response) {
+	if x.call != nil {
+		x.call.Commit()
+	}
+	if x.coded != nil {
+		dropDigests(res.Header)
+	}
+	x.begin(res, -1)
+	x.stream, x.unsent = true, true
+	if x.call == nil || !http1.BeforeWait(uncoded(res.Body), x.flush) { // on other streams deadlines write too
+		x.flush()
+		return
+	}
+	x.patient = true
+}
+
+// hear returns what the client gets of an event: as it came, unless it is a failing answer to the call.
+func (x *Exchange) hear(e *wire.Event) ([]byte, gateway.Reply) {
+	if isEndpoint(e) {
+		x.logEndpoint(e, "not on the stream of a legacy session")
+		return nil, gateway.Reply{}
+	}
+	if out, settled := hearAside(e); settled {
+		return out, gateway.Reply{}
+	}
+	if e.Flaw != wire.FlawNone {
+		if id := wire.PeekID(e.Head, e.Tail); id != nil && !id.Equal(x.call.ID()) {
+			return nil, gateway.Reply{}
+		}
+		return onStream(e, x.call.Lose(x.Context, gateway.OversizeError(x.Handler.up.MaxBytes()), nil, true))
+	}
+	m := wire.Parse(e.Data, x.Handler.up.Options.Limits.Message)
+	switch {
+	case isAsked(&m):
+		x.heed(&m)
+		return e.Raw, gateway.Reply{}
+	case e.Unended && m.Kind() == wire.KindMalformed:
+		return nil, gateway.Reply{} // a piece of a death: the end of the stream says more about that
+	case isHeartbeat(&m):
+		x.noise = append(x.noise[:0], e.Data[:min(len(e.Data), peekBytes)]...)
+		return x.Handler.heartbeat(e), gateway.Reply{}
+	case m.Method() != nil, !x.isAnswer(&m):
+		if x.strays++; x.strays <= maxHTTPStrays {
+			x.Handler.up.Stray(x.Context, e.Data, x.Session)
+		}
+		return nil, gateway.Reply{}
+	}
+	return onStream(e, x.call.Close(x.Context, x.addressed(&m)))
+}
+
+// maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.
+const maxHTTPStrays = 16
+
+// hearAside handles an event that is no message: it passes as it is. An unended one that holds nothing is left out, and one that is
+// too large.
+func hearAside(e *wire.Event) (out []byte, settled bool) {
+	if e.Flaw != wire.FlawNone && !isMessage(e.Type) {
+		return nil, true
+	}
+	if e.Flaw != wire.FlawNone || len(e.Data) > 0 && isMessage(e.Type) {
+		return nil, false
+	}
+	if e.Unended {
+		return nil, true
+	}
+	return e.Raw, true
+}
+
+func isMessage(kind []byte) bool { return len(kind) == 0 || string(kind) == "message" }
+
+// isHeartbeat reports an event that cannot have been meant as a JSON-RPC message, such as "ping". Some servers keep their connections
+// open by them.
+func isHeartbeat(m *wire.Message) bool {
+	return m.Kind() == wire.KindMalformed && m.Method() == nil && m.ID() == nil && !m.Result().Present() && !m.Error().Present() &&
+		!bytes.Contains(m.Bytes(), []byte(`"jsonrpc"`))
+}
+
+// heartbeat returns what the client gets in place of one: a comment, because some clients give up on an event that they cannot parse.
+// The fields by which a stream is resumed are kept. In observe mode it passes as it came.
+func (d *Handler) heartbeat(e *wire.Event) []byte {
+	if d.up.Options.Mode == gateway.ModeObserve {
+		return e.Raw
+	}
+	out, err := wire.AppendEvent([]byte(":\n"), wire.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, HasRetry: e.HasRetry})
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// isAsked reports a message that is no answer: the server asks or tells the client something.
+func isAsked(m *wire.Message) bool {
+	return m.Kind() == wire.KindRequest || m.Kind() == wire.KindNotification
+}
+
+// isAnswer reports that a message on the stream of a call is its answer: it says so, or cannot be read and must be.
+func (x *Exchange) isAnswer(m *wire.Message) bool {
+	id := m.ID()
+	return len(id) == 0 || id.IsNull() || id.Equal(x.call.ID())
+}
+
+// onStream writes an answer in the place of the event that it came in.
+func onStream(e *wire.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
+	switch {
+	case reply.Bytes == nil:
+		return nil, reply
+	case !e.Unended && e.Raw != nil && gateway.SameBytes(reply.Bytes, e.Data):
+		return e.Raw, reply
+	case e.Unended:
+		e = &wire.Event{Type: e.Type, ID: e.ID, HasID: e.HasID}
+	}
+	out, err := e.AppendWithData(nil, reply.Bytes)
+	if err != nil {
+		return nil, reply
+	}
+	return out, reply
+}
+
+// heed looks at a message of the server on its way to the client.
+func (x *Exchange) heed(m *wire.Message) {
+	if token := x.Handler.heeds(m); token != nil && token.Equal(x.call.ProgressToken()) {
+		x.extend()
+	}
+}
+
+// heeds learns from a notification of the server. It returns the token whose call makes progress, nil if there is none.
+func (d *Handler) heeds(m *wire.Message) (token wire.ID) {
+	switch {
+	case m.MethodIs("notifications/progress"):
+		return m.Params().Path("progressToken").Raw()
+	case m.MethodIs("notifications/tools/list_changed"):
+		d.up.Tools.Forget()
+	}
+	return nil
+}
+
+// ended settles a stream that is over. A stream of the old era that has given its events ids may be taken up again by GET:
+// then the call is kept open for that.
+func (x *Exchange) ended(err error, numbered bool) gateway.Reply {
+	if x.call.Ended() {
+		return gateway.Reply{}
+	}
+	why := context.Cause(x.Context)
+	over := errors.Is(why, errDeadline) || errors.Is(why, errCalledOff)
+	if s := x.Handler.sessions.get(x.Session); numbered && s != nil && !over && !x.call.IsStateless() && s.park(x, x.call) {
+		if !errors.Is(err, io.EOF) {
+			x.flush()
+			panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off, and take it up again
+		}
+		return gateway.Reply{}
+	}
+	if errors.Is(err, io.EOF) && why == nil && x.noise != nil {
+		return x.say(x.call.Close(x.Context, x.noise)) // there was nothing else that could be the answer
+	}
+	return x.lost(err)
+}
+
+func errNotAnswer() *candor.Error {
+	return gateway.NewError(candor.CodeUpstreamMalformed, "reason", "the answer is a request")
+}

@@ -1,0 +1,422 @@
+package httpgate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Exchange is one request of a client on its way there and back. It belongs to the goroutine that serves the request.
+type Exchange struct {
+	Handler *Handler
+	Writer  http.ResponseWriter
+	Request *http.Request
+	Context context.Context // of the client's connection; with the deadline of the call, once there is one
+	Session string
+	target  *url.URL
+
+	call   *gateway.Call // nil if nothing is asked
+	asked  reservation   // what is held of the request
+	held   reservation   // and of the answer
+	coded  *codedBody    // the answer, if it is compressed
+	giveUp context.CancelCauseFunc
+	timer  *time.Timer // nil if the call has no deadline
+	last   time.Time   // when it ends in spite of all progress
+
+	Begun   bool // the status has been sent
+	stream  bool // and what follows are events
+	patient bool // events are sent when the upstream has no more to say at the moment, not one by one
+	unsent  bool // some are written and not sent
+	strays  int  // answers to nothing that came
+
+	noise []byte // the start of the last event on the call's stream that is not a JSON-RPC message, nil if there was none
+}
+
+// errDeadline is why an exchange is given up when the call's time is over.
+var errDeadline = errors.New("the deadline of the call has passed")
+
+// Post takes one message of a client to the upstream.
+func (x *Exchange) Post() {
+	if x.Request.URL.RawQuery != "" {
+		if key := x.Request.URL.Query().Get(legacyKey); key != "" {
+			x.postLegacy(key)
+			return
+		}
+	}
+	switch m, ok := x.posted(); {
+	case !ok:
+	case m.Kind() == wire.KindRequest:
+		x.ask(&m)
+	default:
+		x.notify(x.Handler.sessions.get(x.Session), &m)
+	}
+}
+
+// posted reads the message that a client posts. If there is none, or it is malformed, that was answered and ok is false.
+func (x *Exchange) posted() (m wire.Message, ok bool) {
+	body, ok := x.ReadBody()
+	if !ok {
+		return m, false
+	}
+	if m = wire.Parse(body, x.Handler.up.Options.Limits.Message); m.Kind() == wire.KindMalformed {
+		answer := x.Handler.up.Malformed(x.Context, &m, x.Session)
+		x.Respond(x.statusFor(http.StatusBadRequest, answer, nil), answer)
+		return m, false
+	}
+	return m, true
+}
+
+// notify takes what wants no answer to the upstream.
+func (x *Exchange) notify(s *session, m *wire.Message) {
+	x.heedClient(s, m)
+	x.relay(m.Bytes())
+}
+
+// ask forwards a request, if it may go, and sees to it that it is answered once.
+func (x *Exchange) ask(m *wire.Message) {
+	if !x.CountCall(m) {
+		return
+	}
+	defer x.Handler.Calls.Add(-1)
+	if m.MethodIs("initialize") && !x.Handler.sessions.makeSpace(x.Handler.Options.Rest) {
+		x.RejectTooMany(m, candor.CodeTooManySessions)
+		return
+	}
+	call, refusal := x.Handler.up.AdmitFrom(x.Context, m, x.peer(m), !x.contradicted(m))
+	if call == nil {
+		x.Respond(http.StatusOK, refusal)
+		return
+	}
+	x.call = call
+	x.setDeadline()
+	defer x.dropDeadline()
+	defer x.enlist()()
+	for {
+		reply := x.attempt()
+		if !reply.Again || !x.rest(reply.Wait) {
+			return
+		}
+	}
+}
+
+// contradicted says that a header and the message disagree. Since version 2026-07-28 a server has to refuse that before it looks at
+// anything else, with a number of its own; so we must not be quicker with another one.
+func (x *Exchange) contradicted(m *wire.Message) bool {
+	return m.Params().Path("_meta", gateway.ProtocolVersionKey).Present() && HeaderMismatch(x.Request.Header, m) != ""
+}
+
+// CountCall counts a call that begins, or refuses it because there are too many already. Who has had it counted takes it off at its end.
+func (x *Exchange) CountCall(m *wire.Message) bool {
+	if x.Handler.Calls.Add(1) <= int64(x.Handler.Options.Calls) {
+		return true
+	}
+	x.Handler.Calls.Add(-1)
+	x.RejectTooMany(m, candor.CodeTooManyCalls)
+	return false
+}
+
+// RejectTooMany refuses a call because there are too many already, and overrunning is the answer that says so.
+func (x *Exchange) RejectTooMany(m *wire.Message, code candor.Code) {
+	x.Respond(http.StatusOK, x.tooManyResponse(m, code))
+}
+
+func (x *Exchange) tooManyResponse(m *wire.Message, code candor.Code) []byte {
+	c := x.Handler.up.NewCall(m, x.Session)
+	return c.Fail(x.Context, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
+}
+
+// attempt forwards the call once and brings the answer home, or asks for another attempt.
+func (x *Exchange) attempt() gateway.Reply {
+	res, err := x.send(http.MethodPost, x.call.Bytes())
+	if err != nil {
+		return x.lost(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	x.noteSession(res)
+	switch {
+	case isRedirect(res.StatusCode):
+		return x.say(x.call.Lose(x.Context, x.errRedirect(res), nil, true))
+	case !x.decode(res):
+		return x.unreadable(res)
+	case res.StatusCode == http.StatusOK && mediaType(res.Header) == "text/event-stream":
+		return x.events(res)
+	default:
+		return x.whole(res)
+	}
+}
+
+// setDeadline gives the call its time, and dropDeadline ends what is left of it.
+func (x *Exchange) setDeadline() {
+	ctx, giveUp := context.WithCancelCause(x.Context)
+	x.Context, x.giveUp = ctx, giveUp
+	if limit := x.call.Timeout(); limit > 0 {
+		x.last = time.Now().Add(gateway.MaxExtension * limit)
+		x.timer = time.AfterFunc(limit, func() { giveUp(errDeadline) })
+	}
+}
+
+func (x *Exchange) dropDeadline() {
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.giveUp(nil)
+}
+
+// extend begins the call's time anew: the upstream has reported progress. That does not go on for ever.
+func (x *Exchange) extend() {
+	if x.timer != nil && x.timer.Stop() {
+		x.timer.Reset(max(0, min(x.call.Timeout(), time.Until(x.last))))
+	}
+}
+
+// rest waits before the next attempt; false if the call ended meanwhile.
+func (x *Exchange) rest(wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-x.Context.Done():
+		x.lost(x.Context.Err())
+		return false
+	}
+}
+
+// lost ends a call whose answer will not come, or asks for another attempt.
+func (x *Exchange) lost(err error) gateway.Reply {
+	switch {
+	case errors.Is(context.Cause(x.Context), errDeadline):
+		x.tell(x.call.Fail(context.WithoutCancel(x.Context), gateway.TimeoutError(x.call)))
+		x.aside().callOff(x.call)
+		return gateway.Reply{}
+	case errors.Is(context.Cause(x.Context), gateway.ErrDraining):
+		x.tell(x.call.Fail(context.WithoutCancel(x.Context), x.call.InterruptedError()))
+		x.aside().callOff(x.call)
+		return gateway.Reply{}
+	case errors.Is(context.Cause(x.Context), errCalledOff):
+		x.calledOff()
+		return gateway.Reply{}
+	case x.Request.Context().Err() != nil:
+		x.call.Cancelled(x.Context)
+		return gateway.Reply{}
+	case errors.Is(err, errTooLarge):
+		return x.say(x.call.Lose(x.Context, gateway.OversizeError(x.Handler.up.MaxBytes()), nil, true))
+	case errors.Is(err, errDamaged):
+		return x.say(x.call.Lose(x.Context, errBadCoding(), nil, true))
+	default:
+		e, reached := errBroken(err)
+		return x.say(x.call.Lose(x.Context, e, nil, reached))
+	}
+}
+
+// aside is a way to the upstream beside this exchange, that outlives it.
+func (x *Exchange) aside() *Exchange {
+	return &Exchange{Handler: x.Handler, Request: x.Request, Context: context.WithoutCancel(x.Context), Session: x.Session, target: x.target}
+}
+
+// callOff tells a server of the old era that nobody waits for a call any longer; of the new one the connection's end does. Nobody
+// waits for it to be heard. The exchange must be one that is only for this: see aside.
+func (x *Exchange) callOff(c *gateway.Call) {
+	if c.IsStateless() || c.Method() == "initialize" { // which the protocol forbids to call off
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	x.Context = ctx
+	go func() {
+		defer cancel()
+		if res, err := x.send(http.MethodPost, gateway.CancelNotification(c.ID(), "deadline")); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+}
+
+// relay forwards what asks for nothing: a notification, or the client's answer to the server.
+func (x *Exchange) relay(body []byte) {
+	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	defer cancel()
+	x.Context = ctx
+	res, err := x.send(http.MethodPost, body) //nolint:bodyclose // pass closes it
+	x.pass(res, err)
+}
+
+// End closes a session.
+func (x *Exchange) End() {
+	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	defer cancel()
+	x.Context = ctx
+	res, err := x.send(http.MethodDelete, nil) //nolint:bodyclose // pass closes it
+	if s := x.Handler.sessions.get(x.Session); s != nil && err == nil && res.StatusCode < 300 {
+		x.Handler.sessions.forget(x.Session)
+		for _, call := range s.takeAll() { // nobody can take them up again
+			call.Cancelled(x.Context)
+		}
+	}
+	x.pass(res, err)
+}
+
+// PassClean hands an answer to no call on: as it is, if it is no rejection.
+func (x *Exchange) pass(res *http.Response, err error) {
+	if err != nil {
+		if x.Request.Context().Err() == nil {
+			e, _ := errBroken(err)
+			x.Reject(&Rejection{http.StatusBadGateway, e})
+		}
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	if isRedirect(res.StatusCode) {
+		x.Reject(&Rejection{http.StatusBadGateway, x.errRedirect(res)})
+		return
+	}
+	if res.StatusCode < http.StatusBadRequest || x.Handler.up.Options.Mode == gateway.ModeObserve {
+		x.copyBody(res)
+		return
+	}
+	if !x.decode(res) {
+		delete(res.Header, "Content-Encoding")
+		x.reject(res, nil, errDamaged)
+		return
+	}
+	body, err := x.holdAnswer(res, midsize)
+	x.reject(res, body, err)
+}
+
+// copyBody passes an answer on as it comes.
+func (x *Exchange) copyBody(res *http.Response) {
+	x.begin(res, int(res.ContentLength))
+	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience)) // or who does not read would stay for ever
+	if _, err := io.Copy(x.Writer, res.Body); err != nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to show that an answer broke off
+	}
+}
+
+// say sends what a reply holds, if it holds anything.
+func (x *Exchange) say(reply gateway.Reply) gateway.Reply {
+	if reply.Bytes != nil {
+		x.tell(reply.Bytes)
+	}
+	return reply
+}
+
+// tell sends an answer of our own in whatever way is still open.
+func (x *Exchange) tell(answer []byte) {
+	switch {
+	case answer == nil:
+	case x.stream:
+		out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+		if err == nil {
+			_ = x.Write(out)
+		}
+	case !x.Begun:
+		x.Respond(http.StatusOK, answer)
+	}
+}
+
+// Respond writes a whole answer of our own.
+func (x *Exchange) Respond(status int, body []byte) {
+	h := x.Writer.Header()
+	x.allowOrigin(h)
+	if len(body) > 0 {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.Begun = true
+	x.Writer.WriteHeader(status)
+	_ = x.Write(body)
+}
+
+// begin sends the upstream's status and headers; length is that of the body, negative if it is not known.
+func (x *Exchange) begin(res *http.Response, length int) {
+	h := x.Writer.Header()
+	copyHeader(h, res.Header)
+	x.allowOrigin(h)
+	h.Del("Content-Length")
+	if length >= 0 && res.StatusCode != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(length))
+	}
+	x.Begun = true
+	x.Writer.WriteHeader(res.StatusCode)
+}
+
+// Write gives the client only so long to take what it asked for.
+func (x *Exchange) Write(p []byte) error {
+	rc := http.NewResponseController(x.Writer)
+	_ = rc.SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience))
+	if _, err := x.Writer.Write(p); err != nil {
+		return err
+	}
+	if !x.stream {
+		return nil // net/http sends it when the handler returns
+	}
+	if x.patient {
+		x.unsent = true
+		return nil
+	}
+	return rc.Flush()
+}
+
+// flush sends the events that are written.
+func (x *Exchange) flush() {
+	if x.unsent {
+		x.unsent = false
+		_ = http.NewResponseController(x.Writer).Flush() // the next write tells if that failed
+	}
+}
+
+// Send makes a request to the upstream.
+func (x *Exchange) send(method string, body []byte) (*http.Response, error) {
+	target := *x.target
+	if x.Request.URL.RawQuery != "" && x.target == x.Handler.target {
+		target.RawQuery = joinQuery(target.RawQuery, x.Request.URL.RawQuery)
+	}
+	out := (&http.Request{
+		Method: method, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: x.Handler.onward(x.Request.Header),
+	}).WithContext(x.Context)
+	if body != nil {
+		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return x.Handler.Options.Transport.RoundTrip(out)
+}
+
+// joinQuery adds the query of a client to that of the configured address. Parameters that are configured stay as they are: a client
+// cannot replace the key or the tenant of the gateway.
+func joinQuery(configured, client string) string {
+	if configured == "" {
+		return client
+	}
+	fixed := map[string]bool{}
+	for pair := range strings.SplitSeq(configured, "&") {
+		fixed[parameterName(pair)] = true
+	}
+	for pair := range strings.SplitSeq(client, "&") {
+		taken := false
+		for part := range strings.SplitSeq(pair, ";") { // which separates pairs for some servers
+			taken = taken || fixed[parameterName(part)]
+		}
+		if !taken {
+			configured += "&" + pair
+		}
+	}
+	return configured
+}
+
+// parameterName is the name of a parameter as the most tolerant server reads it: decoded, in any case and without an index.
+func parameterName(pair string) string {
+	name, _, _ := strings.Cut(pair, "=")
+	if decoded, err := url.QueryUnescape(name); err == nil {
+		name = decoded
+	}
+	name, _, _ = strings.Cut(name, "[")
+	return strings.ToLower(strings.TrimSpace(name))
+}

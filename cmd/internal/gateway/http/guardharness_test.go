@@ -1,0 +1,149 @@
+package httpgate
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// testClock is a clock that tests set forward.
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newTestClock() *testClock {
+	return &testClock{now: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC)}
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// guarded is a gateway over HTTP in front of a server of scripted tools, which counts the calls that reach it.
+type guarded struct {
+	t      *testing.T
+	up     *gateway.Upstream
+	clock  *testClock
+	front  string
+	list   string                                   // the members of tools/list
+	tools  map[string]func(arguments string) string // each returns a result, or "HTTP" and a status; "" hangs up
+	server *httptest.Server
+
+	mu      sync.Mutex
+	reached map[string]int
+	id      int
+}
+
+// toolSays is a result with that text, toolFails one that says isError.
+func toolSays(text string) string {
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, text)
+}
+func toolFails(text string) string {
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":true}`, text)
+}
+
+// newGuarded starts the server and the gateway, and lists the tools.
+func newGuarded(t *testing.T, o gateway.Options, list string, tools map[string]func(string) string) *guarded {
+	t.Helper()
+	g := &guarded{t: t, clock: newTestClock(), list: list, tools: tools, reached: map[string]int{}}
+	g.server = httptest.NewServer(http.HandlerFunc(g.serve))
+	t.Cleanup(g.server.Close)
+	target, err := url.Parse(g.server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Now = g.clock.Now
+	g.up = gateway.New(o)
+	door := httptest.NewServer(New(g.up, target, Options{}))
+	t.Cleanup(door.Close)
+	g.front = door.URL
+	g.post(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`, "s1")
+	return g
+}
+
+func (g *guarded) serve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	m := wire.Parse(body, wire.Limits{})
+	result := `{"tools":[` + g.list + `]}`
+	if m.MethodIs("tools/call") {
+		name, _ := m.Params().Path("name").Str()
+		g.mu.Lock()
+		g.reached[name]++
+		g.mu.Unlock()
+		if result = g.tools[name](string(m.Params().Path("arguments").Raw())); result == "" {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	var status int
+	if n, _ := fmt.Sscanf(result, "HTTP %d", &status); n == 1 {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
+}
+
+// Calls returns how many calls of a tool reached the server.
+func (g *guarded) calls(tool string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reached[tool]
+}
+
+func (g *guarded) post(body, session string) string {
+	g.t.Helper()
+	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.front, strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// call calls a tool in session s1; Code is "" for a success.
+func (g *guarded) call(tool, arguments string) gatewaytest.Advised {
+	g.t.Helper()
+	return g.callIn("s1", tool, arguments)
+}
+
+func (g *guarded) callIn(session, tool, arguments string) gatewaytest.Advised {
+	g.t.Helper()
+	g.mu.Lock()
+	g.id++
+	id := g.id
+	g.mu.Unlock()
+	return gatewaytest.ReadAdvice(g.t, g.post(gatewaytest.ToolCall(id, tool, arguments), session))
+}

@@ -1,0 +1,101 @@
+package httpgate
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// isHopByHop reports a header that concerns one connection and is never passed on (RFC 9110, 7.6.1).
+func isHopByHop(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	default:
+		return false
+	}
+}
+
+// notOnward are the headers of a request that are ours to set: its body has been read, and answers are asked for without compression,
+// because they have to be read.
+var notOnward = [...]string{"Accept-Encoding", "Content-Length", "Expect", "Host"}
+
+// onward is what the upstream gets of the headers of a request.
+func (d *Handler) onward(h http.Header) http.Header {
+	out := make(http.Header, len(h)+1)
+	copyHeader(out, h)
+	for _, name := range notOnward {
+		delete(out, name)
+	}
+	if d.Options.Token != "" {
+		delete(out, "Authorization") // it was meant for us
+	}
+	out["Accept-Encoding"] = identity
+	for name, values := range d.Options.Header {
+		out[http.CanonicalHeaderKey(name)] = values
+	}
+	return out
+}
+
+var identity = []string{"identity"} // shared, never changed
+
+// copyHeader copies what is not meant for one connection alone. The values are shared.
+func copyHeader(to, from http.Header) {
+	for name, values := range from {
+		if !isHopByHop(name) {
+			to[name] = values
+		}
+	}
+	for _, list := range from["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			delete(to, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+}
+
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+const VersionHeader = "Mcp-Protocol-Version"
+
+// HeaderMismatch returns the header that says something else than the message, or nothing where it must; "" if there is none.
+func HeaderMismatch(h http.Header, m *wire.Message) string {
+	if version, ok := m.Params().Path("_meta", gateway.ProtocolVersionKey).Str(); ok && h.Get(VersionHeader) != version {
+		return VersionHeader
+	}
+	if h.Get("Mcp-Method") != string(m.Method()) {
+		return "Mcp-Method"
+	}
+	member := ""
+	switch {
+	case m.MethodIs("tools/call"), m.MethodIs("prompts/get"):
+		member = "name"
+	case m.MethodIs("resources/read"):
+		member = "uri"
+	default:
+		return ""
+	}
+	if name, ok := m.Params().Path(member).Str(); ok && headerText(h.Get("Mcp-Name")) != name {
+		return "Mcp-Name"
+	}
+	return ""
+}
+
+// headerText is a header's value as it is meant: one that a header cannot carry is packed.
+func headerText(said string) string {
+	packed, isPacked := strings.CutPrefix(said, "=?base64?")
+	packed, isWhole := strings.CutSuffix(packed, "?=")
+	if !isPacked || !isWhole {
+		return said
+	}
+	text, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		return said
+	}
+	return string(text)
+}

@@ -1,0 +1,180 @@
+package httpgate_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// askAndLeaveUnread makes a call and reads nothing of the answer.
+func askAndLeaveUnread(t *testing.T, g *httpgatetest.Gate) {
+	t.Helper()
+	conn := dialGate(t, g)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4096) // or the system would read it all
+	}
+	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		len(httpgatetest.ToolCall), httpgatetest.ToolCall)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoFindsNoRoomForItsAnswerIsToldSo while somebody else does not read: in one piece or on a stream, announced or not.
+func TestWhoFindsNoRoomForItsAnswerIsToldSo(t *testing.T) {
+	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 6<<20) + `"}]}}`
+	for name, upstream := range map[string]http.Handler{
+		"announced": httpgatetest.Says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))),
+		"in chunks": httpgatetest.Says(200, "application/json", answer),
+		"an event":  httpgatetest.Says(200, "text/event-stream", "data: "+answer+"\n\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
+			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Hold: 8 << 20, Patience: time.Second})
+			waitFor(t, func() bool {
+				for range 3 { // one of them holds its answer when the others have waited long enough
+					askAndLeaveUnread(t, g)
+				}
+				m := g.Post(t, httpgatetest.ToolCall).Terminal(t, "7")
+				code := httpgatetest.CodeOf(m)
+				if code != "" && code != "TOO_LARGE" {
+					t.Fatal(code)
+				}
+				if code != "" && (strings.Contains(string(m.Bytes()), "afterMs") || !strings.Contains(string(m.Bytes()), "took effect")) {
+					t.Errorf("the call has run, but its error advises to repeat it: %s", m.Bytes())
+				}
+				return code != ""
+			})
+			if codes := g.Codes(); !slices.Contains(codes, "candor/TOO_LARGE") {
+				t.Errorf("recorded %v", codes)
+			}
+			waitFor(t, func() bool { return httpgatetest.CodeOf(g.Post(t, httpgatetest.ToolCall).Terminal(t, "7")) == "" })
+		})
+	}
+}
+
+// TestAUsualCallIsAnsweredWhileLargeOnesWait for readers that do not read.
+func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
+	large := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}}`
+	usual := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 40<<10) + `"}]}}`
+	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := large
+		if r.Header.Get("Usual") != "" {
+			answer = usual
+		}
+		httpgatetest.Says(200, "application/json", answer).ServeHTTP(w, r)
+	}), gateway.Options{}, httpgate.Options{})
+	for range 20 {
+		askAndLeaveUnread(t, g)
+	}
+	for range 20 {
+		if got := g.Post(t, httpgatetest.ToolCall, "Usual", "1"); string(got.Body) != usual {
+			t.Fatalf("%.300s", got.Body)
+		}
+	}
+}
+
+// TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget though the request that brought it is over.
+func TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
+		httpgate.Options{Hold: 8 << 20, Patience: time.Second})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	large := func(id int) httpgatetest.Reply {
+		return httpgatetest.Send(t, http.MethodPost, address, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read","arguments":{"x":%q}}}`,
+			id, strings.Repeat("x", 2<<20)))
+	}
+	if got := large(1); got.Status != http.StatusAccepted {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	if got := large(2); got.Status != http.StatusServiceUnavailable || !slices.Contains(g.Codes(), "candor/TOO_MANY_CALLS") {
+		t.Errorf("%d %s, recorded %v", got.Status, got.Body, g.Codes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	if e := s.next(t); !strings.Contains(string(e.Data), `"id":1,`) {
+		t.Errorf("%s", e.Raw)
+	}
+	if got := large(3); got.Status != http.StatusAccepted {
+		t.Errorf("the room of an answered call is not free: %d %s", got.Status, got.Body)
+	}
+}
+
+func TestCallsThatALegacyServerHasNotAnsweredAreCounted(t *testing.T) {
+	messages, say := make(chan string, 8), make(chan string)
+	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour}, httpgate.Options{Calls: 1})
+	s := open(t, http.MethodGet, g.URL, "")
+	address := g.URL + string(s.next(t).Data)
+	ask := func(id string) {
+		t.Helper()
+		if got := httpgatetest.Send(t, http.MethodPost, address, strings.Replace(httpgatetest.ToolCall, "7", id, 1)); got.Status != http.StatusAccepted {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+	}
+	ask("1")
+	ask("2")
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); httpgatetest.CodeOf(m) != "TOO_MANY_CALLS" || string(m.ID()) != "2" {
+		t.Errorf("%s", m.Bytes())
+	}
+	say <- `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+	s.next(t)
+	ask("3")
+	say <- `{"jsonrpc":"2.0","id":3,"result":{"content":[]}}`
+	if m := wire.Parse(s.next(t).Data, wire.Limits{}); httpgatetest.CodeOf(m) != "" || string(m.ID()) != "3" {
+		t.Errorf("%s", m.Bytes())
+	}
+}
+
+// leaveUnfinished begins to post a message of a size that is announced, and stops after some of it.
+func leaveUnfinished(t *testing.T, g *httpgatetest.Gate, announced, sent int) {
+	t.Helper()
+	conn := dialGate(t, g)
+	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		announced, strings.Repeat(" ", sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One client that does not finish its message, or does not read its answer, leaves the others their share of the memory.
+func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
+	text := func(size int) string {
+		return `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}}`
+	}
+	large, larger := text(900<<10), text(15<<20)
+	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := larger
+		if r.Header.Get("Less") != "" {
+			answer = large
+		}
+		httpgatetest.Says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))).ServeHTTP(w, r)
+	})
+	ask := strings.Replace(httpgatetest.ToolCall, `"arguments":{`, `"arguments":{"x":"`+strings.Repeat("x", 900<<10)+`",`, 1)
+	ask = strings.Replace(ask, `",}`, `"}`, 1)
+	for name, stall := range map[string]func(*testing.T, *httpgatetest.Gate){
+		"upload that stops early": func(t *testing.T, g *httpgatetest.Gate) { leaveUnfinished(t, g, 15<<20, 100<<10) },
+		"upload that stops late":  func(t *testing.T, g *httpgatetest.Gate) { leaveUnfinished(t, g, 15<<20, 14<<20) },
+		"answer that is not read": askAndLeaveUnread,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Patience: 30 * time.Second})
+			stall(t, g)
+			time.Sleep(300 * time.Millisecond) // so that it holds what it can; less of it only makes the test milder
+			for range 3 {
+				began := time.Now()
+				if got := g.Post(t, ask, "Less", "1"); string(got.Body) != large || time.Since(began) > 15*time.Second {
+					t.Fatalf("after %v: %d %.300s", time.Since(began), got.Status, got.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,268 @@
+package httpgate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// stream is a stream that a client has opened by GET. Deadlines write to it too, so it has a lock.
+type stream struct {
+	x      *Exchange
+	s      *session // nil if the session is not known
+	legacy string   // the key that was given out, of a legacy server
+	over   bool     // nothing that the server says is passed on any more
+
+	mu     sync.Mutex
+	closed bool // guarded by mu: the request is over
+}
+
+// Write sends an event.
+func (o *stream) write(event []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return io.ErrClosedPipe
+	}
+	return o.x.Write(event)
+}
+
+// tell sends an answer of our own.
+func (o *stream) tell(answer []byte) {
+	if answer == nil {
+		return
+	}
+	event, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+	if err == nil {
+		_ = o.write(event) // who does not listen any more cannot be told
+	}
+}
+
+func (o *stream) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+}
+
+// Listen opens the stream on which a server speaks by itself, takes up one that broke off, or begins a legacy session.
+func (x *Exchange) Listen() {
+	if x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams) {
+		x.Handler.Streams.Add(-1)
+		x.Reject(NewRejection(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		return
+	}
+	defer x.Handler.Streams.Add(-1)
+	res, err := x.send(http.MethodGet, nil)
+	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" {
+		x.unheard(err != nil || res.StatusCode >= http.StatusInternalServerError)
+		x.pass(res, err)
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	if !x.decode(res) {
+		x.Reject(&Rejection{http.StatusBadGateway, errEncoded(res.Header)})
+		return
+	}
+	o := &stream{x: x, s: x.Handler.sessions.get(x.Session)}
+	x.beginStream(res)
+	if o.s != nil {
+		o.s.attach(o)
+	}
+	err = o.follow(x.heldEvents(res.Body))
+	o.leave()
+	if !errors.Is(err, io.EOF) && x.Request.Context().Err() == nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the client is to see that the stream broke off
+	}
+}
+
+// unheard ends the calls whose stream the client has tried in vain to take up again, because the upstream is gone: the client
+// sees that by the answer to its GET.
+func (x *Exchange) unheard(gone bool) {
+	s := x.Handler.sessions.get(x.Session)
+	if s == nil || !gone || x.Request.Header.Get("Last-Event-Id") == "" {
+		return
+	}
+	for _, call := range s.takeAll() {
+		call.PassThrough(x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed"), nil)
+	}
+}
+
+// follow moves events until there are no more, and returns why.
+func (o *stream) follow(events *heldEvents) error {
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		out := o.hear(&e)
+		if out == nil {
+			continue
+		}
+		if err := o.write(out); err != nil {
+			return err
+		}
+		if o.over {
+			return io.EOF
+		}
+	}
+}
+
+// leave ends what depends on the stream. A legacy session ends with it, and its open calls: while the client still listens it
+// is told.
+func (o *stream) leave() {
+	if o.s != nil && o.legacy != "" {
+		o.x.Handler.legacy.forget(o.legacy)
+		gone := o.x.Request.Context().Err() != nil
+		for _, call := range o.s.takeAll() {
+			if gone {
+				call.Cancelled(o.x.Context)
+				continue
+			}
+			o.tell(call.Fail(o.x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed")))
+		}
+	}
+	if o.s != nil {
+		o.s.detach(o)
+	}
+	o.close()
+}
+
+// hear returns what the client gets of an event.
+func (o *stream) hear(e *wire.Event) []byte {
+	if isEndpoint(e) {
+		return o.hearEndpoint(e)
+	}
+	if out, settled := hearAside(e); settled {
+		return out
+	}
+	if e.Flaw != wire.FlawNone {
+		return o.answered(e, wire.PeekID(e.Head, e.Tail), func(c *gateway.Call) gateway.Reply {
+			return c.Lose(o.x.Context, gateway.OversizeError(o.x.Handler.up.MaxBytes()), nil, true)
+		})
+	}
+	m := wire.Parse(e.Data, o.x.Handler.up.Options.Limits.Message)
+	switch {
+	case isAsked(&m):
+		if token := o.x.Handler.heeds(&m); token != nil && o.s != nil {
+			o.s.extend(token)
+		}
+		return e.Raw
+	case isHeartbeat(&m) && !e.Unended:
+		return o.x.Handler.heartbeat(e)
+	case m.Kind() == wire.KindMalformed && (e.Unended || m.Method() != nil || m.ID() == nil):
+		o.stray(e.Data)
+		return nil
+	}
+	return o.answered(e, m.ID(), func(c *gateway.Call) gateway.Reply { return c.Close(o.x.Context, e.Data) })
+}
+
+// answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
+// be one that is sent again to a client which has missed it.
+func (o *stream) answered(e *wire.Event, id wire.ID, end func(*gateway.Call) gateway.Reply) []byte {
+	var call *gateway.Call
+	if o.s != nil {
+		call = o.s.take(id)
+	}
+	if call != nil {
+		out, _ := onStream(e, end(call))
+		return out
+	}
+	if o.legacy == "" && e.Flaw == wire.FlawNone {
+		out, _ := onStream(e, gateway.Reply{Bytes: o.x.Handler.up.Resend(o.x.Context, e.Data, o.x.Session, func() bool {
+			o.x.strays++
+			return o.x.strays <= maxHTTPStrays
+		})})
+		return out
+	}
+	o.stray(e.Data)
+	return nil
+}
+
+// stray records an answer to nothing, the first few times.
+func (o *stream) stray(answer []byte) {
+	if o.x.strays++; o.x.strays <= maxHTTPStrays {
+		o.x.Handler.up.Stray(o.x.Context, answer, o.x.Session)
+	}
+}
+
+// postLegacy takes a message to a legacy server, whose answer will come on the stream.
+func (x *Exchange) postLegacy(key string) {
+	s := x.Handler.legacy.get(key)
+	if s == nil {
+		x.Reject(NewRejection(http.StatusNotFound, common.SessionNotFound))
+		return
+	}
+	x.Session, x.target = key, s.endpoint
+	switch m, ok := x.posted(); {
+	case !ok:
+	case m.Kind() == wire.KindRequest:
+		x.askLegacy(s, &m)
+	default:
+		x.notify(s, &m)
+	}
+}
+
+// askLegacy forwards a request of a legacy client. Whatever becomes of it is told on the stream.
+func (x *Exchange) askLegacy(s *session, m *wire.Message) {
+	defer x.Handler.Calls.Add(-1) // from here on the parked call is counted
+	if x.Handler.Calls.Add(1) > int64(x.Handler.Options.Calls) {
+		x.accepted(s, x.tooManyResponse(m, candor.CodeTooManyCalls))
+		return
+	}
+	call, refusal := x.Handler.up.Admit(x.Context, m, x.Session)
+	if call == nil {
+		x.accepted(s, refusal)
+		return
+	}
+	if !s.park(x, call) {
+		x.Respond(http.StatusBadRequest, call.Fail(x.Context, candor.New(candor.CodeInvalidRequest, "",
+			candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{"reason": "a call with this id is open"}))))
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	defer cancel()
+	x.Context = ctx
+	res, err := x.send(http.MethodPost, call.Bytes()) //nolint:bodyclose // pass and rejectedLegacy close it
+	if err == nil && res.StatusCode < 300 {
+		x.pass(res, nil)
+		return
+	}
+	e, said := (*candor.Error)(nil), []byte(nil)
+	if err != nil {
+		e, _ = errBroken(err)
+	} else {
+		e, said = x.rejectedLegacy(res)
+	}
+	if s.take(call.ID()) == nil {
+		x.accepted(s, nil)
+		return
+	}
+	x.accepted(s, call.Lose(context.WithoutCancel(x.Context), e, said, true).Bytes)
+}
+
+// rejectedLegacy reads the rejection of a legacy POST, and what was said with it.
+func (x *Exchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []byte) {
+	defer func() { _ = res.Body.Close() }()
+	if isRedirect(res.StatusCode) {
+		return x.errRedirect(res), nil
+	}
+	if x.decode(res) {
+		said, _ = x.hold(res.Body, res.ContentLength, midsize)
+	}
+	return rejected(res.StatusCode, res.Header, said), said
+}
+
+// accepted answers a legacy POST, and tells the client on its stream what became of the call.
+func (x *Exchange) accepted(s *session, answer []byte) {
+	if out := s.stream(); out != nil {
+		out.tell(answer)
+	}
+	x.Respond(http.StatusAccepted, nil)
+}

@@ -1,0 +1,227 @@
+package httpgate
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// sessionTable is what a door knows of the sessions of its upstream. It forgets those that nobody uses.
+type sessionTable struct {
+	most int
+	mu   sync.Mutex
+	byID map[string]*session // guarded by mu
+}
+
+// session is one of them.
+type session struct {
+	up       *gateway.Upstream
+	endpoint *url.URL // where a legacy server takes messages; nil for others
+
+	mu    sync.Mutex
+	used  time.Time              // guarded by mu
+	calls map[string]*parkedCall // guarded by mu: open, and answered on another connection than they came by
+	out   *stream                // guarded by mu: the newest stream of the client, nil if there is none
+	asked map[string]*Exchange   // guarded by mu: calls that are answered on the connection they came by
+}
+
+// parkedCall is a call whose answer will come on some stream of its session.
+type parkedCall struct {
+	call  *gateway.Call
+	aside *Exchange   // to call it off; it holds the room that the request takes
+	timer *time.Timer // nil if it has no deadline
+	last  time.Time   // when it ends in spite of all progress
+}
+
+// granted reports whether another session may begin, after forgetting those that have rested too long.
+func (t *sessionTable) makeSpace(rest time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.byID) < t.most {
+		return true
+	}
+	old := time.Now().Add(-rest)
+	for id, s := range t.byID {
+		if s.idleSince(old) {
+			delete(t.byID, id)
+		}
+	}
+	return len(t.byID) < t.most
+}
+
+func (s *session) idleSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out == nil && len(s.calls) == 0 && len(s.asked) == 0 && s.used.Before(t)
+}
+
+// get returns a session, nil if it is not known.
+func (t *sessionTable) get(id string) *session {
+	if id == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// note remembers that a session is used, which is made if it is not known. It returns nil if there are too many.
+func (t *sessionTable) note(id string, made func() *session) *session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.byID[id]
+	if s == nil {
+		if len(t.byID) >= t.most || len(id) > gateway.MaxSessionID {
+			return nil
+		}
+		if t.byID == nil {
+			t.byID = map[string]*session{}
+		}
+		s = made()
+		t.byID[id] = s
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now()
+	return s
+}
+
+func (t *sessionTable) forget(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byID, id)
+}
+
+// noteSession remembers the session that an answer speaks of.
+func (x *Exchange) noteSession(res *http.Response) {
+	if id := res.Header.Get(SessionHeader); id != "" {
+		x.Session = id
+	}
+	if x.Session == "" || res.StatusCode >= 300 {
+		return
+	}
+	x.Handler.sessions.note(x.Session, func() *session { return &session{up: x.Handler.up} })
+}
+
+// park keeps the call of an exchange open whose answer will come by another way; false if one with that id is open already. It counts
+// among the open calls, and its request among what is held, until it is taken.
+func (s *session) park(x *Exchange, c *gateway.Call) bool {
+	c.Commit()
+	c.SetStreamed()
+	key := gateway.IDKey(c.ID())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.Options.Limits.Calls {
+		return false
+	}
+	p := &parkedCall{call: c, aside: x.aside()}
+	p.aside.asked, x.asked = x.asked, reservation{}
+	x.Handler.Calls.Add(1)
+	if limit := c.Timeout(); limit > 0 {
+		p.last = time.Now().Add(gateway.MaxExtension * limit)
+		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
+	}
+	if s.calls == nil {
+		s.calls = map[string]*parkedCall{}
+	}
+	s.calls[key] = p
+	return true
+}
+
+// add removes the call that an id names; nil if none is open.
+func (s *session) take(id wire.ID) *gateway.Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := gateway.IDKey(id)
+	p := s.calls[key]
+	if p == nil {
+		return nil
+	}
+	s.remove(key, p)
+	return p.call
+}
+
+// remove is called with the lock held.
+func (s *session) remove(key string, p *parkedCall) {
+	delete(s.calls, key)
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.aside.letGo()
+	p.aside.Handler.Calls.Add(-1)
+}
+
+// takeAll removes all open calls.
+func (s *session) takeAll() []*gateway.Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*gateway.Call, 0, len(s.calls))
+	for key, p := range s.calls {
+		s.remove(key, p)
+		all = append(all, p.call)
+	}
+	return all
+}
+
+// extend gives the calls that a token names their time anew.
+func (s *session) extend(token wire.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.calls {
+		if p.timer != nil && token.Equal(p.call.ProgressToken()) && p.timer.Stop() {
+			p.timer.Reset(max(0, min(p.call.Timeout(), time.Until(p.last))))
+		}
+	}
+}
+
+// expire ends a call whose time is over, tells the client first and then the server.
+func (s *session) expire(key string) {
+	s.mu.Lock()
+	p, out := s.calls[key], s.out
+	if p != nil {
+		s.remove(key, p)
+	}
+	s.mu.Unlock()
+	if p != nil {
+		s.fail(out, p.call, gateway.TimeoutError(p.call))
+		p.aside.callOff(p.call)
+	}
+}
+
+// fail ends a call on a stream of the client's, or in silence if there is none.
+func (s *session) fail(out *stream, c *gateway.Call, e *candor.Error) {
+	ctx := context.Background()
+	if out == nil {
+		c.PassThrough(ctx, e, nil)
+		return
+	}
+	out.tell(c.Fail(ctx, e))
+}
+
+func (s *session) attach(out *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out, s.used = out, time.Now()
+}
+
+func (s *session) detach(out *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.out == out {
+		s.out = nil
+	}
+	s.used = time.Now()
+}
+
+// stream returns the newest stream of the client, nil if there is none.
+func (s *session) stream() *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out
+}

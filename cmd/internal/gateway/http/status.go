@@ -1,0 +1,109 @@
+package httpgate
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/contract"
+)
+
+// httpCodes is what a rejection means by its status.
+var httpCodes = map[int]candor.Code{
+	http.StatusUnauthorized:          candor.CodeUpstreamUnauthenticated,
+	http.StatusForbidden:             candor.CodeUpstreamForbidden,
+	http.StatusNotFound:              candor.CodeUpstreamNotFound,
+	http.StatusMethodNotAllowed:      candor.CodeMethodNotAllowed,
+	http.StatusRequestTimeout:        candor.CodeUpstreamTimeout,
+	http.StatusConflict:              candor.CodeUpstreamConflict,
+	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
+	http.StatusTooManyRequests:       candor.CodeUpstreamRateLimited,
+	http.StatusBadGateway:            candor.CodeUpstreamUnavailable,
+	http.StatusServiceUnavailable:    candor.CodeUpstreamUnavailable,
+	http.StatusGatewayTimeout:        candor.CodeUpstreamTimeout,
+}
+
+// maxSaid bounds what is shown of the words of a rejection.
+const maxSaid = 512
+
+// rejected reads a rejection that is not JSON-RPC. Its words are kept: they may be all that anybody knows.
+func rejected(status int, h http.Header, body []byte) *candor.Error {
+	text := strings.TrimSpace(string(body[:min(len(body), 4*maxSaid)]))
+	code, ok := httpCodes[status]
+	switch {
+	case status == http.StatusBadRequest && strings.Contains(text, "JSON RPC not handled"):
+		code = candor.CodeMethodNotFound // as the official Go SDK says it
+	case !ok && status < 500:
+		code = candor.CodeUpstreamRejected
+	case !ok:
+		code = candor.CodeUpstreamError
+	}
+	details := map[string]any{"status": status}
+	if kind := mediaType(h); text != "" && kind != "text/html" {
+		details["said"] = contract.Bound(text, maxSaid)
+	}
+	options := []candor.Option{candor.WithOrigin(candor.PartyServer, true), candor.WithDetails(details)}
+	if after, ok := retryAfter(h, time.Now()); ok {
+		options = append(options, candor.WithRetry(candor.RetryIn(after)))
+	}
+	return candor.New(code, "", options...)
+}
+
+// retryAfter reads the header in both its forms. A time that is far away is no advice.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	said := h.Get("Retry-After")
+	wait := time.Duration(-1)
+	if seconds, err := strconv.Atoi(said); err == nil && seconds <= maxRetryAfter {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(said); err == nil {
+		wait = at.Sub(now)
+	}
+	return wait, wait > 0 && wait <= maxRetryAfter*time.Second
+}
+
+const maxRetryAfter = 24 * 3600
+
+// untouchable reports a rejection that clients must see as it is: they log in by it, or begin a new session.
+func (x *Exchange) untouchable(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed:
+		return true
+	case http.StatusNotFound:
+		return x.Session != ""
+	default:
+		return false
+	}
+}
+
+// errBroken is what became of a connection to the upstream, and whether the call may have reached it.
+func errBroken(err error) (e *candor.Error, reached bool) {
+	op, isOp := errors.AsType[*net.OpError](err)
+	if isOp && op.Op == "dial" {
+		return gateway.NewError(candor.CodeUpstreamUnreachable, "reason", reasonOf(err)), false
+	}
+	return gateway.NewError(candor.CodeUpstreamGone, "reason", reasonOf(err)), true
+}
+
+// reasonOf names a failure without the addresses that an error of the system speaks of.
+func reasonOf(err error) string {
+	var timeout net.Error
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "name not found"
+	}
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "timeout"
+	}
+	return brokenReason(err)
+}
+
+// errUnheld is the error for an answer that came while other large messages held all the memory. The call has run.
+func errUnheld() *candor.Error {
+	return gateway.NewError(candor.CodeTooLarge, "reason", errMemoryBudget.Error()).With(
+		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
+		candor.WithSuggestion("Check whether the call took effect before making a new one; then ask for less: fewer items, a smaller range, a shorter text."))
+}

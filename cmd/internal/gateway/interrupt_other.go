@@ -1,9 +1,0 @@
-//go:build !unix
-
-package gateway
-
-import "os"
-
-const canShutDown = false
-
-func shutDown(*os.File) {}

@@ -1,0 +1,60 @@
+package stdio
+
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/candor-mcp/candor/cmd/internal/guard"
+)
+
+// Status is how a process ended.
+type Status struct {
+	Code   int    // the exit code, 128 and the signal's number if one ended it
+	Signal string // the name of that signal, "" if none did
+}
+
+// String says it in words.
+func (s Status) String() string {
+	if s.Signal != "" {
+		return "ended by " + s.Signal
+	}
+	return fmt.Sprintf("exited with code %d", s.Code)
+}
+
+func statusOf(end guard.End) Status {
+	s := Status{Code: end.Code}
+	if end.Signal != 0 {
+		s.Signal = signalName(end.Signal)
+	}
+	return s
+}
+
+// signalName spells the signals that end servers; others are told by number.
+func signalName(sig syscall.Signal) string {
+	switch sig {
+	case syscall.SIGKILL:
+		return "SIGKILL"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGSEGV:
+		return "SIGSEGV"
+	case syscall.SIGABRT:
+		return "SIGABRT"
+	case syscall.SIGPIPE:
+		return "SIGPIPE"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
+	case syscall.SIGBUS:
+		return "SIGBUS"
+	case syscall.SIGFPE:
+		return "SIGFPE"
+	case syscall.SIGILL:
+		return "SIGILL"
+	default:
+		return sig.String()
+	}
+}

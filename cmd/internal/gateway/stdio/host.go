@@ -1,0 +1,167 @@
+package stdio
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Host is a server on standard input and output whose messages come from several connections, each in a goroutine of the caller. All that
+// the server writes goes to one writer. [Wrap] is for a server with one client on one stream.
+type Host struct {
+	w      *supervisor
+	first  *process
+	hangUp func()
+}
+
+// StartHost starts a server. What it writes goes to out, one message a line. Shared says that several clients are served by it. The
+// caller calls [Host.Run].
+func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Writer, shared bool) (*Host, error) {
+	child.Fill()
+	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
+	server, err := child.start()
+	if err != nil {
+		return nil, err
+	}
+	p := newClientConn(ctx, u, out)
+	p.jumbled, p.shared = true, shared
+	w := &supervisor{up: u, ctx: ctx, child: child, pump: p, hungUp: make(chan struct{})}
+	return &Host{w: w, first: server, hangUp: sync.OnceFunc(func() { close(w.hungUp) })}, nil
+}
+
+// Run serves until the server has ended and is not started again, [Host.HangUp] was called, or the context has ended.
+func (h *Host) Run() { h.w.supervise(h.first) }
+
+// HangUp lets open calls finish, then ends the server.
+func (h *Host) HangUp() { h.hangUp() }
+
+// Close writes what is queued for the clients and drops all that follows. It is called after [Host.Run] has returned.
+func (h *Host) Close() {
+	h.w.pump.tools.Forget()
+	h.w.pump.client.shut()
+}
+
+// Context returns the context that the host was started with.
+func (h *Host) Context() context.Context { return h.w.ctx }
+
+// Session returns the id under which failures that belong to no client's session are recorded.
+func (h *Host) Session() string { return h.w.pump.session }
+
+// Gone returns why the server has ended for good, nil if it has not.
+func (h *Host) Gone() *candor.Error {
+	h.w.pump.mu.Lock()
+	defer h.w.pump.mu.Unlock()
+	return h.w.pump.over
+}
+
+// Request admits a request of a session and forwards it, or answers it. Either way the answer is written to the host's writer.
+func (h *Host) Request(m *wire.Message, session string) {
+	h.w.pump.request(m, session)
+	h.w.pump.flush()
+}
+
+// Notify forwards a notification.
+func (h *Host) Notify(m *wire.Message) {
+	h.w.pump.notification(m)
+	h.w.pump.flush()
+}
+
+// Send forwards any message of a client.
+func (h *Host) Send(message []byte) {
+	h.w.pump.fromClient(wire.Line{Bytes: message})
+	h.w.pump.flush()
+}
+
+// open returns the open call with that key, and the connection to the server on which it is open. Both are nil if there is none, or
+// its answer is being written.
+func (h *Host) open(key string) (*serverConn, *pending) {
+	h.w.pump.mu.Lock()
+	l := h.w.pump.link
+	h.w.pump.mu.Unlock()
+	if l == nil {
+		return nil, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[key]
+	if p == nil || p.call == nil {
+		return nil, nil
+	}
+	return l, p
+}
+
+// Open returns the open call whose id has that key, nil if there is none. The caller must not end it.
+func (h *Host) Open(key string) *gateway.Call {
+	if _, p := h.open(key); p != nil {
+		return p.call
+	}
+	return nil
+}
+
+// Take removes an open call, so that the caller ends it. The call is nil if it has ended or its answer is being written. Cancel sends
+// the server a notification that the call with that id was cancelled.
+func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, reason string)) {
+	l, p := h.open(key)
+	if p == nil || !l.giveUp(p) {
+		return nil, nil
+	}
+	return p.call, func(id wire.ID, reason string) { l.server.send(gateway.CancelNotification(id, reason)) }
+}
+
+// Ask sends a request of the gateway itself and returns the server's response. The message is nil, and so is the error, if the response
+// could not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
+func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time.Duration) (*wire.Message, error) {
+	l, e := h.w.pump.server()
+	if e != nil {
+		return nil, e
+	}
+	type response struct {
+		m   *wire.Message
+		err error
+	}
+	answered := make(chan response, 1)
+	id := wire.AppendString(nil, "candor/"+ref.New())
+	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: limit}
+	p.due = p.began.Add(p.limit)
+	p.own = func(m *wire.Message) {
+		if m == nil {
+			answered <- response{err: l.whyUnanswered(p)}
+			return
+		}
+		own := m.Clone()
+		answered <- response{m: &own}
+	}
+	if e := l.put(p); e != nil {
+		return nil, e
+	}
+	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"`+method+`","params":`...)
+	l.server.send(append(append(line, params...), '}'))
+	select {
+	case r := <-answered:
+		return r.m, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-h.w.ctx.Done():
+		return nil, gateway.DrainingError()
+	}
+}
+
+// whyUnanswered returns why a request of the gateway itself has no response, nil if there was one that could not be read.
+func (l *serverConn) whyUnanswered(p *pending) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.over != nil:
+		return tooLate(l.over)
+	case !time.Now().Before(p.due):
+		return gateway.NewError(candor.CodeCallTimeout, "timeoutMs", p.limit.Milliseconds())
+	default:
+		return nil
+	}
+}

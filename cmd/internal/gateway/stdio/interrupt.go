@@ -1,0 +1,129 @@
+package stdio
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// interruptibleWriter is a stream to a peer in which a blocked write can be ended from outside.
+type interruptibleWriter interface {
+	io.Writer
+	// interrupt makes every write fail, the one in progress included. It may be called at any time.
+	interrupt()
+	// release frees what was opened or started for it. The stream itself stays open.
+	release()
+}
+
+// interruptible returns w as an interruptibleWriter. Flags of w that other processes share are left alone: a blocking pipe is opened
+// again, the output of a blocking socket is shut down, and anything else is written to by a goroutine, which a write that
+// never returns keeps.
+func interruptible(w io.Writer) interruptibleWriter {
+	f, isFile := w.(*os.File)
+	if isFile && f.SetWriteDeadline(time.Time{}) != nil {
+		return interruptibleFile(f)
+	}
+	if d, ok := w.(deadlineWriter); ok {
+		return &deadlined{deadlineWriter: d}
+	}
+	return newHandOver(w)
+}
+
+func interruptibleFile(f *os.File) interruptibleWriter {
+	info, err := f.Stat()
+	if err != nil {
+		return newHandOver(f)
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return plainFile{f}
+	case mode&os.ModeNamedPipe != 0:
+		again, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			return &deadlined{deadlineWriter: again, opened: again}
+		}
+	case mode&os.ModeSocket != 0 && canShutDown:
+		return socket{f}
+	}
+	return newHandOver(f)
+}
+
+type deadlineWriter interface {
+	io.Writer
+	SetWriteDeadline(t time.Time) error
+}
+
+// deadlined has deadlines of its own.
+type deadlined struct {
+	deadlineWriter
+	opened *os.File // nil if it is the caller's
+}
+
+func (d *deadlined) interrupt() { _ = d.SetWriteDeadline(time.Now()) } // setting one has been tried
+
+func (d *deadlined) release() {
+	if d.opened != nil {
+		_ = d.opened.Close() // what it wrote is in the pipe
+		return
+	}
+	_ = d.SetWriteDeadline(time.Time{}) // as it was
+}
+
+// plainFile is a file on a disk, where writes do not wait for a reader.
+type plainFile struct{ *os.File }
+
+func (plainFile) interrupt() {}
+func (plainFile) release()   {}
+
+// socket is a blocking socket. There is no other way to end a write to it than to end its output.
+type socket struct{ *os.File }
+
+func (s socket) interrupt() { shutDown(s.File) }
+func (s socket) release()   {}
+
+// handOver writes from another goroutine, so that its callers need not wait for a write that never returns.
+type handOver struct {
+	to      io.Writer
+	texts   chan []byte
+	results chan error
+	ended   chan struct{} // closed when writes are interrupted
+	end     sync.Once
+	once    sync.Once // of release
+}
+
+func newHandOver(w io.Writer) *handOver {
+	h := &handOver{to: w, texts: make(chan []byte), results: make(chan error, 1), ended: make(chan struct{})}
+	go func() {
+		for text := range h.texts {
+			_, err := h.to.Write(text)
+			h.results <- err
+		}
+	}()
+	return h
+}
+
+// Write is called by one goroutine at a time. The copy stays valid if the caller gives up.
+func (h *handOver) Write(p []byte) (int, error) {
+	select {
+	case <-h.ended:
+		return 0, os.ErrDeadlineExceeded
+	case h.texts <- append([]byte(nil), p...):
+	}
+	select {
+	case err := <-h.results:
+		if err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	case <-h.ended:
+		return 0, os.ErrDeadlineExceeded
+	}
+}
+
+func (h *handOver) interrupt() { h.end.Do(func() { close(h.ended) }) }
+
+// release is called when no write follows.
+func (h *handOver) release() { h.once.Do(func() { close(h.texts) }) }

@@ -1,0 +1,351 @@
+package stdio
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// serverConn is a connection to a server over one stream: the table of the calls that are open on it, and the door to it.
+//
+// A call is ended by whoever takes it out of the table: its answer, its deadline, its cancellation or the end of the link. So each
+// has one end, and nobody else touches the [Call] meanwhile.
+type serverConn struct {
+	up      *gateway.Upstream
+	ctx     context.Context // it is that of the connection, and timers have no other
+	session string
+	jumbled bool // as of the pump
+	client  *lineWriter
+	server  *lineWriter
+	hello   *handshake
+	noise   noise
+	spoken  bool // the server has written a line; only the reader of the server uses it
+	tools   *gateway.ToolCache
+	listing listing
+
+	announced *atomic.Bool // as of the pump
+
+	recording chan struct{}  // held by each failure that is being recorded
+	work      sync.WaitGroup // of the same, and of calls whose time is up
+
+	mu       sync.Mutex // guards all below
+	open     map[string]*pending
+	calls    int                 // of these, those of the client
+	progress map[string]*pending // those whose progress is reported, by token
+	clock    clock
+	held     int // bytes of the open requests
+	late     *lateIDs
+	asked    map[string]wire.ID   // what the server has asked the client
+	crowded  bool                 // it has asked too much to be remembered: anything may be an answer
+	over     *candor.Error        // why no call can be opened any more
+	empty    chan struct{}        // closed when the last call ends, if somebody waits for that
+	early    map[string]time.Time // calls that were called off before they came: over HTTP the one may overtake the other
+	lates    int64                // late answers that were dropped
+	strays   int64                // answers to nothing
+
+	glued map[string]gluedAnswer // answers that are held back, by the key of their request
+}
+
+// pending is a request in the table.
+type pending struct {
+	call    *gateway.Call       // nil if the gateway itself asks
+	own     func(*wire.Message) // takes the answer to the gateway itself, nil if none will come
+	key     string
+	token   string        // of its progress
+	limit   time.Duration // how long it may go without a sign of progress, 0 for ever
+	began   time.Time
+	due     time.Time // when its time is up
+	waiting bool      // for another attempt, or to be sent at all: no answer can be its own
+	unsent  bool      // it was never sent
+
+	deciding bool // it is being decided whether the call is sent, and whoever decides ends it
+	revoked  bool // the client has cancelled it meanwhile
+}
+
+const (
+	// maxHeld bounds the bytes of all open requests of one connection.
+	maxHeld = 64 << 20
+	// maxRecordings is how many failures are recorded at a time, and maxRecording how large an answer may be that waits for it.
+	maxRecordings = 256
+	maxRecording  = 64 << 10
+	// maxStrays bounds the entries that answers to nothing can make.
+	maxStrays = 1000
+)
+
+// newServerConn returns a link from the pump's client to a server.
+func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
+	u := p.up
+	return &serverConn{
+		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, tools: &p.tools, announced: &p.announced,
+		noise:     noise{log: u.Options.Logger, name: u.Options.Name, veil: u.Secrets.Load()},
+		recording: make(chan struct{}, maxRecordings),
+		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.Options.Limits.Late), asked: map[string]wire.ID{},
+	}
+}
+
+// Objection is why a request cannot be opened here, nil if it can.
+func (l *serverConn) objection(m *wire.Message) *candor.Error {
+	key := gateway.IDKey(m.ID())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.over != nil:
+		return l.over
+	case l.open[key] != nil, l.late.awaits(key): // an answer to the earlier call would be taken for one to this
+		return candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
+	case l.calls >= l.up.Options.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
+		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
+			candor.WithDetails(map[string]any{"open": l.calls, "openBytes": l.held}))
+	default:
+		return nil
+	}
+}
+
+// forward opens a call and sends it on.
+func (l *serverConn) forward(c *gateway.Call) {
+	p := &pending{call: c, key: gateway.IDKey(c.ID()), limit: c.Timeout(), began: time.Now()}
+	p.due = p.began.Add(p.limit)
+	if token := c.ProgressToken(); token != nil {
+		p.token = gateway.IDKey(wire.ID(token))
+	}
+	if e := l.put(p); e != nil {
+		l.client.queue(c.Fail(l.ctx, e))
+		return
+	}
+	if l.calledOff(p.key) && l.giveUp(p) {
+		c.Cancelled(l.ctx)
+		return
+	}
+	l.server.queue(c.Bytes())
+}
+
+const (
+	earlyTime = time.Second // how long a call may come after it was called off
+	maxEarly  = 256
+)
+
+// calledOff reports whether the call of that key was called off before it came, and forgets that.
+func (l *serverConn) calledOff(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at, ok := l.early[key]
+	delete(l.early, key)
+	return ok && time.Since(at) < earlyTime
+}
+
+// put enters a request into the table and starts its clock. It returns why not if the link is over.
+func (l *serverConn) put(p *pending) *candor.Error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over != nil {
+		return l.over
+	}
+	l.open[p.key] = p
+	if p.call != nil {
+		l.calls++
+		l.held += len(p.call.Bytes())
+	}
+	if p.token != "" {
+		l.progress[p.token] = p
+	}
+	l.watch(p)
+	return nil
+}
+
+// add removes the request with that id from the table, so that the caller may end it. It is nil if there is none.
+func (l *serverConn) take(key string) *pending {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[key]
+	if p == nil || p.waiting {
+		return nil
+	}
+	l.remove(p)
+	return p
+}
+
+// giveUp removes p itself from the table and reports whether it was still there. Its answer, if the server is at work on one, will
+// be late.
+func (l *serverConn) giveUp(p *pending) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[p.key] != p || p.deciding {
+		return false
+	}
+	l.remove(p)
+	if !p.waiting {
+		l.late.add(p.key)
+	}
+	return true
+}
+
+// remove is called with the lock held.
+func (l *serverConn) remove(p *pending) {
+	delete(l.open, p.key)
+	if p.call != nil {
+		l.calls--
+		l.held -= len(p.call.Bytes())
+	}
+	if l.progress[p.token] == p {
+		delete(l.progress, p.token)
+	}
+	if l.empty != nil && l.calls == 0 {
+		close(l.empty)
+		l.empty = nil
+	}
+}
+
+// expire ends a call whose time is up, tells the client first and then the server.
+func (l *serverConn) expire(p *pending) {
+	if !l.giveUp(p) {
+		return
+	}
+	if p.call == nil {
+		p.own(nil)
+		return
+	}
+	l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithDetails(map[string]any{"timeoutMs": p.limit.Milliseconds(), "attempts": p.call.Attempt()}))))
+	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids to call off the former, and nobody works on the latter
+		l.server.send(gateway.CancelNotification(p.call.ID(), "the call did not finish before its deadline"))
+	}
+}
+
+// extend gives a call that shows progress its whole time anew, but not for ever.
+func (l *serverConn) extend(token wire.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.progress[gateway.IDKey(token)]
+	if p == nil || p.waiting {
+		return
+	}
+	if p.due = time.Now().Add(p.limit); p.due.After(p.began.Add(gateway.MaxExtension * p.limit)) {
+		p.due = p.began.Add(gateway.MaxExtension * p.limit)
+	}
+}
+
+// again makes a call once more after a pause, unless its deadline or the end of the link comes first.
+func (l *serverConn) again(p *pending, wait time.Duration) {
+	p.waiting = true
+	if e := l.put(p); e != nil {
+		l.client.queue(p.call.Fail(l.ctx, e))
+		return
+	}
+	time.AfterFunc(wait, func() {
+		l.mu.Lock()
+		still := l.open[p.key] == p
+		if still {
+			p.waiting = false // and whoever ends it now may find its answer late
+		}
+		l.mu.Unlock()
+		if still {
+			l.server.send(p.call.Bytes())
+		}
+	})
+}
+
+// cancel ends a call that the client cancels. It reports whether the server was sent the call and has to know.
+func (l *serverConn) cancel(id wire.ID) (sent bool) {
+	key := gateway.IDKey(id)
+	l.mu.Lock()
+	p := l.open[key]
+	if p == nil && l.jumbled {
+		if l.early == nil || len(l.early) >= maxEarly {
+			l.early = map[string]time.Time{}
+		}
+		l.early[key] = time.Now()
+	}
+	sent = p == nil || !p.unsent
+	if p != nil && p.deciding {
+		p.revoked = true
+	}
+	l.mu.Unlock()
+	if p != nil && p.call != nil && l.giveUp(p) {
+		p.call.Cancelled(l.ctx)
+	}
+	return sent
+}
+
+// mayAnswer reports whether the server has asked for this answer of the client, and forgets that it has.
+func (l *serverConn) mayAnswer(id wire.ID) bool {
+	key := gateway.IDKey(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.asked[key]
+	delete(l.asked, key)
+	return ok || l.crowded
+}
+
+// End closes the table: every call that is open is answered with e, and so is every later one.
+func (l *serverConn) end(e *candor.Error) {
+	l.finish(e, func(p *pending) { l.client.send(p.call.Fail(l.ctx, p.reason(e))) })
+}
+
+// abandon closes the table because the client has hung up: the calls that are open are its own cancellations, and nothing is answered.
+func (l *serverConn) abandon() {
+	l.finish(gateway.DrainingError(), func(p *pending) { p.call.Cancelled(l.ctx) })
+}
+
+// finish closes the table, so that later calls are answered with e, and ends the calls that are open.
+func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
+	l.mu.Lock()
+	l.over = e
+	if l.clock.timer != nil {
+		l.clock.timer.Stop()
+	}
+	left := make([]*pending, 0, len(l.open))
+	for _, p := range l.open {
+		if !p.deciding {
+			left = append(left, p)
+		}
+		l.remove(p)
+	}
+	asked := l.asked
+	l.asked = nil
+	l.mu.Unlock()
+	for _, id := range asked { // nobody waits for these answers any more
+		l.client.send(gateway.CancelNotification(id, "the server that asked is gone"))
+	}
+	for _, p := range left {
+		if p.call == nil {
+			p.own(nil)
+			continue
+		}
+		end(p)
+	}
+	l.work.Wait()
+	l.tell()
+}
+
+// drained returns a channel that is closed when no call of the client is open. A request of the gateway itself is not waited for.
+func (l *serverConn) drained() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.empty != nil {
+		return l.empty
+	}
+	empty := make(chan struct{})
+	if l.calls == 0 {
+		close(empty)
+		return empty
+	}
+	l.empty = empty
+	return empty
+}
+
+// tell logs what was dropped in the life of the link.
+func (l *serverConn) tell() {
+	l.mu.Lock()
+	lates, strays := l.lates, l.strays
+	l.mu.Unlock()
+	if lines := l.noise.lines.Load(); lines+lates+strays > 0 {
+		l.up.Options.Logger.InfoContext(l.ctx, "dropped from the server",
+			slog.String("upstream", l.up.Options.Name), slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
+	}
+}

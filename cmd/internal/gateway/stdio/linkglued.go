@@ -1,0 +1,157 @@
+package stdio
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// A server that prints to its standard output without a line end puts that noise and its next answer on one line. Such answers are
+// looked for only in lines that are not a message.
+
+const (
+	maxGluedTries = 1024 // places in a line where a message is looked for
+	// gluedWait is how long an answer found behind noise is held back. A server that logs what it sends prints the answer twice, and
+	// the one that has a line of its own counts.
+	gluedWait = 100 * time.Millisecond
+)
+
+// byteOrderMark begins the output of servers on some platforms. Few clients read the message behind it.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// gluedAnswer is an answer that was found behind noise and is held back.
+type gluedAnswer struct {
+	to     *pending
+	answer []byte
+}
+
+// gluedMessages returns the responses at the end of a line that is not a message: the last ones, with nothing but space between them
+// and behind them. Noise is what stands before the first. A message inside another JSON value, complete or not, is not found.
+func gluedMessages(line []byte, limits wire.Limits) (messages [][]byte, noise []byte) {
+	budget := 4*len(line) + gateway.MaxNoiseScan // bytes to parse: text that is cut off again and again would take long
+	for i, tries := 0, 0; tries < maxGluedTries && budget > 0; tries++ {
+		next := bytes.IndexByte(line[i:], '{')
+		if next < 0 {
+			return nil, line
+		}
+		if len(bytes.TrimSpace(line[i:i+next])) > 0 {
+			messages = nil
+		}
+		i += next
+		m := wire.Parse(line[i:], limits)
+		switch m.Malformation().Flaw {
+		case wire.FlawNone:
+			budget = 0
+		case wire.FlawTrailingData:
+		case wire.FlawTruncated, wire.FlawTooLarge: // all that follows is part of this value
+			return nil, line
+		default:
+			budget -= m.Malformation().Offset + 1
+			messages = nil
+			i++
+			continue
+		}
+		value := m.Value().Raw()
+		budget -= len(value)
+		one := wire.Parse(value, limits)
+		if one.Kind() != wire.KindResult && one.Kind() != wire.KindError {
+			messages = nil
+		} else {
+			if messages == nil {
+				noise = line[:i]
+			}
+			messages = append(messages, value)
+		}
+		if i += len(value); i == len(line) || len(bytes.TrimSpace(line[i:])) == 0 {
+			return messages, noise
+		}
+	}
+	return nil, line
+}
+
+// unglue handles the answers to open calls at the end of a line that is not a message. It returns what is left of the line: all of it
+// if there are none.
+func (l *serverConn) unglue(line []byte) (rest []byte) {
+	messages, noise := gluedMessages(line, l.up.Options.Limits.Message)
+	if len(messages) == 0 || !l.awaited(messages) {
+		return line
+	}
+	if len(bytes.TrimSpace(bytes.TrimPrefix(noise, byteOrderMark))) == 0 { // nothing but answers
+		for _, message := range messages {
+			m := wire.Parse(message, l.up.Options.Limits.Message)
+			l.answer(&m)
+		}
+		return nil
+	}
+	for _, message := range messages {
+		l.holdBack(message)
+	}
+	return noise
+}
+
+// awaited reports whether each of the responses is to a request that is open.
+func (l *serverConn) awaited(messages [][]byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, message := range messages {
+		m := wire.Parse(message, l.up.Options.Limits.Message)
+		if p := l.open[gateway.IDKey(m.ID())]; p == nil || p.waiting {
+			return false
+		}
+	}
+	return true
+}
+
+// holdBack delivers an answer that was found behind noise, unless the request is answered otherwise within gluedWait.
+func (l *serverConn) holdBack(answer []byte) {
+	m := wire.Parse(answer, l.up.Options.Limits.Message)
+	key := gateway.IDKey(m.ID())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[key]
+	if p == nil {
+		return
+	}
+	if l.glued == nil {
+		l.glued = map[string]gluedAnswer{}
+	}
+	l.glued[key] = gluedAnswer{to: p, answer: bytes.Clone(answer)}
+	time.AfterFunc(gluedWait, func() { l.release(key, p) })
+}
+
+// release delivers the answer that is held back for p, if p is still open.
+func (l *serverConn) release(key string, p *pending) {
+	l.mu.Lock()
+	held := l.glued[key]
+	if held.to != p {
+		l.mu.Unlock()
+		return
+	}
+	delete(l.glued, key)
+	if l.open[key] != p || p.waiting {
+		l.mu.Unlock()
+		return
+	}
+	l.remove(p)
+	l.work.Add(1) // under the lock, so that the end of the link waits for it or has come before
+	l.mu.Unlock()
+	defer l.work.Done()
+	m := wire.Parse(held.answer, l.up.Options.Limits.Message)
+	l.answered(p, &m)
+	l.client.flush()
+}
+
+// releaseAll delivers all answers that are held back, because the server says no more.
+func (l *serverConn) releaseAll() {
+	l.mu.Lock()
+	held := make(map[string]*pending, len(l.glued))
+	for key, g := range l.glued {
+		held[key] = g.to
+	}
+	l.mu.Unlock()
+	for key, p := range held {
+		l.release(key, p)
+	}
+}

@@ -1,0 +1,250 @@
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Read moves what the server says to the client until the stream ends, and returns why it did.
+func (l *serverConn) read(server io.Reader) error {
+	lines := wire.NewLineReader(flushingReader{server, l.client.flush}, l.up.Options.Limits.Message)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			l.releaseAll()
+			l.client.flush()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		l.fromServer(line)
+	}
+}
+
+// fromServer handles one line of the server.
+func (l *serverConn) fromServer(line wire.Line) {
+	first := !l.spoken
+	l.spoken = true
+	if line.Flaw != wire.FlawNone {
+		l.oversize(line)
+		return
+	}
+	m := wire.Parse(line.Bytes, l.up.Options.Limits.Message)
+	switch m.Kind() {
+	case wire.KindResult, wire.KindError:
+		l.answer(&m)
+	case wire.KindNotification:
+		l.heed(&m)
+		l.client.queue(m.Bytes())
+	case wire.KindRequest:
+		l.remember(m.ID())
+		l.client.queue(m.Bytes())
+	default:
+		if line.Unended { // half a line is part of a death, and the end of the link says more about that
+			l.unglue(m.Bytes())
+			return
+		}
+		if !l.passReady(&m, first) {
+			l.malformed(&m)
+		}
+	}
+}
+
+// Respond ends the call that is answered.
+func (l *serverConn) answer(m *wire.Message) {
+	if p := l.take(gateway.IDKey(m.ID())); p != nil {
+		l.answered(p, m)
+		return
+	}
+	l.dropped(m)
+}
+
+// answered ends a request that was taken from the table.
+func (l *serverConn) answered(p *pending, m *wire.Message) {
+	switch {
+	case p.call == nil:
+		own := *m // who takes it is not known here: but for the copy every message would be on the heap
+		p.own(&own)
+	default:
+		if p.call.Method() == "initialize" {
+			l.hello.response(m)
+		}
+		l.close(p, m)
+	}
+}
+
+// close ends a call that was taken from the table with what the server said, or makes it once more. A clean answer leaves at once.
+// A failure is recorded first: several at a time, because a ledger that syncs takes many as quickly as one, and what follows in the
+// stream does not wait for it.
+func (l *serverConn) close(p *pending, m *wire.Message) {
+	defer l.rescue(p)
+	if reply, clean := p.call.PassClean(m); clean {
+		l.client.queue(reply.Bytes)
+		return
+	}
+	if l.up.Options.Ledger == nil || len(m.Bytes()) > maxRecording {
+		l.settle(p, m.Bytes(), l.client.queue)
+		return
+	}
+	answer := bytes.Clone(m.Bytes())
+	l.recording <- struct{}{}
+	l.work.Go(func() {
+		defer func() { <-l.recording }()
+		defer l.rescue(p)
+		l.settle(p, answer, l.client.send)
+	})
+}
+
+func (l *serverConn) settle(p *pending, answer []byte, write func([]byte)) {
+	reply := p.call.Close(l.ctx, answer)
+	if reply.Again {
+		l.again(p, reply.Wait)
+		return
+	}
+	write(reply.Bytes)
+}
+
+// rescue answers a call that a mistake of ours would lose.
+func (l *serverConn) rescue(p *pending) {
+	if r := recover(); r != nil {
+		l.up.Options.Logger.ErrorContext(l.ctx, "a panic while a call was closed", slog.String("upstream", l.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
+		l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))))
+	}
+}
+
+// heed looks at a notification of the server on its way to the client.
+func (l *serverConn) heed(m *wire.Message) {
+	switch {
+	case m.MethodIs("notifications/progress"):
+		if token := m.Params().Path("progressToken").Raw(); token != nil {
+			l.extend(token)
+		}
+	case m.MethodIs("notifications/tools/list_changed"):
+		l.tools.Forget()
+		l.listing.forget()
+	}
+}
+
+// maxAskedID is the longest id that is kept whole.
+const maxAskedID = 256
+
+// remember notes that the server asks the client something, so that an answer is let through.
+func (l *serverConn) remember(id wire.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over != nil || len(l.asked) >= l.up.Options.Limits.Calls || len(id) > maxAskedID {
+		l.crowded = true
+		return
+	}
+	l.asked[gateway.IDKey(id)] = id.Clone()
+}
+
+// dropped is the fate of an answer to no open call: it came late, or it answers nothing that was asked.
+func (l *serverConn) dropped(m *wire.Message) {
+	l.mu.Lock()
+	late := l.late.arrived(gateway.IDKey(m.ID()))
+	if late {
+		l.up.CountLate()
+		l.lates++
+	} else {
+		l.strays++
+	}
+	strays := l.strays
+	l.mu.Unlock()
+	if !late && strays <= maxStrays {
+		l.up.Stray(l.ctx, m.Bytes(), l.session)
+	}
+}
+
+// malformed handles a line that is no message. If it was meant as an answer the call is over; if not it is noise.
+func (l *serverConn) malformed(m *wire.Message) {
+	if units, ok := m.SplitBatch(); ok {
+		for _, unit := range units {
+			part := wire.Parse(unit, l.up.Options.Limits.Message)
+			l.spoil(&part, badAnswer(wire.FlawBatch))
+		}
+		return
+	}
+	rest := l.unglue(m.Bytes())
+	if len(rest) == 0 {
+		return
+	}
+	if len(rest) < len(m.Bytes()) {
+		cut := wire.Parse(rest, l.up.Options.Limits.Message)
+		m = &cut
+	}
+	p := l.takeAnswered(m)
+	switch {
+	case p == nil:
+		l.noise.hear(l.ctx, m.Bytes(), true)
+	case p.call == nil:
+		p.own(nil)
+	default:
+		l.closeBadly(p, m)
+	}
+}
+
+// closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none, unless
+// nothing may be touched.
+func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
+	e := badAnswer(m.Malformation().Flaw)
+	switch {
+	case !p.call.IsClean(m):
+		l.close(p, m)
+	case p.call.MayPass(m):
+		p.call.PassThrough(l.ctx, e, m.Bytes())
+		l.client.queue(m.Bytes())
+	default:
+		l.fail(p, e)
+	}
+}
+
+// oversize handles a line that was too long to be kept.
+func (l *serverConn) oversize(line wire.Line) {
+	id := wire.PeekID(line.Head, line.Tail)
+	if id == nil {
+		l.noise.hear(l.ctx, line.Head, false)
+		return
+	}
+	if p := l.take(gateway.IDKey(id)); p != nil {
+		l.fail(p, gateway.OversizeError(l.up.MaxBytes()).With(candor.WithDetails(map[string]any{"maxBytes": l.up.MaxBytes(), "bytes": line.Size})))
+	}
+}
+
+// spoil ends the call that a message was meant to answer, if there is one.
+func (l *serverConn) spoil(m *wire.Message, e *candor.Error) {
+	if p := l.takeAnswered(m); p != nil {
+		l.fail(p, e)
+	}
+}
+
+// takeAnswered takes the call that a message looks like an answer to.
+func (l *serverConn) takeAnswered(m *wire.Message) *pending {
+	if shape := m.Shape(); m.ID() == nil || shape == wire.KindRequest || shape == wire.KindNotification {
+		return nil
+	}
+	return l.take(gateway.IDKey(m.ID()))
+}
+
+func (l *serverConn) fail(p *pending, e *candor.Error) {
+	if p.call == nil {
+		p.own(nil)
+		return
+	}
+	l.client.queue(p.call.Fail(l.ctx, e))
+}
+
+// badAnswer is the error for an answer that cannot be delivered.
+func badAnswer(flaw wire.Flaw) *candor.Error {
+	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
+		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
+}

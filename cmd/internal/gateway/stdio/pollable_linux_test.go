@@ -1,0 +1,66 @@
+package stdio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAReadOfABlockingPipeCanBeCalledOff(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // nothing is written to it
+	fd, err := syscall.Dup(int(r.Fd()))
+	if err != nil || syscall.SetNonblock(fd, false) != nil {
+		t.Fatal(err)
+	}
+	stdin := os.NewFile(uintptr(fd), "stdin")
+	defer stdin.Close() //nolint:errcheck // nothing is written to it
+	if stdin.SetReadDeadline(time.Now()) == nil {
+		t.Fatal("the pipe does not block, so there is nothing to see")
+	}
+	in, done := pollable(stdin)
+	defer done()
+	f, ok := in.(*os.File)
+	if !ok || f.SetReadDeadline(time.Now()) != nil {
+		t.Fatal("a read of it cannot be called off")
+	}
+	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a read was not called off: %v", err)
+	}
+	if err := errors.Join(f.SetReadDeadline(time.Time{}), say(w, "all of it")); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(in); string(text) != "all of it" || err != nil {
+		t.Errorf("%q was read, %v", text, err)
+	}
+}
+
+func say(w *os.File, text string) error {
+	_, err := w.WriteString(text)
+	return errors.Join(err, w.Close())
+}
+
+func TestWhatIsNoBlockingPipeIsReadAsItIs(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(r.Close(), w.Close()) })
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close() //nolint:errcheck // nothing is written to it
+	for _, in := range []io.Reader{r, null, io.LimitReader(r, 1)} {
+		if out, done := pollable(in); out != in {
+			t.Errorf("%T was opened anew", in)
+			done()
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package stdio
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/wire"
+)
+
+const (
+	listTimeout = 30 * time.Second // of the gateway's own tools/list; nothing waits that long for it
+	listPages   = 100
+	maxListing  = 64 // callers for whom the gateway lists on one link
+)
+
+// listing keeps track of the gateway's own tools/list requests on one link. The zero listing is ready.
+type listing struct {
+	mu    sync.Mutex
+	asked map[gateway.Caller]chan struct{} // guarded by mu; closed when the list has come, or will not
+	mute  bool                             // guarded by mu: the server has left a list unanswered, and is not asked again
+}
+
+// begin returns what is closed when the list of a caller has come, and whether the gateway has to ask for it now. It is nil if the
+// server is not to be asked.
+func (g *listing) begin(who gateway.Caller) (done chan struct{}, ask bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.asked[who] != nil:
+		return g.asked[who], false
+	case g.mute, len(g.asked) >= maxListing:
+		return nil, false
+	case g.asked == nil:
+		g.asked = map[gateway.Caller]chan struct{}{}
+	}
+	done = make(chan struct{})
+	g.asked[who] = done
+	return done, true
+}
+
+// isCurrent reports that the list that was asked for is still wanted.
+func (g *listing) isCurrent(who gateway.Caller, done chan struct{}) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked[who] == done
+}
+
+// wanted reports that a list could still be asked for, or is awaited.
+func (g *listing) wanted(who gateway.Caller) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mute {
+		return false
+	}
+	done := g.asked[who]
+	return done == nil && len(g.asked) < maxListing || done != nil && !isClosed(done)
+}
+
+// silence notes that the server was waited for in vain.
+func (g *listing) silence() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mute = true
+}
+
+// Forget lets the tools be asked for again, because the server says that they have changed.
+func (g *listing) forget() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked = nil
+}
+
+// Peer returns where a request comes from. Clients that share a server over one stream are told apart by what they say of themselves:
+// the server can know no more of them.
+func (p *clientConn) peer(m *wire.Message, session string) gateway.Peer {
+	who := gateway.Caller{Session: p.session}
+	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
+		who.Digest = sha256.Sum256(about(m))
+	}
+	return gateway.Peer{Session: session, Breaker: p.breaker, Cache: &p.tools, Caller: who}
+}
+
+// lacks reports that something has to be waited for before a call can be checked.
+func (p *clientConn) lacks(l *serverConn, c *gateway.Call) bool {
+	if p.up.Options.Validate == gateway.ValidationOff && !p.up.ChecksArguments(c.Tool()) {
+		return false
+	}
+	if c.HasTools() {
+		return c.NeedsSchema()
+	}
+	if may, meeting := p.mayList(c); !may && meeting == nil {
+		return false
+	}
+	return l.listing.wanted(p.callerOf(c))
+}
+
+func (p *clientConn) callerOf(c *gateway.Call) gateway.Caller {
+	return p.peer(c.Request(), c.Session()).Caller
+}
+
+// mayList is [handshake.mayList] for a call, which may be of a protocol version that knows no handshake.
+func (p *clientConn) mayList(c *gateway.Call) (may bool, meeting <-chan struct{}) {
+	if c.Request().Params().Path("_meta", gateway.ProtocolVersionKey).Present() {
+		return true, nil
+	}
+	return p.hello.mayList()
+}
+
+// Learn asks the server for its tools if none are known to the caller, so that arguments can be checked from the first call on. It waits
+// for the answer to initialize and for the list, and returns false if that took too long: then the call is forwarded unchecked. A
+// list that comes later still counts.
+func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan struct{}) bool) bool {
+	may, meeting := p.mayList(c)
+	if meeting != nil {
+		if !wait(meeting) {
+			p.hello.missed()
+			return false
+		}
+		may, _ = p.mayList(c)
+	}
+	who := p.callerOf(c)
+	if !p.tools.Knows(who) && may {
+		done, ask := l.listing.begin(who)
+		if ask {
+			l.list(&listRequest{who: who, meta: about(c.Request()), pages: listPages, done: done})
+		}
+		if !wait(done) {
+			l.listing.silence()
+			return false
+		}
+	}
+	return true
+}
+
+// listRequest is a list that the gateway asks for itself.
+type listRequest struct {
+	who   gateway.Caller
+	meta  []byte // as its caller's
+	pages int    // that may still follow
+	done  chan struct{}
+}
+
+// list asks for the first page of tools, and for those after it.
+func (l *serverConn) list(r *listRequest) { l.listPage(r, "") }
+
+func (l *serverConn) listPage(r *listRequest, cursor string) {
+	id := wire.AppendString(nil, "candor/"+ref.New())
+	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: listTimeout}
+	p.due = p.began.Add(p.limit)
+	p.own = func(m *wire.Message) {
+		if m == nil || m.Kind() != wire.KindResult || !l.listing.isCurrent(r.who, r.done) {
+			close(r.done)
+			return
+		}
+		l.tools.Learn(r.who, m.Result(), cursor)
+		next, more, ok := gateway.NextCursor(m.Result())
+		if r.pages--; !ok || !more || next == cursor || r.pages <= 0 {
+			close(r.done)
+			return
+		}
+		l.listPage(r, next)
+	}
+	if l.put(p) != nil {
+		close(r.done)
+		return
+	}
+	l.server.send(r.message(id, cursor))
+}
+
+// message is the request for one page.
+func (r *listRequest) message(id wire.ID, cursor string) []byte {
+	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"tools/list","params":{`...)
+	if cursor != "" {
+		line = wire.AppendString(append(line, `"cursor":`...), cursor)
+	}
+	if r.meta != nil {
+		if cursor != "" {
+			line = append(line, ',')
+		}
+		line = append(append(line, `"_meta":`...), r.meta...)
+	}
+	return append(line, `}}`...)
+}
+
+// about is the part of a request's _meta that protocol version 2026-07-28 asks of every request, nil if there is none.
+func about(m *wire.Message) []byte {
+	var meta []byte
+	for _, name := range gateway.ClientMetaKeys {
+		value := m.Params().Path("_meta", name).Raw()
+		if value == nil {
+			continue
+		}
+		if meta == nil {
+			meta = []byte{'{'}
+		} else {
+			meta = append(meta, ',')
+		}
+		meta = append(append(wire.AppendString(meta, name), ':'), value...)
+	}
+	if meta == nil {
+		return nil
+	}
+	return append(meta, '}')
+}

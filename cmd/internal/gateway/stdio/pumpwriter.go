@@ -1,0 +1,154 @@
+package stdio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// lineWriter is the one door through which messages leave to a peer. Lines are never torn. It is safe for concurrent use.
+type lineWriter struct {
+	stall  time.Duration // how long a peer may refuse to take what is written, 0 for ever
+	to     io.Writer
+	writes atomic.Uint64 // counts the beginnings and the ends of writes: it is odd during one
+
+	mu     sync.Mutex // guards all below
+	w      *bufio.Writer
+	err    error         // the first that a write returned; nothing leaves after it
+	broken chan struct{} // closed when there is one
+	lost   int64         // messages that came after the error
+}
+
+// lineBufferSize is what is collected before it is written. A larger message is not copied.
+const lineBufferSize = 64 << 10
+
+func newLineWriter(w io.Writer, stall time.Duration) *lineWriter {
+	o := &lineWriter{stall: stall, to: w, broken: make(chan struct{})}
+	o.w = bufio.NewWriterSize(countingStream{o}, lineBufferSize)
+	return o
+}
+
+// countingStream writes to the outlet's stream and counts the writes.
+type countingStream struct{ o *lineWriter }
+
+func (s countingStream) Write(p []byte) (int, error) {
+	s.o.writes.Add(1)
+	defer s.o.writes.Add(1)
+	return s.o.to.Write(p)
+}
+
+// blockedSince reports whether the write is still going on that was when [outlet.writes] was read.
+func (o *lineWriter) blockedSince(writes uint64) bool {
+	return writes%2 == 1 && o.writes.Load() == writes
+}
+
+// queue takes a message that leaves with the next flush at the latest. Nil is nothing.
+func (o *lineWriter) queue(message []byte) {
+	if message == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.put(message)
+}
+
+// Send writes a message and all that is queued before it.
+func (o *lineWriter) send(message []byte) {
+	if message == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.put(message)
+	o.push()
+}
+
+// flush writes what is queued.
+func (o *lineWriter) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.push()
+}
+
+func (o *lineWriter) put(message []byte) {
+	if o.err != nil {
+		o.lost++
+		return
+	}
+	if bytes.IndexByte(message, '\n') >= 0 {
+		message = wire.AppendLine(nil, message)
+		message = message[:len(message)-1]
+	}
+	if o.w.Available() <= len(message) {
+		o.arm()
+	}
+	_, err := o.w.Write(message)
+	if err == nil {
+		err = o.w.WriteByte('\n')
+	}
+	o.note(err)
+}
+
+func (o *lineWriter) push() {
+	if o.err != nil || o.w.Buffered() == 0 {
+		return
+	}
+	o.arm()
+	o.note(o.w.Flush())
+}
+
+// arm gives the write that follows its time, where the peer's end can be given one.
+func (o *lineWriter) arm() {
+	if d, ok := o.to.(interface{ SetWriteDeadline(time.Time) error }); ok && o.stall > 0 {
+		_ = d.SetWriteDeadline(time.Now().Add(o.stall)) // what has no deadlines waits as long as it must
+	}
+}
+
+func (o *lineWriter) note(err error) {
+	if err != nil && o.err == nil {
+		o.err = err
+		close(o.broken)
+	}
+}
+
+// shut writes what is queued and lets nothing leave after it.
+func (o *lineWriter) shut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.push()
+	o.note(errShut)
+}
+
+var errShut = errors.New("the session is over")
+
+// undelivered returns how many messages came after a write had failed.
+func (o *lineWriter) undelivered() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lost
+}
+
+// failure returns the first error of a write.
+func (o *lineWriter) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// flushingReader flushes what was queued before it waits for more to read: messages that came together leave together, and none waits for
+// a clock.
+type flushingReader struct {
+	r     io.Reader
+	flush func()
+}
+
+func (e flushingReader) Read(p []byte) (int, error) {
+	e.flush()
+	return e.r.Read(p)
+}

@@ -1,0 +1,139 @@
+package stdio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// handshake is how the client and the server met: what to say again to a server that was started anew, so that the client need
+// not notice. It is safe for concurrent use.
+type handshake struct {
+	mu      sync.Mutex // guards all below
+	hello   []byte     // the request initialize
+	ready   []byte     // the notification that follows it
+	id      wire.ID
+	answer  greeting
+	met     bool          // the server has answered
+	tools   bool          // and says that it has tools
+	meeting chan struct{} // closed when it does; nil if it was not asked, or has
+	late    bool          // a call has waited for that in vain
+}
+
+// greeting is what a server says of itself that a client relies on.
+type greeting struct{ version, capabilities []byte }
+
+// maxHello bounds what is kept to be said again. A handshake that is longer is not.
+const maxHello = 1 << 20
+
+// greetTimeout is how long a server that was started anew may take to answer if [Options.StartTimeout] sets no limit.
+const greetTimeout = 30 * time.Second
+
+// request notes the client's initialize.
+func (h *handshake) request(c *gateway.Call) {
+	if c.Method() != "initialize" || len(c.Bytes()) > maxHello {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), c.ID().Clone(), nil, false
+	h.meeting, h.late = make(chan struct{}), false
+}
+
+// response notes what the server answered to initialize.
+func (h *handshake) response(m *wire.Message) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m.Kind() == wire.KindResult {
+		h.answer, h.met = readGreeting(m), true
+		h.tools = m.Result().Path("capabilities", "tools").Present()
+	}
+	if h.meeting != nil {
+		close(h.meeting)
+		h.meeting = nil
+	}
+}
+
+func (h *handshake) initialized(m *wire.Message) {
+	if len(m.Bytes()) > maxHello {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ready = bytes.Clone(m.Bytes())
+}
+
+// mayList reports whether the server may be asked for its tools now: it is initialized and has tools. If it has not yet answered
+// initialize, meeting is closed when it does; it is nil after a call has waited for that in vain.
+func (h *handshake) mayList() (may bool, meeting <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.meeting != nil && !h.late {
+		return false, h.meeting
+	}
+	return h.met && h.ready != nil && h.tools, nil
+}
+
+// missed notes that a call has waited for the answer to initialize in vain.
+func (h *handshake) missed() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.late = true
+}
+
+var (
+	errNoGreeting   = errors.New("the server was started again and did not answer initialize")
+	errEarlyEnd     = errors.New("the server was started again and ended before it answered initialize")
+	errSessionEnded = errors.New("the session ended before the server that was started again answered initialize")
+)
+
+// replay says to a new server what the client said to the old one. The client sees none of it. It reports whether the new one is
+// as the old one was.
+func (h *handshake) replay(ctx context.Context, l *serverConn) (same bool, err error) {
+	h.mu.Lock()
+	hello, ready, id, before, met := h.hello, h.ready, h.id, h.answer, h.met
+	h.mu.Unlock()
+	if !met {
+		return true, nil // the client has not got so far
+	}
+	now := make(chan *greeting, 1)
+	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: greetTimeout}
+	if own := l.up.Options.StartTimeout; own > 0 {
+		p.limit = own
+	}
+	p.due = p.began.Add(p.limit)
+	p.own = func(m *wire.Message) {
+		if m == nil || m.Kind() != wire.KindResult {
+			now <- nil
+			return
+		}
+		g := readGreeting(m)
+		now <- &g
+	}
+	if l.put(p) != nil {
+		return false, errNoGreeting
+	}
+	l.server.send(hello)
+	select {
+	case g := <-now:
+		if g == nil {
+			return false, errNoGreeting
+		}
+		l.server.send(ready)
+		return bytes.Equal(g.version, before.version) && bytes.Equal(g.capabilities, before.capabilities), nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func readGreeting(m *wire.Message) greeting {
+	return greeting{
+		version:      bytes.Clone(m.Result().Path("protocolVersion").Raw()),
+		capabilities: bytes.Clone(m.Result().Path("capabilities").Raw()),
+	}
+}

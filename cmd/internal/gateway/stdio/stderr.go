@@ -1,0 +1,112 @@
+package stdio
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// stderrTail passes on what a server writes to its standard error, and keeps the last of it to explain a death.
+type stderrTail struct {
+	to     io.Writer             // may be nil
+	redact bool                  // what is passed on is redacted line by line
+	veil   *gateway.SecretFilter // over the secrets that the server was started with
+
+	mu   sync.Mutex
+	kept []byte // the last bytes, as they came
+	line []byte // what is not yet a line, if redacting
+}
+
+const (
+	// keptBytes is more than is shown, so that a secret which the border cuts is still seen as one.
+	keptBytes = 16 << 10
+	// shownBytes is what an error tells of the tail. It is what one text of an error holds: of a longer one the end would be cut,
+	// which says most.
+	shownBytes = min(candor.MaxText, candor.MaxCause)
+	// maxStderrLine is how much of a line is waited for before it is redacted and passed on.
+	maxStderrLine = 64 << 10
+)
+
+// drain copies until the server closes its end. A writer that fails no longer stops the server from writing.
+func (t *stderrTail) drain(r io.Reader) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buffer)
+		t.take(buffer[:n])
+		if err != nil {
+			t.pass(t.line, true)
+			return
+		}
+	}
+}
+
+func (t *stderrTail) take(b []byte) {
+	t.mu.Lock()
+	t.kept = append(t.kept, b...)
+	if extra := len(t.kept) - keptBytes; extra > 0 {
+		t.kept = append(t.kept[:0], t.kept[extra:]...)
+	}
+	t.mu.Unlock()
+	if !t.redact {
+		t.pass(b, false)
+		return
+	}
+	t.line = append(t.line, b...)
+	if end := bytes.LastIndexByte(t.line, '\n') + 1; end > 0 {
+		t.pass(t.line[:end], true)
+		t.line = append(t.line[:0], t.line[end:]...)
+	}
+	if len(t.line) > maxStderrLine {
+		t.pass(t.line, true)
+		t.line = t.line[:0]
+	}
+}
+
+func (t *stderrTail) pass(b []byte, clean bool) {
+	if t.to == nil || len(b) == 0 {
+		return
+	}
+	if clean { // the operator needs the paths to mend the server
+		b = redact.Policy{KeepPaths: true}.Bytes(t.veil.Redact(b))
+	}
+	if _, err := t.to.Write(b); err != nil {
+		t.to = nil
+	}
+}
+
+// text returns the end of what was written, redacted, from the beginning of a line on.
+func (t *stderrTail) text() string {
+	t.mu.Lock()
+	kept := bytes.Clone(t.kept)
+	t.mu.Unlock()
+	if len(kept) == keptBytes { // the first line has lost its beginning, and half a secret does not look like one
+		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
+	}
+	clean := contract.RedactBytes(t.veil.Redact(kept))
+	if extra := len(clean) - shownBytes; extra > 0 {
+		clean = clean[extra:]
+		clean = clean[bytes.IndexByte(clean, '\n')+1:]
+	}
+	return string(bytes.TrimSpace(clean))
+}
+
+// withoutFrames leaves the frames of stacks out of a text. What a server died of is worth telling, where in its source it did is not; who
+// looks after it finds that where its standard error goes.
+func withoutFrames(text string) string {
+	var kept []string
+	dump := false // of a Go program, whose frames are known by the line before them
+	for line := range strings.Lines(text) {
+		words, _ := redact.Stack(strings.TrimRight(line, "\r\n"))
+		dump = strings.HasPrefix(line, "goroutine ") || dump && (line[0] == '\t' || strings.Contains(line, "(") || strings.HasPrefix(line, "created by "))
+		if !dump && (words != "" || strings.TrimSpace(line) == "") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
+}

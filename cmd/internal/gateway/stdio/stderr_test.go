@@ -1,0 +1,80 @@
+package stdio
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/testing/planted"
+)
+
+func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, maker := range planted.Makers {
+		for _, place := range planted.Places {
+			secret := maker.Make(random)
+			text := place.Text(secret)
+			passed := &gatewaytest.LockedBuffer{}
+			tail := &stderrTail{to: passed, redact: true}
+			tail.drain(strings.NewReader("starting\n" + text + "\nover\n"))
+			log := &gatewaytest.LockedBuffer{}
+			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
+			for line := range strings.Lines(text) {
+				heard.hear(t.Context(), []byte(strings.TrimSuffix(line, "\n")), true)
+			}
+			for where, got := range map[string]string{"tail": tail.text(), "stderr": passed.String(), "log": log.String()} {
+				if strings.Contains(got, secret) {
+					t.Errorf("%s, %s: the %s holds it: %s", maker.Kind, place.Name, where, got)
+				}
+			}
+		}
+	}
+}
+
+func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, maker := range planted.Makers {
+		secret := maker.Make(random)
+		for back := range len(secret) { // what is kept begins inside the secret
+			tail := &stderrTail{}
+			tail.take([]byte("refused " + secret + " for this\n"))
+			tail.take([]byte(strings.Repeat("x", keptBytes-back-len(" for this\n")-1) + "\n"))
+			if got := tail.text(); len(secret)-back > 8 && strings.Contains(got, secret[back:]) {
+				t.Fatalf("%s, cut at %d: %.200s", maker.Kind, back, got)
+			}
+			log := &gatewaytest.LockedBuffer{}
+			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
+			heard.hear(t.Context(), []byte("refused "+secret[:back]), false)
+			if back > 8 && strings.Contains(log.String(), secret[:back]) {
+				t.Fatalf("%s, cut at %d: %s", maker.Kind, back, log)
+			}
+		}
+	}
+}
+
+func TestTheTailIsTheEnd(t *testing.T) {
+	tail := &stderrTail{}
+	for range 5000 {
+		tail.take([]byte("an earlier line\n"))
+	}
+	tail.take([]byte("the last words\n"))
+	if got := tail.text(); !strings.HasSuffix(got, "an earlier line\nthe last words") || len(got) > shownBytes || !strings.HasPrefix(got, "an earlier") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
+	}
+}
+
+// TestADeathIsToldWithoutItsStack: the last words of a server stay, whatever stands between them.
+func TestADeathIsToldWithoutItsStack(t *testing.T) {
+	for text, want := range map[string]string{
+		"the pier is closed\n": "the pier is closed",
+		"boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n    at moor (…/boat.js:3:40)\n    at process.tick (node:internal/queues:1:5)\n\nNode.js v22\n": "boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n\nNode.js v22",
+		"Traceback (most recent call last):\n  File \"boat.py\", line 3, in moor\n    rope()\nKeyError: 'rope'\nbye\n":                                  "rope()\nKeyError: 'rope'\nbye",
+		"panic: no rope\n\ngoroutine 1 [running]:\nmain.moor(0x1)\n\t/src/boat.go:3 +0x1d\nexit status 2\n":                                             "panic: no rope\n\nexit status 2",
+	} {
+		if got := withoutFrames(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

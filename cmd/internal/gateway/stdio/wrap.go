@@ -1,0 +1,421 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+)
+
+// Exit is how a wrapped session ended.
+type Exit struct {
+	// Code is what the process should end with: 0 if the client hung up first or the context ended, otherwise the server's own.
+	Code   int
+	HungUp bool   // the client ended the session
+	Server Status // how the last server ended
+}
+
+// Wrap starts a server and stands between it and a client until one of them ends, or the context does. Every request that it
+// has read is answered once, unless the client cancels it or hangs up and leaves it open. When it returns, the server and all that
+// it has started are gone.
+//
+// A client that does not read its answers cannot keep it from returning: answers that are left then are dropped. It does not close
+// the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read of client.In
+// that cannot be interrupted is left behind; what it brings is dropped.
+// The error is a [*StartError] if the server could not be started for the first time.
+func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child) (Exit, error) {
+	child.Fill()
+	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
+	server, err := child.start()
+	if err != nil {
+		return Exit{Code: startCode(err)}, err
+	}
+	out := interruptible(client.Out)
+	defer out.release()
+	w := &supervisor{up: u, ctx: ctx, child: child, out: out, pump: newClientConn(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
+	defer w.interrupter.Wait()
+	defer close(w.over)
+	leaving, stop := watchHangUp(client.In)
+	defer stop()
+	w.leaving = leaving
+	in, done := pollable(client.In)
+	go func() {
+		defer close(w.hungUp)
+		defer done()
+		w.pump.readClient(in)
+	}()
+	exit := w.supervise(server)
+	w.partFromClient()
+	Within(2*child.Grace, w.pump.client.shut)
+	Within(child.Grace, w.pump.close)
+	Within(child.Grace, w.endings.Wait)
+	w.pump.tools.Forget()
+	w.reportUndelivered()
+	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
+	}
+	return exit, nil
+}
+
+// startCode is the exit code that shells use for a command that cannot be started.
+func startCode(err error) int {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return 127
+	}
+	return 126
+}
+
+// supervisor is one session of a client with one server, started as often as its policy allows.
+type supervisor struct {
+	up     *gateway.Upstream
+	ctx    context.Context // it is that of the session
+	child  Child
+	pump   *clientConn
+	out    interruptibleWriter // to the client; nil behind a bridge, whose clients come and go
+	hungUp chan struct{}       // closed when the client has, and all that it said is read
+	starts []time.Time         // of the servers that were started anew, in the window
+
+	leaving <-chan struct{} // closed when the client has hung up, though something of it may be unread; may be nil
+	parting bool            // the session is about to end, see partFromClient
+	over    chan struct{}   // closed when it has
+
+	interrupter sync.WaitGroup // of interruptWrites
+	interrupted atomic.Bool    // a write to the client was interrupted
+	endings     sync.WaitGroup // of the calls that were open when a server ended
+}
+
+// supervise serves with one server after another, and returns how it ended.
+func (w *supervisor) supervise(server *process) Exit {
+	again := false
+	for {
+		died := w.serve(server, again)
+		if !died || w.finished() {
+			return Exit{HungUp: w.clientGone(), Server: server.status}
+		}
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.Options.Name), slog.String("status", server.status.String()))
+		next := w.restart()
+		if next == nil {
+			w.linger(gone(w.up, server))
+			return Exit{Code: server.status.Code, Server: server.status}
+		}
+		server, again = next, true
+	}
+}
+
+// serve moves messages until the server ends, and reports whether it did so by itself. Then it has ended, whatever happened.
+func (w *supervisor) serve(server *process, again bool) (died bool) {
+	l := w.pump.newServerConn(newLineWriter(server.stdin, w.up.Timeout("")))
+	silent := make(chan struct{})
+	go func() {
+		defer close(silent)
+		if err := l.read(server); err != nil {
+			w.up.Options.Logger.ErrorContext(w.ctx, "reading from the server", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+		}
+	}()
+	defer server.close()
+	if err := w.greet(l, server, silent, again); err != nil {
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+		server.kill()
+		died = true
+	} else {
+		w.pump.connect(l)
+		died = w.watch(l, server, silent)
+	}
+	server.stop(w.child.Grace)
+	if !died || w.finished() {
+		w.partFromClient()
+	}
+	patience := w.child.Grace
+	if w.parting {
+		patience *= 2 // because within the first half a write that the client does not take is interrupted
+	}
+	Within(patience, func() { <-silent })
+	Within(outputDrainTimeout, func() { <-server.quiet })
+	w.pump.connect(nil)
+	ended := make(chan struct{})
+	w.endings.Go(func() {
+		defer close(ended)
+		w.endCalls(l, server, died)
+	})
+	Within(patience, func() { <-ended }) // a client that does not read may hold it
+	return died
+}
+
+// endCalls ends the calls that are still open, according to who has ended the session.
+func (w *supervisor) endCalls(l *serverConn, server *process, died bool) {
+	switch {
+	case died:
+		l.end(gone(w.up, server))
+	case w.out != nil && w.clientGone():
+		l.abandon()
+	default:
+		l.end(gateway.DrainingError())
+	}
+}
+
+// lastAnswers is how long one write to a client may take after the context has ended: that who ended it waits long is not likely.
+const lastAnswers = time.Second
+
+// partFromClient begins the end of the session. From here on a write to the client that takes too long is interrupted, and all that
+// follow fail.
+func (w *supervisor) partFromClient() {
+	if w.parting || w.out == nil {
+		return
+	}
+	w.parting = true
+	patience := w.child.Grace
+	if w.ctx.Err() != nil {
+		patience = min(patience, lastAnswers)
+	}
+	w.interrupter.Go(func() { w.interruptWrites(patience) })
+}
+
+// interruptWrites interrupts a write to the client that takes longer than patience. It ends with the session.
+func (w *supervisor) interruptWrites(patience time.Duration) {
+	tick := time.NewTicker(patience/20 + 1)
+	defer tick.Stop()
+	writes, since := w.pump.client.writes.Load(), time.Now()
+	for {
+		select {
+		case <-w.over:
+			return
+		case <-tick.C:
+		}
+		switch {
+		case !w.pump.client.blockedSince(writes):
+			writes, since = w.pump.client.writes.Load(), time.Now()
+		case time.Since(since) > patience:
+			w.interrupted.Store(true)
+			w.out.interrupt()
+			return
+		}
+	}
+}
+
+// reportUndelivered logs that answers were dropped because the client did not read them.
+func (w *supervisor) reportUndelivered() {
+	if w.interrupted.Load() {
+		w.up.Options.Logger.WarnContext(w.ctx, "the client did not read its last answers", slog.String("upstream", w.up.Options.Name),
+			slog.Int64("messages", w.pump.client.undelivered()))
+	}
+}
+
+// greet replays the handshake to a server that was started anew.
+func (w *supervisor) greet(l *serverConn, server *process, silent <-chan struct{}, again bool) error {
+	if !again {
+		return nil
+	}
+	w.pump.tools.Forget()
+	ctx, cancel := w.untilEnd(server, silent)
+	defer cancel(nil)
+	same, err := w.pump.hello.replay(ctx, l)
+	if err == nil && !same {
+		w.up.Options.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.Options.Name))
+	}
+	return err
+}
+
+// untilEnd returns a context that ends when the server, its output or the session does.
+func (w *supervisor) untilEnd(server *process, silent <-chan struct{}) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(w.ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-server.done:
+			cancel(errEarlyEnd)
+		case <-silent:
+			cancel(errEarlyEnd)
+		case <-w.hungUp:
+			cancel(errSessionEnded)
+		case <-w.pump.client.broken:
+			cancel(errSessionEnded)
+		}
+	}()
+	return ctx, cancel
+}
+
+// watch waits for the end of a session, and reports whether it was the server's doing.
+func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{}) (died bool) {
+	select {
+	case <-w.ctx.Done():
+		return false
+	case <-w.pump.client.broken:
+		return false
+	case <-w.hungUp:
+		return w.drain(l, server)
+	case <-w.leaving:
+		if ended, died := w.awaitReader(server); ended {
+			return died
+		}
+		return w.drain(l, server)
+	case <-l.server.broken: // it closed its input, or has not read it for the time that a call may take
+		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
+			w.up.Options.Logger.ErrorContext(w.ctx, "the server does not read its input", slog.String("upstream", w.up.Options.Name))
+			server.kill()
+		}
+		return true
+	case <-silent: // it closed its output: nothing that is asked of it can be answered
+		return true
+	case <-server.done:
+		return true
+	}
+}
+
+// awaitReader waits until all is read that the client said before it hung up. Ended reports that the session ended first: also because
+// the reader has been waiting to write an answer which the client does not take.
+func (w *supervisor) awaitReader(server *process) (ended, died bool) {
+	for {
+		writes := w.pump.client.writes.Load()
+		select {
+		case <-w.hungUp:
+			return false, false
+		case <-server.done:
+			return true, true
+		case <-w.pump.client.broken:
+			return true, false
+		case <-w.ctx.Done():
+			return true, false
+		case <-time.After(w.child.Drain):
+			if w.pump.client.blockedSince(writes) {
+				return true, false
+			}
+		}
+	}
+}
+
+// drain gives open calls their time after the client has hung up, and reports whether the server ended.
+func (w *supervisor) drain(l *serverConn, server *process) (died bool) {
+	select {
+	case <-l.drained():
+	case <-server.done:
+		return true
+	case <-w.pump.client.broken:
+	case <-w.ctx.Done():
+	case <-time.After(w.child.Drain):
+	}
+	return false
+}
+
+// restart starts another server after a pause. It is nil if the policy or the session ends first.
+func (w *supervisor) restart() *process {
+	policy := w.child.Restart
+	for {
+		now := time.Now()
+		for len(w.starts) > 0 && now.Sub(w.starts[0]) > policy.Window {
+			w.starts = w.starts[1:]
+		}
+		if len(w.starts) >= policy.Tries {
+			return nil
+		}
+		pause := min(policy.Wait<<min(len(w.starts), 20), policy.MaxWait)
+		if !w.pause(pause + rand.N(pause/4+1)) { //nolint:gosec // chance only spreads the tries
+			return nil
+		}
+		w.starts = append(w.starts, time.Now())
+		server, err := w.child.start()
+		if err == nil {
+			w.up.Options.Logger.WarnContext(w.ctx, "the server was started again", slog.String("upstream", w.up.Options.Name), slog.Int("try", len(w.starts)))
+			return server
+		}
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server could not be started again", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+	}
+}
+
+// pause waits, and reports false if the session has ended meanwhile.
+func (w *supervisor) pause(d time.Duration) bool {
+	select {
+	case <-w.ctx.Done():
+	case <-w.hungUp:
+	case <-w.pump.client.broken:
+	case <-time.After(d):
+		return true
+	}
+	return false
+}
+
+const (
+	lingerQuiet = 250 * time.Millisecond
+	lingerTimes = 12
+)
+
+// linger answers what the client has sent before it could know that the server is gone: until it is quiet, but not for long.
+func (w *supervisor) linger(e *candor.Error) {
+	w.pump.finish(tooLate(e))
+	for range lingerTimes {
+		heard := w.pump.heard.Load()
+		if !w.pause(lingerQuiet) || w.pump.heard.Load() == heard {
+			return
+		}
+	}
+}
+
+// finished reports that the session is over, whatever the server does.
+func (w *supervisor) finished() bool {
+	select {
+	case <-w.ctx.Done():
+		return true
+	default:
+		return w.clientGone()
+	}
+}
+
+func (w *supervisor) clientGone() bool {
+	select {
+	case <-w.hungUp:
+		return true
+	case <-w.pump.client.broken:
+		return true
+	default:
+		return false
+	}
+}
+
+// gone is what open calls are told of the end of their server.
+func gone(u *gateway.Upstream, server *process) *candor.Error {
+	details := map[string]any{"status": server.status.String()}
+	if server.status.Signal != "" {
+		details["signal"] = server.status.Signal
+	} else {
+		details["exitCode"] = server.status.Code
+	}
+	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
+	tail := server.stderr.text()
+	switch {
+	case tail == "":
+	case u.Options.Mode == gateway.ModeStrict:
+		options = append(options, candor.WithCauseText(candor.NewCause(tail, "", ""))) // for the ledger
+	default:
+		details["stderr"] = withoutFrames(tail)
+	}
+	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
+}
+
+// tooLate is the error for calls that came after the end of the server. They were not forwarded and had no effect, and no later call on
+// this connection will be served.
+func tooLate(e *candor.Error) *candor.Error {
+	return e.With(candor.WithMessage("The server had ended before the call came."),
+		candor.WithDetails(e.Details().With("effect", "none")),
+		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
+}
+
+// Within waits for f, but no longer than d.
+func Within(d time.Duration, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(d):
+	}
+}

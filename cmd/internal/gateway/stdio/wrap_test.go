@@ -1,0 +1,326 @@
+package stdio
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+)
+
+// elsewhere are the faults that have a test of their own.
+var elsewhere = []string{"getenv", "say", "ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
+
+func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
+	if got, want := len(badserver.Faults()), len(gatewaytest.FaultCodes)+len(elsewhere); got != want {
+		t.Errorf("%d faults, %d are tested", got, want)
+	}
+	for fault, code := range gatewaytest.FaultCodes {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			short := map[string]time.Duration{}
+			switch {
+			case fault == "deaf":
+				short["deaf"], short["echo"] = 300*time.Millisecond, 300*time.Millisecond
+			case code == "CALL_TIMEOUT":
+				short[fault] = 300 * time.Millisecond
+			}
+			s := wrapped(t, gateway.Options{Timeouts: short}, badChild())
+			s.greet()
+			pause := `{"ms":5}`
+			if fault == "late" {
+				pause = `{"ms":600}`
+			}
+			s.call(1, fault, pause)
+			s.call(2, "echo", `{"text":"others live"}`)
+			told := 0
+			for _, id := range []string{"1", "2"} {
+				answer := s.answer(id)
+				got := gatewaytest.CodeOf(answer)
+				if got != "" {
+					told++
+				}
+				if id == "1" && got != code {
+					t.Errorf("%s, want %s: %.300s", got, code, answer)
+				}
+			}
+			if fault == "late" { // so that the first answer has come
+				s.call(3, "slow", `{"ms":6}`)
+				s.answer("3")
+			}
+			_ = s.stdin.Close()
+			for _, line := range s.rest() {
+				if id, isAnswer := gatewaytest.IDOf(line); isAnswer {
+					t.Errorf("%s was answered twice: %.200s", id, line)
+				}
+			}
+			s.wait()
+			s.balanced(told)
+		})
+	}
+}
+
+// Servers that follow JSON-RPC 1.0 send result and error, one of them null. A success passes as it is; an answer that is rewritten
+// anyway leaves without the null, which clients that check the members of a response refuse.
+func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "nullerror", `{}`)
+	if got, want := s.answer("1"), `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]},"error":null}`; got != want {
+		t.Errorf("client gets %s, want %s", got, want)
+	}
+	s.call(2, "nullresult", `{}`)
+	if got, want := s.answer("2"), `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"the disk is full",`; !strings.HasPrefix(got, want) || strings.Contains(got, `"result"`) {
+		t.Errorf("client gets %s, want it to begin with %s", got, want)
+	}
+	s.hangUp()
+	s.balanced(1)
+}
+
+// In mode observe the client gets what it would get without us, and an answer of ours where that is none.
+func TestObserveReplacesOnlyWhatIsNoAnswer(t *testing.T) {
+	for fault, want := range map[string]string{
+		"both": `"result":{},"error":{"code":1,"message":"and an error"}}`, "baderror": `"error":"a text"}`, "twice": `"result":{},"result":{"content":[]}}`,
+		"version": `{"id":1,"result":{}}`,
+		"neither": "", "request": "", "batch": "", "deep": "", "utf8": "", "control": "",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			s := wrapped(t, gateway.Options{Mode: gateway.ModeObserve}, badChild())
+			s.greet()
+			s.call(1, fault, `{}`)
+			answer := s.answer("1")
+			if want != "" && !strings.HasSuffix(answer, want) {
+				t.Errorf("%.300s was touched, want %s", answer, want)
+			}
+			if want == "" && gatewaytest.CodeOf(answer) != "UPSTREAM_MALFORMED" {
+				t.Errorf("%.300s is no answer", answer)
+			}
+			s.hangUp()
+			if entries, counts, _ := s.books.Read(); entries != 1 || counts != 1 {
+				t.Errorf("%d entries, %d counts", entries, counts)
+			}
+		})
+	}
+}
+
+// TestWhoAsksForTooMuchGivesTheServerNoRest because the server works: it was asked for more than is passed on.
+func TestWhoAsksForTooMuchGivesTheServerNoRest(t *testing.T) {
+	s := wrapped(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 1}}, badChild())
+	s.greet()
+	s.call(1, "huge", `{}`)
+	if answer := s.answer("1"); gatewaytest.CodeOf(answer) != "TOO_LARGE" || !strings.Contains(answer, "ask for less") {
+		t.Errorf("%.600s", answer)
+	}
+	s.call(2, "echo", `{"text":"others live"}`)
+	if answer := s.answer("2"); gatewaytest.CodeOf(answer) != "" {
+		t.Errorf("%.300s", answer)
+	}
+	s.hangUp()
+}
+
+func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "crash", `{}`)
+	for _, id := range []string{"1", "2"} {
+		answer := s.answer(id)
+		for _, want := range []string{`"exitCode":2`, "panic: runtime error", "UPSTREAM_GONE"} {
+			if !strings.Contains(answer, want) {
+				t.Errorf("%s lacks %q: %s", id, want, answer)
+			}
+		}
+		if strings.Contains(answer, "hunter2secret") || strings.Contains(answer, "/home/somebody") {
+			t.Errorf("a secret: %s", answer)
+		}
+	}
+	if exit := s.wait(); exit.Code != 2 || exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+	s.balanced(2)
+}
+
+func TestASecretThatTheBorderCutsIsNotShown(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "secret", `{}`)
+	if answer := s.answer("1"); strings.Contains(answer, "0123456789abcdef") || !strings.Contains(answer, "was refused") {
+		t.Error(answer)
+	}
+}
+
+func TestASignalIsTold(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "killed", `{}`)
+	if answer := s.answer("1"); !strings.Contains(answer, `"signal":"SIGKILL"`) {
+		t.Error(answer)
+	}
+	if exit := s.wait(); exit.Code != 137 {
+		t.Errorf("%+v", exit)
+	}
+}
+
+func TestRequestsOnTheirWayWhenTheServerDiesAreAnswered(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "exit", `{}`)
+	padding := strings.Repeat("x", 8000) // so that no pipe holds them all
+	for id := 2; id <= 50; id++ {
+		s.call(id, "echo", `{"text":"`+padding+`"}`)
+	}
+	s.wait()
+	answered := 0
+	for _, line := range s.rest() {
+		if gatewaytest.CodeOf(line) == "UPSTREAM_GONE" {
+			answered++
+		}
+	}
+	if answered != 50 {
+		t.Errorf("%d of 50 were answered", answered)
+	}
+	s.balanced(50)
+}
+
+func TestAClientThatHangsUpGetsItsOpenAnswers(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "late", `{"ms":300}`)
+	_ = s.stdin.Close()
+	if answer := s.answer("1"); gatewaytest.CodeOf(answer) != "" {
+		t.Error(answer)
+	}
+	if exit := s.wait(); exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+}
+
+// TestCallsOpenAtAHangUpAreCancelled: they are recorded as the client's own doing, and nothing is answered.
+func TestCallsOpenAtAHangUpAreCancelled(t *testing.T) {
+	child := badChild()
+	child.Drain = 50 * time.Millisecond
+	s := wrapped(t, gateway.Options{}, child)
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "echo", `{}`)
+	s.answer("2")
+	if exit := s.hangUp(); exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+	for _, line := range s.rest() {
+		t.Errorf("answered %s", line)
+	}
+	if entries, counts, suppressed := s.books.Read(); entries != 1 || counts != 1 || suppressed != 1 || s.books.Of("CANCELLED") != 1 {
+		t.Errorf("%d entries, %d counts, %d suppressed: %v", entries, counts, suppressed, s.books.Codes)
+	}
+}
+
+func TestAServerThatIgnoresEveryWishIsKilled(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "ignoreterm", `{}`)
+	s.answer("1")
+	if exit := s.hangUp(); exit.Code != 0 || exit.Server.Signal != "SIGKILL" {
+		t.Errorf("%+v", exit)
+	}
+}
+
+func TestACommandThatCannotBeStartedIsExplained(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("no program"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]struct {
+		code int
+		hint string
+	}{
+		"no-such-command-anywhere": {127, "check the spelling"},
+		"/no/such/file":            {127, "does not exist"},
+		plain:                      {126, "make the file executable"},
+	} {
+		exit, err := Wrap(t.Context(), gateway.New(gateway.Options{}), Streams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}}, Child{Command: command})
+		var start *StartError
+		if !errors.As(err, &start) || !strings.Contains(err.Error(), want.hint) || exit.Code != want.code {
+			t.Errorf("%s: %+v, %v", command, exit, err)
+		}
+	}
+}
+
+func TestStderrPassesAsItCame(t *testing.T) {
+	child, seen := badChild(), &gatewaytest.LockedBuffer{}
+	child.Stderr = seen
+	s := wrapped(t, gateway.Options{}, child)
+	s.greet()
+	s.call(1, "crash", `{}`)
+	s.wait()
+	if !strings.Contains(seen.String(), "/home/somebody/src/server/main.go:12 +0x1d\nconnecting with password=hunter2secret failed\n") {
+		t.Errorf("%q", seen)
+	}
+	child, seen = badChild(), &gatewaytest.LockedBuffer{}
+	child.Stderr, child.RedactStderr = seen, true
+	s = wrapped(t, gateway.Options{}, child)
+	s.greet()
+	s.call(1, "crash", `{}`)
+	s.wait()
+	if strings.Contains(seen.String(), "hunter2secret") || !strings.Contains(seen.String(), "goroutine 1 [running]:\n") {
+		t.Errorf("%q", seen)
+	}
+}
+
+func TestTheServersOwnQuestionsAndTheirAnswersPass(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(7, "ask", `{}`)
+	for !strings.Contains(s.next(), "roots/list") {
+	}
+	s.send(`{"jsonrpc":"2.0","id":99,"result":{"never":"asked"}}`)
+	s.send(`{ "id":1, "jsonrpc":"2.0" ,"result":{"roots":[],"big":9007199254740993}}`)
+	if answer := s.answer("7"); !strings.Contains(answer, `{ \"id\":1, \"jsonrpc\":\"2.0\" ,\"result\":{\"roots\":[],\"big\":9007199254740993}}`) {
+		t.Error(answer)
+	}
+}
+
+func TestAGatewayThatIsToldToEndAnswersFirst(t *testing.T) {
+	s := wrapped(t, gateway.Options{}, badChild())
+	s.greet()
+	s.call(1, "hang", `{}`)
+	s.call(2, "echo", `{}`)
+	s.answer("2")
+	s.stop()
+	if answer := s.answer("1"); gatewaytest.CodeOf(answer) != "GATEWAY_DRAINING" {
+		t.Error(answer)
+	}
+	s.wait()
+	s.balanced(1)
+}
+
+func TestAClientThatClosesItsEarsEndsTheServer(t *testing.T) {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _, _ = inR.Close(), inW.Close(), outW.Close() }()
+	_ = outR.Close()
+	done := make(chan Exit)
+	go func() {
+		exit, _ := Wrap(t.Context(), gateway.New(gateway.Options{}), Streams{In: inR, Out: outW}, badChild())
+		done <- exit
+	}()
+	if _, err := inW.WriteString(gatewaytest.ToolCall(1, "echo", `{}`) + "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if exit := <-done; exit.Code != 0 || !exit.HungUp {
+		t.Errorf("%+v", exit)
+	}
+}

@@ -1,0 +1,93 @@
+package stdio
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+)
+
+// TestASecretThatTheServerWasGivenIsNotTold has a server that cannot reach its API tell the whole address, with its key under a name
+// that no list has, in a failure and in its last words.
+func TestASecretThatTheServerWasGivenIsNotTold(t *testing.T) {
+	const secret, typed, password = "f00dbabe99", "sail?boat&77", "anchorage"
+	script := `read -r line; printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no way to https://pier.example/?q=anchorage&zk=$PIER_API_KEY and ` +
+		`/$PIER_USER/sail%3Fboat%2677\"}]}}"
+		read -r line; echo "lost at zk=$PIER_API_KEY" >&2; exit 3`
+	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict, gateway.ModeObserve} {
+		t.Run(string(mode), func(t *testing.T) {
+			child := Child{
+				Command: "sh", Args: []string{"-c", script, "--moor-token", typed}, Grace: time.Second,
+				Env: append(os.Environ(), "PIER_API_KEY="+secret, "PIER_PASSWORD="+password, "PIER_USER=captain-of-many-boats"),
+			}
+			s := wrapped(t, gateway.Options{Mode: mode}, child)
+			s.call(1, "moor", `{}`)
+			failed := s.answer("1")
+			s.call(2, "moor", `{}`)
+			gone := s.answer("2")
+			for _, said := range []string{failed, gone} {
+				if told := strings.Contains(said, secret) || strings.Contains(said, "sail%3F"); told != (mode == gateway.ModeObserve && said == failed) {
+					t.Errorf("a secret is told (%v): %s", told, said)
+				}
+			}
+			// What is no secret stays: a password that is a word would take it out of every sentence.
+			if mode == gateway.ModeAnnotate && (!strings.Contains(failed, "q=anchorage") || !strings.Contains(failed, "captain-of-many-boats")) {
+				t.Errorf("too much is hidden: %s", failed)
+			}
+		})
+	}
+}
+
+// TestASuccessMayHoldTheSecret: what goes well is the server's own business.
+func TestASuccessMayHoldTheSecret(t *testing.T) {
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"your key is f00dbabe99"}]}}`
+	child := Child{Command: "sh", Args: []string{"-c", `read -r line; printf '%s\n' "$0"; read -r line`, answer}, Grace: time.Second, Env: append(os.Environ(), "PIER_API_KEY=f00dbabe99")}
+	s := wrapped(t, gateway.Options{}, child)
+	if s.call(1, "moor", `{}`); s.answer("1") != answer {
+		t.Error("a success was changed")
+	}
+}
+
+// TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays: a server prints the key it was started with on its standard error,
+// on its standard output, and in an answer to no call.
+func TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays(t *testing.T) {
+	const secret = "f00dbabe99"
+	script := `echo "boot zk=$PIER_API_KEY" >&2; echo "listening with $PIER_API_KEY"
+		printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{\"zk\":\"$PIER_API_KEY\"}}"
+		read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'; read -r line`
+	stderr := &gatewaytest.LockedBuffer{}
+	child := Child{
+		Command: "sh", Args: []string{"-c", script}, Grace: time.Second, Stderr: stderr, RedactStderr: true,
+		Env: append(os.Environ(), "PIER_API_KEY="+secret),
+	}
+	s := wrapped(t, gateway.Options{}, child)
+	s.call(1, "moor", `{}`)
+	s.answer("1")
+	s.hangUp()
+	strays := strings.Join(s.books.Strays, "\n")
+	for where, got := range map[string]string{"boot": stderr.String(), "listening with": s.log.String(), `"zk"`: strays} {
+		if !strings.Contains(got, where) {
+			t.Errorf("%q was not passed on: %s", where, got)
+		}
+		if strings.Contains(got, secret) {
+			t.Errorf("the secret is in %s", got)
+		}
+	}
+}
+
+// TestRecordedFailuresAreCleanedAsValues: what the upstream said goes into the ledger without a value that only its label gives away.
+func TestRecordedFailuresAreCleanedAsValues(t *testing.T) {
+	script := `read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[],"structuredContent":{"name":"password","value":"zebracrossing","n":{"token":48151623}}}}'; read -r line`
+	s := wrapped(t, gateway.Options{}, Child{Command: "sh", Args: []string{"-c", script}, Grace: time.Second})
+	s.call(1, "moor", `{}`)
+	answer := s.answer("1")
+	s.hangUp()
+	for where, got := range map[string]string{"answer": answer, "entry": s.books.Said} {
+		if strings.Contains(got, "zebracrossing") || strings.Contains(got, "48151623") || !strings.Contains(got, "password") {
+			t.Errorf("%s: %s", where, got)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package gatewaytest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func PidsIn(t *testing.T, answer string) []int {
+	t.Helper()
+	_, text, _ := strings.Cut(answer, `"text":"`)
+	text, _, _ = strings.Cut(text, `"`)
+	var pids []int
+	for _, word := range strings.Fields(text) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatalf("%s: %v", answer, err)
+		}
+		if syscall.Kill(pid, 0) != nil {
+			t.Fatalf("%d does not live", pid)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// AllEnd waits as long as R11 allows.
+func AllEnd(t *testing.T, pids []int) {
+	t.Helper()
+	end := time.Now().Add(time.Second)
+	for _, pid := range pids {
+		for alive(pid) {
+			if time.Now().After(end) {
+				t.Fatalf("%d is an orphan", pid)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// alive tells a process from a zombie that nobody has reaped: the latter holds nothing.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(after, "Z")
+}

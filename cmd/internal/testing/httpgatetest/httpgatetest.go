@@ -1,0 +1,267 @@
+// Package httpgatetest runs an HTTP gateway in front of a server that a test scripts.
+package httpgatetest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Books keeps what the gateway records and counts.
+type Books struct {
+	mu         sync.Mutex
+	entries    []gateway.Entry // guarded by mu, like all below
+	Counted    int
+	suppressed int
+}
+
+func (b *Books) Record(_ context.Context, e gateway.Entry) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.entries = append(b.entries, e)
+	return nil
+}
+
+func (b *Books) Count(*candor.Error, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Counted++
+}
+
+func (b *Books) CountSuppressed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.suppressed++
+}
+
+func (b *Books) CountUnrecorded(*candor.Error) {}
+
+// Codes are the codes of the entries that are no mere attempts.
+func (b *Books) Codes() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	codes := []string{}
+	for _, e := range b.entries {
+		if !e.Retried {
+			codes = append(codes, e.Error.Code().String())
+		}
+	}
+	return codes
+}
+
+// Gate is a door over real sockets to an upstream that is a handler of the test.
+type Gate struct {
+	*Books
+	Up   *gateway.Upstream
+	URL  string
+	Back *httptest.Server
+}
+
+func NewGate(t *testing.T, upstream http.Handler, o gateway.Options, h httpgate.Options) *Gate {
+	t.Helper()
+	back := httptest.NewServer(upstream)
+	t.Cleanup(back.Close)
+	return GateTo(t, back, o, h)
+}
+
+func GateTo(t *testing.T, back *httptest.Server, o gateway.Options, h httpgate.Options) *Gate {
+	t.Helper()
+	g := &Gate{Books: &Books{}, Back: back}
+	o.Name, o.Ledger, o.Meter = "upstream", g.Books, g.Books
+	target, err := url.Parse(back.URL + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Up = gateway.New(o)
+	front := httptest.NewServer(httpgate.New(g.Up, target, h))
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		back.CloseClientConnections()
+		front.Close()
+	})
+	g.URL = front.URL + "/door"
+	return g
+}
+
+// Reply is a whole answer.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Err    error // while the body was read
+}
+
+// TestTransport keeps enough connections for many callers at once.
+var TestTransport = &http.Transport{MaxIdleConnsPerHost: 64}
+
+// Send makes a request and reads all of the answer.
+func Send(t *testing.T, method, address, body string, header ...string) Reply {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	res, err := TestTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, address, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	got, err := io.ReadAll(res.Body)
+	return Reply{Status: res.StatusCode, Header: res.Header, Body: got, Err: err}
+}
+
+func (g *Gate) Post(t *testing.T, body string, header ...string) Reply {
+	t.Helper()
+	return Send(t, http.MethodPost, g.URL, body, header...)
+}
+
+// Messages are the JSON-RPC messages of an answer, whether it came as events or in one piece.
+func (r Reply) Messages(t *testing.T) []wire.Message {
+	t.Helper()
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
+		if len(r.Body) == 0 {
+			return nil
+		}
+		return []wire.Message{wire.Parse(r.Body, wire.Limits{})}
+	}
+	var all []wire.Message
+	events := wire.NewEventReader(bytes.NewReader(r.Body), wire.Limits{})
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return all
+		}
+		if len(e.Data) > 0 && (len(e.Type) == 0 || string(e.Type) == "message") {
+			m := wire.Parse(e.Data, wire.Limits{})
+			all = append(all, m.Clone())
+		}
+	}
+}
+
+// Terminal returns the one answer to a call, and fails if there are none or several.
+func (r Reply) Terminal(t *testing.T, id string) wire.Message {
+	t.Helper()
+	var found []wire.Message
+	for _, m := range r.Messages(t) {
+		if (m.Kind() == wire.KindResult || m.Kind() == wire.KindError) && string(m.ID()) == id {
+			found = append(found, m)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("call %s has %d answers in %d %s", id, len(found), r.Status, r.Body)
+	}
+	return found[0]
+}
+
+// CodeOf is the code of the envelope in an answer, "" if it has none.
+func CodeOf(m wire.Message) string {
+	code, ok := m.Result().Path("_meta", "dev.candor/error", "code").Str()
+	if !ok {
+		code, _ = m.Error().Path("data", "dev.candor/error", "code").Str()
+	}
+	return code
+}
+
+const ToolCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}`
+
+// Says is an upstream that answers every POST in the same way.
+func Says(status int, kind, body string, header ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", kind)
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+func OnlyMessage(t *testing.T, r Reply) string {
+	t.Helper()
+	all := r.Messages(t)
+	if len(all) != 1 {
+		t.Fatalf("%d messages in %d %s", len(all), r.Status, r.Body)
+	}
+	return string(all[0].Bytes())
+}
+
+// All returns the entries so far.
+func (b *Books) All() []gateway.Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]gateway.Entry(nil), b.entries...)
+}
+
+// Totals returns the number of entries, of counted failures and of suppressed ones.
+func (b *Books) Totals() (entries, counted, suppressed int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.entries), b.Counted, b.suppressed
+}
+
+// EnvelopeIn returns the canonical error of an answer.
+func EnvelopeIn(t *testing.T, answer string) wire.Value {
+	t.Helper()
+	m := wire.Parse([]byte(answer), wire.Limits{})
+	e := m.Result().Path("_meta", "dev.candor/error")
+	if m.Kind() == wire.KindError {
+		e = m.Error().Path("data", "dev.candor/error")
+	}
+	if e.Type() != wire.TypeObject {
+		t.Fatalf("no envelope in %s", answer)
+	}
+	return e
+}
+
+// Front returns the gate itself as an upstream of another.
+func (g *Gate) Front(t *testing.T) *httptest.Server {
+	t.Helper()
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got := g.Post(t, string(body))
+		w.Header().Set("Content-Type", got.Header.Get("Content-Type"))
+		w.WriteHeader(got.Status)
+		_, _ = w.Write(got.Body)
+	}))
+	t.Cleanup(relay.Close)
+	return relay
+}
+
+// Balanced holds the books to the messages that were seen: each failure has an entry and a count.
+func (b *Books) Balanced(t *testing.T, told int) {
+	t.Helper()
+	codes := b.Codes()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(codes) != b.Counted || told+b.suppressed != b.Counted {
+		t.Errorf("told %d + suppressed %d, entries %v, counted %d", told, b.suppressed, codes, b.Counted)
+	}
+}
+
+// Redacting are the modes that R12 binds.
+var Redacting = []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict}
