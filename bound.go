@@ -2,10 +2,10 @@ package candor
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Bounds of an error, in bytes of UTF-8. Longer text is cut on a rune border and ends in "…",
@@ -95,17 +95,7 @@ var oneLine = strings.NewReplacer("\n", "", "\t", "")
 
 // cutText bounds s to limit bytes on a rune border.
 func cutText(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	end := limit - len(cutMark)
-	if end < 0 {
-		return ""
-	}
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + cutMark
+	return truncate.WithMark(s, limit, cutMark)
 }
 
 func commonPrefix(a, b string) int {

@@ -3,9 +3,9 @@ package dialect
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // MaxReadable bounds what [AppendText] appends, in bytes.
@@ -156,18 +156,7 @@ func oneLine(s string) string {
 
 // cut bounds s to limit bytes on a rune border; a text that was cut ends in "…", inside the bound.
 func cut(s string, limit int) string {
-	const mark = "…"
-	if len(s) <= limit {
-		return s
-	}
-	end := limit - len(mark)
-	if end <= 0 {
-		return ""
-	}
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
+	return truncate.Text(s, limit)
 }
 
 func firstOf(texts ...string) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // timeLayout has microseconds and always the same length, so that times sort as text.
@@ -190,10 +191,7 @@ func cutRunes[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return T([]byte(s[:n]))
+	return T([]byte(s[:truncate.Border(s, n)]))
 }
 
 // formatTime is the wire form of an entry's time.

@@ -1,20 +1,13 @@
 package foreign
 
 import (
-	"unicode/utf8"
-
+	"github.com/candor-mcp/candor/internal/truncate"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // clip cuts s to limit bytes on a rune border. It adds no mark: the constructors of candor do.
 func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
+	return s[:truncate.Border(s, limit)]
 }
 
 // parse reads s as JSON if it looks like an object, an array or a string.

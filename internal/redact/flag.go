@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/truncate"
+)
 
 // flag cuts the value of a command line flag, --name value. The form --name=value is a pair.
 func (x *scanner) flag(i int) bool {
@@ -126,7 +130,7 @@ func (x *scanner) element(i int) bool {
 	n := strings.IndexByte(s[i+1:min(len(s), i+1+valueLimit)], '<')
 	end := i + 1 + n
 	if n < 0 {
-		end = runeBorder(s, i+1+valueLimit)
+		end = truncate.Border(s, i+1+valueLimit)
 	}
 	v := value{from: i + 1, to: end, quoted: true}
 	if v.from >= v.to || harmless(s[v.from:v.to]) {

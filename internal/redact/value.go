@@ -2,7 +2,8 @@ package redact
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // value is the span behind a name.
@@ -21,7 +22,7 @@ const valueLimit = 512
 // valueAt finds the value that begins at or behind i, on the same line, and reads at most limit
 // bytes of it.
 func valueAt(s string, i, limit int) value {
-	s = s[:runeBorder(s, i+limit)]
+	s = s[:truncate.Border(s, i+limit)]
 	i = skipBlank(s, i)
 	if i < len(s) && s[i] == '[' && placeholderEnd(s, i) == i { // one value in a list
 		i = skipBlank(s, i+1)
@@ -58,17 +59,6 @@ func insideConstructors(s string, i int) int {
 		default:
 			return i
 		}
-	}
-	return i
-}
-
-// runeBorder is the last place at or before i that is not inside a character: what stands in front of a cut must stay text.
-func runeBorder(s string, i int) int {
-	if i >= len(s) {
-		return len(s)
-	}
-	for i > 0 && !utf8.RuneStart(s[i]) {
-		i--
 	}
 	return i
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Problem is one thing that is wrong with a file, where it stands, and what to do about it.
@@ -94,16 +94,7 @@ func (m *Mistake) Error() string {
 
 // Quote writes a word of a file for a sentence, bounded.
 func Quote(text string) string {
-	const most = 60
-	if len(text) > most {
-		for most := most; ; most-- {
-			if utf8.RuneStart(text[most]) {
-				text = text[:most] + "…"
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", truncate.Text(text, 60))
 }
 
 // shown makes a line of a file safe to print: secrets and what a terminal would obey are gone.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // plain returns text with every character that would do something, or cannot be seen, written as an escape of Go: control characters,
@@ -19,10 +21,7 @@ func bounded(s string, most int) string {
 	if len(s) <= most {
 		return block(s)
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return block(s[:most]) + " …"
+	return block(s[:truncate.Border(s, most)]) + " …"
 }
 
 // maxMarks is how many marks may follow a letter: a real language needs three; a heap of them covers the lines above and below.

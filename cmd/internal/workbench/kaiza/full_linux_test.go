@@ -1,15 +1,14 @@
 package kaiza_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/smalldisk"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -29,61 +28,21 @@ func onASmallDisk(p *place, check string) *small {
 	}
 	s := &small{plan: p.approved("src/**")}
 	s.stdio = p.prepare("--ledger", filepath.Join(disk, "ledger"), "--policy", p.checks(check))
-	const mounting = `mount --make-rprivate / && mount -t tmpfs -o size=1m,mode=700 candor "$0" && exec "$@"`
-	s.cmd.Args = append([]string{"sh", "-c", mounting, disk}, s.cmd.Args...)
-	s.cmd.Path = "/bin/sh"
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, where those are allowed
-		s.cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		s.cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
-		s.cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
-	}
-	if err := s.try(); err != nil {
-		p.t.Skipf("no namespace to mount a small disk in: %v", err)
-	}
+	smalldisk.Mount(p.t, disk, 1)(s.cmd)
+	s.run()
 	s.greet()
 	s.begin("WINDSURF")
-	s.trail = &place{t: p.t, root: p.root, work: p.work, state: fmt.Sprintf("/proc/%d/root%s", s.cmd.Process.Pid, disk)}
+	s.trail = &place{t: p.t, root: p.root, work: p.work, state: smalldisk.Seen(s.cmd, disk)}
 	return s
 }
 
-// try looks whether mounting is allowed, and then runs the server.
-func (s *small) try() error {
-	test := *s.cmd
-	test.Args = []string{"sh", "-c", `mount --make-rprivate / && mount -t tmpfs candor "$0"`, s.cmd.Args[3]}
-	test.Stderr = nil
-	if out, err := test.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	s.run()
-	return nil
-}
-
-func (s *small) filling() string { return filepath.Join(s.trail.state, "filling") }
-
-// fill writes until nothing more fits.
 func (s *small) fill() {
 	s.t.Helper()
-	f, err := os.Create(s.filling())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer f.Close() //nolint:errcheck // a full disk is what we want
-	for size := 64 << 10; size > 0; {
-		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
-			size /= 2
-		} else if err != nil {
-			s.t.Fatal(err)
-		}
-	}
+	smalldisk.Fill(s.t, s.trail.state)
 }
 
-func (s *small) empty() {
-	s.t.Helper()
-	if err := os.Remove(s.filling()); err != nil {
-		s.t.Fatal(err)
-	}
-}
+// empty frees the space that fill, or a check, took.
+func (s *small) empty() { s.p.must(os.Remove(filepath.Join(s.trail.state, smalldisk.Filling))) }
 
 // write writes a new file and demands that it is there if that was said, and only then. It returns the code. Only a call whose end alone
 // could not be recorded is refused and its effect stands: then the trail knows of it, and nobody is told to try again.

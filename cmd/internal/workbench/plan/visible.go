@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Hidden reports a character that a person who reads a name may not see as what it is.
@@ -67,11 +69,5 @@ func width(s string) int {
 
 // cut bounds a text on a rune border and marks it.
 func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return truncate.Text(s, most+len(truncate.Mark))
 }

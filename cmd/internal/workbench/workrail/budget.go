@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 	blockerscode "github.com/candor-mcp/candor/codes/blockers"
 )

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
 // Choice is what a voter says.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
 // Type is what kind of thought a record holds.

@@ -4,7 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // clean makes text of a page safe to show: it removes control characters but line breaks and tabs, and characters that are not visible,
@@ -35,15 +36,7 @@ func hidden(r rune) bool {
 
 // cut shortens s to max bytes, with a mark at the end.
 func cut(s string, max int) string {
-	const mark = "…"
-	if len(s) <= max {
-		return s
-	}
-	end := max - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
+	return truncate.Text(s, max)
 }
 
 // quote makes a string of a client or page fit into an error: escaped, and short.

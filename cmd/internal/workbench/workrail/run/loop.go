@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // The limits of values that are filled into prompts, in bytes.
@@ -131,15 +132,8 @@ func valueText(v any) string {
 // than any placeholder.
 func shorten(text string, limit int) string {
 	const mark = " … (shortened)"
-	if len(text) <= limit {
-		return text
+	if len(text) > limit && limit < len(mark) {
+		return truncate.Mark
 	}
-	if limit < len(mark) {
-		return "…"
-	}
-	cut := limit - len(mark)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + mark
+	return truncate.WithMark(text, limit, mark)
 }

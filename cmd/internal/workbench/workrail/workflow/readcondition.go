@@ -3,7 +3,7 @@ package workflow
 import (
 	"slices"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	"github.com/candor-mcp/candor/internal/near"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/jsonvalue"
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
 func decode(t testing.TB, text string) any {
