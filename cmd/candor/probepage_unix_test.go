@@ -26,7 +26,7 @@ func TestThePageAboutProbeTellsTheTruth(t *testing.T) {
 		t.Fatalf("%v: %s", err, said)
 	}
 	var rules strings.Builder
-	rules.WriteString("\n| rule | severity | what is wrong | mended outside |\n|---|---|---|---|\n")
+	rules.WriteString("\n| rule | severity | finding | fixed by the gateway |\n|---|---|---|---|\n")
 	for _, r := range judge.Rules() {
 		fmt.Fprintf(&rules, "| %s | %s | %s | %s |\n", r.ID, r.Severity, r.Title, map[bool]string{true: "yes", false: "no"}[r.Outside])
 	}

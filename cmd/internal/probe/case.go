@@ -2,58 +2,58 @@ package probe
 
 import "encoding/json"
 
-// Group is what kind of misuse a case is.
+// Group is the kind of a case.
 type Group string
 
 // The groups.
 const (
-	GroupValidation Group = "validation" // arguments that the tool's own schema refuses, or that nobody asked for
-	GroupDomain     Group = "domain"     // sound arguments that name what does not exist
+	GroupValidation Group = "validation" // arguments that the tool's schema refuses or does not know
+	GroupDomain     Group = "domain"     // valid arguments, most of which name something that does not exist
 	GroupUpstream   Group = "upstream"   // the service behind the tool fails
-	GroupProtocol   Group = "protocol"   // misuse of the protocol itself
-	GroupLiveness   Group = "liveness"   // cancel, duplicate id, oversize: does it stay alive
+	GroupProtocol   Group = "protocol"   // invalid protocol messages
+	GroupLiveness   Group = "liveness"   // cancellation, duplicate id, oversize: the server must stay alive
 )
 
-// Expect is what an honest server does with a case.
+// Expect is the correct reaction of a server to a case.
 type Expect string
 
 // The expectations.
 const (
 	ExpectRefusal Expect = "refusal"  // it must fail, and the tool must not have run
-	ExpectFailure Expect = "failure"  // it should fail: what was asked for does not exist, or the upstream is down
-	ExpectAnswer  Expect = "answer"   // any answer will do
-	ExpectSilence Expect = "anything" // silence is allowed, too: the protocol gives no way to answer, or none is needed
+	ExpectFailure Expect = "failure"  // it should fail: the thing that is asked for does not exist, or the upstream is down
+	ExpectAnswer  Expect = "answer"   // any answer
+	ExpectSilence Expect = "anything" // any answer or none: the protocol does not require one
 )
 
-// Case is one thing that is done to a server.
+// Case is one request, or one raw message, that is sent to a server.
 type Case struct {
 	Group Group  `json:"group"`
-	Name  string `json:"case"`            // as in missing_required; see [Names]
+	Name  string `json:"case"`            // as in missing_required
 	Tool  string `json:"tool,omitempty"`  // "" for the protocol
-	Field string `json:"field,omitempty"` // JSON Pointer of the argument that it is about
-	Fault string `json:"fault,omitempty"` // of the fake upstream, as in 429
+	Field string `json:"field,omitempty"` // JSON Pointer of the wrong argument
+	Fault string `json:"fault,omitempty"` // fault of the fake upstream, as in 429
 
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
-	Raw    []byte          `json:"raw,omitempty"` // sent as it is, in place of a request
+	Raw    []byte          `json:"raw,omitempty"` // message to send unchanged instead of a request
 
 	Expect Expect `json:"expect"`
-	Again  int    `json:"again,omitempty"` // the same case for the n-th time after the first
-	Care   Care   `json:"care,omitempty"`  // "" where the tool may be called for real
+	Again  int    `json:"again,omitempty"` // number of the repetition, 0 for the first
+	Care   Care   `json:"care,omitempty"`  // "" if the tool may be called with valid arguments
 }
 
-// Care says how a tool is treated that may not be called for real.
+// Care is how a tool is called that may not be called with valid arguments.
 type Care string
 
-// The kinds of care. A tool that is treated with either gets only the cases that [Case.Refusable] reports, and no further case after the
-// first sign that it ran.
+// The kinds of care. With either of them a tool gets only cases for which [Case.Refusable] is true, and no further case after the first
+// sign that it ran.
 const (
-	CareStop  Care = "stop"  // it does not say that it only reads
-	CareFirst Care = "first" // it may also destroy something: it is not called at all once a tool of the server ran without its required arguments
+	CareStop  Care = "stop"  // the tool is not declared read-only
+	CareFirst Care = "first" // it may also destroy data: it is not called at all once a tool of the server ran without its required arguments
 )
 
-// Refusable reports a case that a tool refuses before it does anything, as far as that can be known: required arguments are missing, or the
-// arguments are not an object. A wrong type, an unknown member or a bad choice is ignored by many servers, which then carry out the call.
+// Refusable reports whether a tool can be expected to refuse the case before it does anything: required arguments are missing, or the
+// arguments are not an object. Many servers ignore a wrong type, an unknown member or a bad enum value and carry out the call.
 func (c *Case) Refusable() bool {
 	switch c.Name {
 	case CaseMissingRequired, CaseArgsAbsent, CaseArgsNull, CaseArgsArray, CaseArgsString:
@@ -63,7 +63,7 @@ func (c *Case) Refusable() bool {
 	}
 }
 
-// Key names a case in its run, the same in every run with the same tools.
+// Key identifies a case in a run. It is the same in every run with the same tools.
 func (c *Case) Key() string {
 	key := string(c.Group) + "/" + c.Name
 	for _, part := range []string{c.Tool, c.Field, c.Fault} {
@@ -77,10 +77,10 @@ func (c *Case) Key() string {
 	return key
 }
 
-// The names of cases, those of the corpus of real servers first.
+// The names of cases. Those of the corpus of recorded servers come first.
 const (
-	CaseMissingRequired = "missing_required" // no argument at all
-	CaseMissingOne      = "missing_one"      // all that is required but one
+	CaseMissingRequired = "missing_required" // without arguments
+	CaseMissingOne      = "missing_one"      // one required argument is missing
 	CaseWrongType       = "wrong_type"
 	CaseBadEnum         = "bad_enum"
 	CaseOutOfRange      = "out_of_range"
@@ -89,7 +89,7 @@ const (
 	CaseArgsString      = "args_string"
 	CaseArgsAbsent      = "args_absent"
 	CaseNonexistent     = "nonexistent"
-	CaseNoArgsValid     = "no_args_valid" // a tool that needs no argument is called with none
+	CaseNoArgsValid     = "no_args_valid" // no arguments, for a tool that requires none
 
 	CaseUnknownTool          = "unknown_tool"
 	CaseUnknownMethod        = "unknown_method"
@@ -109,17 +109,17 @@ const (
 	CaseParamsArray          = "params_array"
 
 	// Not in the corpus.
-	CaseValid         = "valid"        // plain arguments that the tool accepts, with the examples of its schema
-	CaseUnknownIDs    = "unknown_ids"  // optional ids that name nothing
-	CaseEmptyText     = "empty_text"   // "" where a text with content is wanted
+	CaseValid         = "valid"        // ordinary valid arguments, with the examples of its schema
+	CaseUnknownIDs    = "unknown_ids"  // optional ids of things that do not exist
+	CaseEmptyText     = "empty_text"   // "" for a text that must not be empty
 	CaseArgsNull      = "args_null"    // arguments is null
-	CaseTooLong       = "too_long"     // a text beyond maxLength
+	CaseTooLong       = "too_long"     // a text longer than maxLength
 	CaseNullMessage   = "null_message" // the line is null
 	CaseOversize      = "oversize"     // a request of some MiB
-	CaseDuplicateID   = "duplicate_id" // two requests at once under one id
-	CaseCancel        = "cancel"       // a call that is called off
-	CaseSlow          = "slow"         // a call that must end by its deadline
-	CaseStillAlive    = "still_alive"  // a ping, or tools/list, after something that may have hurt
+	CaseDuplicateID   = "duplicate_id" // two concurrent requests with the same id
+	CaseCancel        = "cancel"       // a call that is cancelled
+	CaseSlow          = "slow"         // a call that must end within its deadline
+	CaseStillAlive    = "still_alive"  // a ping, or tools/list, after another case
 	CaseUpstreamDown  = "up_down"      // nothing listens
 	CaseUpstream401   = "up_401"
 	CaseUpstream403   = "up_403"

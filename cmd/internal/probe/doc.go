@@ -1,12 +1,12 @@
-// Package probe holds what an audit of an MCP server is made of: the cases that it is put through, what was seen, what that means, and
-// the report.
+// Package probe has the data types of an audit of an MCP server: cases, observations, findings and the report.
 //
-// It is data and nothing else; the deeds are in the rooms below it:
+// The packages below it do the work:
 //
-//	drive    starts or calls a server, makes the calls, and returns a [Run]
-//	fake     is the upstream of a server that is being driven: it answers 401, 429, garbage, or not at all
-//	judge    holds a run against the rules and returns a [Report]; it is pure, so that a run can be judged again
-//	report   writes a report for people and for programs, and compares two
-//	profile  writes what was learnt as rules for the gateway
-//	zoo      is a server with every defect that we know, to try all of this on
+//	cases    plans the cases for the tools of a server
+//	drive    starts or connects to a server, runs the cases, and returns a [Run]
+//	fake     is the upstream of the audited server: it answers 401, 429, garbage, or not at all
+//	judge    checks a run against the rules and returns a [Report]
+//	report   writes reports for people and for programs, and compares two of them
+//	profile  writes gateway rules for the failures of a server
+//	zoo      is a server with known defects, for tests
 package probe

@@ -2,56 +2,56 @@ package probe
 
 import "strings"
 
-// Severity is how much a finding matters to whoever calls the server.
+// Severity is how much a finding matters to a caller of the server.
 type Severity string
 
 // The severities, the worst first.
 const (
-	SeverityCritical Severity = "critical" // an agent is misled: a failure looks like a success, a secret leaks, the server dies
-	SeverityMajor    Severity = "major"    // an agent cannot tell what to do: no code, no field, no retry advice
-	SeverityMinor    Severity = "minor"    // an agent manages, with more effort than needed
-	SeverityInfo     Severity = "info"     // worth knowing
+	SeverityCritical Severity = "critical" // misleads an agent: a failure looks like a success, a secret leaks, the server ends
+	SeverityMajor    Severity = "major"    // leaves an agent without a next step: no code, no field, no retry advice
+	SeverityMinor    Severity = "minor"    // costs an agent extra effort
+	SeverityInfo     Severity = "info"     // for information; does not count for the grade
 )
 
-// Rule is one thing that is judged. Rules are data; what finds them is in room judge.
+// Rule describes one check. The checks themselves are in package judge.
 type Rule struct {
 	ID       string   `json:"id"` // stable, as in EC001
 	Title    string   `json:"title"`
-	Reason   string   `json:"reason"` // why it matters, with what was measured where there is something
-	Clause   string   `json:"clause"` // of which specification, or the evidence
+	Reason   string   `json:"reason"` // why it matters, with measurements if there are any
+	Clause   string   `json:"clause"` // clause of a specification, or evidence
 	Fix      string   `json:"fix"`
 	Severity Severity `json:"severity"`
-	Sets     []string `json:"sets"`    // the rule sets that it belongs to
-	Outside  bool     `json:"outside"` // the gateway can mend it without touching the server
+	Sets     []string `json:"sets"`    // rule sets that include it
+	Outside  bool     `json:"outside"` // the gateway can fix it without a change to the server
 }
 
-// Evidence is literal, but for secrets and length.
+// Evidence is the exchange of a case, with secrets removed and long texts truncated.
 type Evidence struct {
 	Case     string `json:"case"` // [Case.Key]
 	Request  string `json:"request"`
 	Response string `json:"response"`
 }
 
-// Finding is something that is wrong with a server, shown.
+// Finding is a rule that a server breaks, with evidence.
 type Finding struct {
 	Rule     string     `json:"rule"`
 	Severity Severity   `json:"severity"`
-	Tool     string     `json:"tool,omitempty"`  // "" for the server as a whole, or if there are Tools
-	Tools    []string   `json:"tools,omitempty"` // those that show it, where several do for one cause: they answer in the same words
+	Tool     string     `json:"tool,omitempty"`  // "" for the server as a whole, or if Tools is set
+	Tools    []string   `json:"tools,omitempty"` // all affected tools, if several fail with the same text for the same reason
 	Field    string     `json:"field,omitempty"`
 	Message  string     `json:"message"` // one sentence, about this tool
 	Fix      string     `json:"fix"`
 	Outside  bool       `json:"outside"`
-	Count    int        `json:"count"` // how many cases show it
+	Count    int        `json:"count"` // number of cases that show it
 	Evidence []Evidence `json:"evidence"`
 }
 
-// Key names a finding in any report on the same server, for baselines and for people who mute one.
+// Key identifies a finding in all reports on the same server, for baselines and for muting.
 func (f *Finding) Key() string {
 	return f.Rule + "/" + strings.Join(f.where(), ",") + "/" + f.Field
 }
 
-// Split returns the finding as one for each of its tools.
+// Split returns a separate finding for each of its tools.
 func (f *Finding) Split() []Finding {
 	var out []Finding
 	for _, tool := range f.where() {
@@ -62,7 +62,7 @@ func (f *Finding) Split() []Finding {
 	return out
 }
 
-// where are the tools that it is about, "" alone for the server as a whole.
+// where returns the affected tools, a single "" for the server as a whole.
 func (f *Finding) where() []string {
 	if len(f.Tools) > 0 {
 		return f.Tools

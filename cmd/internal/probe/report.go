@@ -2,7 +2,7 @@ package probe
 
 import "time"
 
-// Grade is the sum of the findings on a tool or a server: A to F.
+// Grade rates a tool or a server from A to F.
 type Grade string
 
 // The grades.
@@ -14,10 +14,10 @@ const (
 	GradeF Grade = "F"
 )
 
-// Pattern is a way in which a server tells of a failure.
+// Pattern is the form in which a server reports a failure.
 type Pattern string
 
-// The patterns. A and B are those of the dual-envelope documents: thrown and wrapped, or returned as data of a success.
+// The patterns. A and B are those of the dual-envelope documents: an error, or the data of a success.
 const (
 	PatternRPC        Pattern = "rpc"        // a JSON-RPC error
 	PatternText       Pattern = "text"       // isError with prose
@@ -27,8 +27,8 @@ const (
 	PatternB          Pattern = "B"          // a success whose data is {ok:false, error:{code, message}}
 	PatternMaskedJSON Pattern = "masked-json"
 	PatternMaskedText Pattern = "masked-text"
-	PatternSilent     Pattern = "silent"  // a success where a failure was due, with nothing that says so
-	PatternGarbage    Pattern = "garbage" // what the upstream answered, passed on as if it were a result
+	PatternSilent     Pattern = "silent"  // a plain success in a case that had to fail
+	PatternGarbage    Pattern = "garbage" // garbage of the upstream, passed on as a result
 	PatternNoAnswer   Pattern = "no-answer"
 )
 
@@ -36,22 +36,22 @@ const (
 type ToolReport struct {
 	Tool     string          `json:"tool"`
 	Grade    Grade           `json:"grade"` // "" if it cannot be judged; Skipped says why
-	Score    int             `json:"score"` // 100 less what its findings weigh, at least 0: moves where the grade does not
+	Score    int             `json:"score"` // 100 minus the weight of its findings, at least 0
 	Cases    int             `json:"cases"`
-	Failures int             `json:"failures"` // cases that failed, however that was told
+	Failures int             `json:"failures"` // cases that failed, in any pattern
 	Patterns map[Pattern]int `json:"patterns"`
-	Dialects []string        `json:"dialects,omitempty"` // that its failures are written in
+	Dialects []string        `json:"dialects,omitempty"` // dialects of its failures
 	Kinds    []string        `json:"code_kinds"`         // where codes were found: number, symbol, http, text, none
-	Codes    []string        `json:"codes"`              // as the server says them
-	Retry    string          `json:"retry"`              // yes, no, or n/a where nothing asked for it
-	Field    string          `json:"field"`              // the failing field is named: always, sometimes, never, n/a
+	Codes    []string        `json:"codes"`              // as the server writes them
+	Retry    string          `json:"retry"`              // temporary failures have retry advice: yes, no, n/a
+	Field    string          `json:"field"`              // the wrong argument is named: always, sometimes, never, n/a
 	Leaks    int             `json:"leaks"`
 	Findings int             `json:"findings"`
-	Raise    []string        `json:"raise,omitempty"` // what would raise the grade, the most first
+	Raise    []string        `json:"raise,omitempty"` // fixes that raise the grade, the most effective first
 	Skipped  string          `json:"skipped,omitempty"`
 }
 
-// Report is a run, judged.
+// Report is the judgement of a run.
 type Report struct {
 	Version  int          `json:"version"` // 1
 	Begun    time.Time    `json:"begun"`
@@ -60,31 +60,31 @@ type Report struct {
 	Server   Server       `json:"server"`
 	Grade    Grade        `json:"grade"`   // "" if it cannot be judged; Incomplete says why
 	Score    int          `json:"score"`   // the mean of its tools and of the protocol
-	Dialect  string       `json:"dialect"` // that most failures speak; "" is none that we know
+	Dialect  string       `json:"dialect"` // of most failures; "" is none or an unknown one
 	Cases    int          `json:"cases"`
 	Failures int          `json:"failures"`
 	Masked   int          `json:"masked"`
 	Tools    []ToolReport `json:"tools"`
-	Protocol ToolReport   `json:"protocol"` // the cases that belong to no tool
+	Protocol ToolReport   `json:"protocol"` // cases that belong to no tool
 	Findings []Finding    `json:"findings"` // the worst first, then by rule and tool
 	Raise    []string     `json:"raise,omitempty"`
 	Skipped  []Skip       `json:"skipped,omitempty"`
-	Applied  []Rule       `json:"applied"` // the rules that were held against it
+	Applied  []Rule       `json:"applied"` // rules that were checked
 
 	Incomplete string `json:"incomplete,omitempty"`
 
 	Coverage Coverage `json:"coverage,omitzero"`
-	// GradeIncomplete says why the grade says little: no tool was called with arguments that it accepts. It is "" otherwise.
+	// GradeIncomplete says why the grade has little meaning: no tool was called with arguments that it accepts. It is "" otherwise.
 	GradeIncomplete string `json:"grade_incomplete,omitempty"`
 }
 
 // Coverage counts the tools by how they were called.
 type Coverage struct {
-	Tools    int `json:"tools"`         // that the server lists
-	Called   int `json:"called"`        // with arguments that they accept
-	Refusing int `json:"only_refusals"` // only with arguments that they must refuse
-	LeftOut  int `json:"left_out"`      // not at all
+	Tools    int `json:"tools"`         // listed by the server
+	Called   int `json:"called"`        // called with valid arguments
+	Refusing int `json:"only_refusals"` // called only with arguments that they must refuse
+	LeftOut  int `json:"left_out"`      // not called
 }
 
-// ReportVersion is the version of the form of a report.
+// ReportVersion is the version of the report format.
 const ReportVersion = 1

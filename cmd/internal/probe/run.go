@@ -4,40 +4,40 @@ import (
 	"time"
 )
 
-// Outcome is what became of a case on the wire.
+// Outcome is the result of a case on the wire.
 type Outcome string
 
 // The outcomes.
 const (
 	OutcomeAnswered Outcome = "answered"
-	OutcomeNoAnswer Outcome = "no_answer" // none was sent, and the server is alive
-	OutcomeHang     Outcome = "hang"      // none came by the deadline, and one was due
+	OutcomeNoAnswer Outcome = "no_answer" // no answer, and the server is alive
+	OutcomeHang     Outcome = "hang"      // no answer within the deadline, although one was required
 	OutcomeCrash    Outcome = "crash"     // the server ended
 )
 
-// Observation is a case and what was seen of it. All of it is as received but for secrets of our own, which were dummies.
+// Observation is a case and the server's reaction. Texts are as received, except for given secrets and for length.
 type Observation struct {
 	Case     Case    `json:"case"`
 	Request  string  `json:"request"`            // as sent
 	Response string  `json:"response,omitempty"` // as received; "" without an answer
 	Outcome  Outcome `json:"outcome"`
 
-	Size   int64  `json:"size,omitempty"`   // of the answer in bytes, if Response holds only the beginning of it
-	Broken string `json:"broken,omitempty"` // how the connection broke, over HTTP: as in connection reset
+	Size   int64  `json:"size,omitempty"`   // bytes of the answer, if Response has only the beginning of it
+	Broken string `json:"broken,omitempty"` // how the connection broke over HTTP, as in "connection reset"
 
-	Status     int      `json:"status,omitempty"`      // of HTTP
-	RetryAfter string   `json:"retry_after,omitempty"` // the header of the answer
-	Noise      []string `json:"noise,omitempty"`       // lines on standard output that are no messages, bounded
-	Stderr     string   `json:"stderr,omitempty"`      // what it printed meanwhile, bounded
-	Exit       string   `json:"exit,omitempty"`        // how it ended, if it did
-	Hits       int      `json:"hits,omitempty"`        // requests that the fake upstream got
-	Extra      int      `json:"extra,omitempty"`       // answers to what had been answered already
-	Notices    int      `json:"notices,omitempty"`     // notifications that came meanwhile
-	Kept       bool     `json:"kept,omitempty"`        // a call was called off, and answered long after the server had read that
-	Millis     int64    `json:"ms"`                    // how long it took; no rule may depend on it but through the outcome
+	Status     int      `json:"status,omitempty"`      // HTTP status
+	RetryAfter string   `json:"retry_after,omitempty"` // header of the answer
+	Noise      []string `json:"noise,omitempty"`       // lines on standard output that are not messages, bounded
+	Stderr     string   `json:"stderr,omitempty"`      // standard error during the case, bounded
+	Exit       string   `json:"exit,omitempty"`        // exit status, if the server ended
+	Hits       int      `json:"hits,omitempty"`        // requests to the fake upstream
+	Extra      int      `json:"extra,omitempty"`       // further answers to an answered request
+	Notices    int      `json:"notices,omitempty"`     // notifications during the case
+	Kept       bool     `json:"kept,omitempty"`        // a cancelled call was answered long after the server had read the cancellation
+	Millis     int64    `json:"ms"`                    // duration; rules depend on it only through the outcome
 }
 
-// Server is who was driven.
+// Server describes the server.
 type Server struct {
 	Name         string   `json:"name"`
 	Version      string   `json:"version,omitempty"`
@@ -45,38 +45,38 @@ type Server struct {
 	Transport    string   `json:"transport"` // stdio, http, sse
 	Target       string   `json:"target"`    // command line or address, without secrets
 	Capabilities []string `json:"capabilities,omitempty"`
-	Extension    bool     `json:"extension,omitempty"` // it announces dev.candor/errors
+	Extension    bool     `json:"extension,omitempty"` // the server announces dev.candor/errors
 }
 
-// Skip is something that was not done, and why.
+// Skip is something that was left out, with the reason.
 type Skip struct {
 	Tool   string `json:"tool,omitempty"`
 	What   string `json:"what"`
 	Reason string `json:"reason"`
 }
 
-// Run is a server put through all cases. It can be kept, and judged again.
+// Run holds the observations of all cases on one server. It can be saved and judged again.
 type Run struct {
 	Version      int           `json:"version"` // 1
 	Begun        time.Time     `json:"begun"`
 	Seed         uint64        `json:"seed"`
 	Server       Server        `json:"server"`
-	Greeting     Observation   `json:"greeting,omitzero"` // initialize or server/discover: its Noise is what is printed at the start
+	Greeting     Observation   `json:"greeting,omitzero"` // initialize or server/discover; its Noise is what the server printed at the start
 	Tools        []Tool        `json:"tools"`
 	Skipped      []Skip        `json:"skipped,omitempty"`
 	Observations []Observation `json:"observations"`
-	Restarts     int           `json:"restarts,omitempty"`   // of a server that died or hung
-	Incomplete   string        `json:"incomplete,omitempty"` // why it ended early
+	Restarts     int           `json:"restarts,omitempty"`   // restarts after a crash or a hang
+	Incomplete   string        `json:"incomplete,omitempty"` // why the run ended early
 }
 
-// GivenSecret stands in a run for a secret that the server was given, in a header or in its environment, wherever an answer holds it.
-// A value that is there by chance, because it is a short or ordinary word, is no such secret.
+// GivenSecret replaces a secret that the server was given, in a header or in its environment, in every text of a run. Short values and
+// ordinary words are not replaced by it, because they may occur by chance.
 const GivenSecret = "[redacted:given]"
 
-// RunVersion is the version of the form in which a run is kept.
+// RunVersion is the version of the run format.
 const RunVersion = 1
 
-// Tool returns a tool of the run by its name, nil if there is none.
+// Tool returns the tool with the given name, or nil.
 func (r *Run) Tool(name string) *Tool {
 	for i := range r.Tools {
 		if r.Tools[i].Name == name {

@@ -10,10 +10,10 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Annotations  Annotations     `json:"annotations,omitzero"`
-	Codes        []string        `json:"codes,omitempty"` // that it declares in _meta["dev.candor/codes"]
+	Codes        []string        `json:"codes,omitempty"` // codes declared in _meta["dev.candor/codes"]
 }
 
-// Annotations are the hints of a tool, nil where it gives none.
+// Annotations are the hints of a tool, nil for those that it does not give.
 type Annotations struct {
 	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -21,10 +21,10 @@ type Annotations struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// IsReadOnly reports a tool that says that it changes nothing, and does not say in the same breath that it may destroy something.
-func (t *Tool) IsReadOnly() bool { return says(t.Annotations.ReadOnly) && !t.MayDestroy() }
+// IsReadOnly reports whether the tool declares itself read-only and not destructive.
+func (t *Tool) IsReadOnly() bool { return isTrue(t.Annotations.ReadOnly) && !t.MayDestroy() }
 
-// MayDestroy reports a tool that says itself that it may destroy something. One that says nothing is not one of them.
-func (t *Tool) MayDestroy() bool { return says(t.Annotations.Destructive) }
+// MayDestroy reports whether the tool declares itself destructive.
+func (t *Tool) MayDestroy() bool { return isTrue(t.Annotations.Destructive) }
 
-func says(hint *bool) bool { return hint != nil && *hint }
+func isTrue(hint *bool) bool { return hint != nil && *hint }

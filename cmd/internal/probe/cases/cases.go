@@ -1,5 +1,5 @@
-// Package cases decides what is done to a server: which calls, in which order, and which are too dangerous to make. It makes none of
-// them. The same tools and the same options give the same cases.
+// Package cases plans the calls of an audit: which calls are made, in which order, and which are too dangerous. It makes no calls. The same
+// tools and options give the same cases.
 package cases
 
 import (
@@ -11,33 +11,33 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// Options chooses.
+// Options selects the cases.
 type Options struct {
-	Allow []string // tools that may be called for real although they do not say that they only read
-	Yes   bool     // all of them may
-	// Faults are those of the fake upstream, as in 429; none without one.
+	Allow []string // tools that may be called with valid arguments although they are not declared read-only
+	Yes   bool     // allow all tools
+	// Faults are the faults of the fake upstream, as in 429; nil without one.
 	Faults []string
-	// MaxCalls bounds the cases; 0 is 1,000. Those that say least are left out first, of all tools alike.
+	// MaxCalls is the maximum number of cases; 0 is 1,000. The least informative cases of all tools are left out first.
 	MaxCalls int
-	// Seed is the order in which the tools are tried: 0 and 1 are that of the list, any other is one of its own. A server that keeps
-	// something from one call to the next may fail in another way in another order.
+	// Seed selects the order of the tools: 0 and 1 are the order of the list, others shuffle it. A server with state may fail differently in
+	// another order.
 	Seed uint64
-	// NoProtocol leaves out what belongs to no tool.
+	// NoProtocol leaves out the cases that belong to no tool.
 	NoProtocol bool
 
-	slow []string // the tools that wait for a service that does not answer
+	slow []string // tools that are tried with an upstream that does not answer
 }
 
 const defaultMaxCalls = 1000
 
-// Plan returns the cases for a server that lists these tools, and what it left out.
+// Plan returns the cases for a server with these tools, and what is left out.
 func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	var planned []probe.Case
 	var skipped []probe.Skip
 	if !o.NoProtocol {
 		planned = append(planned, protocol()...)
 	}
-	for _, i := range destroyersLast(tools, turns(len(tools), o.Seed), o) {
+	for _, i := range destructiveLast(tools, orderOf(len(tools), o.Seed), o) {
 		if len(o.slow) < slowTools && mayRun(&tools[i], o) {
 			o.slow = append(o.slow, tools[i].Name)
 		}
@@ -46,7 +46,7 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	}
 	if !o.NoProtocol {
 		planned = append(planned, misuse()...) // last: a server may not survive it
-		planned = append(planned, calledOff(tools, o)...)
+		planned = append(planned, cancelledCall(tools, o)...)
 	}
 	limit := o.MaxCalls
 	if limit == 0 {
@@ -55,8 +55,8 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	return bound(planned, limit, skipped)
 }
 
-// destroyersLast moves the tools that may destroy something behind the others: by then it is known whether the server checks arguments.
-func destroyersLast(tools []probe.Tool, places []int, o Options) []int {
+// destructiveLast moves destructive tools to the end, where it is known whether the server checks arguments.
+func destructiveLast(tools []probe.Tool, places []int, o Options) []int {
 	slices.SortStableFunc(places, func(a, b int) int { return lateness(&tools[a], o) - lateness(&tools[b], o) })
 	return places
 }
@@ -68,8 +68,8 @@ func lateness(t *probe.Tool, o Options) int {
 	return 0
 }
 
-// turns are the places of so many tools, in the order in which they are tried.
-func turns(count int, seed uint64) []int {
+// orderOf returns the indexes of count tools in the order in which they are tried.
+func orderOf(count int, seed uint64) []int {
 	places := make([]int, count)
 	for i := range places {
 		places[i] = i
@@ -80,13 +80,13 @@ func turns(count int, seed uint64) []int {
 	return places
 }
 
-// bound leaves out the cases that say least until there are few enough, of all tools alike. Where not all cases of a rank fit, the tools
-// that are listed first have theirs.
+// bound leaves out the least informative cases of all tools until at most limit are left. If only some cases of a rank fit, those of the
+// first tools are kept.
 func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case, []probe.Skip) {
 	if len(planned) <= limit {
 		return planned, skipped
 	}
-	places := turns(len(planned), 0)
+	places := orderOf(len(planned), 0)
 	slices.SortStableFunc(places, func(a, b int) int { return rankOf(&planned[a]) - rankOf(&planned[b]) })
 	places = places[:limit]
 	slices.Sort(places)
@@ -97,7 +97,7 @@ func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case,
 	return kept, append(skipped, probe.Skip{What: fmt.Sprintf("%d of %d cases", len(planned)-limit, len(planned)), Reason: "there are more than --max-calls allows"})
 }
 
-// ranks are how much a case says about a tool; what stands later is left out first.
+// ranks orders the cases by how much they show about a tool; the last are left out first.
 var ranks = []string{
 	probe.CaseMissingRequired, probe.CaseNonexistent, probe.CaseNoArgsValid, probe.CaseValid, probe.CaseUnknownIDs, probe.CaseWrongType, probe.CaseMissingOne, probe.CaseBadEnum, probe.CaseExtraProperty,
 	probe.CaseOutOfRange, probe.CaseArgsAbsent, probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseEmptyText, probe.CaseTooLong,
@@ -118,7 +118,7 @@ func rankOf(c *probe.Case) int {
 	}
 }
 
-// params are those of a call of a tool.
+// params returns the params of a tools/call request.
 func params(tool string, arguments json.RawMessage) json.RawMessage {
 	name, _ := json.Marshal(tool) // a text can be encoded
 	if arguments == nil {

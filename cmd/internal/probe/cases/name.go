@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// words cuts a name into its words: runQuery, run-query and HTTPRun all hold run.
+// words splits a name into lower-case words joined by underscores: runQuery, run-query and HTTPRun all contain run.
 func words(name string) string {
 	name = acronyms.ReplaceAllString(name, "${1}_${2}")
 	return strings.ToLower(humps.ReplaceAllString(name, "${1}_${2}"))
@@ -17,12 +17,12 @@ var (
 	humps    = lazyregexp.New(`([a-z0-9])([A-Z])|[^A-Za-z0-9]+`)
 )
 
-// smell are words in a tool's name after which a wrong guess would be expensive.
-var smell = lazyregexp.New(`(^|_)(exec|execute|run|shell|bash|sh|powershell|ssh|cmd|command|eval|evaluate|repl|script|terminal|spawn|invoke|launch|kill|sudo|system|` +
+// executing matches words in the name of a tool that executes something.
+var executing = lazyregexp.New(`(^|_)(exec|execute|run|shell|bash|sh|powershell|ssh|cmd|command|eval|evaluate|repl|script|terminal|spawn|invoke|launch|kill|sudo|system|` +
 	`reboot|restart|shutdown|install|deploy|process|python|code)(_|$)`)
 
-// executes reports a name that says that the tool executes something.
-func executes(name string) bool { return smell.MatchString(words(name)) }
+// executes reports whether the name says that the tool executes something. Such tools are never called by default.
+func executes(name string) bool { return executing.MatchString(words(name)) }
 
 var (
 	changing = lazyregexp.New(`(^|_)(delete|remove|drop|destroy|purge|wipe|erase|truncate|reset|revoke|terminate|write|overwrite|create|insert|send|publish|` +
@@ -30,8 +30,8 @@ var (
 	reading = lazyregexp.New(`(^|_)(get|list|read|search|find|fetch|show|describe|count|check)(_|$)`)
 )
 
-// changes reports a name that says that the tool changes something, as delete_list does and get_delete_marker does not: what comes first is
-// what it does.
+// changes reports whether the name says that the tool changes something, as delete_list does and get_delete_marker does not: the first verb
+// counts.
 func changes(name string) bool {
 	cut := words(name)
 	does, looks := changing.Get().FindStringIndex(cut), reading.Get().FindStringIndex(cut)
@@ -40,5 +40,5 @@ func changes(name string) bool {
 
 var identifying = lazyregexp.New(`(^|_)(id|uuid|guid)$`)
 
-// namesID reports an argument whose name says that it holds an id, as parent_id and parentId do.
+// namesID reports whether the name of an argument says that it is an id, as parent_id and parentId do.
 func namesID(name string) bool { return identifying.MatchString(words(name)) }

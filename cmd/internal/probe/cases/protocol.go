@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// protocol are the requests that any server should refuse, in the form of the protocol.
+// protocol returns well-formed requests that any server should refuse.
 func protocol() []probe.Case {
 	request := func(name, method, params string, expect probe.Expect) probe.Case {
 		c := probe.Case{Group: probe.GroupProtocol, Name: name, Method: method, Expect: expect}
@@ -36,10 +36,10 @@ func protocol() []probe.Case {
 	}
 }
 
-// oversize is how long a request may be that a server must bear or refuse, and not die of.
+// oversize is the size of a request that a server must accept or refuse without ending.
 const oversize = 4 << 20
 
-// misuse is what is no sound request at all. A server may be silent about it, and must stay alive.
+// misuse returns malformed messages. A server may ignore them but must stay alive.
 func misuse() []probe.Case {
 	raw := func(name, text string) probe.Case {
 		return probe.Case{Group: probe.GroupProtocol, Name: name, Raw: []byte(text), Expect: probe.ExpectSilence}

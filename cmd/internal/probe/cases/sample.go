@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sample is an ordinary value of a property: an example of the schema if it has one, or else one that fits what the property is called.
+// sample returns an ordinary value for a property: an example of the schema if it has one, or else one that fits its name.
 func sample(name string, v wire.Value, depth int) json.RawMessage {
 	for _, known := range []string{"const", "default", "example"} {
 		if fixed, ok := v.Get(known); ok {
@@ -41,7 +41,7 @@ func sample(name string, v wire.Value, depth int) json.RawMessage {
 	}
 }
 
-// samples are texts that exist in most places, by a word in the name of the argument. The first that fits is used.
+// samples are values that exist on most systems, by a word in the name of the argument. The first match is used.
 var samples = []struct{ word, text string }{
 	{"email", "user@example.com"}, {"url", "https://example.com/"}, {"uri", "https://example.com/"}, {"host", "example.com"}, {"domain", "example.com"},
 	{"path", "."}, {"file", "."}, {"dir", "."}, {"folder", "."}, {"sql", "SELECT 1"}, {"query", "test"},

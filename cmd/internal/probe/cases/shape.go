@@ -12,21 +12,21 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// shape is what an input schema says at its top, in the order in which it says it.
+// shape is the top level of an input schema, in its order.
 type shape struct{ properties []property }
 
 // property is one argument.
 type property struct {
 	name     string
-	kind     string // the first type that is named, "" if none is
+	kind     string // the first type in the schema, "" if there is none
 	required bool
 	schema   wire.Value
 }
 
-// maxProperties bounds the arguments that are looked at.
+// maxProperties is the maximum number of arguments that are read.
 const maxProperties = 200
 
-// shapeOf reads a schema. What it does not understand it leaves out.
+// shapeOf reads a schema and ignores parts that it does not understand.
 func shapeOf(raw json.RawMessage) (s shape) {
 	v, err := wire.ParseValue(raw, wire.Limits{})
 	if err != nil {
@@ -54,7 +54,7 @@ func shapeOf(raw json.RawMessage) (s shape) {
 	return s
 }
 
-// kindOf is the type of a property.
+// kindOf returns the type of a property, the first of several.
 func kindOf(p wire.Value) string {
 	t, ok := p.Get("type")
 	if !ok {
@@ -76,7 +76,7 @@ func (s shape) required() (out []property) {
 	return out
 }
 
-// first is the argument to give a wrong type: a required one before others.
+// first returns the argument that gets a wrong type, a required one if there is one.
 func (s shape) first() (property, bool) {
 	if r := s.required(); len(r) > 0 {
 		return r[0], true
@@ -89,7 +89,7 @@ func (s shape) first() (property, bool) {
 	return property{}, false
 }
 
-// arguments are all required ones, with one of them replaced, or left out if there is nothing to put in its place.
+// arguments returns all required arguments, with the named one set to value, or left out if value is nil.
 func (s shape) arguments(name string, value json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	put := func(name string, value json.RawMessage) {
@@ -110,10 +110,10 @@ func (s shape) arguments(name string, value json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// valid is a value that the property accepts and that names nothing which exists.
+// valid returns a value that the property accepts and that names nothing that exists.
 func (p property) valid() json.RawMessage { return validFor(p.name, p.schema, 0) }
 
-// maxDepth bounds how deep a value is made.
+// maxDepth is the maximum depth of a generated value.
 const maxDepth = 4
 
 func validFor(name string, v wire.Value, depth int) json.RawMessage {
@@ -145,10 +145,10 @@ func validFor(name string, v wire.Value, depth int) json.RawMessage {
 	return text(name, v)
 }
 
-// anError finds a choice that asks for an error. A tool that returns one then has not failed.
+// anError matches an enum value that asks for an error. A tool that then returns one has not failed.
 var anError = lazyregexp.New(`(?i)^"?[^"]*(error|fail|exception|crash)[^"]*"?$`)
 
-// choice is the first of the allowed values that does not ask for an error.
+// choice returns the first allowed value that does not ask for an error.
 func choice(list wire.Value) json.RawMessage {
 	for v := range list.Elements() {
 		if !anError.Match(v.Raw()) {
@@ -187,7 +187,7 @@ func object(v wire.Value, depth int) json.RawMessage {
 	return members(shapeOf(v.Raw()).required(), func(p property) json.RawMessage { return validFor(p.name, p.schema, depth+1) })
 }
 
-// members is an object of these properties.
+// members returns an object of the given properties.
 func members(properties []property, value func(property) json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for _, p := range properties {
@@ -200,7 +200,7 @@ func members(properties []property, value func(property) json.RawMessage) json.R
 	return append(out, '}')
 }
 
-// text is a text by what the argument is called, so that it is plausible and names nothing.
+// text returns a text that fits the name of the argument and names nothing that exists.
 func text(name string, v wire.Value) json.RawMessage {
 	format, _ := v.Path("format").Str()
 	low := strings.ToLower(name)
@@ -236,8 +236,8 @@ func text(name string, v wire.Value) json.RawMessage {
 	return out
 }
 
-// plausible are values for arguments of which a server may check the form, by the last word of their names that is known here. A refusal of
-// such a value would hide how the server refuses the argument that a case is about.
+// plausible has well-formed values for arguments whose form a server may check, by the last known word of the name. A refusal of a made-up
+// value would hide how the server refuses the argument that the case is about.
 var plausible = map[string]string{
 	"date": "2024-01-01", "day": "2024-01-01", "since": "2024-01-01", "until": "2024-01-01", "datetime": "2024-01-01T00:00:00Z", "timestamp": "2024-01-01T00:00:00Z",
 	"time": "2024-01-01T00:00:00Z", "timezone": "UTC", "tz": "UTC", "lang": "en", "language": "en", "locale": "en", "country": "US", "currency": "USD",
@@ -264,7 +264,7 @@ func bound64(v wire.Value, name string) (float64, bool) {
 	return n, err == nil && math.Abs(n) < 1e15
 }
 
-// wrong is a value of another type, nil if the property takes any.
+// wrong returns a value of another type, nil if the property accepts any type.
 func (p property) wrong() json.RawMessage {
 	switch p.kind {
 	case "string":
@@ -274,12 +274,12 @@ func (p property) wrong() json.RawMessage {
 	case "boolean":
 		return json.RawMessage(`"banana"`)
 	case "array", "object":
-		return json.RawMessage(`42`) // a text would be parsed by some servers, as if the list had been encoded twice
+		return json.RawMessage(`42`) // some servers parse a text, as if the list were encoded twice
 	}
 	return nil
 }
 
-// notInEnum is a value beside those that are allowed, nil if any is.
+// notInEnum returns a value that is not in the enum, nil if there is none.
 func (p property) notInEnum() json.RawMessage {
 	if list, ok := p.schema.Get("enum"); ok && list.Len() > 0 {
 		return json.RawMessage(`"zz-not-in-enum"`)
@@ -287,7 +287,7 @@ func (p property) notInEnum() json.RawMessage {
 	return nil
 }
 
-// outOfRange is a number beyond the bounds, nil if there are none.
+// outOfRange returns a number outside of the bounds, nil if there are none.
 func (p property) outOfRange() json.RawMessage {
 	if p.kind != "number" && p.kind != "integer" {
 		return nil
@@ -301,7 +301,7 @@ func (p property) outOfRange() json.RawMessage {
 	return nil
 }
 
-// empty is "" where a text must say something.
+// empty returns "" if the text must not be empty, else nil.
 func (p property) empty() json.RawMessage {
 	if least, ok := bound64(p.schema, "minLength"); ok && least > 0 && p.kind == "string" {
 		return json.RawMessage(`""`)
@@ -309,7 +309,7 @@ func (p property) empty() json.RawMessage {
 	return nil
 }
 
-// tooLong is a text beyond its bound, where that is not too much to send.
+// tooLong returns a text longer than maxLength, nil if there is no limit or it is too large to send.
 func (p property) tooLong() json.RawMessage {
 	most, ok := bound64(p.schema, "maxLength")
 	if !ok || most < 0 || most > 64<<10 || p.kind != "string" {

@@ -15,8 +15,8 @@ import (
 type maker struct {
 	tool  *probe.Tool
 	shape shape
-	sound *schema.Schema // nil if it cannot be used
-	real  bool           // it may be called with arguments that it accepts
+	sound *schema.Schema // nil if the schema cannot be compiled
+	real  bool           // the tool may be called with valid arguments
 	cases []probe.Case
 	skips []probe.Skip
 }
@@ -24,18 +24,18 @@ type maker struct {
 func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	allowed := o.Yes || slices.Contains(o.Allow, t.Name)
 	if executes(t.Name) && !allowed {
-		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "its name says that it executes something; --allow " + t.Name + " includes it"}}
+		return nil, []probe.Skip{{Tool: t.Name, What: "all cases", Reason: "tools that look as if they execute something are not called by default; --allow " + t.Name + " includes it"}}
 	}
 	m := newMaker(t, o)
 	m.validation()
 	m.domain()
 	m.upstream(faultsFor(t, o))
 	if !m.real {
-		why := "it does not say that it only reads"
+		why := "it is not declared read-only"
 		if t.IsReadOnly() {
-			why = "it says that it only reads, and its name says otherwise"
+			why = "it is declared read-only, but its name says that it changes something"
 		}
-		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "all calls but those without required arguments or with arguments that are not an object", Reason: why + "; --allow " + t.Name + " includes them"})
+		m.skips = append(m.skips, probe.Skip{Tool: t.Name, What: "all calls except those without required arguments or with arguments that are not an object", Reason: why + "; --allow " + t.Name + " includes them"})
 	}
 	return m.cases, m.skips
 }
@@ -43,21 +43,21 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 func newMaker(t *probe.Tool, o Options) *maker {
 	m := &maker{tool: t, shape: shapeOf(t.InputSchema), real: mayRun(t, o)}
 	if len(t.InputSchema) > 0 {
-		if s, err := schema.Compile(t.InputSchema); err == nil { // one that cannot be used checks nothing
+		if s, err := schema.Compile(t.InputSchema); err == nil { // an invalid schema checks nothing
 			m.sound = s
 		}
 	}
 	return m
 }
 
-// mayRun reports a tool that may be called with arguments that it accepts. One that says that it only reads is not believed if its name
-// says otherwise: a hint is only a hint, and what is deleted is gone.
+// mayRun reports whether a tool may be called with valid arguments. readOnlyHint is not trusted if the name of the tool contradicts it,
+// because deleted data cannot be restored.
 func mayRun(t *probe.Tool, o Options) bool {
 	allowed := o.Yes || slices.Contains(o.Allow, t.Name)
 	return allowed || t.IsReadOnly() && !executes(t.Name) && !changes(t.Name)
 }
 
-// add plans a call. A tool that may not be called for real gets only what it must refuse; see [probe.Case.Refusable].
+// add plans a call. A tool that may not run gets only calls that it must refuse; see [probe.Case.Refusable].
 func (m *maker) add(group probe.Group, name, field string, arguments json.RawMessage) {
 	c := probe.Case{Group: group, Name: name, Tool: m.tool.Name, Field: field, Method: "tools/call", Params: params(m.tool.Name, arguments), Care: m.care()}
 	switch {
@@ -68,12 +68,12 @@ func (m *maker) add(group probe.Group, name, field string, arguments json.RawMes
 	default:
 		c.Expect = probe.ExpectAnswer
 	}
-	if m.real || c.Refusable() && m.refused(json.RawMessage(`{}`)) { // a server may take anything that is not an object for {}
+	if m.real || c.Refusable() && m.refused(json.RawMessage(`{}`)) { // a server may read anything that is not an object as {}
 		m.cases = append(m.cases, c)
 	}
 }
 
-// care is how carefully the tool is called.
+// care returns how carefully the tool is called.
 func (m *maker) care() probe.Care {
 	switch {
 	case m.real:
@@ -85,21 +85,21 @@ func (m *maker) care() probe.Care {
 	}
 }
 
-// madeUp finds a value that names nothing which exists. Without one, as where all arguments are choices or amounts, nothing has to fail.
+// madeUp matches a value that names nothing that exists. A call without one, as when all arguments are enums or amounts, need not fail.
 var madeUp = lazyregexp.New(`zz|999999|00000000-0000-4000`)
 
-// refused reports arguments that the schema of the tool must refuse.
+// refused reports whether the schema of the tool refuses the arguments.
 func (m *maker) refused(arguments json.RawMessage) bool {
 	if arguments == nil {
-		arguments = json.RawMessage(`{}`) // which is what most servers take it for
+		arguments = json.RawMessage(`{}`) // as most servers read it
 	}
 	if arguments[0] != '{' {
-		return true // the protocol itself wants an object
+		return true // the protocol requires an object
 	}
 	return m.sound != nil && !m.sound.Accepts(arguments) && !m.sound.Explain(arguments).OK()
 }
 
-// validation are arguments that are wrong, one fault at a time.
+// validation plans calls with wrong arguments, one fault at a time.
 func (m *maker) validation() {
 	required := m.shape.required()
 	if len(required) > 0 {
@@ -110,7 +110,7 @@ func (m *maker) validation() {
 		last := required[len(required)-1]
 		m.add(probe.GroupValidation, probe.CaseMissingOne, pointer.Of(last.name), m.shape.arguments(last.name, nil))
 	}
-	if first, ok := m.shape.first(); ok && first.wrong() != nil { // without a value it would be one that is missing
+	if first, ok := m.shape.first(); ok && first.wrong() != nil { // without a value it would be missing instead
 		m.add(probe.GroupValidation, probe.CaseWrongType, pointer.Of(first.name), m.shape.arguments(first.name, first.wrong()))
 	}
 	for _, p := range m.shape.properties {
@@ -138,7 +138,7 @@ func (m *maker) has(name string) bool {
 	return slices.ContainsFunc(m.cases, func(c probe.Case) bool { return c.Name == name })
 }
 
-// repeat plans the last case once more, to see whether the same fault has the same code.
+// repeat plans the last case again, to check that the same fault has the same code.
 func (m *maker) repeat() {
 	if n := len(m.cases); n > 0 {
 		again := m.cases[n-1]
@@ -147,7 +147,7 @@ func (m *maker) repeat() {
 	}
 }
 
-// domain asks in sound arguments: for what does not exist, and for what may well exist.
+// domain plans calls with valid arguments, for things that do not exist and for things that may exist.
 func (m *maker) domain() {
 	m.unknownIDs()
 	if len(m.shape.required()) == 0 {
@@ -161,8 +161,8 @@ func (m *maker) domain() {
 	}
 }
 
-// unknownIDs names what does not exist in the arguments that are optional: a parent, a cursor, a filter. Some servers find nothing then,
-// and for some the caller may choose the id, so that nothing has to fail.
+// unknownIDs plans a call with optional ids that do not exist, such as a parent, a cursor or a filter. It need not fail: a server may return
+// an empty result, or let the caller choose the id.
 func (m *maker) unknownIDs() {
 	ids := slices.DeleteFunc(slices.Clone(m.shape.properties), func(p property) bool { return p.required || p.kind != "string" || !namesID(p.name) })
 	if len(ids) == 0 {
@@ -177,7 +177,7 @@ func (m *maker) unknownIDs() {
 	m.add(probe.GroupDomain, probe.CaseUnknownIDs, "", m.accepted(made))
 }
 
-// unknownID is an id that names nothing, in a form that the schema accepts if one of the usual forms is.
+// unknownID returns an id that does not exist, in one of the usual forms if the schema accepts it.
 func (p property) unknownID() json.RawMessage {
 	if own, err := schema.Compile(p.schema.Raw()); err == nil {
 		for _, id := range []string{`"zz-nonexistent"`, `"00000000-0000-4000-8000-000000000000"`, `"999999999"`} {
@@ -189,15 +189,15 @@ func (p property) unknownID() json.RawMessage {
 	return p.valid()
 }
 
-// plain are arguments as a person would give them to try the tool.
+// plain returns arguments that a person would use to try the tool.
 func (m *maker) plain() json.RawMessage {
 	return members(m.shape.required(), func(p property) json.RawMessage { return sample(p.name, p.schema, 0) })
 }
 
-// valid are arguments that the schema accepts, as far as we can make them.
+// valid returns made-up arguments that the schema accepts, as far as possible.
 func (m *maker) valid() json.RawMessage { return m.accepted(m.shape.arguments("", nil)) }
 
-// accepted returns arguments changed so that the schema accepts them, as far as we can.
+// accepted returns the arguments, changed so that the schema accepts them as far as possible.
 func (m *maker) accepted(made json.RawMessage) json.RawMessage {
 	if m.sound == nil || m.sound.Accepts(made) {
 		return made
@@ -212,10 +212,10 @@ func (m *maker) accepted(made json.RawMessage) json.RawMessage {
 	return made
 }
 
-// slowTools is how many tools wait for a service that does not answer: each such call takes the whole of its deadline.
+// slowTools is the number of tools that are tried with an upstream that does not answer: each such call takes its whole deadline.
 const slowTools = 2
 
-// faultsFor are the faults that a tool is tried with.
+// faultsFor returns the faults that a tool is tried with.
 func faultsFor(t *probe.Tool, o Options) []string {
 	if slices.Contains(o.slow, t.Name) {
 		return o.Faults
@@ -225,7 +225,7 @@ func faultsFor(t *probe.Tool, o Options) []string {
 
 const slowFault = "slow"
 
-// upstream are sound calls while the service behind the tool fails.
+// upstream plans valid calls while the upstream fails.
 func (m *maker) upstream(faults []string) {
 	if !m.real {
 		return
@@ -237,12 +237,12 @@ func (m *maker) upstream(faults []string) {
 	}
 }
 
-// lasting are words by which a tool says that its calls take long.
+// lasting matches descriptions of tools whose calls take long.
 var lasting = lazyregexp.New(`(?i)long.?running|sleep|delay|takes (a )?(long|while)|slow`)
 
-// calledOff is a sound call that is called off while it is being worked on: of a tool that says that it takes long, or else of the first
-// that may be called. Of one that answers at once nothing is learnt, so one call is enough.
-func calledOff(tools []probe.Tool, o Options) []probe.Case {
+// cancelledCall returns a valid call that is cancelled while it runs: of a tool that is described as slow, or else of the first that may run.
+// A fast tool shows nothing, so one call is enough.
+func cancelledCall(tools []probe.Tool, o Options) []probe.Case {
 	var chosen *probe.Tool
 	for i := range tools {
 		if t := &tools[i]; mayRun(t, o) && (chosen == nil || !takesLong(chosen) && takesLong(t)) {

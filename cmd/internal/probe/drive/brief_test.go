@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestANameThatCouldNotBeLookedUpMayWellExist has a resolver that does not answer, which no test could have over the network.
-func TestANameThatCouldNotBeLookedUpMayWellExist(t *testing.T) {
+// TestBriefDistinguishesMissingHostsFromFailedLookups has a resolver that does not answer, which no test could have over the network.
+func TestBriefDistinguishesMissingHostsFromFailedLookups(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[*net.DNSError]string{
-		{Err: "no such host", IsNotFound: true}:        "no host of that name",
-		{Err: "i/o timeout", IsTimeout: true}:          "could not be looked up",
-		{Err: "server misbehaving", IsTemporary: true}: "could not be looked up",
+		{Err: "no such host", IsNotFound: true}:        "no such host",
+		{Err: "i/o timeout", IsTimeout: true}:          "cannot be resolved",
+		{Err: "server misbehaving", IsTemporary: true}: "cannot be resolved",
 	} {
 		if got := brief(fmt.Errorf("dial: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%s reads %q, want %q", err.Err, got, want)

@@ -13,52 +13,52 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// How a server is ended: it is asked, asked again, and then not asked.
+// How long a server gets to end at each step.
 const (
-	endByItself = 500 * time.Millisecond // after its input was closed
-	endBySignal = 300 * time.Millisecond // after SIGTERM
-	endByForce  = 5 * time.Second        // after SIGKILL: longer takes only one that the kernel holds
-	lastWords   = 300 * time.Millisecond // for what a dead process has written, if somebody else still holds its pipes
-	sweepTries  = 200
-	sweepApart  = 5 * time.Millisecond
+	endByItself  = 500 * time.Millisecond // after its input was closed
+	endBySignal  = 300 * time.Millisecond // after SIGTERM
+	endByForce   = 5 * time.Second        // after SIGKILL, which is immediate unless the kernel blocks the process
+	drainTimeout = 300 * time.Millisecond // to read the rest of the output of a process that has ended while others hold its pipes
+	sweepTries   = 200
+	sweepApart   = 5 * time.Millisecond
 )
 
-// child is a server that was started, in folders of its own.
+// child is a server process in its own scratch folders.
 type child struct {
-	runs    *guard.Process
-	scratch string // everything that belongs to this server knows its name, see [sweep]
-	in      *os.File
-	out     *os.File
-	ended   chan struct{} // closed when the process has ended
-	heard   chan struct{} // closed when its standard error is over
-	said    tail
+	runs       *guard.Process
+	scratch    string // folder whose name identifies all processes of this server; see [child.sweep]
+	in         *os.File
+	out        *os.File
+	ended      chan struct{} // closed when the process has ended
+	stderrRead chan struct{} // closed at the end of its standard error
+	said       tail
 }
 
-// Guard is what the program does whose command line is [Options.Guard], with the arguments that follow it there. It returns the exit code
-// for the process.
+// Guard is the main function of the program in [Options.Guard], called with the arguments after that command line. It returns the exit code
+// of the process.
 func Guard(args []string) int { return guard.Main(args) }
 
-// start runs the command, with an environment that holds nothing of ours.
+// start runs the command with a clean environment.
 func start(t Target, o *Options) (*child, error) {
 	line := t.Command
 	path, err := exec.LookPath(line[0])
 	if err != nil {
-		return nil, fmt.Errorf("starting the server: %w (hint: install it, or give the path to it)", err)
+		return nil, fmt.Errorf("starting the server: %w (hint: install it, or give its path)", err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("starting %q: %w", line[0], err)
 	}
 	line = append([]string{path}, line[1:]...)
-	c := &child{ended: make(chan struct{}), heard: make(chan struct{})}
+	c := &child{ended: make(chan struct{}), stderrRead: make(chan struct{})}
 	if c.scratch, err = os.MkdirTemp("", scratchPrefix); err != nil {
-		return nil, fmt.Errorf("making a folder for the server: %w (hint: free some space, or set TMPDIR)", err)
+		return nil, fmt.Errorf("creating a folder for the server: %w (hint: free disk space, or set TMPDIR)", err)
 	}
 	environment, err := c.environment()
 	if err == nil {
 		if up := o.Upstream; up != nil {
 			line, environment = up.Wrap(line), append(environment, up.Environ()...)
 		}
-		cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // it is ended by close, with all that it has started
+		cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // close ends it with its child processes
 		cmd.Env, cmd.Dir = append(environment, t.Env...), t.Dir
 		if t.Dir == "" {
 			cmd.Dir = filepath.Join(c.scratch, "work")
@@ -67,7 +67,7 @@ func start(t Target, o *Options) (*child, error) {
 	}
 	if err != nil {
 		_ = os.RemoveAll(c.scratch)
-		return nil, fmt.Errorf("starting %q: %w (hint: run the command by hand and see)", t.Command[0], err)
+		return nil, fmt.Errorf("starting %q: %w (hint: run the command by hand)", t.Command[0], err)
 	}
 	return c, nil
 }
@@ -75,7 +75,7 @@ func start(t Target, o *Options) (*child, error) {
 // scratchPrefix begins the names of scratch folders; the rest is random.
 const scratchPrefix = "candor-probe-"
 
-// environment makes the folders and returns the variables that name them.
+// environment creates the scratch folders and returns the variables that name them.
 func (c *child) environment() ([]string, error) {
 	vars := []string{"PATH=" + os.Getenv("PATH"), "LANG=" + os.Getenv("LANG")}
 	for _, place := range [][2]string{
@@ -91,7 +91,7 @@ func (c *child) environment() ([]string, error) {
 	return vars, nil
 }
 
-// launch starts the process. The pipes are files of our own, so that waiting for the process does not wait for whoever inherited them.
+// launch starts the process. The pipes are created here, so that waiting for the process does not wait for others that inherited them.
 func (c *child) launch(cmd *exec.Cmd, line []string) error {
 	var files [6]*os.File
 	var err error
@@ -117,9 +117,9 @@ func (c *child) launch(cmd *exec.Cmd, line []string) error {
 	return nil
 }
 
-// hear keeps the end of standard error.
+// hear reads standard error and keeps the end of it.
 func (c *child) hear(stderr *os.File) {
-	defer close(c.heard)
+	defer close(c.stderrRead)
 	defer func() { _ = stderr.Close() }()
 	piece := make([]byte, 4096)
 	for {
@@ -131,24 +131,24 @@ func (c *child) hear(stderr *os.File) {
 	}
 }
 
-// wait waits for the end, and gives the readers a little time for what the process has left in its pipes.
+// wait waits until the process ends, and then limits the time to read the rest of its pipes.
 func (c *child) wait(stderr *os.File) {
 	<-c.runs.Done()
-	soon := time.Now().Add(lastWords)
-	_, _ = c.out.SetReadDeadline(soon), stderr.SetReadDeadline(soon) // closed already is fine, too
+	soon := time.Now().Add(drainTimeout)
+	_, _ = c.out.SetReadDeadline(soon), stderr.SetReadDeadline(soon) // errors mean that they are closed already
 	close(c.ended)
 }
 
-// epitaph returns how the process ended, and waits a little for it to do so.
-func (c *child) epitaph() string {
+// exitStatus waits briefly for the process to end and returns its exit status.
+func (c *child) exitStatus() string {
 	if !within(c.ended, time.Second) {
-		return "it closed its standard output and went on"
+		return "it closed its standard output but did not end"
 	}
-	_ = within(c.heard, time.Second)
+	_ = within(c.stderrRead, time.Second)
 	return c.runs.End().String()
 }
 
-// close ends the process and everything that it has started, and removes its folders. A patient end lets it tidy up first.
+// close ends the process with its child processes and removes its folders. If patient is set, the process gets time to end by itself.
 func (c *child) close(patient bool) {
 	_ = c.in.Close()
 	if patient && !within(c.ended, endByItself) {
@@ -159,7 +159,7 @@ func (c *child) close(patient bool) {
 	_ = within(c.ended, endByForce)
 	c.sweep()
 	_ = c.out.Close()
-	_ = within(c.heard, endByForce) // wait has set it a deadline
+	_ = within(c.stderrRead, endByForce) // wait has set a deadline
 	_ = os.RemoveAll(c.scratch)
 }
 
@@ -185,13 +185,13 @@ func (t *tail) add(piece []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.held = append(t.held, piece...)
-	if over := len(t.held) - 4*keptStderr; over > 0 { // more than is kept, so that a secret at the cut is still seen whole
+	if over := len(t.held) - 4*keptStderr; over > 0 { // keep more than is returned, so that a secret at the cut is still complete
 		t.held, t.cut = append(t.held[:0], t.held[over:]...), true
 	}
 }
 
-// take returns the end of what was added since the last call, without secrets. Of a secret that has only come in part that part waits for
-// the rest.
+// take returns the end of the text since the last call, without secrets. The beginning of a secret at the end of the text is kept for the
+// next call.
 func (t *tail) take(m *mask) string {
 	t.mu.Lock()
 	held, cut := string(t.held), t.cut

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// sweep ends who has left the group and has no guard, or has killed it. Whatever the server has started carries the name of the scratch folder in its environment or
-// works there: the name is random, so nobody else does. It looks again until there is nobody, because one may start another meanwhile.
+// sweep kills processes of the server that have left its process group and are not under a guard. They have the random name of the scratch
+// folder in their environment or work in it. It repeats until none is left, because a process may start another meanwhile.
 func (c *child) sweep() {
 	for range sweepTries {
 		if killed := killMarked([]byte(c.scratch)); killed == 0 {
@@ -20,7 +20,7 @@ func (c *child) sweep() {
 	}
 }
 
-// killMarked kills every process that knows the mark, and returns how many are alive to be killed.
+// killMarked kills every process with the mark in its environment or working folder, and returns their number.
 func killMarked(mark []byte) int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -33,7 +33,7 @@ func killMarked(mark []byte) int {
 			continue
 		}
 		dir := filepath.Join("/proc", e.Name())
-		environment, _ := os.ReadFile(filepath.Join(dir, "environ")) // it may just have ended, or be somebody else's
+		environment, _ := os.ReadFile(filepath.Join(dir, "environ")) // the process may have ended, or belong to another user
 		work, _ := os.Readlink(filepath.Join(dir, "cwd"))
 		if bytes.Contains(environment, mark) || bytes.Contains([]byte(work), mark) {
 			found++

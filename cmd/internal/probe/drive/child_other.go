@@ -2,6 +2,5 @@
 
 package drive
 
-// Only on Linux all that a server has started is ended with it: elsewhere the server itself is.
-
+// sweep does nothing: only on Linux processes that have left the group of the server can be found.
 func (c *child) sweep() {}

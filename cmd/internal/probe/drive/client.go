@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// client makes the HTTP requests of both transports that are made of them.
+// client makes the HTTP requests of the transports http and sse.
 type client struct {
 	http    *http.Client
 	headers map[string]string
@@ -37,7 +37,7 @@ func newClient(t Target) *client {
 			MaxResponseHeaderBytes: 1 << 20, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 		},
 		CheckRedirect: func(next *http.Request, before []*http.Request) error {
-			// The headers hold what another host must not see.
+			// The headers hold secrets that another host must not get.
 			if first := before[0].URL; next.URL.Host != first.Host || next.URL.Scheme != first.Scheme || len(before) > maxRedirects {
 				return http.ErrUseLastResponse
 			}
@@ -46,7 +46,7 @@ func newClient(t Target) *client {
 	}}
 }
 
-// do makes a request. The caller closes the body of the response.
+// do makes a request. The caller closes the response body.
 func (c *client) do(ctx context.Context, method, address string, body []byte, headers http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *client) do(ctx context.Context, method, address string, body []byte, he
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// body reads the body of an answer that is no event stream.
+// body reads a response body that is not an event stream.
 func body(r *http.Response) (arrival, error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxMessage+1))
 	a := arrival{message: text, size: int64(len(text)), whole: true, status: r.StatusCode, retryAfter: r.Header.Get("Retry-After")}
@@ -71,7 +71,7 @@ func body(r *http.Response) (arrival, error) {
 	return a, err
 }
 
-// events passes the messages of an event stream on. Those of another type, such as an endpoint, go to other.
+// events passes the messages of an event stream to pass, and events of another type, such as an endpoint, to other.
 func events(r io.Reader, pass func(arrival) bool, other func(kind string, data []byte)) error {
 	stream := wire.NewEventReader(r, wire.Limits{MaxBytes: maxMessage})
 	for {
@@ -100,20 +100,20 @@ func isEventStream(r *http.Response) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), eventStream)
 }
 
-// brief says how a connection broke, without addresses: the same break reads the same in every run.
+// brief says how a connection failed, without addresses, so that the text is the same in every run.
 func brief(err error) string {
 	var wait net.Error
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &certificate):
-		return "its certificate is not trusted here (SSL_CERT_FILE names one more to trust)"
+		return "certificate not trusted (add its authority with SSL_CERT_FILE)"
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS there (http in place of https?)"
+		return "the server does not speak TLS (use http instead of https?)"
 	case errors.As(err, &name) && name.IsNotFound:
-		return "there is no host of that name"
+		return "no such host"
 	case errors.As(err, &name):
-		return "its name could not be looked up from here"
+		return "the host name cannot be resolved"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -127,11 +127,11 @@ func brief(err error) string {
 	}
 }
 
-// parseAddress reads an address that a person has given.
+// parseAddress parses the URL of a server.
 func parseAddress(text string) (*url.URL, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a server (hint: give it as in http://localhost:3000/mcp)", text)
+		return nil, fmt.Errorf("%q: not the URL of a server (hint: use a URL such as http://localhost:3000/mcp)", text)
 	}
 	return at, nil
 }

@@ -1,12 +1,10 @@
-// Package drive puts an MCP server through the cases of an audit: it starts or calls the server, makes the calls one after the other,
-// and returns what was seen as a [probe.Run].
+// Package drive runs the cases of an audit: it starts or connects to an MCP server, makes the calls one after the other, and returns the
+// observations as a [probe.Run].
 //
-// The rules of the room:
-//
-//   - Nothing is judged here. What came is kept as it came, bounded, and what did not come is kept as an outcome.
-//   - The server is hostile: every wait has an end, every answer a size, every restart is counted.
-//   - Nothing is left behind: no process, no folder, no connection.
-//   - Nothing is random but by the seed. Cases are made in the order given, ids count up.
+//   - It judges nothing. Answers are kept as received, bounded in size; a missing answer is an outcome.
+//   - The server may be hostile: every wait has a time limit, every answer a size limit, and restarts are counted.
+//   - No process, folder or connection is left behind.
+//   - Only the seed is random. Cases run in the given order, and ids count up.
 package drive
 
 import (
@@ -20,74 +18,73 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// Target is the server: a command to start or an address to call, one of both.
+// Target is the server: either a command to start or a URL.
 type Target struct {
-	Command []string // of a server on standard input and output
-	Dir     string   // its working folder; "" is a fresh one, removed at the end
-	Env     []string // NAME=value, in addition to PATH, LANG and the scratch folders, or in place of them; secrets are kept out of the run as those of Headers are
+	Command []string // command line of a server over stdio
+	Dir     string   // working folder; "" is a temporary one
+	Env     []string // NAME=value, added to PATH, LANG and the scratch folders; secrets are hidden in the run
 
 	URL       string            // of a server over HTTP
 	Transport Transport         // "" is [TransportAuto]
-	Headers   map[string]string // sent with every request; what they hold is kept out of the run if their names say that it is secret
+	Headers   map[string]string // sent with every request; values whose names say that they are secret are hidden in the run
 }
 
-// Transport is how a server is called over HTTP.
+// Transport is the transport to a server over HTTP.
 type Transport string
 
 // The transports.
 const (
-	TransportAuto Transport = "auto" // what the server speaks, the newest first
-	TransportHTTP Transport = "http" // streamable HTTP, of both eras
+	TransportAuto Transport = "auto" // what the server supports, newest first
+	TransportHTTP Transport = "http" // streamable HTTP, with and without sessions
 	TransportSSE  Transport = "sse"  // the event stream with an endpoint of 2024-11-05
 )
 
-// Options say how a server is driven. The zero value is safe, and makes no call for want of Cases.
+// Options configures a run. The zero value makes no calls, because it has no Cases.
 type Options struct {
-	// Cases returns what is to be done to the server, in order, and what is left out. It decides what is safe; drive looks once more.
-	// Nil makes none: the run then only holds who the server is and which tools it lists.
+	// Cases returns the cases in order, and what is left out. It decides what is safe; drive checks it again. If it is nil, the run only
+	// has the server and its tools.
 	Cases func(server probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip)
 
-	Seed     uint64        // noted in the run; Cases draws from it
+	Seed     uint64        // recorded in the run; used by Cases
 	Deadline time.Duration // of a call; zero is 10 s
-	Quiet    time.Duration // how long silence is listened to where it is allowed; zero is 1.5 s
-	Startup  time.Duration // until initialize is answered; zero is 60 s
-	Total    time.Duration // of the whole run; zero is no bound
+	Quiet    time.Duration // how long to wait for an answer that is not required; zero is 1.5 s
+	Startup  time.Duration // time limit for initialize; zero is 60 s
+	Total    time.Duration // time limit for the whole run; zero is none
 
-	MaxCalls    int // zero is no bound
-	MaxRestarts int // of a server that died or hung; zero is 50
+	MaxCalls    int // zero is no limit
+	MaxRestarts int // restarts after a crash or a hang; zero is 50
 
-	Allow []string // tools that may be called for real though they do not say that they are read-only
-	Yes   bool     // all of them may
+	Allow []string // tools that may be called with valid arguments although they are not declared read-only
+	Yes   bool     // allow all tools
 
-	// Guard is the command line that runs [Guard], without its arguments. With it nothing that the server has started outlives us, even if
-	// we are killed. Without it, and outside of Linux, that holds for the server alone, and for the rest only if we live to see to it.
+	// Guard is the command line that runs [Guard], without its arguments. With it no process of the server outlives this program, even if
+	// this program is killed. Without it, or not on Linux, that holds only for the server itself, and only if this program is not killed.
 	Guard []string
 
-	Upstream Upstream // the fake service behind the server; nil is none, and cases with a fault are skipped
+	Upstream Upstream // fake service behind the server; if nil, cases with a fault are skipped
 
-	Resume   *probe.Run                         // observations of it are not made again; nil begins anew
-	Progress func(done, total int, what string) // told before each case and at the end; nil tells nobody
-	Save     func(*probe.Run)                   // given the run now and then, and at the end; it must not keep or change it
+	Resume   *probe.Run                         // a run to resume: its observations are not repeated
+	Progress func(done, total int, what string) // called before each case and at the end; may be nil
+	Save     func(*probe.Run)                   // called with the run from time to time and at the end; it must not keep or change it
 }
 
-// Upstream is a service that the server believes to be the real one.
+// Upstream is a fake of the service behind the server.
 type Upstream interface {
-	// Begin has it answer with the fault until End; "" is what it does without one.
+	// Begin makes it answer with the fault until End; "" is its normal behaviour.
 	Begin(fault string)
-	// End returns how many requests have come since Begin.
+	// End returns the number of requests since Begin.
 	End() (hits int)
-	// Environ is what the server's environment needs in order to find it, as NAME=value.
+	// Environ returns the environment variables that the server needs to reach it, as NAME=value.
 	Environ() []string
-	// Wrap returns the command line that runs the given one where the upstream is.
+	// Wrap returns a command line that runs the given one in the network of the upstream.
 	Wrap(command []string) []string
 }
 
-// Drive puts the server through the cases.
+// Drive runs the cases on a server.
 //
-// The error says why nothing could be done, and what to do about it: the command does not start, nobody listens, initialize is not
-// answered before ctx or the time for the whole run ended. Once the server has said who it is, there is a run. If it ends early, because
-// ctx is cancelled, a bound is reached, or the server does not come back, or if the server does not list the tools that it says it has,
-// the run says so in Incomplete, and the error is nil.
+// It fails if no case could be run: the command does not start, the server cannot be reached, or it does not answer initialize in time. Once
+// the server has answered initialize, Drive returns a run and no error. If the run ends early, because ctx is cancelled, a limit is reached
+// or the server does not come back, or if the server does not list its tools, Incomplete of the run says why.
 func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	o.fill()
 	if err := check(t, &o); err != nil {
@@ -100,18 +97,18 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 		defer cancel()
 	}
 	d := &driver{t: t, o: o, used: ids{}, hangs: map[string]int{}, ran: map[string]string{}, run: &probe.Run{Version: probe.RunVersion, Begun: time.Now().UTC(), Seed: o.Seed}}
-	defer d.leave(true)
+	defer d.disconnect(true)
 	if err := d.begin(ctx); err != nil {
-		const early = "it was stopped before the server had said who it is"
+		const early = "stopped before the server answered the handshake"
 		switch {
 		case ctx.Err() == nil:
 			return nil, err
-		case o.Resume != nil: // what was known is still known
+		case o.Resume != nil: // keep the earlier observations
 			*d.run = *o.Resume
 			d.run.Incomplete = early
 			return d.run, nil
 		case all.Err() == nil:
-			return nil, fmt.Errorf("the time for the whole run was up: %v; %w", o.Total, err)
+			return nil, fmt.Errorf("the time limit for the whole run, %v, was reached: %w", o.Total, err)
 		default:
 			return nil, errors.New(early)
 		}
@@ -120,31 +117,31 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	d.run.Skipped = append(d.run.Skipped, skipped...)
 	old := d.old()
 	done, incomplete := d.all(ctx, cases, old)
-	for i := range cases[done:] { // what was known and not reached again is still known
+	for i := range cases[done:] { // keep earlier observations of cases that were not reached
 		d.run.Observations = append(d.run.Observations, old[cases[done+i].Key()]...)
 	}
 	d.run.Incomplete = cmp.Or(incomplete, d.unseen)
 	if ctx.Err() != nil && all.Err() == nil {
-		d.run.Incomplete = fmt.Sprintf("the time for the whole run was up: %v", o.Total)
+		d.run.Incomplete = fmt.Sprintf("the time limit for the whole run, %v, was reached", o.Total)
 	}
-	d.leave(true)
+	d.disconnect(true)
 	d.save()
 	return d.run, nil
 }
 
-// check refuses what cannot be done before anything is started.
+// check validates the target and the options.
 func check(t Target, o *Options) error {
 	switch {
 	case len(t.Command) == 0 && t.URL == "":
-		return errors.New("there is no server to drive (hint: give a command or an address)")
+		return errors.New("no server given (hint: give a command or --url)")
 	case len(t.Command) > 0 && t.URL != "":
-		return errors.New("there are two servers to drive (hint: give a command or an address, not both)")
+		return errors.New("both a command and a URL given (hint: give only one)")
 	case !slices.Contains([]Transport{"", TransportAuto, TransportHTTP, TransportSSE}, t.Transport):
-		return fmt.Errorf("there is no transport %q (hint: one of auto, http, sse)", t.Transport)
+		return fmt.Errorf("unknown transport %q (hint: use auto, http or sse)", t.Transport)
 	case o.Resume != nil && o.Resume.Version != probe.RunVersion:
-		return fmt.Errorf("the run to go on with has version %d, and this program writes version %d (hint: begin anew)", o.Resume.Version, probe.RunVersion)
+		return fmt.Errorf("resuming: run has version %d, want %d (hint: start a new run)", o.Resume.Version, probe.RunVersion)
 	case o.Resume != nil && o.Resume.Seed != o.Seed:
-		return fmt.Errorf("the run to go on with has seed %d, and this one has %d (hint: give the same seed, or begin anew)", o.Resume.Seed, o.Seed)
+		return fmt.Errorf("resuming: run has seed %d, not %d (hint: use the same seed, or start a new run)", o.Resume.Seed, o.Seed)
 	}
 	return nil
 }

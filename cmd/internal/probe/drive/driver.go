@@ -10,34 +10,34 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// driver is one run. All of it belongs to the goroutine that called [Drive].
+// driver is one run. It is used only by the goroutine that called [Drive].
 type driver struct {
 	t   Target
 	o   Options
 	run *probe.Run
 
-	link      link  // nil while there is none
-	gone      error // why there will be none again
+	link      link  // nil while there is no connection
+	gone      error // why the server cannot be reached again
 	transport Transport
-	stateless bool   // every request says who asks, and there is no session
-	ping      string // the method that shows that the server is alive
+	stateless bool   // there is no session, and every request names the client
+	ping      string // method that checks that the server is alive
 	mask      *mask
-	obliged   int // requests of the server that were answered in this connection
+	answered  int // answered requests of the server in this connection
 
-	id     int // of the last request
-	turns  int
-	used   ids               // every id that was ever sent
-	calls  int               // that were made
-	left   int               // cases behind this one
-	hangs  map[string]int    // cases that hung, by tool
-	ran    map[string]string // the first sign that a tool ran that had to refuse, by tool
-	lax    bool              // a tool ran without its required arguments
-	unseen string            // why there are tools that could not be listed
-	saved  time.Time
-	fresh  int // cases since the run was saved
+	id      int // of the last request
+	turns   int
+	used    ids               // all ids that were sent
+	calls   int               // made so far
+	left    int               // cases after this one
+	hangs   map[string]int    // cases that hung, by tool
+	ran     map[string]string // the first sign that a tool ran a call that it had to refuse, by tool
+	lax     bool              // a tool ran without its required arguments
+	unseen  string            // why the tools could not be listed
+	saved   time.Time
+	unsaved int // cases since the last save
 }
 
-// all makes the cases. It returns how many are done, and why it ended early, if it did.
+// all runs the cases. It returns how many are done, and why it stopped early, if it did.
 func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]probe.Observation) (done int, incomplete string) {
 	for i := range cases {
 		c := &cases[i]
@@ -45,7 +45,7 @@ func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]p
 		if ctx.Err() != nil {
 			return i, stopped(i, len(cases))
 		}
-		d.tell(i, len(cases), c.Key())
+		d.progress(i, len(cases), c.Key())
 		if reason := d.refuse(c); reason != "" {
 			d.run.Skipped = append(d.run.Skipped, probe.Skip{Tool: c.Tool, What: c.Key(), Reason: reason})
 			continue
@@ -55,9 +55,9 @@ func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]p
 			continue
 		}
 		if d.o.MaxCalls > 0 && d.calls >= d.o.MaxCalls {
-			return i, fmt.Sprintf("%d calls were allowed, and %d of %d cases are left", d.o.MaxCalls, len(cases)-i, len(cases))
+			return i, fmt.Sprintf("the limit of %d calls was reached with %d of %d cases left", d.o.MaxCalls, len(cases)-i, len(cases))
 		}
-		if err := d.ready(ctx); err != nil && ctx.Err() == nil {
+		if err := d.ensureConnected(ctx); err != nil && ctx.Err() == nil {
 			return i, fmt.Sprintf("%d of %d cases are left: %v", len(cases)-i, len(cases), err)
 		}
 		if ctx.Err() != nil {
@@ -66,15 +66,15 @@ func (d *driver) all(ctx context.Context, cases []probe.Case, old map[string][]p
 		d.calls++
 		seen, alive := d.observe(ctx, c)
 		if ctx.Err() != nil {
-			return i, stopped(i, len(cases)) // what was seen of a call that we gave up says nothing
+			return i, stopped(i, len(cases)) // an aborted call shows nothing
 		}
 		d.note(seen)
 		if !alive {
-			d.leave(false)
+			d.disconnect(false)
 		}
-		d.saveSometimes()
+		d.saveIfDue()
 	}
-	d.tell(len(cases), len(cases), "")
+	d.progress(len(cases), len(cases), "")
 	return len(cases), ""
 }
 
@@ -88,10 +88,10 @@ func (d *driver) note(seen []probe.Observation) {
 }
 
 func stopped(done, total int) string {
-	return fmt.Sprintf("it was stopped after %d of %d cases", done, total)
+	return fmt.Sprintf("stopped after %d of %d cases", done, total)
 }
 
-// old returns the observations of the run to go on with, by the keys of their cases. What was seen right after a case goes with it.
+// old returns the observations of the run to resume, by the keys of their cases. A ping after a case belongs to the case.
 func (d *driver) old() map[string][]probe.Observation {
 	old := map[string][]probe.Observation{}
 	if d.o.Resume == nil {
@@ -99,7 +99,7 @@ func (d *driver) old() map[string][]probe.Observation {
 	}
 	last := ""
 	for _, o := range d.o.Resume.Observations {
-		if !strings.HasSuffix(o.Case.Name, thenPing) {
+		if !strings.HasSuffix(o.Case.Name, pingSuffix) {
 			last = o.Case.Key()
 		}
 		old[last] = append(old[last], o)
@@ -107,27 +107,27 @@ func (d *driver) old() map[string][]probe.Observation {
 	return old
 }
 
-// ready sees to it that there is a server to call.
-func (d *driver) ready(ctx context.Context) error {
+// ensureConnected connects to the server if there is no connection.
+func (d *driver) ensureConnected(ctx context.Context) error {
 	if d.link != nil || d.gone != nil {
 		return d.gone
 	}
 	if d.run.Restarts >= d.o.MaxRestarts {
-		return fmt.Errorf("the server was started again %d times, which is enough", d.run.Restarts)
+		return fmt.Errorf("the server was restarted %d times, which is the limit", d.run.Restarts)
 	}
 	d.run.Restarts++
-	return d.again(ctx)
+	return d.reconnect(ctx)
 }
 
-// leave ends the connection.
-func (d *driver) leave(patient bool) {
+// disconnect ends the connection.
+func (d *driver) disconnect(patient bool) {
 	if d.link != nil {
 		d.link.close(patient)
 		d.link = nil
 	}
 }
 
-// request writes the next request.
+// request builds the next request.
 func (d *driver) request(method string, params []byte) (id string, message []byte) {
 	d.id++
 	id = fmt.Sprint(d.id)
@@ -140,7 +140,7 @@ func (d *driver) request(method string, params []byte) (id string, message []byt
 	return id, append(message, '}')
 }
 
-// The members of _meta by which a request says who asks, where there is no session to know it from.
+// metaMembers are the members of _meta that name the client in a request without a session.
 var metaMembers = [][2]string{
 	{"io.modelcontextprotocol/protocolVersion", `"` + versionStateless + `"`},
 	{"io.modelcontextprotocol/clientInfo", clientInfo},
@@ -149,8 +149,8 @@ var metaMembers = [][2]string{
 
 const clientInfo = `{"name":"candor-probe","version":"1"}`
 
-// sign adds what the era wants in the params of a request. Params that are no object stay as they are: that is what the case is about.
-func (d *driver) sign(params []byte) []byte {
+// addMeta adds the members of _meta that a protocol version without sessions requires. Params that are not an object stay unchanged.
+func (d *driver) addMeta(params []byte) []byte {
 	if !d.stateless {
 		return params
 	}
@@ -165,23 +165,23 @@ func (d *driver) sign(params []byte) []byte {
 	return params
 }
 
-// ask makes a request of our own and waits for its answer.
+// ask makes a request and waits for its answer.
 func (d *driver) ask(ctx context.Context, method string, params []byte, patience time.Duration, before *seen) (message []byte, s *seen) {
-	id, message := d.request(method, d.sign(params))
+	id, message := d.request(method, d.addMeta(params))
 	return message, d.converse(ctx, &turn{messages: [][]byte{message}, wanted: ids{id: true}, need: 1, patience: patience, before: before})
 }
 
-// notify sends a notification, which nobody answers.
+// notify sends a notification.
 func (d *driver) notify(ctx context.Context, message string) {
 	ctx, cancel := context.WithTimeout(ctx, pingWait)
 	defer cancel()
 	d.turns++
-	done := d.hand(ctx, d.turns, &turn{messages: [][]byte{[]byte(message)}})
+	done := d.sendAll(ctx, d.turns, &turn{messages: [][]byte{[]byte(message)}})
 	for {
 		select {
 		case <-done:
 			return
-		case _, open := <-d.link.arrivals(): // nothing is due, and nothing may hold up the writing
+		case _, open := <-d.link.arrivals(): // drop it, so that the server can read
 			if !open {
 				return
 			}
@@ -191,7 +191,7 @@ func (d *driver) notify(ctx context.Context, message string) {
 	}
 }
 
-func (d *driver) tell(done, total int, what string) {
+func (d *driver) progress(done, total int, what string) {
 	if d.o.Progress != nil {
 		d.o.Progress(done, total, what)
 	}
@@ -201,12 +201,12 @@ func (d *driver) save() {
 	if d.o.Save != nil {
 		d.o.Save(d.run)
 	}
-	d.saved, d.fresh = time.Now(), 0
+	d.saved, d.unsaved = time.Now(), 0
 }
 
-func (d *driver) saveSometimes() {
-	if d.fresh++; d.fresh >= saveEvery || time.Since(d.saved) >= saveAfter {
-		d.run.Incomplete = "it is still being made"
+func (d *driver) saveIfDue() {
+	if d.unsaved++; d.unsaved >= saveEvery || time.Since(d.saved) >= saveAfter {
+		d.run.Incomplete = "the run is still in progress"
 		d.save()
 		d.run.Incomplete = ""
 	}

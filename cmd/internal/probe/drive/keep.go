@@ -9,35 +9,35 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// keep notes an answer, which stands for so many of those that were waited for.
+// keep records an answer that counts for count of the expected answers.
 func (d *driver) keep(s *seen, a *arrival, count int) {
 	s.size += a.size
-	if a.status > s.status { // of several the worst: which came last is chance
+	if a.status > s.status { // keep the worst of several, because their order is random
 		s.status, s.retry = a.status, a.retryAfter
 	}
 	if s.count += count; s.raw == nil {
 		s.raw = a.message
 	}
-	room := keptResponse
+	remaining := keptResponse
 	for _, kept := range s.answers {
-		room -= len(kept)
+		remaining -= len(kept)
 	}
 	if len(a.message) == 0 {
 		return
 	}
 	if a.tail != nil {
-		s.answers = append(s.answers, shorten([]byte(d.mask.overCut(string(a.message))), a.size, room))
+		s.answers = append(s.answers, shorten([]byte(d.mask.overCut(string(a.message))), a.size, remaining))
 		return
 	}
 	message := []byte(d.literal(string(a.message)))
-	if len(message) > room {
+	if len(message) > remaining {
 		message = abridge(message)
 	}
-	s.answers = append(s.answers, shorten(message, int64(len(message)), room))
+	s.answers = append(s.answers, shorten(message, int64(len(message)), remaining))
 }
 
-// response returns all answers as one text, each on a line of its own, and its true size if that is larger. They are sorted, because
-// in which order a server answers what came at once is chance.
+// response returns all answers, one per line, and their full size if that is larger. They are sorted, because the order of answers to
+// concurrent requests is random.
 func (s *seen) response() (text string, size int64) {
 	if s.size > keptResponse {
 		size = s.size
@@ -45,14 +45,14 @@ func (s *seen) response() (text string, size int64) {
 	return strings.Join(slices.Sorted(slices.Values(s.answers)), "\n"), size
 }
 
-// hear notes a line that is no message.
+// hear records a line that is not a message.
 func (s *seen) hear(line string) {
 	if len(s.noise) < keptNoise {
 		s.noise = append(s.noise, shorten([]byte(line), int64(len(line)), keptNoiseLine))
 	}
 }
 
-// shorten makes a text of bytes and cuts it, and says so.
+// shorten returns the text as valid UTF-8, truncated to limit bytes with a mark.
 func shorten(text []byte, size int64, limit int) string {
 	limit = max(limit, 0)
 	if size <= int64(limit) {
@@ -61,7 +61,7 @@ func shorten(text []byte, size int64, limit int) string {
 	return fmt.Sprintf("%s…[%d bytes]", strings.ToValidUTF8(string(text[:min(limit, len(text))]), "\uFFFD"), size)
 }
 
-// abridge cuts the long texts in a message, so that what is kept of it is still a message: whether it failed may stand at its end.
+// abridge shortens the long texts in a message so that it stays valid: the members that mark a failure may be at its end.
 func abridge(message []byte) []byte {
 	var out []byte
 	for i := 0; i < len(message); i++ {
@@ -82,7 +82,7 @@ func abridge(message []byte) []byte {
 	return out
 }
 
-// span returns where the text ends that begins here, in a message, and how much of it is kept: it is never cut inside of a character.
+// span returns the end of a JSON string that begins here, and how much of it is kept. It is never cut inside a character.
 func span(text []byte) (keep, end int) {
 	keep = -1
 	for end < len(text) && text[end] != '"' {
@@ -105,11 +105,11 @@ func span(text []byte) (keep, end int) {
 	return keep, end
 }
 
-// literal is a text as it came, but for what the [mask] hides. It comes before any cut, which would leave half of a secret.
+// literal returns a text as received, without the secrets of the [mask]. Call it before the text is cut, which could leave part of a secret.
 func (d *driver) literal(text string) string { return d.mask.over(text) }
 
-// light is a case without what makes a run heavy: the request shows the beginning of it.
-func light(c probe.Case) probe.Case {
+// withoutLarge returns a case without its large parts; the request of the observation shows their beginning.
+func withoutLarge(c probe.Case) probe.Case {
 	if len(c.Raw) > keptRequest {
 		c.Raw = nil
 	}

@@ -2,33 +2,33 @@ package drive
 
 import "context"
 
-// link is a connection to a running server. It moves messages and knows none.
+// link is a connection to a running server. It transports messages without reading them.
 type link interface {
-	// send hands a message over. Over HTTP it returns when all has arrived that came for it. The turn tells arrivals apart there.
+	// send sends a message. Over HTTP it returns when the whole response has arrived; turn is the turn of these arrivals.
 	send(ctx context.Context, turn int, message []byte) error
-	// arrivals is what the server sends, in order. It is closed when the connection is over.
+	// arrivals returns the messages of the server in order. It is closed at the end of the connection.
 	arrivals() <-chan arrival
-	// exchanges reports that an answer comes while its request is being sent, or not at all.
+	// exchanges reports whether answers come only in the response to their request.
 	exchanges() bool
-	// agreed is told the version of the protocol once it is known.
+	// agreed sets the negotiated protocol version.
 	agreed(version string)
-	// stderr returns what the server has printed since the last call, without secrets, and then cut.
+	// stderr returns the end of the server's standard error since the last call, without secrets.
 	stderr(m *mask) string
-	// epitaph returns how the server ended. It may wait a little, because the end of a process is told late.
-	epitaph() string
-	// close ends the connection, and with it the server if it was started for it. It returns when both are gone. A patient end lets
-	// a server tidy up; one that hangs has had its time.
+	// exitStatus returns the exit status of the server. It may wait briefly for the process to end.
+	exitStatus() string
+	// close ends the connection, and the server if it was started for it, and waits for both. If patient is set, the server gets time to
+	// end by itself.
 	close(patient bool)
 }
 
-// arrival is something that a server sent. Its bytes belong to whoever receives it.
+// arrival is a message from a server. The receiver owns its bytes.
 type arrival struct {
-	turn    int    // the sending that it came for; 0 if the transport cannot tell
-	message []byte // as it came; of one that is too large only the beginning
-	tail    []byte // the end of one that is too large
-	size    int64  // of all of it
+	turn    int    // turn of the request over HTTP; 0 if unknown
+	message []byte // as received; only the beginning if it is too large
+	tail    []byte // the end of a message that is too large
+	size    int64  // full size
 
-	whole      bool // the body of an answer over HTTP: it belongs to its request, whatever it holds
-	status     int  // of HTTP
+	whole      bool // a complete HTTP response body, which belongs to its request in any case
+	status     int  // HTTP status
 	retryAfter string
 }

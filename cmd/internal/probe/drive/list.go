@@ -13,11 +13,11 @@ import (
 
 const codesMember = "dev.candor/codes"
 
-// list asks for the tools, page by page. A server that does not list them is driven without: that is noted as left out, and the run is
-// incomplete unless the server has said that it has none.
+// list reads the tools, page by page. If the server does not list them, the run continues without tools: they are recorded as left out, and
+// the run is incomplete if the server has announced tools.
 func (d *driver) list(ctx context.Context) {
-	if err := d.ready(ctx); err != nil {
-		d.unlisted(0, err.Error())
+	if err := d.ensureConnected(ctx); err != nil {
+		d.recordUnlisted(0, err.Error())
 		return
 	}
 	params := []byte(`{}`)
@@ -25,18 +25,18 @@ func (d *driver) list(ctx context.Context) {
 	for page := range maxPages {
 		_, s := d.ask(ctx, "tools/list", params, d.o.Deadline, nil)
 		if s.end != endAnswered {
-			d.unlisted(page, "tools/list was not answered"+d.farewell(s))
-			d.leave(false) // what it does next would be blamed on the next case
+			d.recordUnlisted(page, "tools/list was not answered"+d.exitDetails(s))
+			d.disconnect(false) // a late reaction would be attributed to the next case
 			return
 		}
 		m := wire.Parse(s.raw, wire.Limits{MaxBytes: maxMessage})
 		if m.Shape() != wire.KindResult || m.Result().Path("tools").Type() != wire.TypeArray {
-			d.unlisted(page, "tools/list was not answered with a list of tools")
+			d.recordUnlisted(page, "tools/list was not answered with a list of tools")
 			return
 		}
 		for v := range m.Result().Path("tools").Elements() {
 			if len(d.run.Tools) >= maxTools {
-				d.unlisted(page, fmt.Sprintf("there are more than %d tools", maxTools))
+				d.recordUnlisted(page, fmt.Sprintf("there are more than %d tools", maxTools))
 				return
 			}
 			if t, ok := tool(v); ok && !known[t.Name] {
@@ -49,16 +49,16 @@ func (d *driver) list(ctx context.Context) {
 			return
 		}
 		if cursors[cursor] {
-			d.unlisted(page, "tools/list gives the same cursor twice")
+			d.recordUnlisted(page, "tools/list returned the same cursor twice")
 			return
 		}
 		cursors[cursor] = true
 		params = append(wire.AppendString([]byte(`{"cursor":`), cursor), '}')
 	}
-	d.unlisted(maxPages, fmt.Sprintf("tools/list has more than %d pages", maxPages))
+	d.recordUnlisted(maxPages, fmt.Sprintf("tools/list has more than %d pages", maxPages))
 }
 
-func (d *driver) unlisted(page int, reason string) {
+func (d *driver) recordUnlisted(page int, reason string) {
 	what := "tools"
 	if page > 0 {
 		what = "further tools"
@@ -68,16 +68,16 @@ func (d *driver) unlisted(page int, reason string) {
 	d.run.Skipped = append(d.run.Skipped, probe.Skip{What: what, Reason: reason})
 }
 
-// farewell is how a server ended that has, and what it printed.
-func (d *driver) farewell(s *seen) string {
+// exitDetails returns the exit status of a server that has ended, and what it printed.
+func (d *driver) exitDetails(s *seen) string {
 	if s.end != endGone {
 		return ""
 	}
-	how := d.link.epitaph()
+	how := d.link.exitStatus()
 	return in(how) + printed(d.link.stderr(d.mask))
 }
 
-// tool reads a tool from a list. What is of the wrong type is left out, not the tool: how it fails is what we are here for.
+// tool reads a tool from a list. Members of a wrong type are ignored.
 func tool(v wire.Value) (probe.Tool, bool) {
 	text := func(name string) string { s, _ := v.Path(name).Str(); return s }
 	flag := func(name string) *bool {
@@ -88,7 +88,7 @@ func tool(v wire.Value) (probe.Tool, bool) {
 	}
 	schema := func(name string) []byte {
 		s := v.Path(name)
-		if (s.Type() == wire.TypeObject || s.Type() == wire.TypeBool) && json.Valid(s.Raw()) { // a run must be writable
+		if (s.Type() == wire.TypeObject || s.Type() == wire.TypeBool) && json.Valid(s.Raw()) { // a run must be valid JSON
 			return bytes.Clone(s.Raw())
 		}
 		return nil
@@ -108,7 +108,7 @@ func tool(v wire.Value) (probe.Tool, bool) {
 	return t, t.Name != ""
 }
 
-// plan asks for the cases.
+// plan returns the cases.
 func (d *driver) plan() ([]probe.Case, []probe.Skip) {
 	if d.o.Cases == nil {
 		return nil, nil

@@ -12,35 +12,34 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// mask replaces what a run must not hold: the secrets that the server was given, and the random part of the name of the scratch folder,
-// without which the same server would not say the same twice.
+// mask hides the secrets that the server was given, and the random part of the name of the scratch folder, which would make texts differ
+// between runs.
 type mask struct {
-	secrets    []hidden // for everywhere, the longest first: or of one that another begins with the rest would be told
+	secrets    []hidden // hidden everywhere; the longest first, in case one is the prefix of another
 	everywhere *strings.Replacer
 	beside     []placed
 }
 
-// hidden is what is hidden, and what stands in its place.
+// hidden is a text to hide and its replacement.
 type hidden struct{ what, by string }
 
-// placed is a value that is hidden only where its name stands before it: it is an ordinary word, or a number.
+// placed is an ordinary word or a number that is hidden only after its name.
 type placed struct {
 	value string
 	where *regexp.Regexp
 }
 
-// concealed stands for a given value that is hidden, and that is too ordinary for its presence to say anything.
+// concealed replaces a given value that is too ordinary for its presence to be a leak.
 const concealed = "[hidden]"
 
-// What a value must have to be a secret: what is shorter than the least stands in many an answer by chance. One that is long, or mixes
-// letters and digits, stands in no answer by chance.
+// The least lengths of a secret. Shorter values occur in answers by chance; long values, and mixes of letters and digits, do not.
 const (
 	leastSecret = 6
 	leastMixed  = 8
 	leastLong   = 16
 )
 
-// newMask knows what has to be replaced for this target and this child.
+// newMask returns the mask for a target and its scratch folder.
 func newMask(t Target, scratch string) *mask {
 	m := new(mask)
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
@@ -66,8 +65,8 @@ func newMask(t Target, scratch string) *mask {
 	return m
 }
 
-// hide adds a value whose name says that it is a secret, in each of its spellings. A password such as postgres must not take that
-// word out of every answer.
+// hide adds a value whose name says that it is a secret, in all spellings. An ordinary word, such as the password postgres, is hidden only
+// after its name.
 func (m *mask) hide(name, scheme, value string) {
 	if !redact.Key(name) || len(value) < leastSecret {
 		return
@@ -95,7 +94,7 @@ func ingredients(value string) (letters, digits, others bool) {
 	return letters, digits, others
 }
 
-// over returns the text without what must be hidden.
+// over returns the text with secrets replaced.
 func (m *mask) over(text string) string {
 	text = m.everywhere.Replace(text)
 	for _, p := range m.beside {
@@ -106,10 +105,10 @@ func (m *mask) over(text string) string {
 	return text
 }
 
-// overCut is over for a text that was cut before we saw it: the beginning of a secret at its end goes, too.
+// overCut is over for a truncated text: it also removes the beginning of a secret at its end.
 func (m *mask) overCut(text string) string { return m.over(text[:len(text)-m.begun(text)]) }
 
-// begun is the length of the beginning of a secret with which a text ends.
+// begun returns the length of the longest beginning of a secret at the end of a text.
 func (m *mask) begun(text string) (length int) {
 	for _, h := range m.secrets {
 		if strings.HasSuffix(text, h.what) {

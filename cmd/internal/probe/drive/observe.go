@@ -10,11 +10,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// thenPing ends the name of what is seen right after a case, as in the corpus of real servers.
-const thenPing = "_then_ping"
+// pingSuffix is the suffix of the name of a ping after a case, as in the corpus of recorded servers.
+const pingSuffix = "_then_ping"
 
-// observe makes a case. It returns what was seen, and whether the server can be called again as it is. If it cannot, the second
-// observation is that of the question whether it is alive.
+// observe runs a case. It returns the observations, and whether the server can be called again. If it cannot, the second observation is that
+// of the ping after the case.
 func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observation, alive bool) {
 	if d.o.Upstream != nil {
 		d.o.Upstream.Begin(faultOf(c))
@@ -22,7 +22,7 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 	began := time.Now()
 	t := d.turn(c)
 	s, kept := d.perform(ctx, c, t)
-	o := probe.Observation{Case: light(*c), Request: d.joined(t.messages), Millis: time.Since(began).Milliseconds(), Kept: kept}
+	o := probe.Observation{Case: withoutLarge(*c), Request: d.joined(t.messages), Millis: time.Since(began).Milliseconds(), Kept: kept}
 	if d.o.Upstream != nil {
 		o.Hits = d.o.Upstream.End()
 	}
@@ -35,20 +35,20 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 		o.Outcome, alive = d.lost(ctx, s, &o)
 	case s.end == endSilent && c.Expect != probe.ExpectSilence:
 		o.Outcome = probe.OutcomeHang
-		d.callOff(ctx, c)
+		d.sendCancel(ctx, c)
 	case s.end == endAnswered:
 		o.Outcome = probe.OutcomeAnswered
 	default:
 		o.Outcome = probe.OutcomeNoAnswer
 	}
 	var after *probe.Observation
-	if alive && d.mayBeHurt(c, s) {
+	if alive && d.needsPing(c, s) {
 		before := s
-		if o.Outcome == probe.OutcomeHang { // what comes now is too late
+		if o.Outcome == probe.OutcomeHang { // answers from now on are too late
 			before = nil
 		}
 		after = d.stillAlive(ctx, c, before)
-		if o.Outcome == probe.OutcomeNoAnswer && s.count > 0 { // it was late
+		if o.Outcome == probe.OutcomeNoAnswer && s.count > 0 { // the answer was late
 			o.Outcome = probe.OutcomeAnswered
 		}
 	}
@@ -59,11 +59,11 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 	return []probe.Observation{o, *after}, false
 }
 
-// notFound is the fault of an upstream that has not what it is asked for.
+// notFound is the fault of an upstream that does not find what it is asked for.
 const notFound = "404"
 
-// faultOf is what the fake upstream does during a case. Asked for what does not exist it says so, as any service would: one that finds
-// everything would have the tool succeed.
+// faultOf returns the fault of the fake upstream during a case. When the case asks for something that does not exist, the upstream answers
+// 404, as any service would; otherwise the tool would succeed.
 func faultOf(c *probe.Case) string {
 	if c.Fault == "" && c.Name == probe.CaseNonexistent && c.Expect == probe.ExpectFailure {
 		return notFound
@@ -71,15 +71,15 @@ func faultOf(c *probe.Case) string {
 	return c.Fault
 }
 
-// perform makes the turn of a case. Where it is a call that is called off, it reports whether the server has kept on with it.
+// perform makes the turn of a case. kept reports whether the server continued a cancelled call.
 func (d *driver) perform(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
 	if c.Name == probe.CaseCancel && c.Tool != "" && len(t.messages) == 2 && !d.link.exchanges() {
-		return d.callThenOff(ctx, c, t)
+		return d.cancelCall(ctx, c, t)
 	}
 	return d.converse(ctx, t), false
 }
 
-// turn is what a case sends.
+// turn returns the messages of a case.
 func (d *driver) turn(c *probe.Case) *turn {
 	t := &turn{wanted: ids{}, need: 1, patience: d.o.Deadline}
 	if c.Expect == probe.ExpectSilence && !d.link.exchanges() {
@@ -95,16 +95,16 @@ func (d *driver) turn(c *probe.Case) *turn {
 	}
 	params := []byte(c.Params)
 	if c.Name != probe.CaseToolsCallNoParams {
-		params = d.sign(params)
+		params = d.addMeta(params)
 	}
 	id, message := d.request(c.Method, params)
 	t.wanted[id], t.messages = true, [][]byte{message}
 	switch {
 	case c.Name == probe.CaseDuplicateID:
 		d.id--
-		_, second := d.request("tools/list", d.sign([]byte(`{}`)))
+		_, second := d.request("tools/list", d.addMeta([]byte(`{}`)))
 		t.messages, t.need = append(t.messages, second), 2
-	case c.Name == probe.CaseCancel && !d.stateless: // without a session whoever leaves has called off
+	case c.Name == probe.CaseCancel && !d.stateless: // without a session closing the request cancels it
 		t.messages, t.apart = append(t.messages, cancelled(id)), cancelAfter
 	}
 	return t
@@ -128,7 +128,7 @@ func asked(raw []byte) []string {
 }
 
 func cancelled(id string) []byte {
-	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"nobody waits for it any more"}}`)
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"the client no longer waits"}}`)
 }
 
 func (d *driver) joined(messages [][]byte) string {
@@ -143,19 +143,19 @@ func (d *driver) joined(messages [][]byte) string {
 	return text
 }
 
-// lost returns the outcome of a case after which the connection is gone. A process has ended. Over the network the server may still be there,
-// or may have ended and been started again.
+// lost returns the outcome of a case after which the connection is closed. A process has ended; over the network the server may still run, or
+// may have ended and been restarted.
 func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outcome probe.Outcome, alive bool) {
 	if d.transport == transportStdio {
-		o.Exit = d.link.epitaph()
+		o.Exit = d.link.exitStatus()
 		return probe.OutcomeCrash, false
 	}
 	if s.broken == "" {
 		s.broken = "connection closed"
 	}
 	ended := d.ended(ctx)
-	d.leave(false)
-	if d.gone = d.again(ctx); d.gone != nil {
+	d.disconnect(false)
+	if d.gone = d.reconnect(ctx); d.gone != nil {
 		return probe.OutcomeCrash, false
 	}
 	if ended {
@@ -165,8 +165,8 @@ func (d *driver) lost(ctx context.Context, s *seen, o *probe.Observation) (outco
 	return probe.OutcomeNoAnswer, true
 }
 
-// ended reports a server over streamable HTTP that is not the one that was called before: nothing listens where it was, or it does not know
-// the session any more. Of one without sessions that was back at once nothing is known.
+// ended reports whether a server over streamable HTTP has ended: it cannot be reached, or does not know the session. A server without
+// sessions that restarts at once is not noticed.
 func (d *driver) ended(ctx context.Context) bool {
 	w, ok := d.link.(*web)
 	if !ok {
@@ -178,20 +178,20 @@ func (d *driver) ended(ctx context.Context) bool {
 	return s.end == endBroken || unknown || w.sessionID() != before
 }
 
-// callOff tells the server that nobody waits any more, as a client would.
-func (d *driver) callOff(ctx context.Context, c *probe.Case) {
+// sendCancel sends a cancellation, as a client would.
+func (d *driver) sendCancel(ctx context.Context, c *probe.Case) {
 	if c.Raw == nil && !d.stateless {
 		d.notify(ctx, string(cancelled(strconv.Itoa(d.id))))
 	}
 }
 
-// mayBeHurt reports a case after which the server is asked whether it is alive. Over a pipe that costs nothing and ties a death to the
-// case that it came of; over HTTP it is asked where there is a reason.
-func (d *driver) mayBeHurt(c *probe.Case, s *seen) bool {
+// needsPing reports whether to ping the server after a case. Over stdio that is cheap and attributes a crash to the right case; over HTTP it
+// is done only for some cases.
+func (d *driver) needsPing(c *probe.Case, s *seen) bool {
 	return d.transport != TransportHTTP || s.end != endAnswered || c.Name == probe.CaseValid || c.Name == probe.CaseNoArgsValid || c.Group == probe.GroupProtocol || c.Group == probe.GroupLiveness
 }
 
-// stillAlive asks the server, and returns what was seen if it is not. What comes late for the case goes to the case.
+// stillAlive pings the server, and returns an observation if it does not answer. Late answers to the case are added to the case.
 func (d *driver) stillAlive(ctx context.Context, c *probe.Case, before *seen) *probe.Observation {
 	began := time.Now()
 	message, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), before)
@@ -199,19 +199,19 @@ func (d *driver) stillAlive(ctx context.Context, c *probe.Case, before *seen) *p
 		return nil
 	}
 	after := *c
-	after.Name, after.Method, after.Params, after.Raw, after.Expect = c.Name+thenPing, d.ping, nil, nil, probe.ExpectAnswer
+	after.Name, after.Method, after.Params, after.Raw, after.Expect = c.Name+pingSuffix, d.ping, nil, nil, probe.ExpectAnswer
 	o := &probe.Observation{Case: after, Request: string(message), Millis: time.Since(began).Milliseconds(), Outcome: probe.OutcomeHang}
 	if s.end == endGone || s.end == endBroken || s.end == endAnswered {
 		o.Outcome = probe.OutcomeCrash
 		if d.transport == transportStdio {
-			o.Exit = d.link.epitaph()
+			o.Exit = d.link.exitStatus()
 		}
 	}
 	d.fill(o, s)
 	return o
 }
 
-// fill notes what came.
+// fill copies what was received into the observation.
 func (d *driver) fill(o *probe.Observation, s *seen) {
 	o.Response, o.Size = s.response()
 	o.Status, o.RetryAfter, o.Broken, o.Extra, o.Notices = s.status, s.retry, s.broken, s.extra, s.notices

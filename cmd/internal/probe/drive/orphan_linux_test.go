@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestNobodyIsLeftBehind(t *testing.T) {
+func TestNoProcessIsLeftBehind(t *testing.T) {
 	for _, guard := range [][]string{nil, {os.Args[0], "guard"}} {
 		t.Run(fmt.Sprintf("guarded=%v", guard != nil), func(t *testing.T) {
 			t.Parallel()
@@ -30,18 +30,18 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	}
 }
 
-// TestNobodyIsLeftBehindByAProbeThatIsKilled has nobody but the guard to end what the server has started.
-func TestNobodyIsLeftBehindByAProbeThatIsKilled(t *testing.T) {
+// TestKilledProbeLeavesNoProcess has nobody but the guard to end what the server has started.
+func TestKilledProbeLeavesNoProcess(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "forked")
+	assign := filepath.Join(t.TempDir(), "forked")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env, cmd.Stderr = append(os.Environ(), prober+"="+file, "TMPDIR="+t.TempDir()), os.Stderr
+	cmd.Env, cmd.Stderr = append(os.Environ(), prober+"="+assign, "TMPDIR="+t.TempDir()), os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var pids [2]int
 	for {
-		text, _ := os.ReadFile(file)
+		text, _ := os.ReadFile(assign)
 		if n, _ := fmt.Sscanf(string(text), "%d %d\n", &pids[0], &pids[1]); n == 2 && bytes.HasSuffix(text, []byte("\n")) {
 			break
 		}

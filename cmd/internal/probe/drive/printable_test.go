@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestANameInAHeaderIsReadAsItWasMeant: what a header would lose, or what looks encoded already, is encoded.
-func TestANameInAHeaderIsReadAsItWasMeant(t *testing.T) {
+// TestHeaderNamesAreEncoded: what a header would lose, or what looks encoded already, is encoded.
+func TestHeaderNamesAreEncoded(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"plain name": "plain name", " padded": "=?base64?IHBhZGRlZA==?=", "=?base64?x?=": "=?base64?PT9iYXNlNjQ/eD89?=", "é": "=?base64?w6k=?="} {
 		got := ""

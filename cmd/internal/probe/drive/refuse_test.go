@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/drive"
 )
 
-// TestWhoCannotBeReachedIsToldWhatToDo: each of these reads as "connection failed" to a program, and is another thing to do for a person.
-func TestWhoCannotBeReachedIsToldWhatToDo(t *testing.T) {
+// TestUnreachableServerErrorsHaveANextStep: each of these reads as "connection failed" to a program, and is another thing to do for a person.
+func TestUnreachableServerErrorsHaveANextStep(t *testing.T) {
 	t.Parallel()
 	answer := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -30,10 +30,10 @@ func TestWhoCannotBeReachedIsToldWhatToDo(t *testing.T) {
 	defer secret.Close()
 	for address, want := range map[string]string{
 		plain.URL: "--header 'Authorization: Bearer",
-		moved.URL: "give the address that it redirects to",
+		moved.URL: "use the URL that it redirects to",
 		strings.Replace(plain.URL, "http:", "https:", 1): "does not speak TLS",
-		secret.URL:               "certificate is not trusted",
-		"http://nobody..zz/mcp/": "no host of that name", // no name at all, so that no resolver has to be there
+		secret.URL:               "certificate not trusted",
+		"http://nobody..zz/mcp/": "no such host", // no name at all, so that no resolver has to be there
 	} {
 		if run, err := drive.Drive(t.Context(), drive.Target{URL: address, Transport: drive.TransportHTTP}, quick()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %+v, want %q", address, err, run, want)

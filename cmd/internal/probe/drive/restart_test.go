@@ -12,9 +12,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestAServerThatEndsAndComesBackHasCrashed has servers over HTTP that something starts again at once, as a supervisor does. One has forgotten
+// TestRestartedHTTPServerCountsAsCrash has servers over HTTP that something starts again at once, as a supervisor does. One has forgotten
 // its sessions, the other refuses connections for a moment.
-func TestAServerThatEndsAndComesBackHasCrashed(t *testing.T) {
+func TestRestartedHTTPServerCountsAsCrash(t *testing.T) {
 	t.Parallel()
 	cut := func(w http.ResponseWriter) {
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
@@ -55,8 +55,8 @@ func TestAServerThatEndsAndComesBackHasCrashed(t *testing.T) {
 					at := s.Listener.Addr().String()
 					_ = s.Listener.Close()
 					time.AfterFunc(600*time.Millisecond, func() {
-						if again, err := net.Listen("tcp", at); err == nil {
-							_ = http.Serve(again, s.Config.Handler)
+						if reconnect, err := net.Listen("tcp", at); err == nil {
+							_ = http.Serve(reconnect, s.Config.Handler)
 						}
 					})
 					cut(w)

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
+func TestCallsWithPossibleEffectsAreSkipped(t *testing.T) {
 	t.Parallel()
 	forReal := call("extra_property", "write", probe.ExpectAnswer)
 	disguised := call("nonexistent", "write", probe.ExpectFailure)
@@ -37,7 +37,7 @@ func TestWhatMightDoSomethingIsNotCalled(t *testing.T) {
 	}
 }
 
-func TestARunGoesOnWhereItEnded(t *testing.T) {
+func TestResumeSkipsKnownCases(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, extra, malformed)
 	o.MaxCalls = 2
@@ -61,12 +61,12 @@ func TestARunGoesOnWhereItEnded(t *testing.T) {
 		t.Errorf("another seed: %v", err)
 	}
 	o.Seed, o.Resume.Server.Name = 0, "another"
-	if _, err := drive.Drive(t.Context(), server("good"), o); err == nil || !strings.Contains(err.Error(), "begin anew") {
+	if _, err := drive.Drive(t.Context(), server("good"), o); err == nil || !strings.Contains(err.Error(), "start a new run") {
 		t.Errorf("another server: %v", err)
 	}
 }
 
-func TestAToolThatHangsIsGivenUp(t *testing.T) {
+func TestHangingToolIsSkippedAfterThreeCases(t *testing.T) {
 	t.Parallel()
 	var cases []probe.Case
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -79,21 +79,21 @@ func TestAToolThatHangsIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestTheWholeRunHasABound(t *testing.T) {
+func TestTotalTimeLimitEndsTheRun(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, extra)
 	o.Deadline, o.Total = 30*time.Second, 3*time.Second
 	run := driven(t, server("hangs-whole"), o)
-	if !strings.Contains(run.Incomplete, "time for the whole run") || len(run.Observations) != 0 {
+	if !strings.Contains(run.Incomplete, "time limit for the whole run") || len(run.Observations) != 0 {
 		t.Errorf("incomplete: %q, seen %q", run.Incomplete, story(run))
 	}
 }
 
-func TestARunWithoutAGreetingIsNone(t *testing.T) {
+func TestDriveFailsWithoutAHandshake(t *testing.T) {
 	t.Parallel()
 	o := quick(missing)
 	o.Total = 500 * time.Millisecond
-	if run, err := drive.Drive(t.Context(), server("mute"), o); err == nil || !strings.Contains(err.Error(), "time for the whole run") {
+	if run, err := drive.Drive(t.Context(), server("mute"), o); err == nil || !strings.Contains(err.Error(), "time limit for the whole run") {
 		t.Errorf("a server that says nothing until the time is up: %v, %+v", err, run)
 	}
 	stop, cancel := context.WithCancel(t.Context())
@@ -103,9 +103,9 @@ func TestARunWithoutAGreetingIsNone(t *testing.T) {
 	}
 }
 
-// TestToolsThatAreNotListedAreMissed: a server that says that it has tools and does not list them has not been looked at. What ends it is
+// TestUnlistedToolsMakeTheRunIncomplete: a server that says that it has tools and does not list them has not been looked at. What ends it is
 // not blamed on the case that comes next.
-func TestToolsThatAreNotListedAreMissed(t *testing.T) {
+func TestUnlistedToolsMakeTheRunIncomplete(t *testing.T) {
 	t.Parallel()
 	first := raw(probe.CaseNotJSONRPC, `{"id":9002,"method":"tools/call"}`)
 	for who, want := range map[string]string{"list-dies": "tools/list was not answered (exit status 4); it printed: the database is locked", "list-fails": "not answered with a list", "no-tools": ""} {
@@ -117,8 +117,8 @@ func TestToolsThatAreNotListedAreMissed(t *testing.T) {
 	}
 }
 
-// TestALongAnswerIsKeptAsAMessage has an error whose end says that it is one.
-func TestALongAnswerIsKeptAsAMessage(t *testing.T) {
+// TestLongAnswerStaysAMessage has an error whose end says that it is one.
+func TestLongAnswerStaysAMessage(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("long"), patient(missing))
 	o := run.Observations[0]
@@ -138,7 +138,7 @@ func (u *upstream) Wrap(command []string) []string {
 	return append([]string{"/usr/bin/env", "WRAPPED=yes"}, command...)
 }
 
-func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
+func TestUpstreamFailsOnlyDuringItsCase(t *testing.T) {
 	t.Parallel()
 	fault := call(probe.CaseUpstream429, "read", probe.ExpectFailure)
 	fault.Group, fault.Fault = probe.GroupUpstream, "429"
@@ -160,8 +160,8 @@ func TestTheUpstreamFailsDuringItsCaseOnly(t *testing.T) {
 	}
 }
 
-// TestWhatComesBehindAnAnswerBelongsToItsCase: the next case has nothing to do with it.
-func TestWhatComesBehindAnAnswerBelongsToItsCase(t *testing.T) {
+// TestMessagesAfterAnAnswerBelongToItsCase: the next case has nothing to do with it.
+func TestMessagesAfterAnAnswerBelongToItsCase(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("talks"), patient(missing, raw(probe.CaseNoMethod, `{"jsonrpc":"2.0","id":9003}`)))
 	expect(t, run, "missing_required answered", "no_method answered")
@@ -177,7 +177,7 @@ func TestWhatComesBehindAnAnswerBelongsToItsCase(t *testing.T) {
 	}
 }
 
-func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
+func TestContinuedCallDiffersFromCrossingAnswer(t *testing.T) {
 	t.Parallel()
 	off := call(probe.CaseCancel, "read", probe.ExpectSilence)
 	off.Group = probe.GroupLiveness
@@ -200,8 +200,8 @@ func TestACallThatGoesOnIsToldFromAnAnswerThatCrosses(t *testing.T) {
 	}
 }
 
-// TestACallIsMadeAgainOnlyToMeasureItWhereThatIsFree: not of a tool that may change something, and not beyond the calls that are allowed.
-func TestACallIsMadeAgainOnlyToMeasureItWhereThatIsFree(t *testing.T) {
+// TestOnlyReadOnlyCallsAreMeasuredAgain: not of a tool that may change something, and not beyond the calls that are allowed.
+func TestOnlyReadOnlyCallsAreMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		tool     string

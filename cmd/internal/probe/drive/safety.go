@@ -9,32 +9,32 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// refuse returns why a case may not be made, "" if it may. The plan has been made with the same rules; this is a second check.
+// refuse returns why a case must not run, "" if it may. The plan follows the same rules; this is a second check.
 func (d *driver) refuse(c *probe.Case) string {
 	if c.Fault != "" && d.o.Upstream == nil {
 		return "there is no fake upstream"
 	}
 	if d.hangs[c.Tool] >= maxHangs {
-		return "the tool did not answer in time too often"
+		return "the tool has not answered in time too often"
 	}
 	for _, name := range append(named(c), c.Tool) {
 		if d.careful(name, c) && !c.Refusable() {
-			return "the tool does not say that it is read-only, and the call might do something"
+			return "the tool is not declared read-only, and the call may have effects"
 		}
 	}
 	if !d.careful(c.Tool, c) {
 		return ""
 	}
-	if sign := d.ran[c.Tool]; sign != "" {
-		return "the tool " + sign + ", so it may have run; --allow " + c.Tool + " includes the other cases"
+	if addMeta := d.ran[c.Tool]; addMeta != "" {
+		return "the tool " + addMeta + ", so it may have run; --allow " + c.Tool + " includes the other cases"
 	}
 	if c.Care == probe.CareFirst && d.lax {
-		return "it may destroy something, and the server does not refuse calls without required arguments; --allow " + c.Tool + " includes it"
+		return "it may destroy data, and the server does not refuse calls without required arguments; --allow " + c.Tool + " includes it"
 	}
 	return ""
 }
 
-// careful reports a tool that may not be called for real.
+// careful reports whether a tool may not be called with valid arguments.
 func (d *driver) careful(name string, c *probe.Case) bool {
 	if d.o.Yes || name == "" || slices.Contains(d.o.Allow, name) {
 		return false
@@ -43,28 +43,28 @@ func (d *driver) careful(name string, c *probe.Case) bool {
 	return tool != nil && !tool.IsReadOnly() || c.Care != "" && name == c.Tool
 }
 
-// watch notes the first sign that a tool ran although it had to refuse the call.
+// watch records the first sign that a tool ran a call that it had to refuse.
 func (d *driver) watch(o *probe.Observation) {
 	c := &o.Case
 	if c.Tool == "" || !c.Refusable() || d.ran[c.Tool] != "" {
 		return
 	}
-	sign := signOfRunning(o)
-	if sign == "" {
+	addMeta := signOfRunning(o)
+	if addMeta == "" {
 		return
 	}
 	d.lax = true
 	if d.careful(c.Tool, c) {
-		d.ran[c.Tool] = sign
+		d.ran[c.Tool] = addMeta
 	}
 }
 
-// signOfRunning returns what shows that a tool did something with a call that it had to refuse, "" if it refused the call. Only an answer that
-// says that the call is wrong, or that something has to be set up first, counts as a refusal.
+// signOfRunning returns the sign that a tool ran a call that it had to refuse, "" if it refused the call. Only an answer that says that the
+// call is wrong, or that something has to be set up first, is a refusal.
 func signOfRunning(o *probe.Observation) string {
 	switch {
 	case o.Hits > 0:
-		return "turned to its upstream"
+		return "sent a request to its upstream"
 	case o.Outcome == probe.OutcomeCrash:
 		return "ended the server"
 	case o.Outcome != probe.OutcomeAnswered:
@@ -88,10 +88,10 @@ func signOfRunning(o *probe.Observation) string {
 	}
 }
 
-// refusals are the numbers of JSON-RPC with which a call is refused before a tool is called.
+// refusals are the JSON-RPC error codes that refuse a call before the tool runs.
 var refusals = []int64{-32700, -32600, -32601, -32602}
 
-// named returns the tools that the messages of a case call.
+// named returns the tools that a case calls.
 func named(c *probe.Case) []string {
 	message := c.Raw
 	if message == nil {

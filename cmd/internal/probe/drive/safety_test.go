@@ -55,7 +55,7 @@ func safely(t *testing.T, who string, allow ...string) (calls map[string][]strin
 // refusable are the only cases for a tool that does not say that it only reads.
 var refusable = []string{probe.CaseMissingRequired, probe.CaseMissingRequired, probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent}
 
-func TestToolsThatMayWriteGetOnlyWhatTheyMustRefuse(t *testing.T) {
+func TestWritingToolsGetOnlyRefusableCalls(t *testing.T) {
 	t.Parallel()
 	calls, _ := safely(t, "writers-strict")
 	for tool := range answers {
@@ -95,8 +95,8 @@ func TestAResumedRunRemembersWhichToolsRan(t *testing.T) {
 	}
 }
 
-// TestDriveRefusesWhatThePlanShouldNotHold has calls with a wrong type, which many servers drop before they carry out the rest.
-func TestDriveRefusesWhatThePlanShouldNotHold(t *testing.T) {
+// TestDriveRefusesUnsafeCasesOfAPlan has calls with a wrong type, which many servers drop before they carry out the rest.
+func TestDriveRefusesUnsafeCasesOfAPlan(t *testing.T) {
 	t.Parallel()
 	careful := call(probe.CaseWrongType, "read", probe.ExpectRefusal)
 	careful.Care = probe.CareStop // by its name

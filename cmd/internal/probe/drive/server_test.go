@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
 		os.Exit(drive.Guard(os.Args[2:]))
 	}
-	if file := os.Getenv(prober); file != "" {
-		probeForks(file)
+	if assign := os.Getenv(prober); assign != "" {
+		probeForks(assign)
 	}
 	if who := os.Getenv(personality); who != "" {
 		os.Exit(serveStdio(who))
@@ -39,11 +39,11 @@ func TestMain(m *testing.M) {
 // prober makes the test binary a probe of the server that forks, and names the file for whom that has forked. It is there to be killed.
 const prober = "DRIVE_TEST_PROBER"
 
-func probeForks(file string) {
+func probeForks(assign string) {
 	o := quick(missing)
 	o.Guard, o.Progress = []string{os.Args[0], "guard"}, func(int, int, string) { select {} }
 	to := server("forks")
-	to.Env = append(to.Env, forkedFile+"="+file)
+	to.Env = append(to.Env, forkedFile+"="+assign)
 	_, err := drive.Drive(context.Background(), to, o)
 	fmt.Fprintln(os.Stderr, "the probe has ended:", err)
 	os.Exit(1)
@@ -227,14 +227,14 @@ func fork() (pid int) {
 			time.Sleep(time.Hour)
 		}
 	}
-	again := exec.Command(os.Args[0])
-	again.Env = append(os.Environ(), "DRIVE_TEST_DEPTH=1")
-	again.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := again.Start(); err != nil {
+	reconnect := exec.Command(os.Args[0])
+	reconnect.Env = append(os.Environ(), "DRIVE_TEST_DEPTH=1")
+	reconnect.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := reconnect.Start(); err != nil {
 		os.Exit(9)
 	}
-	if file := os.Getenv(forkedFile); file != "" {
-		_ = os.WriteFile(file, fmt.Appendf(nil, "%d %d\n", os.Getpid(), again.Process.Pid), 0o600)
+	if assign := os.Getenv(forkedFile); assign != "" {
+		_ = os.WriteFile(assign, fmt.Appendf(nil, "%d %d\n", os.Getpid(), reconnect.Process.Pid), 0o600)
 	}
-	return again.Process.Pid
+	return reconnect.Process.Pid
 }

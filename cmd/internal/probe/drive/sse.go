@@ -8,19 +8,20 @@ import (
 	"net/url"
 )
 
-// sse is a link as of 2024-11-05: messages are POSTed to an endpoint that an event stream names, and answers come in that stream.
+// sse is a link with the transport of protocol version 2024-11-05: messages are posted to an endpoint that an event stream names, and
+// answers come in that stream.
 type sse struct {
 	*client
 	endpoint string
 	came     chan arrival
-	streamed chan arrival    // what the stream holds; closed when it is over
-	refused  chan arrival    // what a POST was refused with
+	streamed chan arrival    // messages of the stream; closed at its end
+	refused  chan arrival    // error responses to a POST
 	over     chan struct{}   // closed with came
-	ctx      context.Context //nolint:containedctx // the life of the stream, which ends with close and not with a call
+	ctx      context.Context //nolint:containedctx // ends with close, not with a call
 	cancel   context.CancelFunc
 }
 
-var errNoStream = errors.New("there is no event stream at this address")
+var errNoStream = errors.New("no event stream at this URL")
 
 // openSSE opens the stream and waits for the endpoint, for as long as ctx allows.
 func openSSE(ctx context.Context, t Target) (*sse, error) {
@@ -65,16 +66,16 @@ func (s *sse) listen(at *url.URL, named chan<- string, failed chan<- error) {
 		}
 		to, err := at.Parse(string(data))
 		if err != nil || to.Host != at.Host || to.Scheme != at.Scheme {
-			err = errors.New("the event stream names an endpoint on another host, which is not followed")
+			err = errors.New("the event stream names an endpoint on another host, which is not allowed")
 			select {
 			case failed <- err:
-			default: // it is told once
+			default: // only the first error counts
 			}
 			return
 		}
 		select {
 		case named <- to.String():
-		default: // the first one counts
+		default: // only the first endpoint counts
 		}
 	})
 	select {
@@ -92,7 +93,7 @@ func (s *sse) pass(a arrival) bool {
 	}
 }
 
-// merge makes one flow of both, which ends with the stream.
+// merge combines streamed and refused into came, until the stream ends.
 func (s *sse) merge() {
 	defer close(s.over)
 	defer close(s.came)
@@ -114,8 +115,8 @@ func (s *sse) merge() {
 	}
 }
 
-// send posts a message. What the POST itself answers counts only if it refuses. It is not cut off when the answer has come in the stream:
-// the connection that is cut might by then be that of the next message.
+// send posts a message. The response to the POST counts only if it is an error. The POST is not cancelled when the answer arrives in the
+// stream, because its connection may then already be in use for the next message.
 func (s *sse) send(ctx context.Context, turn int, message []byte) error {
 	h := http.Header{}
 	h.Set("Content-Type", "application/json")
@@ -143,7 +144,7 @@ func (s *sse) arrivals() <-chan arrival { return s.came }
 func (s *sse) exchanges() bool          { return false }
 func (s *sse) agreed(string)            {}
 func (s *sse) stderr(*mask) string      { return "" }
-func (s *sse) epitaph() string          { return "" }
+func (s *sse) exitStatus() string       { return "" }
 
 func (s *sse) close(bool) {
 	s.cancel()

@@ -12,7 +12,7 @@ import (
 // stdio is a link to a child over its standard input and output.
 type stdio struct {
 	*child
-	limit time.Duration // for a server that does not read
+	limit time.Duration // for writing to a server that does not read
 	came  chan arrival
 	done  chan struct{} // closed by close
 	mu    sync.Mutex    // one line at a time
@@ -32,12 +32,12 @@ func (s *stdio) send(_ context.Context, _ int, message []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	line := append(append(make([]byte, 0, len(message)+1), message...), '\n')
-	_ = s.in.SetWriteDeadline(time.Now().Add(s.limit)) // a closed pipe says so when it is written to
+	_ = s.in.SetWriteDeadline(time.Now().Add(s.limit)) // Write reports a closed pipe
 	_, err := s.in.Write(line)
 	return err
 }
 
-// read passes the lines on one by one. It holds one line and no more, so a server that floods has to wait.
+// read passes the lines on one by one. It holds only one line, so a server that floods has to wait.
 func (s *stdio) read() {
 	defer close(s.came)
 	lines := wire.NewLineReader(s.out, wire.Limits{MaxBytes: maxMessage})

@@ -73,7 +73,7 @@ func expect(t *testing.T, run *probe.Run, want ...string) {
 	}
 }
 
-func TestAGoodServerIsKnownAndAnswersEveryCase(t *testing.T) {
+func TestGoodServerAnswersEveryCase(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("good"), patient(missing, malformed, raw(probe.CaseBatch, `[{"jsonrpc":"2.0","id":9004,"method":"ping"},{"jsonrpc":"2.0","id":9005,"method":"zz/none"}]`)))
 	expect(t, run, "missing_required answered", "malformed_json answered", "batch answered")
@@ -116,7 +116,7 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	}
 }
 
-func TestADeadServerIsStartedAgain(t *testing.T) {
+func TestCrashedServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("crashes"), patient(malformed, missing))
 	expect(t, run, "malformed_json crash", "missing_required answered")
@@ -126,7 +126,7 @@ func TestADeadServerIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestADeathAfterTheAnswerBelongsToItsCase(t *testing.T) {
+func TestCrashAfterAnAnswerBelongsToItsCase(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("dies-after"), patient(missing, raw("no_method", `{"jsonrpc":"2.0","id":9003}`)))
 	expect(t, run, "missing_required answered", "missing_required_then_ping crash", "no_method answered")
@@ -135,7 +135,7 @@ func TestADeathAfterTheAnswerBelongsToItsCase(t *testing.T) {
 	}
 }
 
-func TestARestartHasABound(t *testing.T) {
+func TestRestartsAreLimited(t *testing.T) {
 	t.Parallel()
 	o := patient(malformed, raw("no_method", `{"jsonrpc":"2.0","id":9003}`), raw("null_message", `null`), missing)
 	o.MaxRestarts = 1
@@ -146,7 +146,7 @@ func TestARestartHasABound(t *testing.T) {
 	}
 }
 
-func TestACallThatHangsIsNotAServerThatHangs(t *testing.T) {
+func TestHangingCallKeepsTheServer(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("hangs"), quick(missing, malformed))
 	expect(t, run, "missing_required hang", "malformed_json answered")
@@ -160,7 +160,7 @@ func TestACallThatHangsIsNotAServerThatHangs(t *testing.T) {
 	}
 }
 
-func TestAServerThatStopsReadingIsNotWaitedForForever(t *testing.T) {
+func TestServerThatStopsReadingTimesOut(t *testing.T) {
 	t.Parallel()
 	long := raw(probe.CaseOversize, `{"jsonrpc":"2.0","id":9008,"method":"`+strings.Repeat("x", 4<<20)+`"}`)
 	slow := func(cases ...probe.Case) drive.Options { // time for four megabytes through a pipe on a busy machine
@@ -185,7 +185,7 @@ func TestSilenceOfALiveServerIsNoAnswer(t *testing.T) {
 	expect(t, driven(t, server("no-ping"), o), "malformed_json answered", "missing_required answered")
 }
 
-func TestALateAnswerIsNotThatOfTheNextCase(t *testing.T) {
+func TestLateAnswerIsNotAssignedToTheNextCase(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, raw("null_message", `null`), call(probe.CaseArgsNull, "write", probe.ExpectRefusal))
 	o.Quiet, o.Deadline = 600*time.Millisecond, 300*time.Millisecond
@@ -198,7 +198,7 @@ func TestALateAnswerIsNotThatOfTheNextCase(t *testing.T) {
 	}
 }
 
-func TestAnAnswerAfterTheDeadlineIsNone(t *testing.T) {
+func TestAnswerAfterTheDeadlineDoesNotCount(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("answers-on-ping"), quick(missing, extra))
 	expect(t, run, "missing_required hang", "extra_property hang")
@@ -207,7 +207,7 @@ func TestAnAnswerAfterTheDeadlineIsNone(t *testing.T) {
 	}
 }
 
-func TestNoiseIsKeptAndIsNoAnswer(t *testing.T) {
+func TestNoiseIsRecordedAndDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("noise"), patient(missing))
 	o := run.Observations[0]
@@ -220,7 +220,7 @@ func TestNoiseIsKeptAndIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAFloodIsBounded(t *testing.T) {
+func TestFloodIsBounded(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("flood"), quick(missing, malformed))
 	for _, o := range run.Observations {
@@ -234,7 +234,7 @@ func TestAFloodIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfAHundredMegabytesIsCutAndCounted(t *testing.T) {
+func TestAnswerOfAHundredMegabytesIsTruncated(t *testing.T) {
 	t.Parallel()
 	o := quick(missing, malformed)
 	o.Deadline = 15 * time.Second
@@ -245,7 +245,7 @@ func TestAnAnswerOfAHundredMegabytesIsCutAndCounted(t *testing.T) {
 	}
 }
 
-func TestAWrongIDIsAnAnswerThatShowsIt(t *testing.T) {
+func TestAnswerWithAWrongIDCounts(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("wrong-ids"), patient(missing, extra))
 	expect(t, run, "missing_required answered", "extra_property answered")
@@ -265,7 +265,7 @@ func TestRequestsOfTheServerAreAnswered(t *testing.T) {
 	}
 }
 
-func TestAServerSeesNothingOfOurs(t *testing.T) {
+func TestServerGetsACleanEnvironment(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	t.Setenv("CANDOR_TEST_PRIVATE", "do not pass on")
@@ -280,7 +280,7 @@ func TestAServerSeesNothingOfOurs(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDrivenSaysWhatToDo(t *testing.T) {
+func TestDriveErrorsHaveANextStep(t *testing.T) {
 	t.Parallel()
 	mute := quick()
 	mute.Startup = 300 * time.Millisecond
@@ -289,14 +289,14 @@ func TestWhatCannotBeDrivenSaysWhatToDo(t *testing.T) {
 		o    drive.Options
 		want string
 	}{
-		"no server":       {drive.Target{}, quick(), "give a command or an address"},
-		"two servers":     {drive.Target{Command: []string{"x"}, URL: "http://x"}, quick(), "not both"},
+		"no server":       {drive.Target{}, quick(), "give a command or --url"},
+		"two servers":     {drive.Target{Command: []string{"x"}, URL: "http://x"}, quick(), "give only one"},
 		"no such command": {drive.Target{Command: []string{"zz-no-such-command"}}, quick(), "install it"},
-		"dies at start":   {server("dies-at-start"), quick(), "no API key (hint: it gets almost no environment"},
+		"dies at start":   {server("dies-at-start"), quick(), "no API key (hint: it runs with almost no environment"},
 		"never answers":   {server("mute"), mute, "did not answer initialize in time"},
-		"no address":      {drive.Target{URL: "ftp://x"}, quick(), "no address"},
+		"no address":      {drive.Target{URL: "ftp://x"}, quick(), "not the URL of a server"},
 		"nobody listens":  {drive.Target{URL: "http://127.0.0.1:1/mcp"}, quick(), "connection refused"},
-		"no transport":    {drive.Target{URL: "http://x", Transport: "pigeon"}, quick(), "one of auto"},
+		"no transport":    {drive.Target{URL: "http://x", Transport: "pigeon"}, quick(), "use auto"},
 	} {
 		run, err := drive.Drive(t.Context(), c.to, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "hint:") || run != nil {
@@ -305,12 +305,12 @@ func TestWhatCannotBeDrivenSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestLivenessCasesSendWhatTheySay(t *testing.T) {
+func TestLivenessCasesSendTheirMessages(t *testing.T) {
 	t.Parallel()
-	again := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseDuplicateID, Method: "ping", Expect: probe.ExpectSilence}
+	reconnect := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseDuplicateID, Method: "ping", Expect: probe.ExpectSilence}
 	off := probe.Case{Group: probe.GroupLiveness, Name: probe.CaseCancel, Method: "ping", Expect: probe.ExpectSilence}
 	huge := raw(probe.CaseOversize, `{"jsonrpc":"2.0","id":9008,"method":"zz","params":{"x":"`+strings.Repeat("x", 4<<20)+`"}}`)
-	run := driven(t, server("good"), patient(again, off, huge))
+	run := driven(t, server("good"), patient(reconnect, off, huge))
 	expect(t, run, "duplicate_id answered", "cancel answered", "oversize answered")
 	if o := run.Observations[0]; strings.Count(o.Response, "\n") != 1 || !strings.Contains(o.Request, "tools/list") {
 		t.Errorf("the same id twice is %s, answered by %s", o.Request, o.Response)
@@ -323,7 +323,7 @@ func TestLivenessCasesSendWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestCancellingReturnsWhatWasSeen(t *testing.T) {
+func TestCancelledDriveReturnsTheRun(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -8,61 +8,61 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// turn is what is sent at once, and which answers it waits for.
+// turn is a set of messages to send, and the answers to wait for.
 type turn struct {
 	messages [][]byte
-	apart    time.Duration // between two messages; zero is at once
-	wanted   ids           // of the requests among them
-	need     int           // how many answers there are to wait for
+	apart    time.Duration // pause between two messages
+	wanted   ids           // ids of its requests
+	need     int           // number of answers to wait for
 	patience time.Duration
 
-	// before is an earlier turn that nobody has answered: what does not belong to this one belongs to that.
+	// before is an earlier turn without an answer: answers that do not belong to this turn belong to it.
 	before *seen
 }
 
-// ids are the ids of requests, in the spelling of [idKey].
+// ids is a set of request ids, as returned by [idKey].
 type ids map[string]bool
 
-// seen is what came of a turn.
+// seen is the result of a turn.
 type seen struct {
 	wanted  ids
-	need    int // answers that there were to wait for
-	count   int // answers that came
-	extra   int // answers beyond those
+	need    int // expected answers
+	count   int // received answers
+	extra   int // unexpected further answers
 	notices int // notifications
 	answers []string
-	raw     []byte // the first of them as it came
-	size    int64  // of all answers, kept or not
+	raw     []byte // the first answer as received
+	size    int64  // of all answers
 	status  int
 	retry   string
 	noise   []string
 	end     end
-	broken  string // how the connection broke, see [brief]
+	broken  string // how the connection failed; see [brief]
 }
 
-// end is why a turn was over.
+// end is the reason why a turn ended.
 type end int
 
 const (
-	endAnswered end = iota // all answers came
-	endSilent              // time was up
-	endOver                // the exchange over HTTP is complete, and holds no answer
-	endBroken              // the connection broke
-	endGone                // the connection is over for good
-	endLeft                // we were told to stop
+	endAnswered end = iota // all answers were received
+	endSilent              // time limit reached
+	endOver                // the HTTP response is complete and has no answer
+	endBroken              // the connection failed
+	endGone                // the connection is closed
+	endLeft                // the context was cancelled
 )
 
-// converse makes a turn.
+// converse sends the messages of a turn and collects the answers.
 func (d *driver) converse(ctx context.Context, t *turn) *seen {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d.turns++
 	s := &seen{wanted: t.wanted, need: t.need}
-	sent := d.hand(ctx, d.turns, t)
+	sent := d.sendAll(ctx, d.turns, t)
 	exchanges := d.link.exchanges()
 	limit := t.patience
 	if !exchanges {
-		limit += d.o.Deadline // a long message takes its time; patience begins when it is written
+		limit += d.o.Deadline // sending a long message takes time; patience begins when it is sent
 	}
 	clock := time.NewTimer(limit)
 	defer clock.Stop()
@@ -73,10 +73,10 @@ func (d *driver) converse(ctx context.Context, t *turn) *seen {
 			switch {
 			case !open:
 				return s.ended(endGone)
-			case a.turn != 0 && a.turn != d.turns: // of an exchange that was given up
+			case a.turn != 0 && a.turn != d.turns: // of an earlier exchange
 			case d.take(ctx, t, s, &a) && s.count >= t.need:
 				if exchanges {
-					d.hearOut(ctx, s, sent)
+					d.drain(ctx, s, sent)
 				}
 				return s.ended(endAnswered)
 			case s.count > had:
@@ -104,8 +104,8 @@ func (d *driver) converse(ctx context.Context, t *turn) *seen {
 	}
 }
 
-// hearOut listens to the rest of an exchange that has its answer: a stream should end with that, and what else comes in it belongs to the case.
-func (d *driver) hearOut(ctx context.Context, s *seen, over <-chan error) {
+// drain reads the rest of an HTTP response after its answer: a stream should end there, and further messages belong to the case.
+func (d *driver) drain(ctx context.Context, s *seen, over <-chan error) {
 	rest := &turn{wanted: ids{}, before: s}
 	clock := time.NewTimer(streamEnds)
 	defer clock.Stop()
@@ -128,7 +128,7 @@ func (d *driver) hearOut(ctx context.Context, s *seen, over <-chan error) {
 	}
 }
 
-// ended notes why the turn is over. One answer of several is an answer.
+// ended sets why the turn ended. A turn with at least one answer is answered.
 func (s *seen) ended(why end) *seen {
 	if s.count > 0 && why != endLeft {
 		why = endAnswered
@@ -137,9 +137,8 @@ func (s *seen) ended(why end) *seen {
 	return s
 }
 
-// hand sends the messages of a turn and tells when all are gone, with the first error. Where each is an exchange of its own, they
-// are made at once.
-func (d *driver) hand(ctx context.Context, number int, t *turn) <-chan error {
+// sendAll sends the messages of a turn, and returns a channel for the first error when all are sent. Over HTTP they are sent concurrently.
+func (d *driver) sendAll(ctx context.Context, number int, t *turn) <-chan error {
 	link, done, each := d.link, make(chan error, 1), make(chan error, len(t.messages))
 	go func() {
 		for i, m := range t.messages {
@@ -172,28 +171,28 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// take looks at an arrival, and reports one that answers the turn.
+// take handles an arrival and reports whether it answers the turn.
 func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 	switch {
 	case a.whole && len(t.messages) == 1:
-		d.keep(s, a, t.need) // there will be no other
+		d.keep(s, a, t.need) // no other will come
 		return true
 	case a.whole:
 		d.keep(s, a, 1)
 		return true
-	case len(a.message) == 0: // an answer over HTTP that holds nothing
+	case len(a.message) == 0: // an HTTP response without a body
 		s.status, s.retry = a.status, a.retryAfter
 		return false
 	}
-	if a.tail != nil { // too large to be read: its id decides
-		return d.file(t, s, a, []wire.ID{wire.PeekID(a.message, a.tail)})
+	if a.tail != nil { // too large to parse: only its id is read
+		return d.assign(t, s, a, []wire.ID{wire.PeekID(a.message, a.tail)})
 	}
 	m := wire.Parse(a.message, wire.Limits{MaxBytes: maxMessage})
 	units := [][]byte{a.message}
 	if batch, ok := m.SplitBatch(); ok {
 		units = batch
 	}
-	about := s // what is no answer belongs to the case, not to the question whether the server is alive
+	about := s // other messages belong to the case, not to the ping after it
 	if t.before != nil {
 		about = t.before
 	}
@@ -206,7 +205,7 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 			sound, answered = true, append(answered, u.ID())
 		case wire.KindRequest:
 			sound = true
-			d.oblige(ctx, &u)
+			d.answerRequest(ctx, &u)
 		case wire.KindNotification:
 			sound = true
 			about.notices++
@@ -217,12 +216,12 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 		about.hear(d.literal(string(a.message)))
 		return false
 	}
-	return d.file(t, s, a, answered)
+	return d.assign(t, s, a, answered)
 }
 
-// file gives an answer to the turn that it belongs to, by its ids: one that was asked for, one that the server does not name, or one
-// that nobody has ever used, which is a wrong answer, but an answer. Late answers to earlier requests belong to nobody.
-func (d *driver) file(t *turn, s *seen, a *arrival, answered []wire.ID) bool {
+// assign adds an answer to the turn that it belongs to, by its ids. An answer without an id, or with one that was never used, counts for the
+// current turn. Late answers to earlier requests are dropped.
+func (d *driver) assign(t *turn, s *seen, a *arrival, answered []wire.ID) bool {
 	asked, loose, earlier := 0, false, false
 	for _, id := range answered {
 		key := idKey(id)
@@ -253,7 +252,7 @@ func (d *driver) file(t *turn, s *seen, a *arrival, answered []wire.ID) bool {
 	}
 }
 
-// idKey spells an id so that 7, "7" and 7.0 are the same: a server that changes the spelling has still answered.
+// idKey normalises an id, so that 7, "7" and 7.0 are the same: a server that changes the spelling has still answered.
 func idKey(id wire.ID) string {
 	if id == nil || id.IsNull() {
 		return ""
@@ -261,9 +260,9 @@ func idKey(id wire.ID) string {
 	return strings.TrimSuffix(strings.Trim(string(id), `"`), ".0")
 }
 
-// oblige answers a request of the server, so that it does not wait: a client that can do nothing is a sound client.
-func (d *driver) oblige(ctx context.Context, m *wire.Message) {
-	if d.obliged++; d.obliged > maxObliged {
+// answerRequest answers a request of the server, as a client without capabilities does, so that it does not wait.
+func (d *driver) answerRequest(ctx context.Context, m *wire.Message) {
+	if d.answered++; d.answered > maxAnswered {
 		return
 	}
 	answer := `"error":{"code":-32601,"message":"Method not found"}`
@@ -278,9 +277,9 @@ func (d *driver) oblige(ctx context.Context, m *wire.Message) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, d.o.Deadline)
 		defer cancel()
-		_ = link.send(ctx, obliging, message) // a server that does not listen has only itself to blame
+		_ = link.send(ctx, ownTurn, message) // the server may not read it
 	}()
 }
 
-// obliging is the turn of an answer of ours: what comes for it is of no interest.
-const obliging = -1
+// ownTurn is the turn of our answers to the server; arrivals for it are ignored.
+const ownTurn = -1

@@ -13,23 +13,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The versions that are asked for, one for each era: the first opens with initialize, the second is stateless.
+// The protocol versions to ask for, with sessions and without.
 const (
 	versionSession   = "2025-11-25"
 	versionStateless = "2026-07-28"
 )
 
-// web is a link over streamable HTTP. A message is a POST, and what comes for it comes in its answer.
+// web is a link over streamable HTTP. A message is a POST, and its answers come in the response.
 type web struct {
 	*client
 	url  string
 	came chan arrival
 
-	mu       sync.Mutex
-	version  string              // guarded by mu; "" until it is agreed on
-	session  string              // guarded by mu
-	greeting []byte              // guarded by mu; initialize as it was sent, to begin another session
-	mirrors  map[string][]mirror // guarded by mu; by tool
+	mu           sync.Mutex
+	version      string                   // guarded by mu; "" until it is negotiated
+	session      string                   // guarded by mu
+	greeting     []byte                   // guarded by mu; the initialize request, to start another session
+	headerParams map[string][]headerParam // guarded by mu; by tool
 }
 
 func openWeb(t Target, version string) (*web, error) {
@@ -54,8 +54,8 @@ func (w *web) send(ctx context.Context, turn int, message []byte) error {
 	return err
 }
 
-// post sends a message and passes on what comes for it. It reports a session that the server no longer knows, if it may: the answer
-// that says so is then not passed on.
+// post sends a message and passes its answers on. lost reports that the server does not know the session any more; this is reported only if
+// first is set, and the answer is then not passed on.
 func (w *web) post(ctx context.Context, turn int, m *wire.Message, first bool) (lost bool, err error) {
 	r, err := w.do(ctx, http.MethodPost, w.url, m.Bytes(), w.header(m))
 	if err != nil {
@@ -92,20 +92,20 @@ func (w *web) post(ctx context.Context, turn int, m *wire.Message, first bool) (
 	return false, nil
 }
 
-// answers reports a body that answers a request by its id, which is not about the session then.
+// answers reports whether a body is an answer to a request, by its id, and so not about the session.
 func answers(body []byte) bool {
 	m := wire.Parse(body, wire.Limits{})
 	return m.ID() != nil && !m.ID().IsNull()
 }
 
-// sessionID is the session that the server has given, "" if there is none.
+// sessionID returns the session id, "" if there is none.
 func (w *web) sessionID() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.session
 }
 
-// renew begins another session, as a client must whose session is not known.
+// renew starts another session, as a client must if the server does not know its session.
 func (w *web) renew(ctx context.Context) error {
 	w.mu.Lock()
 	greeting := wire.Parse(w.greeting, wire.Limits{})
@@ -127,13 +127,13 @@ func (w *web) renew(ctx context.Context) error {
 			return err
 		}
 		if r.StatusCode >= http.StatusMultipleChoices {
-			return fmt.Errorf("beginning another session: HTTP %d", r.StatusCode)
+			return fmt.Errorf("starting another session: HTTP %d", r.StatusCode)
 		}
 	}
 	return nil
 }
 
-// header returns what the era wants beside the message. A message that is wrong on purpose says of itself what it can.
+// header returns the headers that the protocol version requires for a message.
 func (w *web) header(m *wire.Message) http.Header {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,23 +160,22 @@ func (w *web) header(m *wire.Message) http.Header {
 			h.Set("Mcp-Name", printable(text))
 		}
 	}
-	reflectInto(h, m, w.mirrors)
+	setParamHeaders(h, m, w.headerParams)
 	return h
 }
 
-// mirror has the arguments of calls stand in headers as well, where tools want that.
-func (w *web) mirror(tools []probe.Tool) {
-	wanted := mirrorsOf(tools)
+// headerParam sets the arguments to repeat in headers.
+func (w *web) headerParam(tools []probe.Tool) {
+	wanted := headerParamsOf(tools)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mirrors = wanted
+	w.headerParams = wanted
 }
 
-// The marks of a text that a header cannot hold as it is.
+// The marks of an encoded header value.
 const encodedOpen, encodedClose = "=?base64?", "?="
 
-// printable writes a text as a header may hold it, so that the server reads the same: what is not printable, what a header would lose at
-// its ends, and what looks as if it were written so already.
+// printable encodes a text for a header if it is not printable, has space at its ends, or looks like an encoded value.
 func printable(text string) string {
 	odd := func(r rune) bool { return r < ' ' || r >= 0x7f }
 	if strings.ContainsFunc(text, odd) || strings.TrimSpace(text) != text || strings.HasPrefix(text, encodedOpen) && strings.HasSuffix(text, encodedClose) {
@@ -188,7 +187,7 @@ func printable(text string) string {
 func (w *web) arrivals() <-chan arrival { return w.came }
 func (w *web) exchanges() bool          { return true }
 func (w *web) stderr(*mask) string      { return "" }
-func (w *web) epitaph() string          { return "" }
+func (w *web) exitStatus() string       { return "" }
 
 func (w *web) agreed(version string) {
 	w.mu.Lock()
@@ -196,7 +195,7 @@ func (w *web) agreed(version string) {
 	w.version = version
 }
 
-// close ends the session politely: a server that keeps sessions would keep this one.
+// close ends the session on the server if patient is set.
 func (w *web) close(patient bool) {
 	defer w.client.close()
 	w.mu.Lock()

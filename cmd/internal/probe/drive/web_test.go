@@ -61,7 +61,7 @@ func modern(w http.ResponseWriter, r *http.Request, message []byte) {
 	fmt.Fprint(w, reply(message))
 }
 
-func TestAStatelessServerIsCalledInItsOwnWay(t *testing.T) {
+func TestStatelessServerGetsStatelessRequests(t *testing.T) {
 	t.Parallel()
 	s := open(t, modern)
 	noParams := probe.Case{Group: probe.GroupProtocol, Name: probe.CaseToolsCallNoParams, Method: "tools/call", Expect: probe.ExpectRefusal}
@@ -81,8 +81,8 @@ func TestAStatelessServerIsCalledInItsOwnWay(t *testing.T) {
 	}
 }
 
-// TestTheStreamOfAnAnswerIsHeardOut: what comes behind the answer in it belongs to the case.
-func TestTheStreamOfAnAnswerIsHeardOut(t *testing.T) {
+// TestStreamIsReadToItsEnd: what comes behind the answer in it belongs to the case.
+func TestStreamIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
 		m := wire.Parse(message, wire.Limits{})
@@ -142,7 +142,7 @@ func stateful(events bool, forget func(calls int) bool) func(http.ResponseWriter
 	}
 }
 
-func TestASessionIsKeptAndBegunAgainWhenForgotten(t *testing.T) {
+func TestSessionIsRenewedWhenForgotten(t *testing.T) {
 	t.Parallel()
 	for _, events := range []bool{false, true} {
 		s := open(t, stateful(events, func(calls int) bool { return calls == 2 }))
@@ -165,7 +165,7 @@ func TestASessionIsKeptAndBegunAgainWhenForgotten(t *testing.T) {
 	}
 }
 
-func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
+func TestHTTPOutcomes(t *testing.T) {
 	t.Parallel()
 	old := stateful(false, func(int) bool { return false })
 	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
@@ -210,7 +210,7 @@ func TestHTTPKnowsSilenceHangAndBreak(t *testing.T) {
 	}
 }
 
-func TestAServerThatGoesAwayEndsTheRun(t *testing.T) {
+func TestUnreachableServerEndsTheRun(t *testing.T) {
 	t.Parallel()
 	var s *site
 	old := stateful(false, func(int) bool { return false })
@@ -256,8 +256,8 @@ func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
 	}
 }
 
-// TestAnOrdinaryWordIsHiddenOnlyBesideItsName has the passwords of a test database: what they spell stands in many an answer.
-func TestAnOrdinaryWordIsHiddenOnlyBesideItsName(t *testing.T) {
+// TestOrdinaryWordsAreHiddenOnlyAfterTheirName has the passwords of a test database: what they spell stands in many an answer.
+func TestOrdinaryWordsAreHiddenOnlyAfterTheirName(t *testing.T) {
 	t.Parallel()
 	to := server("environment")
 	to.Env = append(to.Env, "POSTGRES_PASSWORD=postgres", "API_KEY=invalid", "OTHER_TOKEN=123456", "NOTE=invalid arguments for postgres at 1234567")
@@ -272,8 +272,8 @@ func TestAnOrdinaryWordIsHiddenOnlyBesideItsName(t *testing.T) {
 	}
 }
 
-// TestNoHalfOfASecretIsLeftAtACut has a server that prints its token so often that every cut goes through one.
-func TestNoHalfOfASecretIsLeftAtACut(t *testing.T) {
+// TestTruncationLeavesNoPartOfASecret has a server that prints its token so often that every cut goes through one.
+func TestTruncationLeavesNoPartOfASecret(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"repeats", "repeats-endlessly"} {
 		to := server(who)
@@ -320,7 +320,7 @@ func legacy(t *testing.T, endpoint string) *site {
 	})
 }
 
-func TestAnEventStreamOfOldIsUnderstood(t *testing.T) {
+func TestLegacySSETransport(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []drive.Transport{drive.TransportAuto, drive.TransportSSE} {
 		s := legacy(t, "/message?session=1")

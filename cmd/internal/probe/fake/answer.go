@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// maxBody is how much of a request is read before it is answered: who is cut off while sending does not see the answer.
+// maxBody is how much of a request body is read before the answer: a client that is cut off while sending does not see it.
 const maxBody = 1 << 20
 
-// answer is what the upstream says under one fault, in the manner of a real one.
+// answer is the response of the upstream with one fault, as real services write it.
 type answer struct {
 	status int
 	header map[string]string
@@ -21,7 +21,7 @@ const (
 	asHTML = "text/html; charset=utf-8"
 )
 
-// refusal is an error as APIs write them. The delay is in the header alone: whoever passes the text on has not read the header by that.
+// refusal returns an error as APIs write them. The delay is only in the header, so that a server that only copies the text loses it.
 func refusal(status int, code, message string, header map[string]string) answer {
 	return answer{status: status, header: header,
 		body: `{"error":{"code":"` + code + `","message":"` + message + `","status":` + strconv.Itoa(status) + `}}` + "\n"}
@@ -48,12 +48,11 @@ var answers = map[string]answer{
 	Garbage: {status: http.StatusOK, body: "\x00\x01{\"data\": [1, 2,, <<<garbage>>> \xff\xfe\n"},
 }
 
-// ServeHTTP answers with the fault that is in force when the request comes. The connection is not kept, so that no client meets the
-// next fault on the connection of the last.
+// ServeHTTP answers with the current fault. It closes the connection, so that no client meets the next fault on the same connection.
 func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := s.now()
-	s.saw(sawRequest)
-	_, _ = io.CopyN(io.Discard, r.Body, maxBody) // a client that breaks off sees no answer anyway
+	s.report(sawRequest)
+	_, _ = io.CopyN(io.Discard, r.Body, maxBody) // a client that disconnects does not read the answer
 	switch now.fault {
 	case Reset:
 		reset(r.Context())

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// maxNames bounds the certificates that are kept; a name beyond it gets a new one each time.
+// maxNames is the maximum number of cached certificates; further names get a new one each time.
 const maxNames = 256
 
-// authority is a certificate authority for one run. Its key is never on disk: it goes to the inner half over the link.
+// authority is a certificate authority for one run. Its key is never written to disk; the inner half gets it over the link.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -33,7 +33,7 @@ type authority struct {
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	draft, err := draftOf("candor probe, for one run")
 	if err != nil {
@@ -43,7 +43,7 @@ func newAuthority() (*authority, error) {
 	draft.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
 	der, err := x509.CreateCertificate(rand.Reader, draft, draft, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("making a certificate authority: %w", err)
+		return nil, fmt.Errorf("creating a certificate authority: %w", err)
 	}
 	return authorityOf(der, key)
 }
@@ -56,21 +56,21 @@ func authorityOf(der []byte, key *ecdsa.PrivateKey) (*authority, error) {
 	return &authority{cert: cert, key: key, leaves: map[string]*tls.Certificate{}}, nil
 }
 
-// draftOf is what all certificates have in common. They are valid for a day, as no run is longer.
+// draftOf returns a certificate template, valid for one day.
 func draftOf(name string) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return nil, fmt.Errorf("making a serial number: %w", err)
+		return nil, fmt.Errorf("creating a serial number: %w", err)
 	}
 	now := time.Now()
 	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour)}, nil
 }
 
-// certificate returns one for whatever name the client asks for.
+// certificate returns a certificate for the name that the client asks for.
 func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := hello.ServerName
 	if name == "" {
-		name = "localhost" // who asks for an address names nobody
+		name = "localhost" // a client that connects to an IP address sends no name
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,17 +82,17 @@ func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 		return nil, err
 	}
 	if len(name) > 64 {
-		draft.Subject.CommonName = "" // the name that counts is the other one; this one has a bound
+		draft.Subject.CommonName = "" // clients use the DNS name; the common name has a length limit
 	}
 	draft.DNSNames, draft.IPAddresses = []string{name, "localhost"}, []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
 	draft.KeyUsage, draft.ExtKeyUsage = x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, draft, a.cert, key.Public(), a.key)
 	if err != nil {
-		return nil, fmt.Errorf("making a certificate: %w", err)
+		return nil, fmt.Errorf("creating a certificate: %w", err)
 	}
 	leaf := &tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key}
 	if len(a.leaves) < maxNames {
@@ -105,16 +105,16 @@ func (a *authority) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}))
 }
 
-// line is how the authority travels over the link.
+// line returns the authority as a line of the link.
 func (a *authority) line() string {
 	key, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
-		return sayAuthority // the other half refuses it; a key of ours always has a form
+		return sayAuthority // cannot happen with our keys; the other half refuses it
 	}
 	return sayAuthority + " " + base64.StdEncoding.EncodeToString(a.cert.Raw) + " " + base64.StdEncoding.EncodeToString(key)
 }
 
-// readAuthority reads what follows the first word of line.
+// readAuthority parses the arguments of a line written by [authority.line].
 func readAuthority(rest string) (*authority, error) {
 	first, second, _ := strings.Cut(rest, " ")
 	der, err := base64.StdEncoding.DecodeString(first)
@@ -131,7 +131,7 @@ func readAuthority(rest string) (*authority, error) {
 	}
 	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, errors.New("the key of the certificate authority is of another kind")
+		return nil, errors.New("the key of the certificate authority: unexpected type")
 	}
 	return authorityOf(der, key)
 }

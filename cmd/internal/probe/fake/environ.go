@@ -2,8 +2,8 @@ package fake
 
 import "strings"
 
-// credentials are the variables that servers want before they do anything, as NAME or NAME=form where S stands for the secret: some servers
-// look at the form. Each holds [Secret].
+// credentials are the variables that servers require, as NAME or NAME=form, where S stands for the secret: some servers check the form. Each
+// value contains [Secret].
 var credentials = []string{
 	"OPENAI_API_KEY=sk-S", "ANTHROPIC_API_KEY=sk-ant-S", "GEMINI_API_KEY", "GOOGLE_API_KEY=AIzaS", "GOOGLE_MAPS_API_KEY=AIzaS", "GOOGLE_SEARCH_ENGINE_ID",
 	"MISTRAL_API_KEY", "COHERE_API_KEY", "GROQ_API_KEY=gsk_S", "PERPLEXITY_API_KEY=pplx-S", "DEEPSEEK_API_KEY=sk-S", "OPENROUTER_API_KEY=sk-or-S", "HF_TOKEN=hf_S",
@@ -27,7 +27,7 @@ var credentials = []string{
 	"BANKLESS_API_TOKEN", "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "YUNXIAO_ACCESS_TOKEN", "PGPASSWORD", "API_KEY", "ACCESS_TOKEN",
 }
 
-// addresses are where servers look for a service that everybody runs at an address of their own.
+// addresses are the variables for the URLs of self-hosted services.
 var addresses = []string{
 	"GITLAB_API_URL=https://gitlab.example.com/api/v4", "GRAFANA_URL=https://grafana.example.com", "INFLUXDB_URL=https://influxdb.example.com",
 	"SEARXNG_URL=https://searxng.example.com", "SONARQUBE_URL=https://sonarqube.example.com", "VAULT_ADDR=https://vault.example.com",
@@ -35,21 +35,21 @@ var addresses = []string{
 	"DATABASE_URL=postgres://user:zz9secret@db.example.com:5432/db", "REDIS_URL=redis://:zz9secret@cache.example.com:6379", "MONGODB_URI=mongodb://user:zz9secret@db.example.com:27017/db",
 }
 
-// trusting are the variables by which programs find the certificates that they trust. Java has none: it sees connections fail, which
-// [Count] tells apart as Untrusted.
+// trusting are the variables that name the certificates that programs trust. Java has none: its connections fail, and [Count] reports them as
+// Untrusted.
 var trusting = []string{
 	"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE", "DENO_CERT", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE",
 }
 
-// proxies are emptied: a proxy is out of reach, and would take the request away from the upstream.
+// proxies are set to "", because a proxy would take the requests away from the upstream.
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"}
 
-// Environ is what a server's environment needs, as NAME=value: whom to trust, no proxy, and dummy credentials under the usual names, each of
-// which contains [Secret]. It comes after what the environment has, and before what a person has set.
+// Environ returns the variables that a server needs, as NAME=value: trusted certificates, no proxy, and dummy credentials with the usual
+// names, each of which contains [Secret]. They replace inherited variables; variables that the user sets come after them.
 func (u *Upstream) Environ() []string {
 	var vars []string
 	for _, name := range trusting {
-		vars = append(vars, name+"="+u.place.file("ca.pem"))
+		vars = append(vars, name+"="+u.sharedDir.file("ca.pem"))
 	}
 	for _, name := range proxies {
 		vars = append(vars, name+"=")

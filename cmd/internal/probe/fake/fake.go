@@ -1,14 +1,14 @@
-// Package fake is the upstream of a server that is being driven: DNS and HTTP(S) on the loopback of a network namespace of the server's
-// own, where every name leads to it, and nothing leads out.
+// Package fake is a fake upstream for an audited server: DNS and HTTP(S) on the loopback of a separate network namespace, where every name
+// resolves to it and nothing else can be reached.
 //
-// It answers whatever [Upstream.Begin] names: 401, 429 with Retry-After, a page in HTML, noise, nothing. What the server then says to its
-// client shows which failures it masks, swallows, retries unseen, or strips of status and delay.
+// It answers with the fault that [Upstream.Begin] sets: 401, 429 with Retry-After, an HTML page, garbage, or nothing. The server's reaction
+// shows which failures it masks, swallows, retries without notice, or strips of status and delay.
 //
-// There is no fallback without namespaces, such as a proxy in the environment: many programs pass a proxy by, and a request that does
-// would reach the real service with a real effect. [Available] says why it is not there; the cases are then skipped with that reason.
+// There is no fallback without namespaces, such as a proxy in the environment: many programs ignore a proxy, and their requests would reach
+// the real service. [Available] returns why namespaces cannot be used; the cases are then skipped with that reason.
 package fake
 
-// The faults, by the names that cases have.
+// The faults, as cases name them.
 const (
 	Down         = "down" // nothing listens: connections are refused
 	Unauthorized = "401"
@@ -17,32 +17,32 @@ const (
 	Conflict     = "409"
 	Invalid      = "422"
 	RateLimited  = "429" // with Retry-After: 17
-	Broken       = "500" // the page in HTML of a proxy
+	Broken       = "500" // with the HTML page of a proxy
 	Unavailable  = "503" // with Retry-After: 23
 	LoginPage    = "200html"
-	Garbage      = "garbage" // says that it is JSON, and is not
+	Garbage      = "garbage" // declared as JSON, but not JSON
 	Slow         = "slow"    // no answer before End
-	Reset        = "reset"   // the connection is reset when the request has come; not in [Faults], which are those that cases have names for
+	Reset        = "reset"   // resets the connection after the request; not in [Faults], because no case uses it
 )
 
-// The delays that [RateLimited] and [Unavailable] ask for, in seconds: numbers that are easy to find in what a server says.
+// The delays of [RateLimited] and [Unavailable] in seconds, chosen to be easy to find in an answer.
 const (
 	RateLimitedAfter = 17
 	UnavailableAfter = 23
 )
 
-// Faults returns the faults that cases are made of, in the order in which they are tried.
+// Faults returns the faults that cases use, in the order in which they are tried.
 func Faults() []string {
 	return []string{Down, Unauthorized, Forbidden, NotFound, Conflict, Invalid, RateLimited, Broken, Unavailable, LoginPage, Garbage, Slow}
 }
 
-// Secret is part of every credential that [Upstream.Environ] gives, so that a leak is a string match.
+// Secret is part of every credential of [Upstream.Environ], so that a leak can be found by its text.
 const Secret = "zz9secret"
 
-// Count is what came to the upstream between Begin and End.
+// Count counts the events at the upstream between Begin and End.
 type Count struct {
 	Requests  int // HTTP requests
-	Refused   int // connections to where nothing listens; one that is tried over IPv4 and IPv6 counts once
-	Lookups   int // questions to DNS
-	Untrusted int // TLS that ended because the client does not trust the throw-away authority: it has seen no fault; may be told late
+	Refused   int // refused connections; one that is tried over IPv4 and IPv6 counts once
+	Lookups   int // DNS queries
+	Untrusted int // TLS handshakes that failed because the client does not trust the authority; may be counted late
 }

@@ -203,8 +203,8 @@ func TestNothingLeavesTheMachine(t *testing.T) {
 	wants(t, s.ask("unmount /etc/resolv.conf"), "not permitted")
 	wants(t, s.ask("read /proc/self/status"), `CapPrm:\t0000000000000000\n`, `CapBnd:\t0000000000000000\n`)
 	line := up.Wrap(nil)
-	place := line[len(line)-2]
-	wants(t, s.ask("connect "+place+"/control/s"), "control/s: connect: ")
+	sharedDir := line[len(line)-2]
+	wants(t, s.ask("connect "+sharedDir+"/control/s"), "control/s: connect: ")
 }
 
 func TestWhereNamespacesAreForbiddenTheReasonIsTold(t *testing.T) {

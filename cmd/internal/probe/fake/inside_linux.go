@@ -16,29 +16,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// secluded are the attributes of a process in namespaces of its own: users (which allows the rest to anybody), network, mounts, and
-// processes, whose end is the end of everything that was ever started in them. It keeps the user that it is, and gets what it needs
-// in order to set the stage, not more.
-func secluded() *syscall.SysProcAttr {
+// namespaceAttrs returns the attributes of a process in new user, network, mount and PID namespaces. The user namespace allows the others without
+// privileges, and the end of the PID namespace ends all processes in it. The process keeps its user and gets only the capabilities that
+// the setup needs.
+func namespaceAttrs() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:   syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
-		Unshareflags: syscall.CLONE_NEWNS, // in this way, and not with the others, mounts of ours are kept from everybody else
+		Unshareflags: syscall.CLONE_NEWNS, // separate from the others, so that our mounts are private
 		UidMappings:  []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings:  []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
 		AmbientCaps:  []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_NET_RAW, unix.CAP_SETPCAP},
 		Pdeathsig:    syscall.SIGKILL,
-		Setpgid:      true, // so that a signal for the group comes once, by way of the outer process
+		Setpgid:      true, // so that a signal to the group arrives once, from the outer process
 	}
 }
 
-// Available returns nil where an upstream can be started, and otherwise why not, with what to do about it.
+// Available returns nil if an upstream can be started, and otherwise an error that says why not and what to do.
 //
-// It tries: a process goes all the way into its namespaces, and ends because the program that it is to run does not exist.
+// It starts a process in the namespaces whose program does not exist.
 func Available() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	process, err := os.StartProcess("/proc/self/no-such-program", []string{""}, &os.ProcAttr{Sys: secluded()})
-	if err == nil { // nobody can be there
+	process, err := os.StartProcess("/proc/self/no-such-program", []string{""}, &os.ProcAttr{Sys: namespaceAttrs()})
+	if err == nil { // cannot happen
 		_, err = process.Wait()
 		return err
 	}
@@ -48,7 +48,7 @@ func Available() error {
 	return fmt.Errorf("the fake upstream needs user and network namespaces, which are not allowed here: %w (hint: %s)", err, allowing())
 }
 
-// allowing says what would allow namespaces on this machine.
+// allowing returns how to allow namespaces on this machine.
 func allowing() string {
 	for _, setting := range []struct{ file, forbids, allow string }{
 		{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=1000"},
@@ -59,20 +59,20 @@ func allowing() string {
 			return "as root, " + setting.allow
 		}
 	}
-	return "in a container, allow unshare and mount, as docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined does"
+	return "in a container, allow unshare and mount, for example with docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 }
 
-// linkFD is where the inner process finds the link.
+// linkFD is the file descriptor of the link in the inner process.
 const linkFD = 3
 
 // within, as the first argument, marks the inner process.
 const within = "--within"
 
-// InsideMain is the hidden command probe-inside, of which [Upstream.Wrap] writes the arguments. It returns an error if the command could
-// not be started where the upstream is. Otherwise it does not return: the process ends as the command does.
+// InsideMain is the hidden command probe-inside, with the arguments that [Upstream.Wrap] writes. It returns an error if the command cannot be
+// started in the namespaces. Otherwise it does not return: the process exits with the status of the command.
 //
-// It runs as two processes. The outer one passes signals on and waits. The inner one is the first process of the namespaces: it sets
-// the stage, runs the command, and takes everything along when it ends. It ends with the command, with the outer one, and with the probe.
+// It runs as two processes. The outer one forwards signals and waits. The inner one is the first process of the namespaces: it sets them up,
+// runs the command, and ends all other processes when it ends. It ends with the command, with the outer process, and with the probe.
 func InsideMain(args []string) error {
 	inner := len(args) > 0 && args[0] == within
 	rest := args
@@ -80,24 +80,24 @@ func InsideMain(args []string) error {
 		rest = args[1:]
 	}
 	if len(rest) < 2 || rest[1] != "--" {
-		return errors.New("probe-inside is for the probe's own use (hint: candor probe --fake-upstream -- COMMAND)")
+		return errors.New("probe-inside is internal (hint: use candor probe --fake-upstream -- COMMAND)")
 	}
-	runtime.LockOSThread() // a child dies with the thread that has started it
+	runtime.LockOSThread() // Pdeathsig is bound to the thread that starts the child
 	if inner {
-		return perform(place(rest[0]), rest[2:])
+		return runInside(sharedDir(rest[0]), rest[2:])
 	}
-	return seclude(place(rest[0]), args)
+	return runOutside(sharedDir(rest[0]), args)
 }
 
-// seclude is the outer process.
-func seclude(p place, args []string) error {
+// runOutside is the outer process.
+func runOutside(p sharedDir, args []string) error {
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "unix", p.socket())
 	if err != nil {
-		return fmt.Errorf("reaching the probe: %w (hint: it has ended)", err)
+		return fmt.Errorf("connecting to the probe: %w (hint: the probe has ended)", err)
 	}
 	channel, ok := conn.(*net.UnixConn)
 	if !ok {
-		return errors.New("reaching the probe: the socket is of another kind")
+		return errors.New("connecting to the probe: not a Unix socket")
 	}
 	file, err := channel.File()
 	if err != nil {
@@ -107,16 +107,16 @@ func seclude(p place, args []string) error {
 	inner := exec.Command("/proc/self/exe", append(line, args...)...) //nolint:noctx // it ends with its command, or with us
 	inner.Args[0] = os.Args[0]
 	inner.Stdin, inner.Stdout, inner.Stderr = os.Stdin, os.Stdout, os.Stderr
-	inner.ExtraFiles, inner.SysProcAttr = []*os.File{file}, secluded()
+	inner.ExtraFiles, inner.SysProcAttr = []*os.File{file}, namespaceAttrs()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...)
 	if err := inner.Start(); err != nil {
 		return fmt.Errorf("entering namespaces: %w (hint: %s)", err, allowing())
 	}
-	_, _, _ = conn.Close(), file.Close(), letGo()
+	_, _, _ = conn.Close(), file.Close(), closePipes()
 	go func() {
 		for s := range signals {
-			_ = inner.Process.Signal(s) // it may just have ended
+			_ = inner.Process.Signal(s) // it may have ended
 		}
 	}()
 	err = inner.Wait()
@@ -127,13 +127,13 @@ func seclude(p place, args []string) error {
 	return nil
 }
 
-// passedOn are the signals by which a server is asked to do something.
+// passedOn are the signals that are forwarded to the server.
 var passedOn = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// letGo closes the pipes that belong to the server, so that whoever reads them sees when the server closes them.
-func letGo() error { return errors.Join(os.Stdin.Close(), os.Stdout.Close()) }
+// closePipes closes our copies of the pipes of the server, so that their reader sees when the server closes them.
+func closePipes() error { return errors.Join(os.Stdin.Close(), os.Stdout.Close()) }
 
-// statusOf is the exit status in the manner of shells: 128 and the number of a signal.
+// statusOf returns the exit status as shells do: 128 plus the number of the signal that ended the process.
 func statusOf(state any) int {
 	status, ok := state.(syscall.WaitStatus)
 	switch {
@@ -145,8 +145,8 @@ func statusOf(state any) int {
 	return status.ExitStatus()
 }
 
-// perform is the inner process.
-func perform(p place, command []string) error {
+// runInside is the inner process.
+func runInside(p sharedDir, command []string) error {
 	syscall.CloseOnExec(linkFD)
 	file := os.NewFile(linkFD, "link")
 	conn, err := net.FileConn(file)
@@ -160,38 +160,38 @@ func perform(p place, command []string) error {
 		return err
 	}
 	ready, gone := make(chan struct{}), make(chan error, 1)
-	go func() { gone <- s.obey(ctx, func() { close(ready) }) }()
+	go func() { gone <- s.serveCommands(ctx, func() { close(ready) }) }()
 	select {
 	case <-ready:
 	case err := <-gone:
-		return fmt.Errorf("hearing from the probe: %w", err)
+		return fmt.Errorf("reading from the probe: %w", err)
 	}
 	if len(command) == 0 {
-		return nil // that was the trial
+		return nil // only the trial of Start
 	}
 	go func() {
 		<-gone
-		os.Exit(1) // the probe is gone, or the stage is broken: the server goes as well
+		os.Exit(1) // the probe has ended, or the upstream has failed: end the server as well
 	}()
 	return s.run(command)
 }
 
-// set makes the namespace one in which everything leads to the upstream.
-func (s *stage) set(ctx context.Context, p place) error {
+// set prepares the namespace so that every name and address leads to the upstream.
+func (s *stage) set(ctx context.Context, p sharedDir) error {
 	if err := raiseLoopback(); err != nil {
 		return fmt.Errorf("raising loopback: %w (hint: %s)", err, allowing())
 	}
-	if err := furnish(p); err != nil {
+	if err := mountFiles(p); err != nil {
 		return fmt.Errorf("preparing the files of the namespace: %w (hint: %s)", err, allowing())
 	}
 	six, err := (&net.ListenConfig{}).Listen(ctx, "tcp6", "[::1]:0")
 	if err == nil {
 		_ = six.Close()
 	}
-	if s.refused, err = watchRefusals(s.saw, six != nil); err != nil {
+	if s.refused, err = watchRefusals(s.report, six != nil); err != nil {
 		return fmt.Errorf("watching for refused connections: %w", err)
 	}
-	return (&resolver{saw: s.saw, six: six != nil}).serve(ctx)
+	return (&resolver{report: s.report, six: six != nil}).serve(ctx)
 }
 
 func raiseLoopback() error {
@@ -208,15 +208,14 @@ func raiseLoopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
-// exits are sockets in the file system, which lead out of any network namespace: to somebody who looks names up, or who would start
-// something outside.
+// exits are sockets in the file system, which can be reached from any network namespace: name services, and services that start processes.
 var exits = []string{
 	"/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/resolve/io.systemd.Resolve.Monitor", "/run/avahi-daemon/socket",
 	"/run/dbus/system_bus_socket", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/snapd.socket",
 }
 
-// furnish puts files of ours before those by which names are looked up, and hides what leads out.
-func furnish(p place) error {
+// mountFiles replaces the files for name lookups and hides the sockets in exits.
+func mountFiles(p sharedDir) error {
 	for target, name := range map[string]string{"/etc/resolv.conf": "resolv.conf", "/etc/hosts": "hosts", "/etc/nsswitch.conf": "nsswitch.conf"} {
 		if err := cover(p.file(name), target); err != nil {
 			return err
@@ -227,7 +226,7 @@ func furnish(p place) error {
 			return err
 		}
 	}
-	// The server must not talk to the probe, nor, where a new /proc is allowed, see whoever else runs here.
+	// The server must not reach the probe, nor see other processes if a new /proc can be mounted.
 	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 	if err := unix.Mount("none", p.control(), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "size=4k,mode=0"); err != nil {
 		return fmt.Errorf("hiding the probe: %w", err)
@@ -235,7 +234,7 @@ func furnish(p place) error {
 	return nil
 }
 
-// cover mounts a file over another. One that does not exist needs no cover: without it, programs ask 127.0.0.1 and files alone.
+// cover mounts a file over another. A missing target is fine: without it programs use only 127.0.0.1 and files.
 func cover(source, target string) error {
 	real, err := filepath.EvalSymlinks(target)
 	if errors.Is(err, os.ErrNotExist) {
@@ -250,14 +249,14 @@ func cover(source, target string) error {
 	return nil
 }
 
-// run starts the command without any of our powers, and ends as it ends.
+// run runs the command without capabilities and exits with its status.
 func (s *stage) run(command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	if err := renounce(); err != nil {
-		return fmt.Errorf("giving up powers before the server starts: %w", err)
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...)
@@ -265,7 +264,7 @@ func (s *stage) run(command []string) error {
 	if err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	_ = letGo()
+	_ = closePipes()
 	go func() {
 		for asked := range signals {
 			if number, ok := asked.(syscall.Signal); ok {
@@ -275,9 +274,9 @@ func (s *stage) run(command []string) error {
 	}()
 	for {
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, 0, nil) // the first process of a namespace is heir to every orphan
+		pid, err := syscall.Wait4(-1, &status, 0, nil) // the first process of a PID namespace also reaps orphans
 		if pid == server.Pid {
-			s.refused.settle() // what it tried last
+			s.refused.settle() // count the last attempts
 			os.Exit(statusOf(status))
 		}
 		if err != nil && !errors.Is(err, syscall.EINTR) {
@@ -286,14 +285,14 @@ func (s *stage) run(command []string) error {
 	}
 }
 
-// renounce leaves this thread, and the server that is started from it, without powers over the namespace: it cannot uncover what is covered.
-func renounce() error {
+// dropCapabilities drops the capabilities of this thread and of the server that it starts, which then cannot undo the mounts.
+func dropCapabilities() error {
 	for power := uintptr(0); power <= unix.CAP_LAST_CAP; power++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, power, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) { // unknown to an older kernel
 			return err
 		}
 	}
-	none := [2]unix.CapUserData{} // what a thread hands down to a program of root is not bound by the above; with it goes what is ambient
+	none := [2]unix.CapUserData{} // the bounding set does not limit inherited capabilities; this also clears the ambient ones
 	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
 		return err
 	}

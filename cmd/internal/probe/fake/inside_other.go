@@ -6,7 +6,7 @@ import "errors"
 
 var errNotLinux = errors.New("the fake upstream needs the network namespaces of Linux (hint: run the probe in a Linux container or virtual machine)")
 
-// Available returns nil where an upstream can be started, and otherwise why not, with what to do about it.
+// Available returns an error: the fake upstream needs Linux.
 func Available() error { return errNotLinux }
 
 // InsideMain is the hidden command probe-inside.

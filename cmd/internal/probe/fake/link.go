@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Bounds of what the halves say to each other.
+// The limits of the link.
 const (
 	maxLine   = 16 << 10
 	maxHalves = 64
-	maxEvents = 10_000 // that a half tells of in one window; a server that asks more often has been seen well enough
+	maxEvents = 10_000 // reported in one window; further events are not counted
 	sendWait  = 5 * time.Second
 )
 
-// What the inner half says: that a fault is in force, and what it sees.
+// The words of the inner half: a fault is set, or an event occurred.
 const (
 	sawSettled   = "settled"
 	sawRequest   = "request"
@@ -29,15 +29,15 @@ const (
 	sawUntrusted = "untrusted"
 )
 
-// What the outer half says.
+// The words of the outer half.
 const (
 	sayAuthority = "authority"
 	sayPort      = "port"
 	sayFault     = "fault"
 )
 
-// link is the socket between the halves: a word and what belongs to it on each line. Lines arrive in order, which is what the counts rest on:
-// what is said before settled belongs to the window before.
+// link is the socket between the halves, with a word and its arguments on each line. Lines arrive in order, so that events before "settled"
+// count for the window before.
 type link struct {
 	net.Conn
 	lines *bufio.Scanner
@@ -50,12 +50,12 @@ func newLink(conn net.Conn) *link {
 	return &link{Conn: conn, lines: lines}
 }
 
-// send writes one line. A half that does not take it is stuck, and the link is closed. One that is gone may have said something before:
-// then the link is left to its reader, who comes to the end by himself.
+// send writes one line. If the other half does not read in time, the link is closed. If it has ended, the link stays open, so that its
+// reader gets the lines that were sent before.
 func (l *link) send(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.SetWriteDeadline(time.Now().Add(sendWait)) // on a closed link, writing fails
+	_ = l.SetWriteDeadline(time.Now().Add(sendWait)) // an error shows again when writing
 	if _, err := l.Write([]byte(line + "\n")); errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = l.Close()
 	}
@@ -83,7 +83,7 @@ func number(text string) int {
 	return n
 }
 
-// bounded cuts what somebody else has said to what fits into an error.
+// bounded truncates a foreign text for an error.
 func bounded(text string) string {
 	const most = 2000
 	if len(text) > most {

@@ -65,13 +65,13 @@ func serve() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		word, rest, _ := strings.Cut(lines.Text(), " ")
-		fmt.Printf("%s\n", strings.Join(strings.Fields(obey(word, rest)), " "))
+		fmt.Printf("%s\n", strings.Join(strings.Fields(serveCommands(word, rest)), " "))
 	}
 	os.Exit(0)
 }
 
-// obey is long because it is a list: one word, one deed.
-func obey(word, rest string) string {
+// serveCommands is long because it is a list: one word, one deed.
+func serveCommands(word, rest string) string {
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
 	switch word {

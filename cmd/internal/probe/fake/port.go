@@ -8,23 +8,23 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// Port is where an upstream listens. Connections to other ports are refused, as they are where a database is not running.
+// Port is a port of the upstream. Connections to other ports are refused.
 type Port struct {
 	Number int
 	TLS    bool
 }
 
-// webPorts are those of services that a server finds by their names.
+// webPorts are the ports of services that a server finds by name.
 var webPorts = []Port{{80, false}, {443, true}}
 
-// maxLocal bounds the ports of one server.
+// maxLocal is the maximum number of local ports of one server.
 const maxLocal = 16
 
-// local finds an address of HTTP on the loopback, with its scheme if there is one.
+// local matches an HTTP address on the loopback, with its scheme if there is one.
 var local = lazyregexp.New(`(?i)(?:\b([a-z][a-z0-9+.-]*)://(?:[^\s/@]*@)?|(?:^|[\s=,;"']))(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]|0\.0\.0\.0):([0-9]{1,5})\b`)
 
-// LocalPorts returns the ports of the services on the loopback that a server is configured with: in its environment, as NAME=value, or in its
-// arguments. Addresses of other protocols than HTTP, such as redis://127.0.0.1:6379, are left out.
+// LocalPorts returns the ports of HTTP services on the loopback in the environment of a server, as NAME=value, or in its arguments. Other
+// protocols, such as redis://127.0.0.1:6379, are left out.
 func LocalPorts(configuration []string) []Port {
 	var out []Port
 	for _, text := range configuration {
@@ -40,10 +40,10 @@ func LocalPorts(configuration []string) []Port {
 	return out
 }
 
-// schemes are those of HTTP, and whether they use TLS.
+// schemes says whether a scheme uses TLS.
 var schemes = map[string]bool{"": false, "http": false, "ws": false, "https": true, "wss": true}
 
-// line is what the outer half says of a port.
+// line returns the port as a line of the link.
 func (p Port) line() string { return fmt.Sprintf("%s %d %t", sayPort, p.Number, p.TLS) }
 
 func readPort(text string) (p Port, ok bool) {

@@ -9,29 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookEvery is how often refusals are read, so that the kernel need not drop any. When a fault ends they are read as well.
+// lookEvery is how often refusals are read, so that the kernel drops none. They are also read when a fault ends.
 const lookEvery = 20 * time.Millisecond
 
-// refusals counts connections to where nobody listens. Nobody can count them by listening, so it looks at the answers of the kernel:
-// a reset with sequence number zero is what a refused connection gets (RFC 9293, section 3.5.2), and nothing else does.
+// refusals counts refused connections by the answers of the kernel: only a refused connection gets a reset with sequence number zero (RFC
+// 9293, section 3.5.2).
 type refusals struct {
-	saw func(event string)
+	report func(event string)
 
 	mu    sync.Mutex
 	views []view          // guarded by mu
-	told  map[[2]byte]int // by port, what was told; guarded by mu
+	told  map[[2]byte]int // reported refusals by port; guarded by mu
 	piece [64]byte        // guarded by mu
 }
 
-// view is a copy of all TCP over IPv4 or IPv6.
+// view receives a copy of all TCP packets over IPv4 or IPv6.
 type view struct {
 	fd     int
-	skip   bool            // the header of IPv4 comes first
+	skip   bool            // packets begin with the IPv4 header
 	counts map[[2]byte]int // by port
 }
 
-func watchRefusals(saw func(string), six bool) (*refusals, error) {
-	r := &refusals{saw: saw, told: map[[2]byte]int{}}
+func watchRefusals(report func(string), six bool) (*refusals, error) {
+	r := &refusals{report: report, told: map[[2]byte]int{}}
 	families := []int{unix.AF_INET}
 	if six {
 		families = append(families, unix.AF_INET6)
@@ -51,7 +51,7 @@ func watchRefusals(saw func(string), six bool) (*refusals, error) {
 	return r, nil
 }
 
-// settle ends a window: what comes later has nothing to do with what came before.
+// settle ends a window: later refusals are counted anew.
 func (r *refusals) settle() {
 	r.drain()
 	r.mu.Lock()
@@ -62,8 +62,8 @@ func (r *refusals) settle() {
 	}
 }
 
-// drain reads what has been refused until now, and tells of it. Who is refused over one family and tries the other has tried once, so
-// what counts for a port is the greater of the two.
+// drain reads the refusals so far and reports them. A client that is refused over one address family and tries the other counts once, so the
+// larger count of the two is used for a port.
 func (r *refusals) drain() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,13 +73,13 @@ func (r *refusals) drain() {
 	for _, v := range r.views {
 		for port, n := range v.counts {
 			for ; r.told[port] < n; r.told[port]++ {
-				r.saw(sawRefused)
+				r.report(sawRefused)
 			}
 		}
 	}
 }
 
-// read empties one view. r.mu is held.
+// read empties one view. The caller holds r.mu.
 func (r *refusals) read(v *view) {
 	for {
 		n, _, err := unix.Recvfrom(v.fd, r.piece[:], unix.MSG_DONTWAIT)

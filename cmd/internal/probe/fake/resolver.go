@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Bounds of a conversation with the resolver.
+// The limits of a TCP connection to the resolver.
 const (
 	maxQuestion = 4 << 10
 	maxCallers  = 64
 	callerWait  = 10 * time.Second
 )
 
-// resolver answers DNS. Every name there is has the addresses of loopback, and nothing else.
+// resolver is a DNS server. Every name has the addresses of the loopback and no other records.
 type resolver struct {
-	saw func(event string)
-	six bool // there is IPv6
+	report func(event string)
+	six    bool // IPv6 is available
 }
 
 // serve listens on both loopbacks and answers until the process ends.
@@ -52,7 +52,7 @@ func (r *resolver) packets(conn net.PacketConn) {
 			return
 		}
 		if reply := r.reply(question[:n]); err == nil && reply != nil {
-			_, _ = conn.WriteTo(reply, from) // who does not get it asks again
+			_, _ = conn.WriteTo(reply, from) // the client asks again if it is lost
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (r *resolver) callers(listener net.Listener) {
 	}
 }
 
-// converse answers questions that come with their length before them.
+// converse answers DNS queries over TCP, with a length before each message.
 func (r *resolver) converse(conn io.ReadWriter) {
 	question := make([]byte, maxQuestion)
 	for {
@@ -101,7 +101,7 @@ func (r *resolver) converse(conn io.ReadWriter) {
 	}
 }
 
-// The parts of a message that matter here (RFC 1035, section 4).
+// The parts of a DNS message (RFC 1035, section 4) that are used here.
 const (
 	headerSize = 12
 	typeA      = 1
@@ -109,7 +109,7 @@ const (
 	classIN    = 1
 )
 
-// reply returns the answer to a message with one question, nil if it is none. By hand, because that is all of DNS that is needed.
+// reply returns the answer to a query with one question, nil if the message is not one.
 func (r *resolver) reply(message []byte) []byte {
 	if len(message) < headerSize || message[2]&0x80 != 0 || binary.BigEndian.Uint16(message[4:]) != 1 {
 		return nil
@@ -125,7 +125,7 @@ func (r *resolver) reply(message []byte) []byte {
 	if end > len(message) {
 		return nil
 	}
-	r.saw(sawLookup)
+	r.report(sawLookup)
 	kind, class := binary.BigEndian.Uint16(message[end-4:]), binary.BigEndian.Uint16(message[end-2:])
 	var address net.IP
 	switch {
@@ -135,7 +135,7 @@ func (r *resolver) reply(message []byte) []byte {
 		address = net.IPv6loopback
 	}
 	reply := append([]byte{}, message[:2]...)
-	// It answers, with authority, keeps the bit that asks for recursion, and offers it.
+	// An authoritative answer that keeps the recursion-desired bit and offers recursion.
 	reply = append(reply, 0x84|message[2]&0x01, 0x80, 0, 1, 0, 0, 0, 0, 0, 0)
 	reply = append(reply, message[headerSize:end]...)
 	if address == nil {
@@ -144,7 +144,7 @@ func (r *resolver) reply(message []byte) []byte {
 	reply[7] = 1
 	reply = append(reply, 0xc0, headerSize) // the name in the question
 	reply = binary.BigEndian.AppendUint16(reply, kind)
-	reply = append(reply, 0, classIN, 0, 0, 0, 0) // to be kept for no time
+	reply = append(reply, 0, classIN, 0, 0, 0, 0) // TTL 0
 	reply = append(reply, 0, byte(len(address)))
 	return append(reply, address...)
 }

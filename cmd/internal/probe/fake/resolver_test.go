@@ -15,7 +15,7 @@ func FuzzReply(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{0xff}, 600))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		asked := 0
-		reply := (&resolver{saw: func(string) { asked++ }, six: true}).reply(message)
+		reply := (&resolver{report: func(string) { asked++ }, six: true}).reply(message)
 		if (reply != nil) != (asked == 1) {
 			t.Fatalf("%d questions counted, answer %x", asked, reply)
 		}
@@ -32,7 +32,7 @@ func TestAQuestionForSomethingElseHasNoAnswer(t *testing.T) {
 	for kind, want := range map[byte]int{1: 1, 28: 1, 15: 0, 33: 0, 65: 0} { // A, AAAA, MX, SRV, HTTPS
 		question := []byte("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x00\x00\x01")
 		question[16] = kind
-		reply := (&resolver{saw: func(string) {}, six: true}).reply(question)
+		reply := (&resolver{report: func(string) {}, six: true}).reply(question)
 		if len(reply) < headerSize || int(reply[7]) != want || reply[3]&0x0f != 0 {
 			t.Errorf("type %d: %x, want %d answers and no error", kind, reply, want)
 		}

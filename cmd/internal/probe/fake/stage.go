@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// stage is the inner half of an upstream: what the server meets in its namespace.
+// stage is the inner half of an upstream, in the namespace of a server.
 type stage struct {
 	link      *link
 	authority *authority
-	local     []Port                // besides those of the web; set before the first fault
-	refused   interface{ settle() } // what has been refused is told before a fault ends
+	local     []Port                // besides webPorts; set before the first fault
+	refused   interface{ settle() } // reports refusals before a fault ends
 
-	mu    sync.Mutex
-	fault string         // guarded by mu
-	over  chan struct{}  // guarded by mu; closed when the fault ends
-	told  int            // guarded by mu; events of this window
-	doors []*http.Server // guarded by mu; none while the upstream is down
+	mu      sync.Mutex
+	fault   string         // guarded by mu
+	over    chan struct{}  // guarded by mu; closed when the fault ends
+	told    int            // guarded by mu; reported events of this window
+	servers []*http.Server // guarded by mu; none while the upstream is down
 }
 
-// moment is the fault at one time.
+// moment is the fault at one point in time.
 type moment struct {
 	fault string
 	over  <-chan struct{}
@@ -41,8 +41,8 @@ func (s *stage) now() moment {
 	return moment{s.fault, s.over}
 }
 
-// saw tells the outer half of an event.
-func (s *stage) saw(event string) {
+// report reports an event to the outer half.
+func (s *stage) report(event string) {
 	s.mu.Lock()
 	s.told++
 	enough := s.told > maxEvents
@@ -52,8 +52,8 @@ func (s *stage) saw(event string) {
 	}
 }
 
-// obey does what the outer half says until that is gone. ready is called when the first fault is in force.
-func (s *stage) obey(ctx context.Context, ready func()) error {
+// serveCommands carries out the commands of the outer half until it ends. ready is called when the first fault is set.
+func (s *stage) serveCommands(ctx context.Context, ready func()) error {
 	for {
 		word, rest, err := s.link.receive()
 		if err != nil {
@@ -79,90 +79,90 @@ func (s *stage) obey(ctx context.Context, ready func()) error {
 				ready = nil
 			}
 		default:
-			return fmt.Errorf("the probe says %q, which is unknown here", bounded(word))
+			return fmt.Errorf("unknown command %q from the probe", bounded(word))
 		}
 	}
 }
 
-// turn ends a fault and begins another.
+// turn sets another fault.
 func (s *stage) turn(ctx context.Context, fault string) error {
 	s.refused.settle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fault == Down || s.fault == Slow { // who still waits then must not get the next answer
-		for _, door := range s.doors {
-			_ = door.Close() // its connections as well
+	if fault == Down || s.fault == Slow { // clients that still wait must not get the next answer
+		for _, srv := range s.servers {
+			_ = srv.Close() // also closes its connections
 		}
-		s.doors = nil
+		s.servers = nil
 	}
 	if s.over != nil {
 		close(s.over)
 	}
 	s.fault, s.over, s.told = fault, make(chan struct{}), 0
-	if fault == Down || s.doors != nil {
+	if fault == Down || s.servers != nil {
 		return nil
 	}
 	for _, port := range slices.Concat(webPorts, s.local) {
-		door, err := s.open(ctx, port)
+		srv, err := s.open(ctx, port)
 		switch {
 		case err == nil:
-			s.doors = append(s.doors, door)
-		case !slices.Contains(s.local, port): // a local port may be one where the server itself listens
+			s.servers = append(s.servers, srv)
+		case !slices.Contains(s.local, port): // the server itself may listen on a local port
 			return err
 		}
 	}
 	return nil
 }
 
-// open listens on a port. A server that holds it itself is told so by the error.
+// open listens on a port. It fails if the server listens there itself.
 func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(port.Number))
 	if err != nil {
 		return nil, fmt.Errorf("listening inside the namespace: %w", err)
 	}
-	door := &http.Server{
+	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, whose{}, conn) },
-		ErrorLog:    log.New(&distrust{s}, "", 0),
+		ErrorLog:    log.New(&tlsErrorLog{s}, "", 0),
 	}
 	if port.TLS {
-		door.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.authority.certificate}
-		go func() { s.served(door.ServeTLS(listener, "", "")) }()
+		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.authority.certificate}
+		go func() { s.served(srv.ServeTLS(listener, "", "")) }()
 	} else {
-		go func() { s.served(door.Serve(listener)) }()
+		go func() { s.served(srv.Serve(listener)) }()
 	}
-	return door, nil
+	return srv, nil
 }
 
-// served ends the stage when a door has failed: a server that meets no upstream must not be judged by what it then says.
+// served ends the stage if a listener has failed: without its upstream the server must not be judged.
 func (s *stage) served(err error) {
 	if !errors.Is(err, http.ErrServerClosed) {
 		_ = s.link.Close()
 	}
 }
 
-// whose is the key under which a request finds its connection.
+// whose is the context key of the connection of a request.
 type whose struct{}
 
-// reset breaks the connection of a request, as a peer does that has crashed.
+// reset resets the connection of a request, as if the peer had crashed.
 func reset(ctx context.Context) {
 	conn, _ := ctx.Value(whose{}).(net.Conn)
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // closing is then a reset
+		_ = tcp.SetLinger(0) // Close then sends a reset
 		_ = tcp.Close()
 	}
 }
 
-// distrust is the log of a door: the one thing in it that matters is a client that does not trust the authority.
-type distrust struct{ stage *stage }
+// tlsErrorLog is the error log of a listener. It counts clients that do not trust the authority.
+type tlsErrorLog struct{ stage *stage }
 
-// Write takes one line.
-func (d *distrust) Write(line []byte) (int, error) {
+// Write handles one log line.
+func (d *tlsErrorLog) Write(line []byte) (int, error) {
 	if text := string(line); strings.Contains(text, "TLS handshake error") && strings.Contains(text, "certificate") {
-		d.stage.saw(sawUntrusted)
+		d.stage.report(sawUntrusted)
 	}
 	return len(line), nil
 }

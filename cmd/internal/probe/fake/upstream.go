@@ -13,56 +13,56 @@ import (
 	"time"
 )
 
-// How long an upstream waits for its other half.
+// How long an upstream waits for its inner halves.
 const (
-	settleWait = 5 * time.Second  // until a fault is answered everywhere
+	settleWait = 5 * time.Second  // until all halves have set a fault
 	trialWait  = 20 * time.Second // until the trial of [Start] is over
 )
 
-// Options say how an upstream is made. The zero value is ready to use.
+// Options configures an upstream. The zero value is ready to use.
 type Options struct {
-	// Inside is the start of the command line that calls [InsideMain]; nil is this program with the command probe-inside.
+	// Inside is the command line that calls [InsideMain], without its arguments; nil is this program with the command probe-inside.
 	Inside []string
-	// Local are ports on the loopback where it listens besides 80 and 443; see [LocalPorts].
+	// Local are further ports besides 80 and 443; see [LocalPorts].
 	Local []Port
 }
 
 // Upstream is a fake upstream. Its methods may be called by several goroutines, but only one fault is set at a time.
 //
-// It has two halves: this one, and one inside the namespace of each server that was started with [Upstream.Wrap]. The halves talk over a
-// socket, see [link].
+// It is the outer half. The namespace of each server that was started with [Upstream.Wrap] has an inner half. They communicate over a socket;
+// see [link].
 type Upstream struct {
 	inside    []string
 	local     []Port
-	place     place
+	sharedDir sharedDir
 	authority *authority
 	gate      net.Listener
 	readers   sync.WaitGroup
 	shut      func() error // close, once
 
 	mu      sync.Mutex
-	turned  *sync.Cond         // told whenever a half has settled or gone
+	turned  *sync.Cond         // signalled when a half has set its fault or ended
 	halves  map[*half]struct{} // guarded by mu
 	window  int                // guarded by mu; the number of the last Begin or End
 	fault   string             // guarded by mu
-	counted int                // guarded by mu; the window whose events count, none after End
+	counted int                // guarded by mu; the window whose events count; none after End
 	counts  map[string]int     // guarded by mu; events since Begin
 	last    Count              // guarded by mu
 	closed  bool               // guarded by mu
-	forget  func() bool        // guarded by mu; ends the watch over the context
+	forget  func() bool        // guarded by mu; stops waiting for the context
 }
 
 // none is no window.
 const none = -1
 
-// half is the other half of an upstream, in the namespace of one server.
+// half is an inner half, in the namespace of one server.
 type half struct {
 	link    *link
-	settled int // the window whose fault it answers with; guarded by Upstream.mu
+	settled int // the window of its current fault; guarded by Upstream.mu
 }
 
-// Start makes an upstream, and tries it: an error says why none can be had here, and what to do about it. The caller closes it; so does
-// the end of ctx.
+// Start creates and tests an upstream. The error says why it does not work on this system and what to do. The caller closes it; the end of ctx
+// closes it as well.
 func Start(ctx context.Context, o Options) (*Upstream, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Start(ctx context.Context, o Options) (*Upstream, error) {
 	return u, nil
 }
 
-// open makes the outer half.
+// open creates the outer half.
 func open(ctx context.Context, o Options) (*Upstream, error) {
 	u := &Upstream{inside: o.Inside, local: o.Local, counted: none, halves: map[*half]struct{}{}, counts: map[string]int{}}
 	u.turned = sync.NewCond(&u.mu)
@@ -96,17 +96,17 @@ func open(ctx context.Context, o Options) (*Upstream, error) {
 	if u.authority, err = newAuthority(); err != nil {
 		return nil, err
 	}
-	if u.place, err = newPlace(u.authority); err != nil {
+	if u.sharedDir, err = newSharedDir(u.authority); err != nil {
 		return nil, err
 	}
-	if u.gate, err = (&net.ListenConfig{}).Listen(ctx, "unix", u.place.socket()); err != nil {
-		return nil, errors.Join(fmt.Errorf("listening for servers: %w (hint: set TMPDIR to a short path)", err), u.place.remove())
+	if u.gate, err = (&net.ListenConfig{}).Listen(ctx, "unix", u.sharedDir.socket()); err != nil {
+		return nil, errors.Join(fmt.Errorf("listening for servers: %w (hint: set TMPDIR to a short path)", err), u.sharedDir.remove())
 	}
 	u.readers.Go(u.admit)
 	return u, nil
 }
 
-// try starts a namespace with no server in it.
+// try starts a namespace without a server.
 func (u *Upstream) try(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, trialWait)
 	defer stop()
@@ -119,8 +119,8 @@ func (u *Upstream) try(ctx context.Context) error {
 	return nil
 }
 
-// Begin has every server answered with the fault until End, whether it runs already or starts later; "" is an upstream that is well and
-// answers {} to everything. It returns when the fault is in force. An unknown fault is answered like "".
+// Begin sets the fault for all servers until End, also for those that start later; "" is an upstream that works and answers {} to every
+// request. It returns when the fault is set. An unknown fault is the same as "".
 func (u *Upstream) Begin(fault string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -129,9 +129,9 @@ func (u *Upstream) Begin(fault string) {
 	u.turn(fault)
 }
 
-// End ends the fault and returns how many have met it since Begin: requests, or, while nothing listens, refused connections. Who is refused
-// at a port where the upstream never listens has met no other fault than [Down]; [Upstream.Last] tells of it. Whatever is counted is
-// counted before the server can know the answer, so after the server's reply nothing is missing.
+// End ends the fault and returns how many requests met it since Begin; for [Down] these are refused connections. Connections to ports where
+// the upstream never listens count only for [Down]; see [Upstream.Last]. Events are counted before the server gets its answer, so none is
+// missing after the server's reply.
 func (u *Upstream) End() (hits int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -146,14 +146,14 @@ func (u *Upstream) End() (hits int) {
 	return u.last.Requests
 }
 
-// Last returns what [Upstream.End] counted last, in parts.
+// Last returns the counts of the last [Upstream.End].
 func (u *Upstream) Last() Count {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.last
 }
 
-// turn sets a fault and waits until it is in force. u.mu is held.
+// turn sets a fault and waits until all halves have it. The caller holds u.mu.
 func (u *Upstream) turn(fault string) {
 	u.window++
 	u.fault = fault
@@ -182,7 +182,7 @@ func (u *Upstream) quiet() bool {
 	return true
 }
 
-// admit takes the other halves as they come, until the gate is closed.
+// admit accepts inner halves until the listener is closed.
 func (u *Upstream) admit() {
 	for {
 		conn, err := u.gate.Accept()
@@ -207,7 +207,7 @@ func (u *Upstream) admit() {
 	}
 }
 
-// listen counts what a half sees until it is gone.
+// listen counts the events of a half until it ends.
 func (u *Upstream) listen(h *half) {
 	defer func() {
 		_ = h.link.Close()
@@ -225,22 +225,22 @@ func (u *Upstream) listen(h *half) {
 		if word == sawSettled {
 			h.settled = number(rest)
 			u.turned.Broadcast()
-		} else if h.settled == u.counted { // in End, a half that has not settled yet is still in the window
+		} else if h.settled == u.counted { // during End, a half that has not settled yet is still in the window
 			u.counts[word]++
 		}
 		u.mu.Unlock()
 	}
 }
 
-// Wrap returns the command line that runs the given one in a namespace of its own, with the upstream and nothing else in reach. It ends when
-// the command ends, with its status (128 and the number for one that a signal has ended), and takes along whatever the command has started.
-// Nothing of it outlives the upstream.
+// Wrap returns a command line that runs the given one in a separate namespace, where only the upstream can be reached. It exits with the status
+// of the command (128 plus the signal if a signal ended it) and ends all processes that the command started. None of them outlives the
+// upstream.
 func (u *Upstream) Wrap(command []string) []string {
 	line := append([]string{}, u.inside...)
-	return append(append(line, string(u.place), "--"), command...)
+	return append(append(line, string(u.sharedDir), "--"), command...)
 }
 
-// Close ends it, and every server that still runs in it. It returns when that is done, whoever has begun it.
+// Close ends the upstream and all servers in it, and waits for them. It may be called several times.
 func (u *Upstream) Close() error { return u.shut() }
 
 func (u *Upstream) close() error {
@@ -251,23 +251,23 @@ func (u *Upstream) close() error {
 	}
 	err := u.gate.Close()
 	for h := range u.halves {
-		_ = h.link.Close() // the half sees it, and ends
+		_ = h.link.Close() // this ends the half
 	}
 	u.mu.Unlock()
 	u.readers.Wait()
-	return errors.Join(err, u.place.remove())
+	return errors.Join(err, u.sharedDir.remove())
 }
 
-// place is the folder where the two halves meet.
-type place string
+// sharedDir is the folder that the halves share.
+type sharedDir string
 
-// newPlace makes the folder. Its inner folder control is out of sight for servers.
-func newPlace(a *authority) (place, error) {
+// newSharedDir creates the folder. Servers cannot see its subfolder control.
+func newSharedDir(a *authority) (sharedDir, error) {
 	dir, err := os.MkdirTemp("", "candor-fake-")
 	if err != nil {
-		return "", fmt.Errorf("making a folder for the fake upstream: %w (hint: free some space, or set TMPDIR)", err)
+		return "", fmt.Errorf("creating a folder for the fake upstream: %w (hint: free disk space, or set TMPDIR)", err)
 	}
-	p := place(dir)
+	p := sharedDir(dir)
 	err = os.Mkdir(p.control(), 0o700)
 	for name, text := range map[string]string{"ca.pem": a.pem(), "resolv.conf": "nameserver 127.0.0.1\n",
 		"hosts": "127.0.0.1 localhost\n::1 localhost\n", "nsswitch.conf": nsswitch(), "empty": ""} {
@@ -276,14 +276,14 @@ func newPlace(a *authority) (place, error) {
 		}
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("filling the folder of the fake upstream: %w (hint: free some space, or set TMPDIR)", err), p.remove())
+		return "", errors.Join(fmt.Errorf("writing the files of the fake upstream: %w (hint: free disk space, or set TMPDIR)", err), p.remove())
 	}
 	return p, nil
 }
 
-// nsswitch returns the machine's own with nothing but files and DNS for hosts: other services look names up outside the namespace.
+// nsswitch returns the nsswitch.conf of this machine with only files and DNS for hosts: other services resolve names outside the namespace.
 func nsswitch() string {
-	text, _ := os.ReadFile("/etc/nsswitch.conf") // there need not be one
+	text, _ := os.ReadFile("/etc/nsswitch.conf") // it may not exist
 	var kept []string
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(strings.TrimSpace(line), "hosts:") {
@@ -293,7 +293,7 @@ func nsswitch() string {
 	return strings.Join(append(kept, "hosts: files dns"), "\n") + "\n"
 }
 
-func (p place) file(name string) string { return filepath.Join(string(p), name) }
-func (p place) control() string         { return p.file("control") }
-func (p place) socket() string          { return filepath.Join(p.control(), "s") }
-func (p place) remove() error           { return os.RemoveAll(string(p)) }
+func (p sharedDir) file(name string) string { return filepath.Join(string(p), name) }
+func (p sharedDir) control() string         { return p.file("control") }
+func (p sharedDir) socket() string          { return filepath.Join(p.control(), "s") }
+func (p sharedDir) remove() error           { return os.RemoveAll(string(p)) }

@@ -11,7 +11,7 @@ func TestWhatIsSeenCountsForItsOwnWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := net.Dial("unix", up.place.socket())
+	conn, err := net.Dial("unix", up.sharedDir.socket())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,32 +13,32 @@ import (
 
 var unknownFailure = candor.CodeUnknownToolFailure
 
-// flags are the members by which servers say inside a success that they failed, the clearest first.
+// flags are members that mark a failure inside a success, the clearest first.
 var flags = []Mask{
 	{Path: "/ok", Equals: "false"}, {Path: "/success", Equals: "false"}, {Path: "/succeeded", Equals: "false"},
 	{Path: "/data/ok", Equals: "false"}, {Path: "/data/success", Equals: "false"}, {Path: "/result/success", Equals: "false"}, {Path: "/result/ok", Equals: "false"},
 	{Path: "/isError", Equals: "true"}, {Path: "/is_error", Equals: "true"}, {Path: "/error", Equals: "true"},
 	{Path: "/status", Equals: `"error"`}, {Path: "/status", Equals: `"failed"`}, {Path: "/status", Equals: `"failure"`}, {Path: "/type", Equals: `"error"`},
 	{Path: "/result/type", Equals: `"error"`},
-	// Of several things that were asked for at once, as long as none of them went well.
+	// Several items, none of which succeeded.
 	{Path: "/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
 	{Path: "/results/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/results/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
 	{Path: "/0/status", Equals: `"error"`, Except: otherStatus}, {Path: "/0/status", Equals: `"failed"`, Except: otherStatus},
-	{Path: "/0/error", Except: severalThings}, {Path: "/results/0/error", Except: severalThings},
+	{Path: "/0/error", Except: severalItems}, {Path: "/results/0/error", Except: severalItems},
 	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
 }
 
 const (
-	// severalThings tells a list of objects that has more than one: the others may have gone well.
-	severalThings = `\}\s*,\s*\{`
-	// otherStatus tells a status that is neither error nor failed nor failure.
+	// severalItems matches a list of several objects, some of which may have succeeded.
+	severalItems = `\}\s*,\s*\{`
+	// otherStatus matches a status other than error, failed and failure.
 	otherStatus = `"status"\s*:\s*"([^ef]|e[^r]|f[^a])`
-	// inText tells a text that is JSON. What lifts a rule is looked for in the first text only, and not in structuredContent.
+	// inText matches a text that is JSON. Exceptions are matched only against the first text, not structuredContent.
 	inText = `^\s*[\[{]`
 )
 
-// marks are the rules that one masked answer suggests, the most telling first.
-func marks(s *sight) (out []Mask) {
+// marks returns candidate rules for a masked answer, the most specific first.
+func marks(s *parsedAnswer) (out []Mask) {
 	for _, name := range []string{"/status_code", "/statusCode", "/status", "/code"} {
 		for v := range mask.At(s.result, name) {
 			if n, ok := v.Int64(); ok && n >= 400 && n < 600 {
@@ -68,13 +68,13 @@ func marks(s *sight) (out []Mask) {
 }
 
 // holds reports whether the gateway would apply the rule to an answer.
-func (m *Mask) holds(s *sight) bool {
+func (m *Mask) holds(s *parsedAnswer) bool {
 	test, err := mask.Rule{Path: m.Path, Equals: m.Equals, Text: m.Text, Except: m.Except}.Compile()
 	return err == nil && test.Holds(s.result)
 }
 
-// complaintAbout is an expression for a text that begins with what it is about, as in "/some/file: Error - access denied". It holds only for a text of
-// a single line: what goes on may be the content of the thing, or another one that went well.
+// complaintAbout returns an expression for a text that begins with its subject, as in "/some/file: Error - access denied". It matches only a
+// single line: further lines may be content, or another item that succeeded.
 func complaintAbout(text string) string {
 	about, rest, _ := strings.Cut(strings.TrimSpace(text), ": ")
 	words := strings.Fields(rest)
@@ -82,7 +82,7 @@ func complaintAbout(text string) string {
 		return ""
 	}
 	expression := `^\S+:`
-	for _, word := range words[:min(len(words), 2)] { // more would say which error it is
+	for _, word := range words[:min(len(words), 2)] { // more words would be specific to one error
 		if varies(word) {
 			break
 		}
@@ -91,14 +91,14 @@ func complaintAbout(text string) string {
 	return expression + `( [^\r\n]*)?$`
 }
 
-// meanings are what the faults of the fake upstream mean.
+// meanings are the codes of the faults of the fake upstream.
 var meanings = map[string]candor.Code{
 	"401": candor.CodeUpstreamUnauthenticated, "403": candor.CodeUpstreamForbidden, "404": candor.CodeUpstreamNotFound, "409": candor.CodeUpstreamConflict,
 	"422": candor.CodeUpstreamRejected, "429": candor.CodeUpstreamRateLimited, "500": candor.CodeUpstreamError, "503": candor.CodeUpstreamUnavailable,
 	"down": candor.CodeUpstreamUnreachable, "slow": candor.CodeUpstreamTimeout,
 }
 
-// codeFor is what a case means, where the server does not say; the zero Code if that is not certain either.
+// codeFor returns the code of a case if the server gives none, the zero Code if it is not certain.
 func codeFor(c *probe.Case) candor.Code {
 	switch {
 	case c.Group == probe.GroupValidation:
@@ -109,8 +109,8 @@ func codeFor(c *probe.Case) candor.Code {
 	return meanings[c.Fault]
 }
 
-// codes returns rules for errors that say so and from which nothing else can be told.
-func (l *lessons) codes() (out []CodeRule) {
+// codes returns rules for reported errors without a code.
+func (l *toolAnswers) codes() (out []CodeRule) {
 	for i := range l.failed {
 		s := &l.failed[i]
 		code := codeFor(&s.at.Case)
@@ -125,8 +125,8 @@ func (l *lessons) codes() (out []CodeRule) {
 	return out
 }
 
-// codeRule makes a rule by the first words of an error. It must not hold for an error of the same tool that means something else.
-func (l *lessons) codeRule(s *sight, code candor.Code) (CodeRule, bool) {
+// codeRule returns a rule for the first words of an error. It must not match another error of the same tool.
+func (l *toolAnswers) codeRule(s *parsedAnswer, code candor.Code) (CodeRule, bool) {
 	message := s.reading.Error.Message()
 	for _, text := range openings(wordsOf(message, s.values)) {
 		e, err := regexp.Compile(text)

@@ -15,21 +15,21 @@ import (
 
 const (
 	mostWords = 6  // of a beginning
-	leastSaid = 4  // words of a sentence that stay the same; with fewer it might be any
+	leastSaid = 4  // fixed words of a sentence; fewer would match too much
 	mostSaid  = 40 // words of a sentence
 )
 
-// word is a word of a failure's text as a regular expression.
+// word is a word of a failure as a regular expression.
 type word struct {
-	text       string // as it stands in the answer
+	text       string // as in the answer
 	expression string
-	fixed      bool // it is the same in every call
+	fixed      bool // the same in every call
 }
 
-// argument stands in a text for the value of an argument. It is a character for private use.
+// argument replaces the value of an argument in a text. It is a private-use character.
 const argument = "\uE000"
 
-// wordsOf cuts a text into words. The values of arguments, and what else may differ from call to call, are not fixed.
+// wordsOf splits a text into words. Argument values and other parts that may differ between calls are not fixed.
 func wordsOf(text string, values []string) []word {
 	for _, value := range values {
 		text = replaceWhole(text, value)
@@ -48,7 +48,7 @@ func wordsOf(text string, values []string) []word {
 	return out
 }
 
-// replaceWhole replaces a value where it does not stand inside of a longer word.
+// replaceWhole replaces a value where it is not part of a longer word.
 func replaceWhole(text, value string) string {
 	var b strings.Builder
 	for {
@@ -70,7 +70,7 @@ func replaceWhole(text, value string) string {
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// valuesOf returns the texts among the arguments of a call, the longest first. Those that are words of a failure themselves are left out.
+// valuesOf returns the text values of the arguments, the longest first, without those that are words of a failure.
 func valuesOf(o *probe.Observation) []string {
 	call := wire.Parse([]byte(o.Request), wire.Limits{})
 	arguments := call.Params().Path("arguments")
@@ -89,7 +89,7 @@ func valuesOf(o *probe.Observation) []string {
 	return slices.Compact(out)
 }
 
-// maxDepth bounds how deep the values of arguments are looked for.
+// maxDepth is the maximum depth of argument values.
 const maxDepth = 8
 
 func texts(v wire.Value, depth int, yield func(string)) {
@@ -112,18 +112,18 @@ func firstLine(text string) string {
 	return line
 }
 
-// complaint are words with which failures begin.
+// complaint matches words with which failures begin.
 var complaint = lazyregexp.New(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
 
 var (
-	// outright are beginnings that need no further word.
+	// outright matches beginnings that need no further word.
 	outright = lazyregexp.New(`(?i)^\W*(((fatal|internal)?error|failed|failure|exception|denied|forbidden|unauthorized):|❌|✗|✖|🚫)`)
-	// certain are words after which one further word is enough to know the failure by. After others, as in "No results", two are needed.
+	// certain matches words after which one further word identifies the failure. Others, as in "No results", need two.
 	certain = lazyregexp.New(`(?i)^\W*(error|failed|failure|exception|traceback|unable|cannot|can't|couldn't)\W*$`)
 )
 
-// beginnings are expressions for the first words of a line, the shortest that says enough first. Each ends at the end of a word, so that
-// what holds for "Error" does not hold for "Errors fixed".
+// beginnings returns expressions for the first words of a line, the shortest specific one first. Each ends at the end of a word, so that
+// "Error" does not match "Errors fixed".
 func beginnings(words []word) (out []string) {
 	words = words[:min(len(words), mostWords)]
 	at := slices.IndexFunc(words, func(w word) bool {
@@ -154,8 +154,8 @@ func beginnings(words []word) (out []string) {
 	return out
 }
 
-// sentence is an expression for a whole text of a single line that complains without a word of complaint at its beginning, as in "You need to
-// register first". What may differ from call to call may be anything; enough words must be left to know it by.
+// sentence returns an expression for a whole text of one line that does not begin with a word of failure, as in "You need to register first".
+// Parts that may differ between calls match anything; enough fixed words must remain.
 func sentence(text string, values []string) string {
 	text = strings.TrimSpace(text)
 	words := wordsOf(text, values)
@@ -174,7 +174,7 @@ func sentence(text string, values []string) string {
 	return `^\s*` + joined(words) + `\s*$`
 }
 
-// openings are expressions for the first words of a message, the longest first; one word says too little.
+// openings returns expressions for the first words of a message, the longest first, with at least two words.
 func openings(words []word) (out []string) {
 	words = words[:min(len(words), mostWords)]
 	for i, w := range words {
@@ -197,7 +197,7 @@ func joined(words []word) string {
 	return strings.Join(parts, `\s+`)
 }
 
-// boundary ends an expression at the end of its last word. A word that ends with punctuation, as "Error:" does, is its own end.
+// boundary ends an expression at the end of its last word. A word that ends with punctuation, such as "Error:", needs no mark.
 func boundary(last string) string {
 	if r, _ := utf8.DecodeLastRuneInString(last); unicode.IsLetter(r) || unicode.IsDigit(r) {
 		return `(\s|$)`
@@ -205,10 +205,10 @@ func boundary(last string) string {
 	return ""
 }
 
-// contraction is a word in which an apostrophe quotes nothing.
+// contraction matches a word with an apostrophe that is not a quote.
 var contraction = lazyregexp.New(`^[A-Za-z]+['’](t|s|re|ve|d|ll|m)[.,:;!?]?$`)
 
-// varies reports a word that may be another one next time: a value of the call, a number, something quoted.
+// varies reports whether a word may differ between calls: an argument value, a number, or a quoted text.
 func varies(word string) bool {
 	if contraction.MatchString(word) {
 		return false

@@ -1,8 +1,8 @@
-// Package profile turns what was seen of a server into rules for the gateway: which of its successes are failures, and what its errors
-// mean. A person reads the file before it is used, so every rule says what it was learnt from.
+// Package profile derives rules for the gateway from a run: which successes of a server are failures, and what its errors mean. People review
+// the file before it is used, so every rule names the case that it comes from.
 //
-// A rule is made only of a case that had to fail, never of a guess alone. No rule is made that would hold for an answer of the same tool that
-// went well. An answer that the judge reports as a finding is not taken for one that went well.
+// Rules come only from cases that had to fail, never from a guess. No rule matches a successful answer of the same tool. An answer that judge
+// reports as a finding does not count as successful.
 package profile
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Mask says which successes of a tool are failures.
+// Mask is a rule for successes of a tool that are failures.
 type Mask struct {
 	Tool   string
 	Path   string      // JSON Pointer
-	Equals string      // JSON; "" is any value that is there
+	Equals string      // JSON; "" is any value
 	Text   string      // regular expression
-	Except string      // regular expression that lifts the rule
-	Code   candor.Code // the zero Code leaves it to what the text says
+	Except string      // regular expression for exceptions
+	Code   candor.Code // the zero Code infers it from the text
 	Note   string
 }
 
-// CodeRule says what an error of the server means.
+// CodeRule is a rule for the code of an error.
 type CodeRule struct {
 	Tool string
 	Text string // regular expression
@@ -36,13 +36,13 @@ type CodeRule struct {
 	Note string
 }
 
-// ResultRule says that the failures of a tool come as JSON-RPC errors, and should be told as results.
+// ResultRule is a rule that turns the JSON-RPC errors of a tool into results.
 type ResultRule struct {
 	Tool string
 	Note string
 }
 
-// Profile is what was learnt about one server.
+// Profile has the rules for one server.
 type Profile struct {
 	Server  string
 	Masks   []Mask
@@ -50,7 +50,7 @@ type Profile struct {
 	Results []ResultRule
 }
 
-// Learn makes a profile of a run. The same run gives the same profile.
+// Learn derives a profile from a run. The same run gives the same profile.
 func Learn(run *probe.Run) *Profile {
 	p := &Profile{Server: run.Server.Name}
 	for _, name := range toolsOf(run) {
@@ -72,32 +72,32 @@ func toolsOf(run *probe.Run) (names []string) {
 	return names
 }
 
-// sight is one answer of a tool, read.
-type sight struct {
+// parsedAnswer is a parsed answer of a tool.
+type parsedAnswer struct {
 	at      *probe.Observation
 	result  wire.Value
-	text    string   // the first one
-	values  []string // the texts among the arguments of the call, the longest first
+	text    string   // the first text
+	values  []string // text values of the arguments, the longest first
 	reading contract.Reading
 }
 
-// lessons is what one tool said, cut in three.
-type lessons struct {
+// toolAnswers are the answers of one tool in three groups.
+type toolAnswers struct {
 	tool   string
-	masked []sight // failures that look like successes
-	failed []sight // failures that say so
-	well   []sight // everything else: no rule may hold for it
+	masked []parsedAnswer // failures that look like successes
+	failed []parsedAnswer // reported failures
+	well   []parsedAnswer // all others, which no rule may match
 }
 
-func gather(run *probe.Run, tool string) lessons {
-	l := lessons{tool: tool}
+func gather(run *probe.Run, tool string) toolAnswers {
+	l := toolAnswers{tool: tool}
 	for i := range run.Observations {
 		o := &run.Observations[i]
 		if o.Case.Tool != tool || o.Outcome != probe.OutcomeAnswered || o.Response == "" {
 			continue
 		}
 		message := wire.Parse([]byte(o.Response), wire.Limits{})
-		s := sight{at: o, result: message.Result(), values: valuesOf(o), reading: contract.Read(&contract.Exchange{Response: message})}
+		s := parsedAnswer{at: o, result: message.Result(), values: valuesOf(o), reading: contract.Read(&contract.Exchange{Response: message})}
 		s.text, _ = s.result.Path("content", 0, "text").Str()
 		mustFail := o.Case.Expect == probe.ExpectRefusal || o.Case.Expect == probe.ExpectFailure
 		switch {
@@ -106,7 +106,7 @@ func gather(run *probe.Run, tool string) lessons {
 		case s.reading.Verdict == contract.VerdictTool || s.reading.Verdict == contract.VerdictProtocol:
 			l.failed = append(l.failed, s)
 		case s.reading.Verdict == contract.VerdictMasked && o.Case.Group == probe.GroupLiveness, reported(o, run.Tool(tool)):
-			// It may be the same failure in a case in which none was due. It teaches nothing, and does not stand for a success.
+			// It may be the same failure in a case that need not fail. It counts neither as a failure nor as a success.
 		default:
 			l.well = append(l.well, s)
 		}
@@ -114,7 +114,7 @@ func gather(run *probe.Run, tool string) lessons {
 	return l
 }
 
-// reported reports a success that the judge takes for a failure.
+// reported reports whether judge has a finding for a success.
 func reported(o *probe.Observation, t *probe.Tool) bool {
 	switch judge.Label(o, t) {
 	case judge.LabelMaskedText, judge.LabelMaskedJSON, judge.LabelGarbage:
@@ -126,8 +126,8 @@ func reported(o *probe.Observation, t *probe.Tool) bool {
 	}
 }
 
-// masks returns the rules that unmask what was seen masked, each once.
-func (l *lessons) masks() (out []Mask) {
+// masks returns the rules for the masked failures, without duplicates.
+func (l *toolAnswers) masks() (out []Mask) {
 	for i := range l.masked {
 		s := &l.masked[i]
 		if slices.ContainsFunc(out, func(m Mask) bool { return m.holds(s) }) {
@@ -140,24 +140,24 @@ func (l *lessons) masks() (out []Mask) {
 	return out
 }
 
-// mask makes the rule for one masked answer, if one can be made that spares all that went well.
-func (l *lessons) mask(s *sight) (Mask, bool) {
+// mask returns the rule for a masked answer, if there is one that matches no successful answer.
+func (l *toolAnswers) mask(s *parsedAnswer) (Mask, bool) {
 	note := fmt.Sprintf("seen for %s: %s", s.at.Case.Name, excerpt(s.text, s.result))
 	for _, c := range marks(s) {
 		c.Tool, c.Note = l.tool, note
 		if s.reading.Error != nil && s.reading.Error.Code() == unknownFailure {
 			c.Code = codeFor(&s.at.Case)
 		}
-		if c.holds(s) && !slices.ContainsFunc(l.well, func(w sight) bool { return c.holds(&w) }) {
+		if c.holds(s) && !slices.ContainsFunc(l.well, func(w parsedAnswer) bool { return c.holds(&w) }) {
 			return c, true
 		}
 	}
 	return Mask{}, false
 }
 
-// results returns the rule for a tool that tells failures of its own as JSON-RPC errors. Those about arguments do not count: the gateway
+// results returns the rule for a tool that sends its failures as JSON-RPC errors. Refusals of arguments do not count, because the gateway
 // refuses bad arguments itself.
-func (l *lessons) results() []ResultRule {
+func (l *toolAnswers) results() []ResultRule {
 	for i := range l.failed {
 		s := &l.failed[i]
 		own := s.at.Case.Group == probe.GroupDomain || s.at.Case.Group == probe.GroupUpstream
@@ -168,7 +168,7 @@ func (l *lessons) results() []ResultRule {
 	return nil
 }
 
-// excerpt is a few safe words of an answer, for whoever reads the file.
+// excerpt returns the beginning of an answer for a note, redacted.
 func excerpt(text string, result wire.Value) string {
 	if text == "" {
 		text = string(result.Path("structuredContent").Raw())

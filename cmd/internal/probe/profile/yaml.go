@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// YAML writes the profile as candor wrap --profile reads it. A profile without rules says that there are none.
+// YAML returns the profile as a file for candor wrap --profile.
 func (p *Profile) YAML() []byte {
 	var b strings.Builder
 	b.WriteString("# What candor probe learnt about this server, as rules for candor wrap --profile. Read each rule before you use it:\n")
@@ -35,7 +35,7 @@ func (p *Profile) YAML() []byte {
 	return []byte(b.String())
 }
 
-// rule writes an item of a list; members without a value are left out.
+// rule writes an item of a list without empty members.
 func rule(b *strings.Builder, pairs ...string) {
 	lead := "  - "
 	for i := 0; i < len(pairs); i += 2 {
@@ -53,10 +53,10 @@ func optional(text string) string {
 	return quote(text)
 }
 
-// quote writes a text as YAML reads it back, whatever is in it: JSON's form is YAML's, and ASCII is safe anywhere.
+// quote returns a text as a YAML string: a JSON string in ASCII.
 func quote(text string) string { return strconv.QuoteToASCII(text) }
 
-// pattern is a name that stands for itself where a pattern may stand.
+// pattern escapes a name for a member that may be a pattern.
 func pattern(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }

@@ -12,7 +12,7 @@ type bar struct {
 	Label  string
 	Class  string
 	Total  int
-	Spoken string // for whoever cannot see it
+	Spoken string // text for screen readers
 	Pieces []piece
 }
 
@@ -24,7 +24,7 @@ type piece struct {
 
 const barWidth = 1000
 
-// add appends a piece of a bar whose full width stands for scale. What is there is seen, however small.
+// add appends a piece of a bar whose full width is scale. Every piece is at least visible.
 func (b *bar) add(class, title string, n, scale int) {
 	if n <= 0 {
 		return
@@ -39,10 +39,10 @@ func (b *bar) add(class, title string, n, scale int) {
 	b.Total += n
 }
 
-// maxBars is how many tools the chart shows; the table shows all.
+// maxBars is the maximum number of tools in the chart; the table shows all.
 const maxBars = 40
 
-// toolBars draws how each tool told of its failures, and says how many tools did not fit.
+// toolBars returns the bars of the patterns of each tool, and the number of tools that do not fit.
 func toolBars(rows []row) (bars []bar, more int) {
 	scale := 1
 	for _, r := range rows {
@@ -68,7 +68,7 @@ func toolBars(rows []row) (bars []bar, more int) {
 	return bars, len(rows) - len(bars)
 }
 
-// severityBars draws how many findings there are of each severity.
+// severityBars returns the bars of the findings of each severity.
 func severityBars(findings []probe.Finding) []bar {
 	counts := tally(findings)
 	scale := 1
@@ -85,7 +85,7 @@ func severityBars(findings []probe.Finding) []bar {
 	return bars
 }
 
-// arc is how much of the ring around a grade is drawn, in hundredths.
+// arc returns the part of the ring around a grade that is drawn, in percent.
 func arc(g probe.Grade) int {
 	for i, known := range grades {
 		if g == known {

@@ -9,33 +9,33 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// Delta is what changed from one report on a server to a later one. Everything in it is in order: the worst first, then by name.
+// Delta is the difference between two reports on a server. Its lists are sorted, the worst first and then by name.
 type Delta struct {
 	Version int      `json:"version"` // 1
 	Before  Side     `json:"before"`
 	After   Side     `json:"after"`
-	Notes   []string `json:"notes"` // why the two may not be comparable: other server, rules or seed, or a run that is not complete
+	Notes   []string `json:"notes"` // why the reports may not be comparable: other server, rules or seed, or an incomplete run
 
-	// NewRules are those that the report before did not know, though it was made by the same rule set. What only they find, the server may have
-	// done all along: it is among New, and makes nothing worse.
+	// NewRules are rules that the first report did not have in the same rule set. Their findings are in New, but do not make the result worse,
+	// because the server may have had them before.
 	NewRules []string `json:"new_rules"`
 
-	New    []probe.Finding `json:"new"`    // findings that were not there before, by [probe.Finding.Key]
-	Gone   []probe.Finding `json:"gone"`   // findings that are not there any more
-	Harder []Shift         `json:"harder"` // findings in both, of a higher severity now
-	Softer []Shift         `json:"softer"` // findings in both, of a lower severity now
-	Same   int             `json:"same"`   // findings in both, as severe as before
+	New    []probe.Finding `json:"new"`    // new findings, by [probe.Finding.Key]
+	Gone   []probe.Finding `json:"gone"`   // fixed findings
+	Harder []Shift         `json:"harder"` // findings with a higher severity
+	Softer []Shift         `json:"softer"` // findings with a lower severity
+	Same   int             `json:"same"`   // number of unchanged findings
 
-	Fell  []Step   `json:"fell"`  // tools, and the server, whose grade fell
-	Rose  []Step   `json:"rose"`  // and those whose grade rose
-	Added []string `json:"added"` // tools that were not there before; their findings are among New
-	Lost  []string `json:"lost"`  // tools that are not there any more; their findings are among Gone
+	Fell  []Step   `json:"fell"`  // tools and server with a lower grade
+	Rose  []Step   `json:"rose"`  // tools and server with a higher grade
+	Added []string `json:"added"` // new tools; their findings are in New
+	Lost  []string `json:"lost"`  // removed tools; their findings are in Gone
 }
 
-// DeltaVersion is the version of the form of a [Delta].
+// DeltaVersion is the version of the [Delta] format.
 const DeltaVersion = 1
 
-// Side says which report.
+// Side identifies one of the two reports.
 type Side struct {
 	Server   string      `json:"server"`
 	Version  string      `json:"version,omitempty"`
@@ -55,12 +55,12 @@ type Step struct {
 
 // Shift is a finding whose severity changed.
 type Shift struct {
-	Finding probe.Finding  `json:"finding"` // as it is now
+	Finding probe.Finding  `json:"finding"` // in the second report
 	Before  probe.Severity `json:"before"`
 }
 
-// Diff compares two reports on the same server. Neither is changed, and the delta shares their findings' evidence; nil counts as an empty
-// report. Where the two cannot be compared well, Notes say why, and the rest holds what can be said.
+// Diff compares two reports on the same server. It changes neither, and the delta shares their evidence; nil is an empty report. If the two
+// are not fully comparable, Notes says why.
 func Diff(before, after *probe.Report) *Delta {
 	if before == nil {
 		before = &probe.Report{}
@@ -79,10 +79,10 @@ func Diff(before, after *probe.Report) *Delta {
 	return d
 }
 
-// Worse reports whether something got worse: a finding is new or weighs more, a grade fell, or a tool is gone. Findings that are only worth
-// knowing do not count, nor do those of [Delta.NewRules]. It is what fails a build against a baseline.
+// Worse reports whether the result got worse: a finding is new or more severe, a grade fell, or a tool was removed. Findings with the severity
+// info and those of [Delta.NewRules] do not count. It decides whether a build fails against a baseline.
 func (d *Delta) Worse() bool {
-	mild := map[string]bool{} // tools with findings of rules that are new
+	mild := map[string]bool{} // tools with findings of new rules
 	weighs := func(f probe.Finding) bool {
 		if slices.Contains(d.NewRules, f.Rule) {
 			for _, one := range f.Split() {
@@ -100,7 +100,7 @@ func (d *Delta) Worse() bool {
 	return worse || slices.ContainsFunc(d.Fell, func(s Step) bool { return !mild[strings.TrimPrefix(s.Tool, protocolStep)] })
 }
 
-// Better reports whether something got better, and nothing worse.
+// Better reports whether the result improved and nothing got worse.
 func (d *Delta) Better() bool {
 	return !d.Worse() && len(d.Gone)+len(d.Softer)+len(d.Rose) > 0
 }
@@ -119,10 +119,10 @@ func (d *Delta) compareRuns(before, after *probe.Report) {
 		}
 	}
 	note(before.Server.Name != after.Server.Name, "the servers have different names: %q and %q", plain(before.Server.Name), plain(after.Server.Name))
-	note(before.Rules != after.Rules, "they were judged by different rules: %q and %q", plain(before.Rules), plain(after.Rules))
-	note(before.Seed != after.Seed, "they were made with different seeds: %d and %d", before.Seed, after.Seed)
-	note(before.Incomplete != "", "the run before is not complete: %s", plain(before.Incomplete))
-	note(after.Incomplete != "", "the run after is not complete: %s", plain(after.Incomplete))
+	note(before.Rules != after.Rules, "the rule sets differ: %q and %q", plain(before.Rules), plain(after.Rules))
+	note(before.Seed != after.Seed, "the seeds differ: %d and %d", before.Seed, after.Seed)
+	note(before.Incomplete != "", "the first run is incomplete: %s", plain(before.Incomplete))
+	note(after.Incomplete != "", "the second run is incomplete: %s", plain(after.Incomplete))
 	var only []string
 	known := rulesByID(before)
 	for _, rule := range after.Applied {
@@ -130,7 +130,7 @@ func (d *Delta) compareRuns(before, after *probe.Report) {
 			only = append(only, rule.ID)
 		}
 	}
-	note(len(only) > 0 && len(before.Applied) > 0, "rules that were not applied before: %s", list(only, ", "))
+	note(len(only) > 0 && len(before.Applied) > 0, "rules that the first report did not apply: %s", list(only, ", "))
 	if len(before.Applied) > 0 && before.Rules == after.Rules {
 		d.NewRules = append(d.NewRules, only...)
 	}
@@ -147,7 +147,7 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 				old, found = was[widened(one)]
 			}
 			switch {
-			case is[one.Key()].Severity != one.Severity: // the same key twice: the first and worst speaks for it
+			case is[one.Key()].Severity != one.Severity: // duplicate key: the worst one counts
 			case !found:
 				fresh = append(fresh, one.Tool)
 			case rank(f.Severity) < rank(old.Severity):
@@ -162,7 +162,7 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 			d.New = append(d.New, of(f, fresh))
 		}
 	}
-	left := map[string]bool{} // of what was about several fields, something is there still
+	left := map[string]bool{} // findings about several fields of which some remain
 	for _, f := range after.Findings {
 		for _, one := range f.Split() {
 			left[widened(one)] = true
@@ -181,7 +181,7 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 	}
 }
 
-// of is the finding for some of its tools.
+// of returns the finding for some of its tools.
 func of(f probe.Finding, tools []string) probe.Finding {
 	if len(f.Tools) > 0 {
 		f.Tools = tools
@@ -189,7 +189,7 @@ func of(f probe.Finding, tools []string) probe.Finding {
 	return f
 }
 
-// widened is the key of a finding that is about several fields of which this one is about one: mending the others makes nothing new.
+// widened returns the key of the same finding about several fields: fixing the other fields does not make this finding new.
 func widened(f probe.Finding) string {
 	f.Field = ""
 	return f.Key()
@@ -208,7 +208,7 @@ func byKey(findings []probe.Finding) map[string]probe.Finding {
 	return out
 }
 
-// protocolStep stands for the protocol among grades that changed.
+// protocolStep is the name of the protocol among changed grades.
 const protocolStep = protocolLabel
 
 func (d *Delta) compareTools(before, after *probe.Report) {
@@ -230,7 +230,7 @@ func (d *Delta) compareTools(before, after *probe.Report) {
 	d.step(protocolStep, before.Protocol.Grade, after.Protocol.Grade)
 }
 
-// step notes a change of grade. A grade that is none, as of a report without cases of the protocol, is not compared.
+// step records a change of grade. A missing grade is not compared.
 func (d *Delta) step(tool string, before, after probe.Grade) {
 	was, is := slices.Index(grades, before), slices.Index(grades, after)
 	if was < 0 || is < 0 {

@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// DeltaFormats returns the names of the formats that [WriteDelta] knows. The caller owns the slice.
+// DeltaFormats returns the names of the formats of [WriteDelta]. The caller owns the slice.
 func DeltaFormats() []string { return []string{FormatText, FormatJSON, FormatMarkdown} }
 
-// WriteDelta writes a comparison in one of [DeltaFormats]: what got worse first, then what got better.
+// WriteDelta writes a comparison in one of [DeltaFormats], regressions first.
 func WriteDelta(w io.Writer, format string, d *Delta, o Options) error {
 	if d == nil {
-		return fmt.Errorf("writing a comparison: there is none")
+		return fmt.Errorf("writing a comparison: nil comparison")
 	}
 	var err error
 	switch format {
@@ -34,10 +34,10 @@ func WriteDelta(w io.Writer, format string, d *Delta, o Options) error {
 	return nil
 }
 
-// verdict is the comparison in one sentence.
+// verdict returns the comparison in one sentence.
 func (d *Delta) verdict() string {
 	was, is := gradeOf(d.Before.Grade), gradeOf(d.After.Grade)
-	grade := fmt.Sprintf("grade %s, as before", is)
+	grade := fmt.Sprintf("grade %s, unchanged", is)
 	if was != is {
 		grade = fmt.Sprintf("grade %s → %s", was, is)
 	}
@@ -50,27 +50,27 @@ func (d *Delta) verdict() string {
 	case len(d.New)+len(d.Added) > 0:
 		verdict = "No worse"
 	}
-	return fmt.Sprintf("%s: %s; %d new, %d gone, %d the same", verdict, grade, len(d.New), len(d.Gone), d.Same)
+	return fmt.Sprintf("%s: %s; findings: %d new, %d fixed, %d unchanged", verdict, grade, len(d.New), len(d.Gone), d.Same)
 }
 
-// part is a list of the comparison, for either form.
+// part is a section of the comparison, for both formats.
 type part struct {
 	title    string
 	lines    []string
 	findings []probe.Finding
 }
 
-// parts is what is written, in order; those with nothing in them are left out.
+// parts returns the sections in order, without empty ones.
 func (d *Delta) parts() []part {
 	all := []part{
 		{title: "May not be comparable", lines: d.Notes},
-		{title: "Grades that fell", lines: steps(d.Fell)},
-		{title: "Tools that are gone", lines: d.Lost},
+		{title: "Lower grades", lines: steps(d.Fell)},
+		{title: "Removed tools", lines: d.Lost},
 		{title: "New findings", findings: d.New},
-		{title: "Findings that weigh more", lines: shifts(d.Harder)},
-		{title: "Grades that rose", lines: steps(d.Rose)},
-		{title: "Findings that are gone", findings: d.Gone},
-		{title: "Findings that weigh less", lines: shifts(d.Softer)},
+		{title: "More severe findings", lines: shifts(d.Harder)},
+		{title: "Higher grades", lines: steps(d.Rose)},
+		{title: "Fixed findings", findings: d.Gone},
+		{title: "Less severe findings", lines: shifts(d.Softer)},
 		{title: "New tools", lines: d.Added},
 	}
 	return slices.DeleteFunc(all, func(p part) bool { return len(p.lines)+len(p.findings) == 0 })

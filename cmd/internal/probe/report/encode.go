@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// encode writes JSON with two spaces. What a terminal would obey or not show is escaped, which JSON can do without changing the value.
+// encode writes indented JSON. Characters that a terminal would interpret or not show are escaped, which does not change the value.
 func encode(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -13,8 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// The page is one file: it loads nothing, and a policy in its head forbids it to, whatever a server managed to put into it. Only this
-// style and this script run, by their hashes.
+// The page is one file. Its content security policy forbids loading anything and allows only this style and this script, by their hashes.
 var (
 	//go:embed page/page.html
 	pageHTML string
@@ -28,13 +27,13 @@ var (
 		sourceHash(pageCSS), sourceHash(pageJS))
 )
 
-// The bounds of evidence on a page: a browser must stay quick.
+// The limits of evidence on a page, so that browsers stay fast.
 const (
 	pageEvidence     = 5
 	pageEvidenceSize = 20_000 // bytes
 )
 
-// page is what the template shows. Its texts are plain; the template escapes them for HTML.
+// page is the data of the template. Its texts are [plain]; the template escapes them for HTML.
 type page struct {
 	Policy string
 	CSS    template.CSS
@@ -48,7 +47,7 @@ type page struct {
 	Tools, Cases, Failures, Masked int
 	Severities, Bars               []bar
 	MoreBars                       int
-	Patterns                       []patternView // that are in the table
+	Patterns                       []patternView // shown in the table
 	Honest, Dishonest              legend
 	Grades                         []probe.Grade
 	Rows                           []pageRow
@@ -59,7 +58,7 @@ type page struct {
 	Applied                        []pageRule
 }
 
-// legend explains the patterns of one kind.
+// legend explains a group of patterns.
 type legend struct {
 	Title    string
 	Patterns []patternView
@@ -72,8 +71,8 @@ type choice struct {
 
 type pageRow struct {
 	row
-	Classes string // the patterns that it shows, for the filter
-	Cells   []int  // the counts of those that are in the table
+	Classes string // its patterns, for the filter
+	Cells   []int  // counts of the patterns in the table
 }
 
 type pageFinding struct {
@@ -126,7 +125,7 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 
 func (p *page) table(rows []row) {
 	columns := used(rows)
-	p.Honest.Title, p.Dishonest.Title = "Told as a failure", "Told as a success, or not at all"
+	p.Honest.Title, p.Dishonest.Title = "Reported as a failure", "Reported as a success, or not reported"
 	for _, i := range columns {
 		p.Patterns = append(p.Patterns, patterns[i])
 		kind := &p.Dishonest
@@ -149,7 +148,7 @@ func (p *page) table(rows []row) {
 	}
 }
 
-// findings numbers the tools, so that the filter need not compare what a server called them.
+// findings numbers the tools, so that the filter does not use names from the server.
 func (p *page) findings(r *probe.Report) {
 	numbers := map[string]int{}
 	known := rulesByID(r)
@@ -182,7 +181,7 @@ func (p *page) findings(r *probe.Report) {
 	}
 }
 
-// severityClass is a severity as the name of a style; what is none is worth knowing at most.
+// severityClass returns the CSS class of a severity; an unknown one is info.
 func severityClass(s probe.Severity) string {
 	if rank(s) < len(severities) {
 		return string(s)

@@ -9,15 +9,15 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// patternView is how a pattern is shown.
+// patternView is the presentation of a pattern.
 type patternView struct {
 	Pattern probe.Pattern
-	Short   string // the head of a column
+	Short   string // column head
 	About   string
-	Honest  bool // a client can see that it is a failure
+	Honest  bool // a client can see the failure
 }
 
-// patterns is the order of the patterns everywhere: what serves a client best first.
+// patterns lists the patterns in the order of all outputs, the best for a client first.
 var patterns = []patternView{
 	{probe.PatternStructured, "struct", "isError with structured content", true},
 	{probe.PatternA, "A", "isError with {ok:false, error}", true},
@@ -25,19 +25,19 @@ var patterns = []patternView{
 	{probe.PatternRPC, "rpc", "a JSON-RPC error", true},
 	{probe.PatternText, "text", "isError with prose", true},
 	{probe.PatternB, "B", "a success whose data is {ok:false, error}", false},
-	{probe.PatternMaskedJSON, "m-json", "a success whose JSON tells of a failure", false},
-	{probe.PatternMaskedText, "m-text", "a success whose prose tells of a failure", false},
-	{probe.PatternGarbage, "garbage", "what the upstream answered, passed on as a result", false},
-	{probe.PatternSilent, "silent", "a success that says nothing of the failure", false},
-	{probe.PatternNoAnswer, "none", "no answer at all", false},
+	{probe.PatternMaskedJSON, "m-json", "a success whose JSON reports a failure", false},
+	{probe.PatternMaskedText, "m-text", "a success whose text reports a failure", false},
+	{probe.PatternGarbage, "garbage", "garbage of the upstream, passed on as a result", false},
+	{probe.PatternSilent, "silent", "a success that does not mention the failure", false},
+	{probe.PatternNoAnswer, "none", "no answer", false},
 }
 
-// row is a line of the inventory. All of it is plain.
+// row is a row of the inventory. Its texts are [plain].
 type row struct {
-	Tool, Label string // Tool is as the server says it, Label for people
+	Tool, Label string // Tool is the name from the server, Label is for people
 	Grade       probe.Grade
-	Style       string // A, B, both, or how else it tells of its failures
-	Counts      []int  // of each of patterns
+	Style       string // A, B, both, or another word for its patterns
+	Counts      []int  // for each of patterns
 	Kinds       string
 	Codes       string
 	Retry       string
@@ -50,8 +50,7 @@ type row struct {
 	Skipped     string
 }
 
-// protocolLabel stands for the cases that belong to no tool. No tool can have this name unless it wants to be taken for it, and then it
-// still has a row of its own.
+// protocolLabel is the label of the cases that belong to no tool. A tool with the same name has its own row.
 const protocolLabel = "(protocol)"
 
 // inventory returns the rows of a report: the tools in its order, then the protocol.
@@ -82,8 +81,8 @@ func rowOf(t *probe.ToolReport, label string) row {
 	return out
 }
 
-// style is the word for a tool in the inventory of the dual-envelope documents, and the nearest to it where that has none. JSON-RPC errors
-// beside one of its patterns are the protocol's, and do not change the word.
+// style returns the word for a tool's patterns: that of the dual-envelope documents, or the nearest. JSON-RPC errors beside other patterns do
+// not change it, because the protocol requires them for malformed calls.
 func style(counts map[probe.Pattern]int) string {
 	var seen, others []string
 	for _, p := range patterns {
@@ -107,7 +106,7 @@ func style(counts map[probe.Pattern]int) string {
 	return "mixed"
 }
 
-// breakdown writes the counts of a row as a list.
+// breakdown returns the counts of a row as a list.
 func (r *row) breakdown() string {
 	var out []string
 	for i, n := range r.Counts {
@@ -129,7 +128,7 @@ func used(rows []row) []int {
 	return out
 }
 
-// inOrder returns the findings, the worst first, then by rule, tool and field; the report's own order breaks ties.
+// inOrder returns the findings sorted by severity, the worst first, then by rule, tool and field.
 func inOrder(findings []probe.Finding) []probe.Finding {
 	out := slices.Clone(findings)
 	slices.SortStableFunc(out, func(a, b probe.Finding) int {
@@ -149,7 +148,7 @@ func tally(findings []probe.Finding) []int {
 	return out
 }
 
-// tallyText is as in "2 critical, 1 minor".
+// tallyText returns a text such as "2 critical, 1 minor".
 func tallyText(findings []probe.Finding) string {
 	var out []string
 	for i, n := range tally(findings) {
@@ -163,7 +162,7 @@ func tallyText(findings []probe.Finding) string {
 	return strings.Join(out, ", ")
 }
 
-// place says where a finding is: tool and field, or the server.
+// place returns the location of a finding: tool and field, or the server.
 func place(f *probe.Finding) string {
 	where := plain(f.Tool)
 	switch {
@@ -178,7 +177,7 @@ func place(f *probe.Finding) string {
 	return where
 }
 
-// rulesByID returns the rules by id, the first of a name.
+// rulesByID returns the rules by id, the first of duplicates.
 func rulesByID(r *probe.Report) map[string]*probe.Rule {
 	out := make(map[string]*probe.Rule, len(r.Applied))
 	for i := range r.Applied {
@@ -189,7 +188,7 @@ func rulesByID(r *probe.Report) map[string]*probe.Rule {
 	return out
 }
 
-// gradeOf is a grade, or a question mark for what is none.
+// gradeOf returns a grade, "?" for none or an unknown one.
 func gradeOf(g probe.Grade) probe.Grade {
 	if slices.Contains(grades, g) {
 		return g
@@ -197,7 +196,7 @@ func gradeOf(g probe.Grade) probe.Grade {
 	return "?"
 }
 
-// grades is the best first.
+// grades lists the grades, the best first.
 var grades = []probe.Grade{probe.GradeA, probe.GradeB, probe.GradeC, probe.GradeD, probe.GradeF}
 
 func list(parts []string, between string) string {
@@ -222,13 +221,13 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// nextCommands are what a reader may do now. They name no part of the report, so that nothing of a server gets into a shell.
+// nextCommands returns commands for the next steps. They have no text of the report, so that no text of a server gets into a shell.
 func nextCommands(r *probe.Report) [][2]string {
-	out := [][2]string{{"candor probe --format html --out report.html …", "the same as a page, with all evidence"}}
+	out := [][2]string{{"candor probe --format html --out report.html …", "write a web page with all evidence"}}
 	if slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Outside }) {
 		out = append(out,
-			[2]string{"candor probe --profile-out profile.yaml …", "what the gateway can mend without touching the server"},
-			[2]string{"candor wrap --profile profile.yaml -- …", "the server, mended"})
+			[2]string{"candor probe --profile-out profile.yaml …", "write gateway rules for what can be fixed without the server"},
+			[2]string{"candor wrap --profile profile.yaml -- …", "run the server with these rules"})
 	}
-	return append(out, [2]string{"candor probe --format json --out before.json …", "keep this; later --baseline before.json fails on what got worse"})
+	return append(out, [2]string{"candor probe --format json --out before.json …", "save a baseline; --baseline before.json then fails on regressions"})
 }

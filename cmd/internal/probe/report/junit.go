@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// What is written is what the two well-known schemas of this format both take, Ant's and Jenkins's: no attribute on the root, every
-// attribute and child of a suite that either demands, in the order of the stricter one, a time without zone. The stricter one knows no
-// case that was skipped, so that what was not done is told in the suite's output.
+// The output conforms to both well-known schemas of this format, Ant's and Jenkins's: no attribute on the root, every attribute and child of a
+// suite that either requires, in the order of the stricter one, and times without a zone. The stricter one has no skipped cases, so they are
+// written to the output of the suite.
 
 type junitRoot struct {
 	XMLName xml.Name     `xml:"testsuites"`
@@ -54,21 +54,21 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// serverSuite is the suite of the findings that belong to no tool.
+// serverSuite is the suite of findings that belong to no tool.
 const serverSuite = "(server)"
 
-// The bounds of evidence in a failure: a build server shows it in a small window.
+// The limits of evidence in a failure, which build servers show in a small window.
 const (
 	junitEvidence     = 3
 	junitEvidenceSize = 4000
 )
 
-// writeJUnit writes a suite for each tool and one for the server, with a case for each rule. A finding fails its case; one that is only
-// worth knowing is told in the suite's output instead, because nobody wants a red build for it.
+// writeJUnit writes a suite for each tool and one for the server, with a case for each rule. A finding fails its case, except that findings
+// with the severity info are written to the output of the suite, because they should not fail a build.
 func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
 	found := map[string][]probe.Finding{}
 	for _, f := range inOrder(r.Findings) {
-		for _, one := range f.Split() { // each tool has its own suite
+		for _, one := range f.Split() { // one per tool
 			found[one.Tool] = append(found[one.Tool], f)
 		}
 	}
@@ -76,7 +76,7 @@ func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
 	for i := range r.Tools {
 		t := &r.Tools[i]
 		root.Suites = append(root.Suites, junitSuiteOf(r, t, junitToken(t.Tool, "(unnamed)"), found[t.Tool]))
-		delete(found, t.Tool) // a server that lists a tool twice has its failures once
+		delete(found, t.Tool) // a tool that is listed twice has its failures once
 	}
 	for i := range root.Suites {
 		root.Suites[i].ID = i
@@ -125,7 +125,7 @@ func junitSuiteOf(r *probe.Report, t *probe.ToolReport, name string, found []pro
 	return s
 }
 
-// junitRules are the rules that were applied, and those that only a finding names: a report of other hands may have them.
+// junitRules returns the applied rules, and those that only a finding names, as reports of other programs may have.
 func junitRules(r *probe.Report, found []probe.Finding) []probe.Rule {
 	rules := slices.Clone(r.Applied)
 	known := rulesByID(r)
@@ -152,7 +152,7 @@ func junitFailureOf(found []probe.Finding) *junitFailure {
 	return &junitFailure{Type: orDash(string(found[0].Severity)), Message: plain(found[0].Message), Text: b.String()}
 }
 
-// junitToken is text that a schema takes as a token: it is not empty, and has no space at its ends.
+// junitToken returns a text that is a valid token: not empty, without space at its ends.
 func junitToken(s, otherwise string) string {
 	if s = strings.Join(strings.Fields(plain(s)), " "); s != "" {
 		return s

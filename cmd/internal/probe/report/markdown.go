@@ -10,12 +10,11 @@ import (
 
 // mdPage is a report or a comparison being written for a pull request.
 //
-// Three things may hold what a server said, and each has its own way out closed: a line of text ([mdText]), a span of code ([mdCode]),
-// a fence ([mdFence]).
+// Texts of a server are written only with [mdText], [mdCode] and [mdFence], which escape them.
 type mdPage struct{ strings.Builder }
 
-// A comment on a pull request has 65,536 characters, so that evidence is short, and left out once a page is half full; findings that do not
-// fit are counted.
+// A comment on a pull request has at most 65,536 characters, so evidence is short, and left out once the page is half full. Findings that do
+// not fit are counted.
 const (
 	mdEvidence     = 1
 	mdEvidenceSize = 2000
@@ -41,7 +40,7 @@ func writeMarkdown(w io.Writer, r *probe.Report, _ Options) error {
 	}
 	p.inventory(inventory(r))
 	p.findings(r)
-	p.list("What would raise the grade", "1.", r.Raise)
+	p.list("How to raise the grade", "1.", r.Raise)
 	p.list("Not done", "-", skipLines(r.Skipped))
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -105,7 +104,7 @@ func orNothing(response string) string {
 	return response
 }
 
-// finding writes one without its evidence.
+// finding writes a finding without its evidence.
 func (p *mdPage) finding(f *probe.Finding) {
 	where := "the server"
 	switch {
@@ -119,7 +118,7 @@ func (p *mdPage) finding(f *probe.Finding) {
 	}
 	fmt.Fprintf(p, "\n**%s** %s, %s: %s  \nFix: %s", mdText(string(f.Severity)), mdText(f.Rule), where, mdText(f.Message), mdText(f.Fix))
 	if f.Outside {
-		p.WriteString(" *(`candor wrap` can mend this.)*")
+		p.WriteString(" *(`candor wrap` can fix this.)*")
 	}
 	p.WriteString("\n")
 }
@@ -134,14 +133,13 @@ func (p *mdPage) list(title, mark string, lines []string) {
 	}
 }
 
-// mdMarks are the characters that begin something within a line of GitHub's Markdown: all of its punctuation but what only means something
-// at the start of a line, where none of our texts stands.
+// mdMarks are the characters with a meaning within a line of GitHub Markdown. Those that matter only at the start of a line are left out,
+// because no text is written there.
 const mdMarks = "\\`*_[]<>|~&$"
 
-// mdText is one line of text, as text: no markup, no cell border, no link, no mention, no reference to an issue.
+// mdText escapes one line of text: no markup, cell borders, links, mentions or issue references.
 //
-// Mentions and references are found after the markup, in what is shown, so that only something between the mark and the name stops
-// them; an empty comment is.
+// GitHub finds mentions and references in the rendered text, so an empty comment is put between the mark and the name.
 func mdText(s string) string {
 	var b strings.Builder
 	for _, r := range plain(s) {
@@ -159,10 +157,10 @@ func mdText(s string) string {
 	return unlink.Replace(b.String())
 }
 
-// unlink stops what is made a link without any markup. A protocol-less "www." is matched whatever its case, so the dots are.
+// unlink escapes texts that become links without markup, such as "www." in any case.
 var unlink = strings.NewReplacer("://", `\://`, "www.", `www\.`, "WWW.", `WWW\.`, "Www.", `Www\.`)
 
-// mdCode is a span of code that cannot be left: its ticks are more than any run of ticks inside.
+// mdCode returns a code span with more backticks than any run of backticks inside.
 func mdCode(s string) string {
 	s = plain(s)
 	if strings.TrimSpace(s) == "" {
@@ -175,10 +173,10 @@ func mdCode(s string) string {
 	return ticks + s + ticks
 }
 
-// mdCell makes a span fit for a table: there a bar ends the cell even inside of code.
+// mdCell escapes a span for a table, where a bar ends the cell even inside of code.
 func mdCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// mdFence is a block of code that cannot be left, for the same reason as [mdCode].
+// mdFence returns a fenced code block with more backticks than any run of backticks inside.
 func mdFence(s string) string {
 	fence := strings.Repeat("`", max(longestRun(s)+1, 3))
 	return fence + "text\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"

@@ -9,14 +9,14 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// plain returns text with every character that would do something, or cannot be seen, written as an escape of Go: control characters,
-// bidi and zero-width characters, line ends, invalid bytes. It is for one line; see [block].
+// plain returns one line of text in which control characters, bidi and zero-width characters, line ends and invalid bytes are written as Go
+// escapes. See [block] for several lines.
 func plain(s string) string { return escape(s, "") }
 
-// block is plain for text of several lines: line ends and tabs stay.
+// block is plain for text of several lines: it keeps line ends and tabs.
 func block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
 
-// bounded is block of about so many bytes of a text, cut at a character.
+// bounded is block for the first bytes of a text, cut between characters.
 func bounded(s string, most int) string {
 	if len(s) <= most {
 		return block(s)
@@ -24,7 +24,7 @@ func bounded(s string, most int) string {
 	return block(s[:truncate.Border(s, most)]) + " …"
 }
 
-// maxMarks is how many marks may follow a letter: a real language needs three; a heap of them covers the lines above and below.
+// maxMarks is the maximum number of combining marks after a letter. Languages need three; more would cover other lines.
 const maxMarks = 3
 
 func escape(s, keep string) string {
@@ -66,7 +66,7 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// shorten cuts the middle of a text that takes more columns than it may. The end stays, because there a failure often says what it is.
+// shorten cuts the middle of a text that is wider than limit columns. The end stays, because it often has the reason of a failure.
 func shorten(s string, columns int) string {
 	if columnsOf(s) <= columns {
 		return s
@@ -76,7 +76,7 @@ func shorten(s string, columns int) string {
 	return strings.TrimRight(left, " ") + " … " + strings.TrimLeft(right, " ")
 }
 
-// ends leaves out the middle of a text of which only the ends are going to be shown, so that the rest is not looked at.
+// ends removes the middle of a text of which only the ends are shown, so that it is not processed.
 func ends(s string) string {
 	const each = 4 * maxWidth * utf8.UTFMax
 	if len(s) <= 2*each {
@@ -85,7 +85,7 @@ func ends(s string) string {
 	return strings.ToValidUTF8(s[:each], "") + "…" + strings.ToValidUTF8(s[len(s)-each:], "")
 }
 
-// prefix returns the start of a text that fits into so many columns.
+// prefix returns the start of a text that fits into the given columns.
 func prefix(s string, columns int) string {
 	for i, r := range s {
 		columns -= columnsOfRune(r)
@@ -96,7 +96,7 @@ func prefix(s string, columns int) string {
 	return s
 }
 
-// suffix returns the end of a text that fits into so many columns.
+// suffix returns the end of a text that fits into the given columns.
 func suffix(s string, columns int) string {
 	i := len(s)
 	for i > 0 {
@@ -110,7 +110,7 @@ func suffix(s string, columns int) string {
 	return s[i:]
 }
 
-// columnsOf is how many columns of a terminal a text takes that [plain] returned.
+// columnsOf returns the width in terminal columns of a text that [plain] returned.
 func columnsOf(s string) int {
 	n := 0
 	for _, r := range s {
@@ -129,7 +129,7 @@ func columnsOfRune(r rune) int {
 	return 1
 }
 
-// wide are the blocks of characters that take two columns: those of Unicode's East Asian Width that are W or F, by block.
+// wide are the Unicode blocks of characters that take two columns (East Asian Width W or F).
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, // Hangul Jamo
@@ -146,7 +146,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// wrap breaks a text into lines of at most so many columns, at spaces where it can. There is always one line.
+// wrap breaks a text into lines of at most the given columns, at spaces if possible. It returns at least one line.
 func wrap(s string, columns int) []string {
 	var lines []string
 	line := ""
@@ -162,7 +162,7 @@ func wrap(s string, columns int) []string {
 		}
 		for columnsOf(line) > columns {
 			head := prefix(line, columns)
-			if head == "" { // one character that is wider than the column
+			if head == "" { // a character wider than the line
 				break
 			}
 			lines = append(lines, head)

@@ -32,11 +32,11 @@ func TestWhatIsNoReportIsToldWhatItIs(t *testing.T) {
 		`{"version":2,"tools":"else"}`:          "version 2",
 		`{"version":1.5}`:                       "version 1.5",
 		`{"version":"\u001b[2J"}`:               "JSON",
-		`{"version":1,"tools":7}`:               "write it anew",
+		`{"version":1,"tools":7}`:               "create it again",
 		`{"version":1}{"version":1}`:            "one report",
 		`{"version":1,"observations":[]}`:       "judge",
 		strings.Repeat("[", 100_000):            "JSON",
-		strings.Repeat(" ", report.MaxReport+1): "at most",
+		strings.Repeat(" ", report.MaxReport+1): "more than the maximum",
 	} {
 		_, err := report.Read([]byte(data))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "hint: ") || strings.ContainsRune(err.Error(), '\x1b') {

@@ -1,8 +1,7 @@
 // Package report writes a [probe.Report] for people and for programs, reads one back, and compares two.
 //
-// Rules of the room: the same report gives the same bytes, whatever the time, the machine and the order of a map; and all that a server
-// said is hostile. It may hold escape sequences, text that runs backwards, markup, fences and tags, and it comes out as characters that
-// do nothing: [plain] for people, and the escaping of each form on top of it.
+// The same report always gives the same bytes. Every text of a server may be hostile: it may hold escape sequences, bidirectional text, markup,
+// fences and tags. It is written as harmless characters, with [plain] and the escaping of each format.
 package report
 
 import (
@@ -24,10 +23,10 @@ const (
 	FormatSARIF    = "sarif"
 )
 
-// Options is how a report is written. The zero value is right for a file.
+// Options configures [Write]. The zero value is right for a file.
 type Options struct {
-	Colour bool // of text only: SGR sequences of our own; the server's are shown as text in any case
-	Width  int  // of text only, in columns: 0 is 100; below 80 counts as 80, above 200 as 200
+	Colour bool // text only: use colours
+	Width  int  // text only: columns; 0 is 100, the minimum is 80 and the maximum 200
 }
 
 // The widths of text.
@@ -44,7 +43,7 @@ func (o Options) width() int {
 	return min(max(o.Width, minWidth), maxWidth)
 }
 
-// writers is the one table of the formats; Formats gives their order.
+// writers has the function for each format; Formats gives their order.
 var writers = map[string]func(io.Writer, *probe.Report, Options) error{
 	FormatText:     writeText,
 	FormatJSON:     writeJSON,
@@ -54,16 +53,16 @@ var writers = map[string]func(io.Writer, *probe.Report, Options) error{
 	FormatSARIF:    writeSARIF,
 }
 
-// Formats returns the names of the formats that [Write] knows. The caller owns the slice.
+// Formats returns the names of the formats of [Write]. The caller owns the slice.
 func Formats() []string {
 	return []string{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatJUnit, FormatSARIF}
 }
 
-// Write writes a report. It fails for a format that is not among [Formats], for a nil report, and where w fails. It does not change r,
-// and does not count on r being in order: a report that was read from a file may say anything.
+// Write writes a report. It fails for a format that is not in [Formats], for a nil report, and if w fails. It does not change r. A report that
+// was read from a file may have any content.
 func Write(w io.Writer, format string, r *probe.Report, o Options) error {
 	if r == nil {
-		return fmt.Errorf("writing a report: there is none")
+		return fmt.Errorf("writing a report: nil report")
 	}
 	write, found := writers[format]
 	if !found {
@@ -76,16 +75,16 @@ func Write(w io.Writer, format string, r *probe.Report, o Options) error {
 }
 
 func unknownFormat(format string, known []string) error {
-	return fmt.Errorf("writing a report: there is no format %q; hint: one of %s", format, strings.Join(known, ", "))
+	return fmt.Errorf("writing a report: unknown format %q (hint: use one of %s)", format, strings.Join(known, ", "))
 }
 
-// writeJSON writes the report itself, which [Read] takes back. Angle brackets are escaped, so that it may be put into a page.
+// writeJSON writes the report as JSON, which [Read] reads. Angle brackets are escaped, so that it can be embedded in a page.
 func writeJSON(w io.Writer, r *probe.Report, _ Options) error { return encode(w, r) }
 
-// severities is the worst first.
+// severities lists the severities, the worst first.
 var severities = []probe.Severity{probe.SeverityCritical, probe.SeverityMajor, probe.SeverityMinor, probe.SeverityInfo}
 
-// rank orders severities; one that we do not know comes last.
+// rank returns the position of a severity; an unknown one comes last.
 func rank(s probe.Severity) int {
 	if i := slices.Index(severities, s); i >= 0 {
 		return i

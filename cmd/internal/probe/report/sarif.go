@@ -15,15 +15,15 @@ import (
 const (
 	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 	sarifVersion = "2.1.0"
-	// sarifPrint names the way in which a fingerprint is made; whoever changes the way changes the number.
+	// sarifPrint is the name and version of the fingerprint. Change the version when the fingerprint changes.
 	sarifPrint = "candorFindingKey/v1"
 )
 
-// object is written by hand rather than as forty types: the schema, which a test holds this against, knows more than types could say.
+// object is a JSON object. A test validates the output against the SARIF schema, so it needs no types.
 type object = map[string]any
 
-// writeSARIF writes one run. A server has no files, so that a result is at a logical location, a tool; its fingerprint is that of
-// [probe.Finding.Key], the same in every run.
+// writeSARIF writes one run. A server has no files, so the location of a result is logical: a tool. Its fingerprint is that of
+// [probe.Finding.Key].
 func writeSARIF(w io.Writer, r *probe.Report, _ Options) error {
 	rules, index := sarifRules(r)
 	results := []object{}
@@ -49,7 +49,7 @@ func writeSARIF(w io.Writer, r *probe.Report, _ Options) error {
 	return encode(w, object{"$schema": sarifSchema, "version": sarifVersion, "runs": []object{run}})
 }
 
-// sarifRules are the rules that were applied, and those that only a finding names.
+// sarifRules returns the applied rules, and those that only a finding names.
 func sarifRules(r *probe.Report) (rules []object, index map[string]int) {
 	rules, index = []object{}, map[string]int{}
 	add := func(rule *probe.Rule) {
@@ -76,7 +76,7 @@ func sarifRule(rule *probe.Rule) object {
 	}
 	tags := []string{"mcp", "errors"}
 	for _, set := range rule.Sets {
-		if tag := plain(set); !slices.Contains(tags, tag) { // the schema wants them to differ
+		if tag := plain(set); !slices.Contains(tags, tag) { // the schema requires them to be unique
 			tags = append(tags, tag)
 		}
 	}
@@ -108,7 +108,7 @@ func sarifResult(r *probe.Report, f *probe.Finding, rule int) object {
 	}
 }
 
-// sarifPlaces is the tool or the server, and the argument where there is one.
+// sarifPlaces returns the tools or the server, and the argument if there is one.
 func sarifPlaces(r *probe.Report, f *probe.Finding) []object {
 	server := plain(r.Server.Name)
 	if len(f.Tools) > 0 {
@@ -140,7 +140,7 @@ func plainAll(names []string) []string {
 func sarifNotes(r *probe.Report) []object {
 	out := []object{}
 	if r.Incomplete != "" {
-		out = append(out, object{"level": "error", "message": message("The run is not complete: " + r.Incomplete)})
+		out = append(out, object{"level": "error", "message": message("The run is incomplete: " + r.Incomplete)})
 	}
 	if said := coverageText(r); said != "" {
 		out = append(out, object{"level": "note", "message": message(said)})
@@ -151,7 +151,7 @@ func sarifNotes(r *probe.Report) []object {
 	return out
 }
 
-// fingerprint is the key of a finding in characters that every service takes.
+// fingerprint returns a hash of the key of a finding.
 func fingerprint(f *probe.Finding) string {
 	sum := sha256.Sum256([]byte(f.Key()))
 	return hex.EncodeToString(sum[:16])
@@ -159,7 +159,7 @@ func fingerprint(f *probe.Finding) string {
 
 func message(s string) object { return object{"text": unlinked(plain(orDash(s)))} }
 
-// unlinked keeps brackets from being a link, which the standard reads even in plain text (3.11.6).
+// unlinked escapes brackets, which the standard reads as links even in plain text (3.11.6).
 func unlinked(s string) string {
 	if !strings.Contains(s, "](") {
 		return s
@@ -179,7 +179,7 @@ func level(s probe.Severity) string {
 	return "none"
 }
 
-// problem is the word that GitHub shows.
+// problem returns the severity in the words of GitHub.
 func problem(s probe.Severity) string {
 	switch level(s) {
 	case "error":
@@ -190,7 +190,7 @@ func problem(s probe.Severity) string {
 	return "recommendation"
 }
 
-// sarifName is a title as one word, as the standard likes a rule's name.
+// sarifName returns a title as one word, as the standard recommends for rule names.
 func sarifName(title string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// skipGroup is what was left out for the same reason.
+// skipGroup is a list of things that were left out for the same reason.
 type skipGroup struct {
 	what, reason string
 	first        probe.Skip
@@ -16,11 +16,10 @@ type skipGroup struct {
 	count        int
 }
 
-// shownTools is how many tools of a group are named.
+// shownTools is the number of tools of a group that are named.
 const shownTools = 8
 
-// skipLines tell what was not done, and what was left out of many tools for one reason in one line: a server without annotations would
-// fill the page with it otherwise.
+// skipLines returns what was left out, one line for all tools with the same reason: otherwise a server without annotations would fill the page.
 func skipLines(skipped []probe.Skip) []string {
 	var groups []*skipGroup
 	for _, s := range skipped {
@@ -75,7 +74,7 @@ func skipText(s probe.Skip) string {
 	return fmt.Sprintf("%s%s: %s", where, plain(s.What), plain(s.Reason))
 }
 
-// howOften is in how many cases a finding was seen, "" if its message says so.
+// howOften returns the number of cases of a finding, "" if its message has it.
 func howOften(f *probe.Finding) string {
 	if cases := plural(f.Count, "case"); f.Count > 1 && !strings.Contains(f.Message, cases) {
 		return cases + " show it"
@@ -83,15 +82,15 @@ func howOften(f *probe.Finding) string {
 	return ""
 }
 
-// coverageText says which tools were called and how, "" for a report that does not know.
+// coverageText returns how the tools were called, "" for a report without coverage.
 func coverageText(r *probe.Report) string {
 	c := r.Coverage
 	if c.Tools == 0 {
 		return incompleteText(r)
 	}
-	said := fmt.Sprintf("Called: %d of %s with arguments that they accept", c.Called, plural(c.Tools, "tool"))
+	said := fmt.Sprintf("Called: %d of %s with valid arguments", c.Called, plural(c.Tools, "tool"))
 	if c.Refusing > 0 {
-		said += fmt.Sprintf(", %d only with arguments that they must refuse", c.Refusing)
+		said += fmt.Sprintf(", %d only with invalid arguments", c.Refusing)
 	}
 	if c.LeftOut > 0 {
 		said += fmt.Sprintf(", %d not at all", c.LeftOut)

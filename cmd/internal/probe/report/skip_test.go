@@ -14,10 +14,10 @@ func TestWhatIsLeftOutOfManyToolsIsToldOnce(t *testing.T) {
 	t.Parallel()
 	r := &probe.Report{Version: probe.ReportVersion, Rules: "agent"}
 	for _, tool := range strings.Fields("a b c d e f g h i j") {
-		r.Skipped = append(r.Skipped, probe.Skip{Tool: tool, What: "calls that it might carry out", Reason: "it does not say that it only reads; --allow " + tool + " includes them"})
+		r.Skipped = append(r.Skipped, probe.Skip{Tool: tool, What: "calls that it might carry out", Reason: "it is not declared read-only; --allow " + tool + " includes them"})
 	}
 	for _, name := range []string{"args_array", "args_null"} {
-		r.Skipped = append(r.Skipped, probe.Skip{Tool: "slow", What: "validation/" + name + "/slow", Reason: "the tool did not answer in time too often"})
+		r.Skipped = append(r.Skipped, probe.Skip{Tool: "slow", What: "validation/" + name + "/slow", Reason: "the tool has not answered in time too often"})
 	}
 	r.Skipped = append(r.Skipped, probe.Skip{What: "tools", Reason: "none"}, probe.Skip{What: "tools", Reason: "none"}, probe.Skip{Tool: "x", What: "all cases", Reason: "--allow x includes it"})
 	for format, lines := range map[string][]string{

@@ -2,7 +2,7 @@ package report
 
 import "github.com/candor-mcp/candor/cmd/internal/probe"
 
-// sgr colours text, or does not.
+// sgr colours text if it is on.
 type sgr bool
 
 func (c sgr) paint(code, s string) string {
@@ -15,7 +15,7 @@ func (c sgr) paint(code, s string) string {
 func (c sgr) bold(s string) string { return c.paint("1", s) }
 func (c sgr) dim(s string) string  { return c.paint("2", s) }
 
-// grade and severity are never told by colour alone: the letter or the word stands there, too.
+// grade and severity add colour to a letter or word, which is always there.
 func (c sgr) grade(g probe.Grade, s string) string {
 	switch g {
 	case probe.GradeA, probe.GradeB:

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// column is one of the table. A flexible one gives way where the page is narrow: its cells are wrapped.
+// column is a column of the table. A flexible column gets narrower on a narrow page, and its cells are wrapped.
 type column struct {
 	head    string
 	right   bool
-	least   int // flexible, down to this; 0 is not
+	least   int // minimum width of a flexible column; 0 is not flexible
 	cell    func(*row) string
-	painted func(*row, string) string // nil is as it is
+	painted func(*row, string) string // nil is unchanged
 }
 
-// table writes the inventory: a column for each pattern where the page is wide enough, one for all where it is not.
+// table writes the inventory, with a column for each pattern if the page is wide enough, else one for all patterns.
 func (p *textPage) table(rows []row) {
 	if len(rows) == 0 {
-		p.section("No tool, and nothing of the protocol was tried")
+		p.section("No case was run")
 		return
 	}
 	p.section("How each tool fails")
@@ -68,7 +68,7 @@ func (p *textPage) columns(rows []row, matrix bool) []column {
 	)
 }
 
-// styleAndPatterns is both in one cell; a word that only sums the patterns up is left out.
+// styleAndPatterns returns style and patterns in one cell, without the style if it only repeats the pattern.
 func styleAndPatterns(r *row) string {
 	if r.Style == "both" {
 		return "both: " + r.breakdown()
@@ -76,7 +76,7 @@ func styleAndPatterns(r *row) string {
 	return r.breakdown()
 }
 
-// count is a number, and a dot for none: in a table that is mostly empty the eye finds what is there.
+// count returns a number, or a dot for 0, which is easier to read in a sparse table.
 func count(n int) string {
 	if n == 0 {
 		return "·"
@@ -87,8 +87,8 @@ func count(n int) string {
 // gap is the space between columns.
 const gap = 2
 
-// widths fits the columns into the page and reports whether they do; a flexible column takes what it wants up to 40, and the one
-// with the most to spare gives first.
+// widths fits the columns into the page and reports whether they fit. A flexible column is at most 40 wide, and the one with the most spare
+// space shrinks first.
 func (p *textPage) widths(columns []column, rows []row) (widths []int, fits bool) {
 	widths = make([]int, len(columns))
 	total := 2 - gap // the margin
@@ -117,7 +117,7 @@ func (p *textPage) widths(columns []column, rows []row) (widths []int, fits bool
 	return widths, true
 }
 
-// line writes one row, on as many lines as its highest cell needs.
+// line writes one row, on as many lines as its tallest cell needs.
 func (p *textPage) line(columns []column, widths []int, cells []string, paint func(int, string) string) {
 	wrapped := make([][]string, len(cells))
 	height := 1

@@ -8,14 +8,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// textPage is a report being written for a terminal.
+// textPage writes a report for a terminal.
 type textPage struct {
 	strings.Builder
 	sgr
 	width int
 }
 
-// writeText writes for a terminal: who it is, the table, the findings with their evidence, and what to do.
+// writeText writes the server, the table, the findings with evidence, and the next steps.
 func writeText(w io.Writer, r *probe.Report, o Options) error {
 	p := &textPage{sgr: sgr(o.Colour), width: o.width()}
 	p.header(r)
@@ -42,7 +42,7 @@ func (p *textPage) header(r *probe.Report) {
 	p.para(0, fmt.Sprintf("%s, protocol %s: %s", orDash(r.Server.Transport), orDash(r.Server.Protocol), orDash(r.Server.Target)))
 	dialect := plain(r.Dialect)
 	if dialect == "" {
-		dialect = "none that we know"
+		dialect = "none known"
 	}
 	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural(len(r.Tools), "tool"),
 		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, dialect, orDash(r.Rules), r.Seed))
@@ -57,14 +57,14 @@ func (p *textPage) header(r *probe.Report) {
 
 func (p *textPage) section(title string) { fmt.Fprintf(p, "\n%s\n", p.bold(title)) }
 
-// para writes text that is plain, wrapped and indented.
+// para writes [plain] text, wrapped and indented.
 func (p *textPage) para(indent int, s string) {
 	for _, line := range wrap(s, p.width-indent) {
 		fmt.Fprintf(p, "%s%s\n", strings.Repeat(" ", indent), line)
 	}
 }
 
-// hang is para with a word before the first line.
+// hang is para with a label before the first line.
 func (p *textPage) hang(indent int, head, s string) {
 	room := columnsOf(head) + 1
 	for i, line := range wrap(s, p.width-indent-room) {
@@ -79,7 +79,7 @@ func (p *textPage) hang(indent int, head, s string) {
 func (p *textPage) findings(r *probe.Report) {
 	p.section("Findings")
 	if len(r.Findings) == 0 {
-		p.para(2, "None: nothing that the rules ask for was missing.")
+		p.para(2, "None.")
 		return
 	}
 	for _, f := range inOrder(r.Findings) {
@@ -96,13 +96,13 @@ func (p *textPage) findings(r *probe.Report) {
 		}
 		fix := plain(f.Fix)
 		if f.Outside {
-			fix += " (candor wrap can mend this without touching the server)"
+			fix += " (candor wrap can fix this without a change to the server)"
 		}
 		p.hang(4, "fix: ", fix)
 	}
 }
 
-// title is the first line of a finding.
+// title returns the first line of a finding.
 func (p *textPage) title(f *probe.Finding) {
 	severity := p.severity(f.Severity, strings.ToUpper(shorten(plain(string(f.Severity)), 8)))
 	fmt.Fprintf(p, "  %s %s %s\n", severity, p.bold(shorten(plain(f.Rule), 20)), shorten(place(f), p.width-34))
@@ -112,7 +112,7 @@ func (p *textPage) raise(steps []string) {
 	if len(steps) == 0 {
 		return
 	}
-	p.section("What would raise the grade")
+	p.section("How to raise the grade")
 	for i, step := range steps {
 		p.hang(2, fmt.Sprintf("%d.", i+1), plain(step))
 	}

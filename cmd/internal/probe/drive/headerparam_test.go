@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestArgumentsThatAToolWantsInHeadersAreThere has a tool that names headers for two of its arguments, one of them inside another.
-func TestArgumentsThatAToolWantsInHeadersAreThere(t *testing.T) {
+// TestArgumentsAreRepeatedInHeaders has a tool that names headers for two of its arguments, one of them inside another.
+func TestArgumentsAreRepeatedInHeaders(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"bad":{"x-mcp-header":"no token"},` +
 		`"deep":{"type":"object","properties":{"count":{"type":"integer","x-mcp-header":"Count"}}}}}`

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// transportStdio is how a server is called that was started.
+// transportStdio is the transport to a server that was started.
 const transportStdio Transport = "stdio"
 
 const (
@@ -24,31 +24,31 @@ const (
 	errorsExtension  = "dev.candor/errors"
 )
 
-// begin connects for the first time and learns who the server is.
+// begin connects for the first time and reads the server's name, capabilities and tools.
 func (d *driver) begin(ctx context.Context) error {
 	began := time.Now()
-	hello, err := d.connect(ctx)
+	handshake, err := d.connect(ctx)
 	if err != nil {
-		d.leave(false)
+		d.disconnect(false)
 		return err
 	}
-	d.learn(hello)
-	d.greeted(hello, time.Since(began))
+	d.recordServer(handshake)
+	d.recordHandshake(handshake, time.Since(began))
 	if old := d.o.Resume; old != nil {
 		if old.Server.Name != d.run.Server.Name || old.Server.Version != d.run.Server.Version {
-			return fmt.Errorf("the run to go on with is about %s %s, and this is %s %s (hint: begin anew)",
+			return fmt.Errorf("resuming: run is of %s %s, but the server is %s %s (hint: start a new run)",
 				old.Server.Name, old.Server.Version, d.run.Server.Name, d.run.Server.Version)
 		}
 		d.run.Begun, d.run.Restarts = old.Begun, old.Restarts
 	}
 	d.findPing(ctx)
 	d.list(ctx)
-	d.mirror()
+	d.headerParam()
 	return nil
 }
 
-// again connects as it was done the first time. Over the network a server may need a moment to come back.
-func (d *driver) again(ctx context.Context) error {
+// reconnect reconnects in the same way. Over the network it retries, because a server may need time to restart.
+func (d *driver) reconnect(ctx context.Context) error {
 	var err error
 	for try := range maxTries {
 		if try > 0 {
@@ -57,7 +57,7 @@ func (d *driver) again(ctx context.Context) error {
 		if _, err = d.connect(ctx); err == nil {
 			return nil
 		}
-		d.leave(false)
+		d.disconnect(false)
 		if d.transport == transportStdio || ctx.Err() != nil {
 			break
 		}
@@ -65,15 +65,15 @@ func (d *driver) again(ctx context.Context) error {
 	return fmt.Errorf("the server does not come back: %w", err)
 }
 
-// hello is what a server said when it was greeted.
-type hello struct {
+// handshake is the handshake with a server.
+type handshake struct {
 	request []byte
 	answer  wire.Message
 	seen    *seen
 }
 
-// connect opens a connection and greets the server, within the time for a start.
-func (d *driver) connect(ctx context.Context) (*hello, error) {
+// connect opens a connection and makes the handshake, within the time limit for the start.
+func (d *driver) connect(ctx context.Context) (*handshake, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.o.Startup)
 	defer cancel()
 	switch {
@@ -89,18 +89,18 @@ func (d *driver) connect(ctx context.Context) (*hello, error) {
 }
 
 func (d *driver) use(l link, transport Transport, stateless bool, scratch string) {
-	d.link, d.transport, d.stateless, d.obliged, d.mask = l, transport, stateless, 0, newMask(d.t, scratch)
-	d.mirror()
+	d.link, d.transport, d.stateless, d.answered, d.mask = l, transport, stateless, 0, newMask(d.t, scratch)
+	d.headerParam()
 }
 
-// mirror tells a connection over HTTP which arguments the tools want in headers.
-func (d *driver) mirror() {
+// headerParam sets which arguments a connection over HTTP repeats in headers.
+func (d *driver) headerParam() {
 	if w, ok := d.link.(*web); ok && d.stateless {
-		w.mirror(d.run.Tools)
+		w.headerParam(d.run.Tools)
 	}
 }
 
-func (d *driver) connectChild(ctx context.Context) (*hello, error) {
+func (d *driver) connectChild(ctx context.Context) (*handshake, error) {
 	l, err := openStdio(d.t, &d.o)
 	if err != nil {
 		return nil, err
@@ -109,16 +109,16 @@ func (d *driver) connectChild(ctx context.Context) (*hello, error) {
 	return d.greet(ctx)
 }
 
-func (d *driver) connectSSE(ctx context.Context) (*hello, error) {
+func (d *driver) connectSSE(ctx context.Context) (*handshake, error) {
 	l, err := openSSE(ctx, d.t)
 	if err != nil {
-		return nil, d.unreached(err)
+		return nil, d.unreachable(err)
 	}
 	d.use(l, TransportSSE, false, "")
 	return d.greet(ctx)
 }
 
-func (d *driver) connectWeb(ctx context.Context, stateless bool) (*hello, error) {
+func (d *driver) connectWeb(ctx context.Context, stateless bool) (*handshake, error) {
 	version := ""
 	if stateless {
 		version = versionStateless
@@ -131,8 +131,8 @@ func (d *driver) connectWeb(ctx context.Context, stateless bool) (*hello, error)
 	return d.greet(ctx)
 }
 
-// negotiate finds out what a server at an address speaks, the newest first.
-func (d *driver) negotiate(ctx context.Context) (h *hello, err error) {
+// negotiate tries the transports of a server at a URL, newest first.
+func (d *driver) negotiate(ctx context.Context) (h *handshake, err error) {
 	if d.t.Transport == TransportSSE {
 		return d.connectSSE(ctx)
 	}
@@ -140,7 +140,7 @@ func (d *driver) negotiate(ctx context.Context) (h *hello, err error) {
 		if h, err = d.connectWeb(ctx, stateless); err == nil {
 			return h, nil
 		}
-		d.leave(false)
+		d.disconnect(false)
 	}
 	var silence silenceError
 	if d.t.Transport == TransportHTTP || errors.As(err, &silence) && silence.broken != "" {
@@ -149,17 +149,17 @@ func (d *driver) negotiate(ctx context.Context) (h *hello, err error) {
 	if h, other := d.connectSSE(ctx); other == nil {
 		return h, nil
 	}
-	d.leave(false)
+	d.disconnect(false)
 	d.transport = ""
 	return nil, err
 }
 
-// greet makes the first request of the era. A server over standard input that knows no initialize may be one without sessions.
-func (d *driver) greet(ctx context.Context) (*hello, error) {
+// greet makes the handshake. A server over stdio that does not know initialize may be one without sessions.
+func (d *driver) greet(ctx context.Context) (*handshake, error) {
 	if d.stateless {
 		return d.discover(ctx)
 	}
-	h, err := d.hail(ctx, "initialize", initializeParams)
+	h, err := d.firstRequest(ctx, "initialize", initializeParams)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func (d *driver) greet(ctx context.Context) (*hello, error) {
 	return h, nil
 }
 
-func (d *driver) discover(ctx context.Context) (*hello, error) {
-	h, err := d.hail(ctx, "server/discover", `{}`)
+func (d *driver) discover(ctx context.Context) (*handshake, error) {
+	h, err := d.firstRequest(ctx, "server/discover", `{}`)
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +192,13 @@ func (d *driver) discover(ctx context.Context) (*hello, error) {
 	return nil, refusedError(h)
 }
 
-// hail asks the first question.
-func (d *driver) hail(ctx context.Context, method, params string) (*hello, error) {
+// firstRequest sends the first request.
+func (d *driver) firstRequest(ctx context.Context, method, params string) (*handshake, error) {
 	patience := d.o.Startup
 	if d.link.exchanges() && method == "server/discover" {
-		patience = min(patience, d.o.Deadline) // it is only a question which era it is
+		patience = min(patience, d.o.Deadline) // it only finds out whether the server has sessions
 	}
-	h := &hello{}
+	h := &handshake{}
 	h.request, h.seen = d.ask(ctx, method, []byte(params), patience, nil)
 	switch h.seen.end {
 	case endAnswered:
@@ -206,53 +206,53 @@ func (d *driver) hail(ctx context.Context, method, params string) (*hello, error
 		return h, nil
 	case endGone:
 		hint := "is it an MCP server?"
-		if d.transport == transportStdio { // by hand it may well start
-			hint = "it gets almost no environment, and a folder of its own: --env NAME and --dir give it what it needs"
+		if d.transport == transportStdio { // it may start by hand
+			hint = "it runs with almost no environment, in a temporary folder; use --env NAME and --dir if it needs more"
 		}
-		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: %s)", method, d.farewell(h.seen), hint)}
+		return nil, silenceError{text: fmt.Sprintf("the server ended before it answered %s%s (hint: %s)", method, d.exitDetails(h.seen), hint)}
 	case endBroken:
-		return nil, d.unreached(errors.New(h.seen.broken))
+		return nil, d.unreachable(errors.New(h.seen.broken))
 	default:
 		return nil, silenceError{text: fmt.Sprintf("the server did not answer %s in time%s (hint: is it an MCP server? One that starts slowly needs a longer --startup than %v)",
 			method, printed(d.link.stderr(d.mask)), patience)}
 	}
 }
 
-// silenceError says that a server has not answered the first question.
+// silenceError is the error for a server that does not answer the handshake.
 type silenceError struct {
 	text   string
-	broken string // the connection failed
+	broken string // how the connection failed
 }
 
 func (e silenceError) Error() string { return e.text }
 
-func (d *driver) unreached(err error) error {
+func (d *driver) unreachable(err error) error {
 	how := err.Error()
-	var address *url.Error // holds the address and the port, which we have said or must not say
+	var address *url.Error // its text has the address, which may hold secrets
 	if errors.As(err, &address) {
 		how = brief(err)
 	}
-	return silenceError{broken: how, text: fmt.Sprintf("calling %s: %s (hint: is the server running, and is the address right?)", target(d.t), how)}
+	return silenceError{broken: how, text: fmt.Sprintf("connecting to %s: %s (hint: is the server running, and is the URL right?)", target(d.t), how)}
 }
 
-func refusedError(h *hello) error {
+func refusedError(h *handshake) error {
 	said := strings.TrimSpace(redact.Text(strings.Join(h.seen.answers, " ")))
 	status := ""
 	if h.seen.status != 0 {
 		status = fmt.Sprintf("HTTP %d ", h.seen.status)
 	}
-	return fmt.Errorf("the server refused the greeting: %s%s (hint: %s)", status, shorten([]byte(said), int64(len(said)), 300), nextStep(h.seen.status))
+	return fmt.Errorf("the server refused the handshake: %s%s (hint: %s)", status, shorten([]byte(said), int64(len(said)), 300), nextStep(h.seen.status))
 }
 
-// nextStep is what to try after a greeting was refused.
+// nextStep returns what to try after a refused handshake.
 func nextStep(status int) string {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return "it wants credentials: give them with --header 'Authorization: Bearer …'"
+		return "it requires credentials: use --header 'Authorization: Bearer …'"
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return "it redirects to another host, where your headers are not sent: give the address that it redirects to"
+		return "it redirects to another host, to which your headers are not sent: use the URL that it redirects to"
 	default:
-		return "is this the address or command of an MCP server?"
+		return "is this the URL or command of an MCP server?"
 	}
 }
 
@@ -263,7 +263,7 @@ func in(how string) string {
 	return " (" + how + ")"
 }
 
-// printed quotes the end of what a server printed, on one line.
+// printed returns the end of a server's standard error on one line.
 func printed(stderr string) string {
 	const enough = 300
 	text := strings.Join(strings.Fields(stderr), " ")
@@ -276,8 +276,8 @@ func printed(stderr string) string {
 	return "; it printed: " + text
 }
 
-// learn notes who the server is.
-func (d *driver) learn(h *hello) {
+// recordServer records the server's name, version and capabilities.
+func (d *driver) recordServer(h *handshake) {
 	result := h.answer.Result()
 	info := result.Path("serverInfo")
 	if !info.Present() {
@@ -299,8 +299,8 @@ func (d *driver) learn(h *hello) {
 	d.run.Server = s
 }
 
-// greeted keeps the greeting.
-func (d *driver) greeted(h *hello, took time.Duration) {
+// recordHandshake records the handshake.
+func (d *driver) recordHandshake(h *handshake, took time.Duration) {
 	method := "initialize"
 	if d.stateless {
 		method = "server/discover"
@@ -311,13 +311,13 @@ func (d *driver) greeted(h *hello, took time.Duration) {
 	d.run.Greeting = o
 }
 
-// short bounds a word that a server says of itself.
+// short limits the length of a text that a server says about itself.
 func short(text string) string {
 	const enough = 200
 	return strings.ToValidUTF8(redact.Chars(text[:min(len(text), enough)]), "")
 }
 
-// target names a server without its secrets.
+// target returns the command line or URL of a server without secrets.
 func target(t Target) string {
 	text := strings.Join(t.Command, " ")
 	if t.URL != "" {
@@ -329,7 +329,7 @@ func target(t Target) string {
 	return redact.Policy{KeepPaths: true}.Text(text)
 }
 
-// findPing finds a question that shows that the server is alive. Any answer will do, a refusal too: only silence does not.
+// findPing chooses the method that checks that the server is alive. Any answer to it counts, also an error.
 func (d *driver) findPing(ctx context.Context) {
 	d.ping = "ping"
 	if d.stateless {
@@ -339,7 +339,7 @@ func (d *driver) findPing(ctx context.Context) {
 	if _, s := d.ask(ctx, d.ping, nil, min(pingWait, d.o.Deadline), nil); s.end != endAnswered {
 		d.ping = "tools/list"
 		if s.end == endGone || s.end == endBroken {
-			d.leave(false)
+			d.disconnect(false)
 		}
 	}
 }

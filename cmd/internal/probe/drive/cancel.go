@@ -8,11 +8,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// callThenOff makes a call and calls it off. The server has kept on with it if an answer comes when it has read what came behind the
-// cancellation, and long after: one that crosses the cancellation, or says that the call was called off, is nobody's fault. Only a call
-// that takes long can show that. A shorter one would show it or not as the machine is quick or slow, so nothing is made of it.
-func (d *driver) callThenOff(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
-	takes, long := d.lasts(ctx, c)
+// cancelCall makes a call and cancels it. kept reports whether the server continued the call: an answer comes long after the server has read
+// a message behind the cancellation. An answer that crosses the cancellation is correct. Only a long call can show this; for a shorter one
+// the result would depend on the speed of the machine, so kept is false.
+func (d *driver) cancelCall(ctx context.Context, c *probe.Case, t *turn) (s *seen, kept bool) {
+	takes, long := d.measure(ctx, c)
 	listen := func(patience time.Duration, messages ...[]byte) *seen {
 		return d.converse(ctx, &turn{messages: messages, wanted: t.wanted, need: 1, patience: patience})
 	}
@@ -32,10 +32,10 @@ func (d *driver) callThenOff(ctx context.Context, c *probe.Case, t *turn) (s *se
 	return late, late.end == endAnswered && long
 }
 
-// lasts is how long the call of a case takes if nobody calls it off, at most the deadline, and whether that is long. Unless it is short
-// or hangs it is measured again: the least of several is what the server needs, and whatever is more is the machine's.
-func (d *driver) lasts(ctx context.Context, c *probe.Case) (takes time.Duration, long bool) {
-	takes, measured := d.lasted(c)
+// measure returns how long the call takes if it is not cancelled, at most the deadline, and whether that is long. Unless the call is short or
+// hangs it is measured several times: the minimum is what the server needs, without the load of the machine.
+func (d *driver) measure(ctx context.Context, c *probe.Case) (takes time.Duration, long bool) {
+	takes, measured := d.measured(c)
 	for ; measured < measures && d.mayMeasure(c); measured++ {
 		if measured > 0 && (takes < longCall*3/4 || takes >= d.o.Deadline) {
 			break
@@ -57,15 +57,14 @@ func (d *driver) lasts(ctx context.Context, c *probe.Case) (takes time.Duration,
 	return takes, measured > 0 && takes >= min(limit, d.o.Deadline)
 }
 
-// mayMeasure reports that a call may be made once more only to see how long it takes: it changes nothing, and takes no room from the cases
-// that are left.
+// mayMeasure reports whether the call may be repeated to measure it: the tool is read-only, and enough calls are left for the other cases.
 func (d *driver) mayMeasure(c *probe.Case) bool {
 	tool := d.run.Tool(c.Tool)
 	return tool != nil && tool.IsReadOnly() && (d.o.MaxCalls <= 0 || d.calls+d.left < d.o.MaxCalls)
 }
 
-// lasted is the least that the same call took when it was made before, and how often it was.
-func (d *driver) lasted(c *probe.Case) (least time.Duration, times int) {
+// measured returns the minimum duration of the same call in earlier cases, and the number of those cases.
+func (d *driver) measured(c *probe.Case) (least time.Duration, times int) {
 	for i := range d.run.Observations {
 		o := &d.run.Observations[i]
 		if o.Case.Tool != c.Tool || o.Case.Fault != "" || !bytes.Equal(o.Case.Params, c.Params) {

@@ -1,0 +1,62 @@
+package drive
+
+import "time"
+
+// The defaults of [Options].
+const (
+	defaultDeadline = 10 * time.Second
+	defaultQuiet    = 1500 * time.Millisecond
+	defaultStartup  = 60 * time.Second
+	defaultRestarts = 50
+)
+
+// The limits for a hostile server.
+const (
+	maxMessage  = 16 << 20 // of one line, event or body
+	maxPages    = 100      // of tools/list
+	maxTools    = 2000
+	maxAnswered = 200 // requests of the server that are answered in one connection
+	maxHangs    = 3   // hanging cases of one tool, after which its other cases are skipped
+	maxTries    = 5   // attempts to reconnect over the network
+	pingWait    = 5 * time.Second
+	postWait    = 30 * time.Second       // for the response to a POST over SSE
+	streamEnds  = 200 * time.Millisecond // after its answer
+	triesApart  = 400 * time.Millisecond
+	cancelAfter = 100 * time.Millisecond // so that the call has arrived before it is cancelled
+	onItsWay    = 250 * time.Millisecond // an answer that comes so soon after the cancellation was sent before it
+	longCall    = 600 * time.Millisecond // minimum duration of a cancelled call, so that its answer was not sent before
+	surelyLong  = 3 * longCall           // minimum duration if it was not measured often enough, to rule out a busy machine
+	measures    = 3
+	longWait    = 5 * time.Second // for the answer to a cancelled call
+)
+
+// The limits of an observation.
+const (
+	keptResponse  = 1 << 20
+	keptText      = 64 << 10 // bytes of each text in an answer longer than keptResponse
+	keptRequest   = 64 << 10
+	keptStderr    = 4 << 10
+	keptNoise     = 20  // lines
+	keptNoiseLine = 512 // bytes of each
+)
+
+// How often a run is saved.
+const (
+	saveEvery = 20
+	saveAfter = 2 * time.Second
+)
+
+func (o *Options) fill() {
+	if o.Deadline <= 0 {
+		o.Deadline = defaultDeadline
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
+	}
+	if o.Startup <= 0 {
+		o.Startup = defaultStartup
+	}
+	if o.MaxRestarts <= 0 {
+		o.MaxRestarts = defaultRestarts
+	}
+}
