@@ -22,10 +22,10 @@ vet: ## go vet
 lint: ## golangci-lint, installed by version into a cache folder on first use
 	@.ci/run lint
 
-test: ## the quick tests with the race detector: seconds, so that nobody leaves them out
+test: ## the quick tests with the race detector: a few minutes
 	go test -race -short work
 
-slow: ## every test, without the race detector, which makes the long ones many times longer
+slow: ## every test, without the race detector
 	go test work
 
 race: ## every test with the race detector
