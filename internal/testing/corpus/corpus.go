@@ -51,7 +51,7 @@ const (
 // ErrAbsent says that there are no recordings on this machine.
 var ErrAbsent = errors.New("no recordings in ../shared/corpus beside the checkout")
 
-// Load reads all records of a recording. It returns [ErrAbsent] where there is none.
+// Load reads all records of a recording. It returns [ErrAbsent] if there is no such recording.
 func Load(name string) (records []Record, err error) {
 	root, err := repositoryRoot()
 	if err != nil {

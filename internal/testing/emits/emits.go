@@ -1,4 +1,4 @@
-// Package emits holds the tests that make a room emit its codes to the list that the catalogue is held to.
+// Package emits compares the codes that the tests of a package emit with the list that the catalogue is checked against.
 package emits
 
 import (

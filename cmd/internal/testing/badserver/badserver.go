@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package badserver is an MCP server over stdin and stdout that misbehaves on demand, for tests of whoever stands in front of it.
+// Package badserver is an MCP server over stdin and stdout that misbehaves on demand, for tests of clients and gateways.
 // Each of its tools is a fault, named after it; see [Faults]. It writes raw bytes, so that it can do what no library would.
 //
 // A test binary becomes this server when it is started anew with [Env] set; its TestMain begins with

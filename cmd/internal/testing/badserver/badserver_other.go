@@ -1,6 +1,6 @@
 //go:build !unix
 
-// Package badserver misbehaves in ways that only Unix knows; elsewhere nobody wants it.
+// Package badserver exists on Unix only, because its faults need Unix.
 package badserver
 
 // Env is the variable that makes a binary this server.

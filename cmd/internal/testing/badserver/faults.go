@@ -240,7 +240,7 @@ func ignoreTerm(s *server, r request) {
 	s.write(text(r.ID, strconv.Itoa(os.Getpid())))
 }
 
-// fork starts a process that ignores signals and holds the server's files open, in the same group or in a session of its own. It
+// fork starts a process that ignores signals and holds the server's files open, in the same group or in a new session. It
 // answers with both pids.
 func fork(away bool) func(*server, request) {
 	return func(s *server, r request) {

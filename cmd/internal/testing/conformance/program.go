@@ -54,6 +54,6 @@ func (p Program) Run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder left behind in the temporary one harms nobody
+	defer os.RemoveAll(dir) //nolint:errcheck // a folder that stays in the temporary folder is harmless
 	return p.Work(ctx, box, dir, out)
 }

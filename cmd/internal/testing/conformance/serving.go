@@ -67,7 +67,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// listening waits until somebody answers at the address or the server has gone. The context bounds it.
+// listening waits until a server answers at the address, the process has ended, or the context is done.
 func listening(ctx context.Context, address string, gone <-chan struct{}) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Package is one package of npm at one version, installed in a folder of its own.
+// Package is one npm package at one version, installed in a separate folder.
 type Package struct {
 	Name, Version string
 }
@@ -148,7 +148,7 @@ func (b Toolbox) Fetch(ctx context.Context, say func(format string, args ...any)
 }
 
 // install fetches into a neighbouring folder and renames it, so that what was broken off half-way is never taken for the whole.
-// No package may run a script of its own while it is installed.
+// Packages must not run scripts while they are installed.
 func (b Toolbox) install(ctx context.Context, p Package) error {
 	if err := os.MkdirAll(b.dir, 0o750); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (b Toolbox) install(ctx context.Context, p Package) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(half) //nolint:errcheck // after the rename there is nothing left; before it, a cache is no place to fail
+	defer os.RemoveAll(half) //nolint:errcheck // after the rename nothing is left; an error before it does not matter in a cache
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", half, "--ignore-scripts", "--no-audit", "--no-fund",
 		"--loglevel", "error", "--before", asOf, p.Name+"@"+p.Version)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,4 +1,4 @@
-// Package iofault makes chosen file system calls of a child process fail, for tests that a program tells the truth whatever its disk
+// Package iofault makes chosen file system calls of a child process fail, for tests that a program reports correctly whatever its disk
 // does. It works from outside: the program is the one that is shipped, and knows nothing of it.
 //
 // On Linux a small launcher installs a seccomp filter that hands every file system call to the parent, which lets it through or answers

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// launched is the variable that tells the test binary to be the launcher.
+// launched is the environment variable that makes the test binary act as the launcher.
 const launched = "CANDOR_IOFAULT"
 
 // Injector decides over the calls of one process.

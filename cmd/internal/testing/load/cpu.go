@@ -11,7 +11,7 @@ import (
 )
 
 // cpuTime is what this process and all that descend from it have used: callers, server and whatever stands between them. It is steadier
-// than the clock where others work too. Where there is no /proc it is always 0.
+// than the clock on a shared machine. Without /proc it is always 0.
 func cpuTime() time.Duration { return cpuOf(strconv.Itoa(os.Getpid())) }
 
 func cpuOf(pid string) time.Duration {

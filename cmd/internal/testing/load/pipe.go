@@ -68,7 +68,7 @@ func (p *Pipe) write(id uint64, tool string) error {
 	return err
 }
 
-// read hands each answer to its caller until the stream ends. Then all of them are told.
+// read passes each answer to its caller until the stream ends, and then fails the remaining calls.
 func (p *Pipe) read(lines *wire.LineReader) {
 	for {
 		line, err := lines.Next()
@@ -81,7 +81,7 @@ func (p *Pipe) read(lines *wire.LineReader) {
 		m := wire.Parse(line.Bytes, wire.Limits{})
 		id, err := strconv.ParseUint(string(m.ID()), 10, 64)
 		if err != nil {
-			continue // nobody asked
+			continue // answers no call
 		}
 		s := &p.seat[id%uint64(len(p.seat))]
 		s.answer <- check(&m, <-s.wanted)

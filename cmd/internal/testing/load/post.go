@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Post are clients over streamable HTTP that share one session, each with a connection of its own that is kept. It writes requests
+// Post are clients over streamable HTTP that share one session, each with its own persistent connection. It writes requests
 // itself, because a client of net/http costs more than what is measured.
 type Post struct {
 	host, path string
@@ -101,7 +101,7 @@ func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 	return res.Header, m, err
 }
 
-// connect makes a connection if there is none that is fresh.
+// connect opens a connection unless a fresh one exists.
 func (l *phone) connect(dial func() (net.Conn, error)) error {
 	now := time.Now()
 	stale := now.Sub(l.used) > idle

@@ -87,7 +87,7 @@ type response struct {
 	Result  any             `json:"result"`
 }
 
-// Serve does the same without decoding. Each answer is a write of its own, as that of all servers is.
+// Serve does the same without decoding. Each answer is one write, as in other servers.
 func Serve(in io.Reader, out io.Writer) error {
 	lines := wire.NewLineReader(in, wire.Limits{})
 	var answer []byte

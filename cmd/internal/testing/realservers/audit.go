@@ -142,7 +142,7 @@ func (a *Audit) holdSuccesses(direct, wrapped *probe.Run, written map[string]Ans
 	}
 	for i := range direct.Observations {
 		o := &direct.Observations[i]
-		// Whether one stays alive is no matter of success: two requests under one id are refused by the gateway, and rightly.
+		// Staying alive is not compared: the gateway refuses two requests with one id.
 		if o.Case.Group == probe.GroupLiveness || o.Outcome != probe.OutcomeAnswered || !strings.HasPrefix(judge.Label(o, direct.Tool(o.Case.Tool)), "ok_") {
 			continue
 		}

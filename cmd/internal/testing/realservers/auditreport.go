@@ -153,7 +153,7 @@ func (r Audits) writeMisses(out *strings.Builder) {
 	}
 }
 
-// Print writes the audit for whoever watches.
+// Print writes the audit as text.
 func (a *Audit) Print(w io.Writer) error {
 	var out strings.Builder
 	if a.Absent != "" {

@@ -100,7 +100,7 @@ type property struct {
 	Enum []any
 }
 
-// wrong returns a value of another type, "" if that cannot be told.
+// wrong returns a value of another type, "" if the type is unknown.
 func (p property) wrong() string {
 	switch p.Type {
 	case "string":

@@ -225,7 +225,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(buildDir) // a folder left behind in the temporary one harms nobody
+	_ = os.RemoveAll(buildDir) // a folder that stays in the temporary folder is harmless
 	os.Exit(code)
 }
 

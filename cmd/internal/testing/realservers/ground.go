@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Ground is the folder in which servers run: the same content at the same place for every conversation, so that what a server
+// Ground is the folder in which servers run: the same content at the same path for every conversation, so that what a server
 // says of it can be compared.
 type Ground struct {
 	dir string
@@ -44,7 +44,7 @@ func (g Ground) prepare() error {
 	return nil
 }
 
-// command prepares a process that sees the ground and little else. Credentials of whoever runs this stay outside.
+// command prepares a process that sees the ground and little else. The environment of the user, and so credentials, are not passed on.
 func (g Ground) command(line, env []string) *exec.Cmd {
 	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // its end is that of the connection, which kills the whole group
 	cmd.Dir = g.dir
@@ -58,7 +58,7 @@ func (g Ground) command(line, env []string) *exec.Cmd {
 	return cmd
 }
 
-// hide puts words in the place of this machine's folders, in a text that is shown.
+// hide replaces this machine's folders by words, in a text that is shown.
 func (g Ground) hide(text string) string {
 	words := []string{g.dir, groundWord}
 	if home, err := os.UserHomeDir(); err == nil {

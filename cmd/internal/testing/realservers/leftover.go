@@ -15,7 +15,7 @@ import (
 const patience = 2 * time.Second
 
 // Leftovers waits until every process that was started on this ground is gone, and names those that are not, by what they run.
-// They are found by their environment: whoever leaves its group or loses its parent still has that. What is left is killed.
+// They are found by their environment, which a process keeps when it leaves its group or loses its parent, and are killed.
 func (g Ground) Leftovers() []string {
 	deadline := time.Now().Add(patience)
 	for {
@@ -35,7 +35,7 @@ func (g Ground) Leftovers() []string {
 	}
 }
 
-// processes returns the command lines of the processes that bear the marker. Where there is no /proc it finds none.
+// processes returns the command lines of the processes with the marker. Without /proc it finds none.
 func (g Ground) processes() map[int]string {
 	found := map[int]string{}
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -45,7 +45,7 @@ func (g Ground) processes() map[int]string {
 	for _, folder := range folders {
 		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
 		if err != nil || !bytes.Contains(environment, []byte(g.Marker+"\x00")) {
-			continue // it has ended, or is somebody else's
+			continue // it has ended, or belongs to another user
 		}
 		line, err := os.ReadFile(filepath.Join(folder, "cmdline"))
 		if err != nil || len(line) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 )
 
-// What a run of probe is held to.
+// Limits for a run of probe.
 const (
 	probeLimit   = 60 * time.Second // for one run
 	probeSeed    = "1"
@@ -28,7 +28,7 @@ const (
 type Probing struct {
 	Box        conformance.Toolbox
 	Candor     string     // the path of our command
-	Recordings Recordings // nil where there are none
+	Recordings Recordings // nil without recordings
 	Successes  Recordings // as well
 }
 
@@ -106,7 +106,7 @@ func (g probeGround) look(ctx context.Context, name string, line, flags []string
 	runFile, reportFile := filepath.Join(g.dir, name+".run"), filepath.Join(g.dir, name+".json")
 	args := []string{"probe", "--quiet", "--seed", probeSeed, "--timeout", probePerCall, "--fail-on", "never", "--format", "json",
 		"--out", reportFile, "--record", runFile, "--env", g.Marker, "--env", "TZ=UTC"}
-	// What may do harm is called for real only where it can reach nothing.
+	// Tools that may do harm are called only where they can reach nothing.
 	if !g.server.Careful || g.seal.Closed {
 		args = append(args, "--yes")
 	}

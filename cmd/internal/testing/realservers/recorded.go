@@ -45,7 +45,7 @@ func (a *Agreement) add(b Agreement) {
 // Recordings are labelled calls of the corpus, by server.
 type Recordings map[string][]corpus.Record
 
-// LoadRecordings reads [corpus.Failures] or [corpus.Successes]. It returns [corpus.ErrAbsent] where there is none.
+// LoadRecordings reads [corpus.Failures] or [corpus.Successes]. It returns [corpus.ErrAbsent] if there are no recordings.
 func LoadRecordings(name string) (Recordings, error) {
 	records, err := corpus.Load(name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (all Recordings) find(server string, o *probe.Observation) *corpus.Record {
 	return nil
 }
 
-// sameCall reports that two requests ask for the same, whatever their ids are. Of what is no request it wants the same text.
+// sameCall reports whether two requests are equal except for their ids. Texts that are not requests must be equal.
 func sameCall(sent, recorded []byte) bool {
 	var raw struct{ Raw *string }
 	if json.Unmarshal(recorded, &raw) == nil && raw.Raw != nil {

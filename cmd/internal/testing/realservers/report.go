@@ -191,7 +191,7 @@ func (a Account) writeMarkdown(out *strings.Builder) {
 	}
 }
 
-// Print writes the account for whoever watches.
+// Print writes the report as text.
 func (a Account) Print(w io.Writer) error {
 	var out strings.Builder
 	if a.Absent != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Trial is what it takes to ask servers: our command, what was installed, and a folder of its own.
+// Trial holds what is needed to drive servers: our command, the installed packages and a scratch folder.
 type Trial struct {
 	Box     conformance.Toolbox
 	Candor  string   // the path of our command
