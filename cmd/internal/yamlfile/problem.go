@@ -94,7 +94,7 @@ func (m *Mistake) Error() string {
 
 // Quote writes a word of a file for a sentence, bounded.
 func Quote(text string) string {
-	return fmt.Sprintf("%q", truncate.Text(text, 60))
+	return fmt.Sprintf("%q", truncate.Text(text, 60+len(truncate.Mark)))
 }
 
 // shown makes a line of a file safe to print: secrets and what a terminal would obey are gone.
