@@ -15,14 +15,14 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Options says how a system runs.
+// Options configures a bench.
 type Options struct {
-	State *State // required; it stays the caller's
-	// Ledger is the folder of the trail. Empty is none, which is a choice that is logged.
+	State *State // required; the caller closes it
+	// Ledger is the folder of the trail. If it is empty nothing is recorded, which is logged.
 	Ledger string
-	// Trail says how the ledger is kept. Instance and LockWait are those of the workbench.
+	// Trail configures the ledger. Its Instance and LockWait are set by Open.
 	Trail ledger.Options
-	// Dialect is what it speaks; nil is the system's own.
+	// Dialect is the dialect of failures; nil for the system's default.
 	Dialect dialect.Dialect
 	Stack   candor.StackPolicy
 	Meter   boundary.Meter
@@ -32,12 +32,12 @@ type Options struct {
 	Token          string
 	Version        string
 
-	// LockWait bounds the wait for another process that is just opening the trail; 0 is 2 seconds.
+	// LockWait limits the wait for another process that is opening the trail; 0 means 2 seconds.
 	LockWait time.Duration
 	now      func() time.Time
 }
 
-// Bench is a system that runs.
+// Bench is a running system.
 type Bench struct {
 	system   System
 	state    *State
@@ -50,18 +50,18 @@ type Bench struct {
 	server   *mcp.Server
 	boundary boundary.Options
 	wrapped  map[string]*Tool
-	stdio    bool      // there is one connection, and it is the session
-	findings []Finding // of the audit at the start
+	stdio    bool      // one connection, which is the session
+	findings []Finding // of the self-audit
 }
 
 const lockWait = 2 * time.Second
 
-// maxMessage is what a call may measure by whichever door: the 8 MiB that a tool takes, with half as much for escapes. That is enough for
-// ordinary text, and not for one that JSON escapes throughout: of control characters, at six bytes each, 2 MiB fit.
+// maxMessage limits a request on every transport: the 8 MiB that a tool takes, and half as much for JSON escapes. Text that JSON escapes
+// throughout is limited further: 2 MiB of control characters, at six bytes each, fit.
 const maxMessage = 12 << 20
 
-// Open puts a system together and audits it. A fault that the audit finds does not end the program: every call is refused with
-// SELF_AUDIT_FAILURE, and [Bench.Findings] tells.
+// Open builds the server of a system and audits it. If an invariant does not hold, Open succeeds, every call is refused with
+// SELF_AUDIT_FAILURE, and [Bench.Findings] returns the reasons.
 func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	b := &Bench{system: s, state: o.State, dialect: o.Dialect, log: o.Logger, now: o.now, wrapped: map[string]*Tool{}}
 	if b.log == nil {
@@ -78,7 +78,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	}
 	o.Trail.Instance, o.Trail.LockWait = s.Name, o.LockWait
 	b.trail = trail{dir: o.Ledger, o: o.Trail, log: b.log, now: b.now}
-	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byPlace: map[string]*binding{}}
+	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byConn: map[string]*binding{}}
 	b.boundary = boundary.Options{
 		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
 		MaxMessage: maxMessage, Pattern: s.Pattern,
@@ -86,7 +86,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	if o.Ledger != "" {
 		b.boundary.Ledger = &b.trail
 	} else {
-		b.log.Warn("nothing is recorded: the server runs without a trail")
+		b.log.Warn("no trail configured; calls are not recorded")
 	}
 	if err := b.build(o.Version); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	return b, nil
 }
 
-// build makes the server. The workbench stands outside the boundary, so that it knows of every call, the refused ones too.
+// build creates the MCP server. The workbench is outside the boundary, so it sees every call, including refused ones.
 func (b *Bench) build(version string) error {
 	b.server = mcp.NewServer(&mcp.Implementation{Name: "candor-" + b.system.Name, Title: b.system.Title, Version: version},
 		&mcp.ServerOptions{Instructions: b.system.Instructions})
@@ -117,31 +117,31 @@ func (b *Bench) build(version string) error {
 	return nil
 }
 
-// Findings returns the invariants that did not hold at the start.
+// Findings returns the invariants that did not hold at startup.
 func (b *Bench) Findings() []Finding { return b.findings }
 
 // State returns the state folder.
 func (b *Bench) State() *State { return b.state }
 
-// Ledger returns the folder of the trail, "" if there is none.
+// Ledger returns the folder of the trail, or "".
 func (b *Bench) Ledger() string { return b.trail.dir }
 
-// Logger returns where the operator is told things.
+// Logger returns the logger for the operator.
 func (b *Bench) Logger() *slog.Logger { return b.log }
 
-// Now returns the time.
+// Now returns the current time.
 func (b *Bench) Now() time.Time { return b.now() }
 
-// Keep makes a session durable. The error is TOO_MANY_SESSIONS, or what the disk said.
+// Keep stores a session. The error is TOO_MANY_SESSIONS or a file system error.
 func (b *Bench) Keep(s *Session) error { return b.sessions.keep(s) }
 
-// Discard ends a session that was kept and that nobody has used, and gives back what its system kept with it.
+// Discard removes a session that was kept and not used, and closes its value.
 func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
 
 // Record appends an entry that belongs to no call.
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }
 
-// Attest appends an entry and returns where it stands, so that it can be proven later. Without a trail the receipt is empty.
+// Attest appends an entry and returns its receipt, by which it can be proven later. Without a trail the receipt is empty.
 func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	return b.trail.attest(ctx, e)
 }
@@ -152,12 +152,12 @@ func (b *Bench) Serve(ctx context.Context) error {
 	return boundary.Serve(ctx, b.server, b.boundary)
 }
 
-// ServeListener runs the system over HTTP, in both eras of the protocol.
+// ServeListener runs the system over HTTP, with and without protocol sessions.
 func (b *Bench) ServeListener(ctx context.Context, l net.Listener) error {
 	return boundary.ServeListener(ctx, l, b.server, b.boundary)
 }
 
-// Close gives everything back but the state.
+// Close closes the sessions, the system and the trail, but not the state.
 func (b *Bench) Close() error {
 	b.sessions.close()
 	var err error

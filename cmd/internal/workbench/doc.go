@@ -1,13 +1,13 @@
-// Package workbench runs the reference servers: systems that were only ever described, really working on Candor.
+// Package workbench runs the reference servers: working implementations of four published error contracts, built on Candor.
 //
-// A [System] is a list of tools, each with the codes it can raise, and a few words about how it speaks. [Open] puts it together
-// with all that the systems share: durable state, sessions, the trail, the boundary, and an audit of itself at the start.
+// A [System] is a list of tools, each with the codes it can raise, and the hooks of its contract. [Open] combines it with what the
+// systems share: durable state, sessions, the audit trail, the boundary, and a self-audit at startup.
 //
 // # A call
 //
 //	enter ─► gate ─► run ─► (reserve ─► effect ─► complete) ─► exit
 //
-// Every call is entered in the trail before anything is done for it and left when its answer is known. What fails leaves one entry
-// of kind failure besides, written by the boundary. An effect is reserved before it happens and completed after. If the trail cannot
-// be written, nothing happens.
+// Each call writes an enter entry before any work is done and an exit entry when its result is known. The boundary adds one entry of
+// kind failure for a call that fails. An effect is reserved before it happens and completed after it. A call whose entries cannot be
+// written is refused before it has an effect.
 package workbench

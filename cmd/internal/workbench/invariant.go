@@ -20,10 +20,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Invariant is something that must hold before a system works for anybody.
+// Invariant is a condition that must hold before a system serves calls.
 type Invariant struct {
 	ID    string // INV_STARTUP_…, stable
-	About string // one sentence: what must hold
+	About string // the condition, in one sentence
 	Check func(ctx context.Context, b *Bench) error
 }
 
@@ -42,13 +42,13 @@ func Invariants(s *System) []Invariant {
 var ownInvariants = []Invariant{
 	{"INV_STARTUP_CATALOGUE_COMPLETE", "Every code that a tool can raise is registered, active and raised in the system's own domain.", catalogueComplete},
 	{"INV_STARTUP_CODES_DECLARED", "Every tool says which codes it can raise.", codesDeclared},
-	{"INV_STARTUP_TOOLS_DISTINCT", "Every tool has a name of its own and a handler.", toolsDistinct},
-	{"INV_STARTUP_HANDLERS_WRAPPED", "Every tool that clients see was registered through the workbench, and none is missing.", handlersWrapped},
-	{"INV_STARTUP_DIALECT_WRITES", "The dialect writes a failure that it can read back.", dialectWrites},
-	{"INV_STARTUP_STATE_PRIVATE", "Nobody else can read or change the state folder.", statePrivate},
-	{"INV_STARTUP_STATE_DURABLE", "The state folder takes a file and gives it back.", stateDurable},
-	{"INV_STARTUP_LEDGER_VERIFIES", "The trail is as it was written.", ledgerVerifies},
-	{"INV_STARTUP_KEY_PRIVATE", "Nobody else can read the key that signs the trail.", keyPrivate},
+	{"INV_STARTUP_TOOLS_DISTINCT", "Every tool has a unique name and a handler.", toolsDistinct},
+	{"INV_STARTUP_HANDLERS_WRAPPED", "The listed tools are exactly those registered through the workbench.", handlersWrapped},
+	{"INV_STARTUP_DIALECT_WRITES", "The dialect can read the failures it writes.", dialectWrites},
+	{"INV_STARTUP_STATE_PRIVATE", "Other users cannot read or change the state folder.", statePrivate},
+	{"INV_STARTUP_STATE_DURABLE", "Files can be written to and read from the state folder.", stateDurable},
+	{"INV_STARTUP_LEDGER_VERIFIES", "The trail verifies.", ledgerVerifies},
+	{"INV_STARTUP_KEY_PRIVATE", "Other users cannot read the key that signs the trail.", keyPrivate},
 }
 
 // audit checks every invariant.
@@ -57,14 +57,14 @@ func (b *Bench) audit(ctx context.Context) []Finding {
 	for _, inv := range Invariants(&b.system) {
 		if err := inv.Check(ctx, b); err != nil {
 			found = append(found, Finding{inv.ID, inv.About, candor.Public(b.withoutFolders(err.Error()), 512)})
-			b.log.Error("the audit of this server at its start found a fault", slog.String("invariant", inv.ID), slog.Any("error", err))
+			b.log.Error("self-audit: invariant does not hold", slog.String("invariant", inv.ID), slog.Any("error", err))
 		}
 	}
 	return found
 }
 
-// withoutFolders shortens the paths of the server's own files in a text for clients. [candor.Public] alone would show a part of one that has
-// a blank in it.
+// withoutFolders shortens the paths of the server's own files in a text for clients. [candor.Public] alone would show part of a path that
+// contains a space.
 func (b *Bench) withoutFolders(text string) string {
 	names := []string{b.trail.dir, b.trail.o.SecondPlace, b.state.Dir()}
 	slices.SortFunc(names, func(x, y string) int { return len(y) - len(x) }) // one may be inside another
@@ -76,10 +76,10 @@ func (b *Bench) withoutFolders(text string) string {
 	return text
 }
 
-// refusal is what every call gets while an invariant does not hold.
+// auditRefusal is the error of every call while an invariant does not hold.
 func auditRefusal(found []Finding) *candor.Error {
 	first := found[0]
-	return candor.New(kaiza.SelfAuditFailure, "The server found a fault in itself at its start and refuses to work: "+first.ID+".",
+	return candor.New(kaiza.SelfAuditFailure, "The server failed its self-audit and refuses all calls: "+first.ID+".",
 		candor.WithInvariant(first.ID), candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"findings": found}))
 }
 
@@ -87,7 +87,7 @@ func catalogueComplete(_ context.Context, b *Bench) error {
 	for i := range b.system.Tools {
 		for _, c := range b.system.Tools[i].Codes {
 			if !c.Valid() || c.Status() != candor.StatusActive {
-				return fmt.Errorf("%s raises %q, which is not an active code", b.system.Tools[i].Name, c)
+				return fmt.Errorf("tool %s: code %q is not active", b.system.Tools[i].Name, c)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func catalogueComplete(_ context.Context, b *Bench) error {
 	}
 	for c := range candor.Codes() {
 		if c.Domain() == b.system.Domain && c.Status() != candor.StatusActive {
-			return fmt.Errorf("%s is registered and not active", c)
+			return fmt.Errorf("code %s: registered but not active", c)
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func catalogueComplete(_ context.Context, b *Bench) error {
 func codesDeclared(_ context.Context, b *Bench) error {
 	for i := range b.system.Tools {
 		if len(b.system.Tools[i].Codes) == 0 {
-			return fmt.Errorf("%s declares none", b.system.Tools[i].Name)
+			return fmt.Errorf("tool %s: no codes declared", b.system.Tools[i].Name)
 		}
 	}
 	return nil
@@ -116,41 +116,41 @@ func toolsDistinct(_ context.Context, b *Bench) error {
 	for i := range b.system.Tools {
 		t := &b.system.Tools[i]
 		if seen[t.Name] || t.Name == "" || t.Run == nil {
-			return fmt.Errorf("%q is there twice, or has no name or no handler", t.Name)
+			return fmt.Errorf("tool %q: listed twice, or without a name or handler", t.Name)
 		}
 		seen[t.Name] = true
 	}
 	if len(seen) == 0 {
-		return errors.New("there is no tool")
+		return errors.New("no tools")
 	}
 	return nil
 }
 
-// handlersWrapped asks the server as a client does: what it lists must have been registered here, and nowhere past the gate.
+// handlersWrapped lists the tools as a client does and compares them with the registered ones.
 func handlersWrapped(ctx context.Context, b *Bench) error {
 	here, there := mcp.NewInMemoryTransports()
 	serving, err := b.server.Connect(ctx, there, nil)
 	if err != nil {
 		return err
 	}
-	defer serving.Close() //nolint:errcheck // it was only asked
+	defer serving.Close() //nolint:errcheck // nothing to lose
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "self-audit"}, nil).Connect(ctx, here, nil)
 	if err != nil {
 		return err
 	}
-	defer client.Close() //nolint:errcheck // it was only asking
+	defer client.Close() //nolint:errcheck // nothing to lose
 	count := 0
 	for t, err := range client.Tools(ctx, nil) {
 		if err != nil {
 			return err
 		}
 		if b.wrapped[t.Name] == nil || t.Meta[boundary.CodesKey] == nil {
-			return fmt.Errorf("%s was not registered through the workbench", t.Name)
+			return fmt.Errorf("tool %s: not registered through the workbench", t.Name)
 		}
 		count++
 	}
 	if count != len(b.system.Tools) {
-		return fmt.Errorf("%d tools are listed, and the system has %d", count, len(b.system.Tools))
+		return fmt.Errorf("%d tools listed, want %d", count, len(b.system.Tools))
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func dialectWrites(_ context.Context, b *Bench) error {
 		return err
 	}
 	if back.Code().Symbol() != e.Code().Symbol() {
-		return fmt.Errorf("%s came back as %s", e.Code(), back.Code())
+		return fmt.Errorf("wrote %s, read %s", e.Code(), back.Code())
 	}
 	return nil
 }
@@ -176,14 +176,14 @@ func statePrivate(_ context.Context, b *Bench) error {
 	return private(b.state.Dir())
 }
 
-// private reports a file or folder that others may look into.
+// private returns an error if other users can access a file or folder.
 func private(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		return fmt.Errorf("%s has the mode %04o (hint: chmod go-rwx)", filepath.Base(name), info.Mode().Perm())
+		return fmt.Errorf("%s: mode %04o lets other users in (hint: chmod go-rwx)", filepath.Base(name), info.Mode().Perm())
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func stateDurable(_ context.Context, b *Bench) error {
 	var back string
 	_, err := b.state.Load(name, &back)
 	if err == nil && back != name {
-		err = errors.New("another content came back")
+		err = errors.New("read back different content")
 	}
 	return errors.Join(err, b.state.Remove(name))
 }
@@ -206,7 +206,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 		return nil
 	}
 	if _, err := b.trail.ledger(); err != nil {
-		return nil //nolint:nilerr // it is not there, which each call is told by a code of its own
+		return nil //nolint:nilerr // each call fails with a code for that
 	}
 	report, err := ledger.Verify(b.trail.dir, ledger.VerifyOptions{SecondPlaces: b.trail.secondPlaces()})
 	if err != nil {
@@ -218,7 +218,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 	return trailFault(b.trail.dir, report.Harms)
 }
 
-// trailFault names the first harm and what to do. It is short, so that the advice is not cut off.
+// trailFault returns an error with the first defect and a hint. It is short, so that the hint is not cut off.
 func trailFault(dir string, harms []ledger.Harm) error {
 	first, more, advice := harms[0], "", "keep the folder as evidence and begin another with --ledger"
 	if n := len(harms) - 1; n > 0 {
@@ -231,7 +231,7 @@ func trailFault(dir string, harms []ledger.Harm) error {
 	return fmt.Errorf("%s%s (hint: %s)", first, more, advice)
 }
 
-// keyPrivate looks at the folder in which the ledger keeps its key.
+// keyPrivate checks the mode of the ledger's signing keys.
 func keyPrivate(_ context.Context, b *Bench) error {
 	if b.trail.dir == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// Session is the standing of one caller. Its role and its root never change; its system may keep something with it.
+// Session is one client's session. Its role and root never change; the system may attach a value.
 type Session struct {
 	ID    string    `json:"id"`
 	Role  string    `json:"role"`
@@ -21,16 +21,16 @@ type Session struct {
 	mu    sync.Mutex
 	value any
 	used  time.Time
-	calls int // that are on their way
+	calls int // in progress
 }
 
-// NewSession returns a session with an id that nobody can guess. It is kept once [Bench.Keep] has been told of it.
+// NewSession returns a session with an unguessable id. [Bench.Keep] stores it.
 func NewSession(role, root string, at time.Time) *Session {
 	return &Session{ID: newUUID(), Role: role, Root: root, Begun: at.UTC()}
 }
 
-// Value returns what the system keeps with the session, made by open when it is first wanted. An error of open is returned, and open
-// is tried again next time.
+// Value returns the value that the system attached to the session. The first call gets it from open; if open fails, the next call tries
+// again.
 func (s *Session) Value(open func() (any, error)) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,21 +57,20 @@ func (s *Session) release() {
 	s.calls--
 }
 
-// idle returns when the session was last used, and whether it may leave the memory: no call is on its way, and what its system keeps with
-// it does not say that it is kept nowhere else.
-func (s *Session) idle() (since time.Time, ok bool) {
+// idle returns when the session was last used, and whether it can be evicted: no call is in progress and its value is not pinned.
+func (s *Session) idle() (since time.Time, evictable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	held, can := s.value.(interface{ Pinned() bool })
-	return s.used, s.calls == 0 && (!can || !held.Pinned())
+	v, ok := s.value.(interface{ Pinned() bool })
+	return s.used, s.calls == 0 && (!ok || !v.Pinned())
 }
 
-// drop gives back what the system kept with it.
+// drop closes and removes the value.
 func (s *Session) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if held, ok := s.value.(interface{ Close() error }); ok {
-		_ = held.Close() // it was only read from, or was closed by its own account
+		_ = held.Close() // nothing is lost: the value is saved before each reply
 	}
 	s.value = nil
 }
@@ -87,33 +86,33 @@ func newUUID() string {
 }
 
 const (
-	maxSessions = 256             // that are in memory at a time
-	maxBound    = 4 * maxSessions // connections that are remembered
+	maxSessions = 256             // in memory
+	maxBound    = 4 * maxSessions // connections with a session
 )
 
-// sessions knows the live ones. A session that is not in memory is read from the state, so that it outlives the process.
+// sessions holds the sessions of a bench. One that is not in memory is read from the state, so that sessions survive a restart.
 type sessions struct {
-	mu      sync.Mutex
-	state   *State
-	now     func() time.Time
-	byID    map[string]*Session
-	byPlace map[string]*binding // the connection's
+	mu     sync.Mutex
+	state  *State
+	now    func() time.Time
+	byID   map[string]*Session
+	byConn map[string]*binding
 }
 
-// binding is the session of a connection. It is known by its name, so that a session which has left the memory is found again.
+// binding is the session of a connection, by id, because the session itself may be evicted.
 type binding struct {
 	id   string
 	used time.Time
 }
 
-// sessionLife is how long the file of a session is kept after it was begun.
+// sessionLife is how long the file of a session is kept.
 const sessionLife = 30 * 24 * time.Hour
 
-// prune removes what nobody will come back for. What cannot be removed now is removed another time.
+// prune removes the files of expired sessions. Errors are ignored: the next start tries again.
 func (l *sessions) prune() {
 	names, err := fs.ReadDir(l.state.Root().FS(), "sessions")
 	if err != nil {
-		return // there is none yet
+		return // no session yet
 	}
 	for _, name := range names {
 		if info, err := name.Info(); err == nil && l.now().Sub(info.ModTime()) > sessionLife {
@@ -122,14 +121,14 @@ func (l *sessions) prune() {
 	}
 }
 
-// of returns the session of a call. One that names two, or another than its connection has, is stray: nobody should have to guess which
-// was meant, and a connection does not become somebody else by a word.
+// of returns the session of a call. The call is stray if it names an unknown session, two sessions, or another one than its connection has:
+// a connection cannot change its session by naming another.
 //
-// The session is acquired, so that it does not leave the memory before the caller has released it.
-func (l *sessions) of(names []string, place string) (s *Session, stray bool) {
+// The session is acquired; the caller releases it.
+func (l *sessions) of(names []string, conn string) (s *Session, stray bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := l.byPlace[place]
+	own := l.byConn[conn]
 	switch {
 	case own != nil:
 		own.used = l.now()
@@ -148,38 +147,38 @@ func (l *sessions) of(names []string, place string) (s *Session, stray bool) {
 	return s, s == nil
 }
 
-// at returns the session of a connection, nil if it has none.
-func (l *sessions) at(place string) *Session {
+// at returns the session of a connection, or nil.
+func (l *sessions) at(conn string) *Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if own := l.byPlace[place]; own != nil {
+	if own := l.byConn[conn]; own != nil {
 		return l.find(own.id)
 	}
 	return nil
 }
 
-// find returns the session of this name; nil if there is none. The caller holds the lock.
-func (l *sessions) find(named string) *Session {
-	if s := l.byID[named]; s != nil {
+// find returns the session with an id, or nil. The caller holds the lock.
+func (l *sessions) find(id string) *Session {
+	if s := l.byID[id]; s != nil {
 		return s
 	}
-	if !uuidShape.MatchString(named) {
+	if !uuidShape.MatchString(id) {
 		return nil
 	}
 	s := new(Session)
-	if found, err := l.state.Load("sessions/"+named+".json", s); err != nil || !found || s.ID != named {
+	if found, err := l.state.Load("sessions/"+id+".json", s); err != nil || !found || s.ID != id {
 		return nil
 	}
-	if !l.room() {
+	if !l.evict() {
 		return nil
 	}
-	l.byID[named] = s
+	l.byID[id] = s
 	return s
 }
 
-// room makes room for one more if it can: the one that was not used for longest leaves the memory, and comes back when it is named.
-// Nobody is locked out by who begins many.
-func (l *sessions) room() bool {
+// evict makes space for one more session, if necessary by evicting the least recently used idle one, and reports whether there is space.
+// An evicted session is loaded again when a call names it, so a client that begins many sessions does not end those of others.
+func (l *sessions) evict() bool {
 	if len(l.byID) < maxSessions {
 		return true
 	}
@@ -201,11 +200,11 @@ func (l *sessions) forget(id string) {
 	delete(l.byID, id)
 }
 
-// keep makes a session durable and known.
+// keep stores a session.
 func (l *sessions) keep(s *Session) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.room() {
+	if !l.evict() {
 		return candor.New(candor.CodeTooManySessions, "")
 	}
 	if err := l.state.Save("sessions/"+s.ID+".json", s); err != nil {
@@ -216,35 +215,35 @@ func (l *sessions) keep(s *Session) error {
 	return nil
 }
 
-// bind makes a session that of a connection. It is late if the connection has one.
-func (l *sessions) bind(place string, s *Session) (bound, late bool) {
-	if place == "" {
+// bind sets the session of a connection. late is true if the connection already has one.
+func (l *sessions) bind(conn string, s *Session) (bound, late bool) {
+	if conn == "" {
 		return false, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.byPlace[place] != nil {
+	if l.byConn[conn] != nil {
 		return false, true
 	}
-	if len(l.byPlace) >= maxBound {
+	if len(l.byConn) >= maxBound {
 		oldest := ""
-		for place, b := range l.byPlace {
-			if oldest == "" || b.used.Before(l.byPlace[oldest].used) {
-				oldest = place
+		for conn, b := range l.byConn {
+			if oldest == "" || b.used.Before(l.byConn[oldest].used) {
+				oldest = conn
 			}
 		}
-		delete(l.byPlace, oldest)
+		delete(l.byConn, oldest)
 	}
-	l.byPlace[place] = &binding{s.ID, l.now()}
+	l.byConn[conn] = &binding{s.ID, l.now()}
 	return true, false
 }
 
-// unbind takes the session of a connection away.
-func (l *sessions) unbind(place string, s *Session) {
+// unbind removes the session of a connection.
+func (l *sessions) unbind(conn string, s *Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if own := l.byPlace[place]; own != nil && own.id == s.ID {
-		delete(l.byPlace, place)
+	if own := l.byConn[conn]; own != nil && own.id == s.ID {
+		delete(l.byConn, conn)
 	}
 }
 
@@ -256,7 +255,7 @@ func (l *sessions) close() {
 	}
 }
 
-// discard ends a session that nobody has used.
+// discard removes a session that was not used.
 func (l *sessions) discard(s *Session) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

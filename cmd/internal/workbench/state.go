@@ -11,27 +11,27 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// stateVersion is what this program writes and understands. Members that it does not know are left alone when a file is read, so a
-// later program may add some without a new version.
+// stateVersion is the version that this program reads and writes. Unknown members of a file are ignored, so a later program may add
+// some without a new version.
 const stateVersion = 1
 
 const maxStateFile = 1 << 20
 
-// State is a folder of small files that survives restart, upgrade and kill -9. It is safe for concurrent use, also by several
-// processes: each file is replaced as a whole.
+// State is a folder of small JSON files that survives restart, upgrade and kill -9. It is safe for concurrent use by goroutines and
+// processes: each file is replaced atomically.
 type State struct {
 	dir  string
 	root *os.Root
 }
 
-// OpenState opens a state folder, which is made if it is not there.
+// OpenState opens a state folder and creates it if necessary.
 func OpenState(dir string) (*State, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the state folder: %w", err)
+		return nil, fmt.Errorf("opening state folder: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the state folder: %w", err)
+		return nil, fmt.Errorf("opening state folder: %w", err)
 	}
 	s := &State{dir: dir, root: root}
 	if err := s.stamp(); err != nil {
@@ -40,11 +40,11 @@ func OpenState(dir string) (*State, error) {
 	return s, nil
 }
 
-// OpenStateReadOnly opens a state folder that exists. It writes nothing.
+// OpenStateReadOnly opens an existing state folder and writes nothing.
 func OpenStateReadOnly(dir string) (*State, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the state folder: %w", err)
+		return nil, fmt.Errorf("opening state folder: %w", err)
 	}
 	s := &State{dir: dir, root: root}
 	if _, err := s.checkVersion(); err != nil {
@@ -57,7 +57,7 @@ type stateStamp struct {
 	Version int `json:"version"`
 }
 
-// stamp writes the version into a new folder, and refuses one that a later program has changed.
+// stamp writes the version into a new folder. It fails if the folder has a later version.
 func (s *State) stamp() error {
 	ok, err := s.checkVersion()
 	if err == nil && !ok {
@@ -66,23 +66,23 @@ func (s *State) stamp() error {
 	return err
 }
 
-// checkVersion reports whether the folder has a version, and refuses one that a later program has changed.
+// checkVersion reports whether the folder has a version. It fails if that is a later one.
 func (s *State) checkVersion() (found bool, err error) {
 	var stamp stateStamp
 	if found, err = s.Load("version.json", &stamp); err == nil && stamp.Version > stateVersion {
-		err = fmt.Errorf("the state folder is of version %d and this program knows %d (hint: use the newer program, or another --state folder)",
+		err = fmt.Errorf("state folder: version %d, want at most %d (hint: use the newer program, or another --state folder)",
 			stamp.Version, stateVersion)
 	}
 	return found, err
 }
 
-// Root returns the folder itself.
+// Root returns the open folder.
 func (s *State) Root() *os.Root { return s.root }
 
-// Dir returns its path.
+// Dir returns the path of the folder.
 func (s *State) Dir() string { return s.dir }
 
-// Save replaces a file. When it returns without an error it is on the disk.
+// Save writes v as JSON to a file and syncs it.
 func (s *State) Save(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *State) Save(name string, v any) error {
 	return durable.WriteFile(s.root, name, append(data, '\n'), 0o600)
 }
 
-// Load reads a file; false if there is none.
+// Load decodes a file into v. found is false if it does not exist.
 func (s *State) Load(name string, v any) (found bool, err error) {
 	info, err := s.root.Stat(name)
 	switch {
@@ -103,19 +103,19 @@ func (s *State) Load(name string, v any) (found bool, err error) {
 	case err != nil:
 		return false, err
 	case info.Size() > maxStateFile || !info.Mode().IsRegular():
-		return false, fmt.Errorf("%s in the state folder is no file of ours", name)
+		return false, fmt.Errorf("state file %s: not a regular file, or larger than 1 MiB", name)
 	}
 	data, err := s.root.ReadFile(name)
 	if err != nil {
 		return false, err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return false, fmt.Errorf("%s in the state folder: %w", name, err)
+		return false, fmt.Errorf("reading state file %s: %w", name, err)
 	}
 	return true, nil
 }
 
-// Remove removes a file, and is content if there is none.
+// Remove removes a file. It is not an error if the file does not exist.
 func (s *State) Remove(name string) error {
 	err := s.root.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,5 +127,5 @@ func (s *State) Remove(name string) error {
 	return durable.SyncDir(s.root, path.Dir(name))
 }
 
-// Close gives the folder back.
+// Close closes the folder.
 func (s *State) Close() error { return s.root.Close() }

@@ -11,26 +11,44 @@ import (
 type System struct {
 	Name         string // as in candor workbench NAME
 	Title        string
-	Instructions string // what a model is told about the whole
-	Dialect      string // what it speaks unless another dialect is asked for
+	Instructions string // for the model, about the server as a whole
+	Dialect      string // the default dialect
 	Domain       string // the domain whose codes it raises
 	Tools        []Tool
-	Sessionless  bool        // its tools take no session_id
-	StrictNull   bool        // null is not accepted in place of no arguments
-	Invariants   []Invariant // that must hold at the start, besides those of the workbench itself
+	Sessionless  bool        // tools take no session_id
+	StrictNull   bool        // null arguments are refused, not read as {}
+	Invariants   []Invariant // checked at startup, after those of the workbench
 
-	// Pattern chooses the pattern of the dialect dual for the failures of a tool; nil leaves it to the code.
+	// Pattern selects the pattern of the dual dialect for the failures of a tool; if nil the code decides.
 	Pattern func(tool string) dialect.Pattern
-	// Gate refuses a call before its arguments are looked at; nil lets all through. It is called at most once for each call.
+	// Gate refuses a call before its arguments are checked; if nil every call passes. It is called at most once per call.
 	Gate func(c *Call) *candor.Error
-	// Missing answers a call of a name that is not a tool; nil, or a nil error, leaves the answer to the protocol: an unknown tool.
+	// Missing returns the error for a call of an unknown tool. If it is nil or returns nil, the protocol's own error is sent.
 	Missing func(name string) *candor.Error
-	// Lists says whether a tool is listed to a session; nil lists all. A connection without a session is listed all tools.
+	// Lists reports whether tools/list includes a tool for a session; if nil it includes all. A connection without a session sees all tools.
 	Lists func(s *Session, tool string) bool
-	// Refine says a failure in the system's own words: another code, what the call knows of plan and phase. nil is no change.
+	// Refine converts a failure to the system's vocabulary: another code, the plan and phase of the call. A nil result changes nothing.
 	Refine func(c *Call, e *candor.Error) *candor.Error
-	// Failed is told that a tool has failed, before that is recorded, so that it can draw consequences.
+	// Failed is called once for each tool that failed, before the failure is recorded.
 	Failed func(ctx context.Context, c *Call, e *candor.Error)
-	// Close gives back what the system holds.
+	// Close releases the system's resources.
 	Close func() error
+}
+
+// Recode returns the same error under another code.
+func Recode(e *candor.Error, code candor.Code, message string) *candor.Error {
+	options := []candor.Option{
+		candor.WithOrigin(e.Origin().By, e.Origin().Inferred), candor.WithCallInfo(e.CallInfo()), candor.WithRef(e.Ref()),
+		candor.WithTime(e.Time()), candor.WithStack(e.Stack()), candor.WithCause(e.Unwrap()),
+	}
+	if !e.Details().IsZero() {
+		options = append(options, candor.WithDetails(e.Details()))
+	}
+	if !e.Cause().IsZero() {
+		options = append(options, candor.WithCauseText(e.Cause()))
+	}
+	if e.Suggestion() != "" {
+		options = append(options, candor.WithSuggestion(e.Suggestion()))
+	}
+	return candor.New(code, message, options...)
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 )
 
-// Tool is one tool of a system. Registering it here is the only way to get one in: what it can raise is part of it.
+// Tool is one tool of a system.
 type Tool struct {
 	Name  string
 	Title string
 	About string // for the model
-	// Input is the properties of its arguments, a JSON object of schemas. Nothing else is accepted but session_id, where the system has sessions.
+	// Input is the JSON object of the argument schemas. Other arguments are refused, except session_id in a system with sessions.
 	Input    string
 	Required []string
-	Codes    []candor.Code // that it can raise, besides those that any call can
+	Codes    []candor.Code // that it can raise, besides those common to all calls
 
-	ReadOnly    bool // it changes nothing
-	Idempotent  bool // a second time changes nothing more
-	Destructive bool // it may overwrite or remove
-	OpenWorld   bool // it reaches systems outside of this server
+	ReadOnly    bool // changes nothing
+	Idempotent  bool // repeating a call changes nothing more
+	Destructive bool // may overwrite or remove data
+	OpenWorld   bool // reaches other systems
 
 	Run func(ctx context.Context, c *Call) (Reply, error)
 }
 
-// Reply is what a tool that went well says: blocks of text, and the same for programs.
+// Reply is the result of a successful tool call.
 type Reply struct {
-	Text []string
-	Data any // becomes structuredContent; nil is none
+	Text []string // one content block each
+	Data any      // structuredContent; nil for none
 }
 
-// Handle makes a Run of a function that takes its arguments decoded. They have passed the schema.
+// Handle returns a Run function that decodes the arguments, which have passed the schema, and calls run.
 func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)) func(context.Context, *Call) (Reply, error) {
 	return func(ctx context.Context, c *Call) (Reply, error) {
 		var in In
@@ -46,15 +46,15 @@ func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)
 	}
 }
 
-// sessionProperty is accepted by every tool of a system with sessions: over HTTP without protocol sessions it is how a call says where it belongs.
+// sessionProperty is the schema of session_id, by which a call over HTTP without protocol sessions names its session.
 const sessionProperty = `{"type":"string","maxLength":64,"description":"The id that begin_session returned. Needed only over HTTP without a protocol session."}`
 
-// listed is the tool as clients see it.
+// listed returns the tool as tools/list shows it.
 func (t *Tool) listed(sessionless bool) (*mcp.Tool, error) {
 	properties := map[string]json.RawMessage{}
 	if t.Input != "" {
 		if err := json.Unmarshal([]byte(t.Input), &properties); err != nil {
-			return nil, fmt.Errorf("the input of %s: %w", t.Name, err)
+			return nil, fmt.Errorf("tool %s: input schema: %w", t.Name, err)
 		}
 	}
 	if !sessionless {
@@ -72,7 +72,7 @@ func (t *Tool) listed(sessionless bool) (*mcp.Tool, error) {
 	}, t.Codes...), nil
 }
 
-// result is the reply as the protocol wants it.
+// result converts the reply to a protocol result.
 func (r Reply) result() *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Content: make([]mcp.Content, 0, len(r.Text))}
 	for _, text := range r.Text {

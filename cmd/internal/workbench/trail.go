@@ -12,13 +12,13 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// reopenAfter is how long a trail that could not be opened is left alone, so that a flood of calls does not hammer it.
+// reopenAfter is the minimum time between two attempts to open the trail.
 const reopenAfter = 250 * time.Millisecond
 
-// trail is the ledger of a bench. One that cannot be opened is no reason not to start: every call is refused and tries again, so
-// that the server is back by itself when the folder is.
+// trail is the ledger of a bench. If it cannot be opened the server starts all the same and refuses every call; each call tries
+// again, so the server recovers without a restart.
 type trail struct {
-	dir string // "" is none
+	dir string // "" for no trail
 	o   ledger.Options
 	log *slog.Logger
 	now func() time.Time
@@ -29,7 +29,7 @@ type trail struct {
 	tried time.Time
 }
 
-// ledger returns the open ledger; nil without an error if there is to be none.
+// ledger returns the open ledger, or nil, nil if the bench has no trail.
 func (t *trail) ledger() (*ledger.Ledger, error) {
 	if t.dir == "" {
 		return nil, nil //nolint:nilnil // no trail is a choice
@@ -46,14 +46,14 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	t.tried, t.err = t.now(), nil
 	if err != nil {
 		t.err = auditError(context.Background(), err)
-		t.log.Error("the trail cannot be opened, and no call is served until it can", slog.Any("error", t.err), slog.Any("cause", errors.Unwrap(err)))
+		t.log.Error("opening the trail failed; calls are refused until it can be opened", slog.Any("error", t.err), slog.Any("cause", errors.Unwrap(err)))
 		return nil, t.err
 	}
 	t.open = opened
 	return t.open, nil
 }
 
-// auditError is what a call is told: that nothing was done. A call that was called off meanwhile says nothing about the trail.
+// auditError returns the error for a call that was refused because of the trail. A cancelled call keeps its own error.
 func auditError(ctx context.Context, err error) *candor.Error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return candor.From(ended)
@@ -71,7 +71,7 @@ func (t *trail) append(ctx context.Context, e ledger.Entry) error {
 	return err
 }
 
-// attest records an entry and returns where it stands.
+// attest records an entry and returns its receipt.
 func (t *trail) attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	l, err := t.ledger()
 	if err != nil || l == nil {
@@ -96,7 +96,7 @@ func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, er
 	return opened, nil
 }
 
-// RecordFailure is what the boundary needs of a ledger.
+// RecordFailure implements the boundary's ledger interface.
 func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, method string, args, envelope []byte) error {
 	l, err := t.ledger()
 	if err != nil || l == nil {
@@ -121,13 +121,13 @@ func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, met
 	return err
 }
 
-// changedNothing reports a call that failed without an effect: none stands, none was left open by a panic, and e does not say that one may be.
+// changedNothing reports whether a failed call had no effect: none was recorded, none was left open by a panic, and e does not mention one.
 func (c *Call) changedNothing(e *candor.Error) bool {
-	return !c.stands && c.open == 0 && e.Details().Get("effect").IsZero()
+	return !c.effective && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
-// secondPlaces lists the files that hold checkpoints of this trail alone. One that other ledgers may share is found through the chains that
-// name it; taken for the trail's own, the chains of the others would be missed here.
+// secondPlaces lists the files that hold checkpoints of this trail only. A file that other ledgers share is found through the chains that
+// name it; listing it here would report the other ledgers' chains as missing.
 func (t *trail) secondPlaces() []string {
 	if !t.o.OwnSecondPlace {
 		return nil

@@ -59,12 +59,12 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if _, err := s.Value(func() (any, error) { return d, nil }); err != nil {
 		return workbench.Reply{}, err
 	}
-	bound, late := c.Begun(s)
+	bound, late := c.Bind(s)
 	if late { // it came at the same time, or named a session that nobody knows
 		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
 	}
 	c.Revertible(func() error {
-		_ = c.Unbegun(s) // a file may be left, of a session whose name is known nowhere
+		_ = c.Unbind(s) // a file may be left, of a session whose name is known nowhere
 		return nil
 	})
 	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)

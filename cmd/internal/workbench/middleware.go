@@ -10,11 +10,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// receive stands around everything: it begins each call of a tool and ends it.
+// receive is the outermost middleware: it begins and ends each tools/call and filters tools/list.
 func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if list, ok := req.(*mcp.ListToolsRequest); ok && b.system.Lists != nil {
@@ -34,7 +35,7 @@ func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// list answers tools/list with the tools that the session of the connection is shown.
+// list answers tools/list with the tools for the session of the connection.
 func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	result, err := next(ctx, method, request)
 	listed, ok := result.(*mcp.ListToolsResult)
@@ -47,7 +48,7 @@ func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsR
 	return &shown, nil
 }
 
-// missing lets the system answer calls of names that are not tools.
+// missing lets the system answer calls of unknown tools.
 func (b *Bench) missing(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if request, ok := req.(*mcp.CallToolRequest); ok && request.Params != nil && b.wrapped[request.Params.Name] == nil {
@@ -59,36 +60,36 @@ func (b *Bench) missing(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// begin finds out where a call belongs and enters it in the trail. One that could not be entered goes on to where it is refused.
+// begin creates the Call, finds its session and writes its enter entry. If the entry cannot be written, gate refuses the call.
 func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	received := request.Params.Arguments
 	none := bytes.TrimSpace(received)
 	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 && !b.system.StrictNull {
-		request.Params.Arguments = json.RawMessage(`{}`) // a client may say by null that it gives none; where some are needed, null is not an object
+		request.Params.Arguments = json.RawMessage(`{}`) // null means no arguments, unless some are required
 	}
-	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, began: b.now()}
+	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, start: b.now()}
 	c.Tool = b.wrapped[c.Name]
-	c.place = b.placeOf(request)
-	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.place)
-	c.held = c.Session
+	c.conn = b.connection(request.Session)
+	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.conn)
+	c.acquired = c.Session
 	e := c.Entry(ledger.KindEnter)
 	e.Args = received
-	c.entered = b.trail.append(ctx, e)
+	c.enterErr = b.trail.append(ctx, e)
 	return c
 }
 
-// end leaves a call that failed. One that went well was left by run, before its result could be believed.
+// end writes the exit entry of a failed call. The one of a successful call is written by run, before the reply is sent.
 func (b *Bench) end(ctx context.Context, c *Call) {
-	if c.held != nil {
-		c.held.release()
+	if c.acquired != nil {
+		c.acquired.release()
 	}
-	if c.failure == nil || c.entered != nil {
+	if c.failure == nil || c.enterErr != nil {
 		return
 	}
 	e := c.Entry(ledger.KindExit)
-	e.Outcome, e.Code, e.Ref, e.Latency = outcomeOf(c.failure), c.failure.Code(), c.failure.Ref(), b.now().Sub(c.began)
+	e.Outcome, e.Code, e.Ref, e.Latency = outcomeOf(c.failure), c.failure.Code(), c.failure.Ref(), b.now().Sub(c.start)
 	if err := b.trail.append(context.WithoutCancel(ctx), e); err != nil {
-		b.log.Error("the end of a call could not be recorded; its failure was", slog.String("ref", e.Ref), slog.Any("error", err))
+		b.log.Error("recording the exit of a failed call", slog.String("ref", e.Ref), slog.Any("error", err))
 	}
 }
 
@@ -99,9 +100,7 @@ func outcomeOf(e *candor.Error) ledger.Outcome {
 	return ledger.OutcomeError
 }
 
-// placeOf names the connection of a call, "" if it has none that lasts.
-func (b *Bench) placeOf(request *mcp.CallToolRequest) string { return b.connection(request.Session) }
-
+// connection identifies the connection of a request, "" if none lasts beyond it.
 func (b *Bench) connection(session *mcp.ServerSession) string {
 	switch {
 	case b.stdio:
@@ -115,7 +114,7 @@ func (b *Bench) connection(session *mcp.ServerSession) string {
 // SessionKey is the member of _meta in which a call may name its session.
 const SessionKey = "dev.candor/session"
 
-// sessionsNamed returns the sessions that a call names, in its two places.
+// sessionsNamed returns the session ids in _meta and in the arguments of a call.
 func sessionsNamed(p *mcp.CallToolParamsRaw) (names []string) {
 	if id, ok := p.Meta[SessionKey].(string); ok && id != "" {
 		names = append(names, id)
@@ -132,11 +131,11 @@ func sessionsNamed(p *mcp.CallToolParamsRaw) (names []string) {
 	return names
 }
 
-// handle is the one handler of every tool.
+// handle is the handler of every tool.
 func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := callOf(ctx)
 	if c == nil || c.Tool == nil {
-		return nil, candor.InvariantViolation("INV_CALL_BEGUN", "A tool was reached by a call that nobody has begun.")
+		return nil, candor.InvariantViolation("INV_CALL_BEGUN", "A tool was called past the workbench.")
 	}
 	reply, err := b.run(ctx, c)
 	if err != nil {
@@ -145,8 +144,8 @@ func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallTo
 	return reply.result(), nil
 }
 
-// run asks the gate, runs the tool and leaves the call. A reply that the trail does not know of is not given; where the trail knows that the
-// effect happened, it is, whether or not the end of the call could be recorded, too.
+// run asks the gate, runs the tool and writes the exit entry. If that cannot be written the reply is withheld, unless the trail records the
+// effect.
 func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 	if refused := b.gate(c); refused != nil {
 		return Reply{}, refused
@@ -158,33 +157,33 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 		if e.Ref() == "" {
 			e = e.With(candor.WithRef(ref.New()))
 		}
-		c.consequences(ctx, e)
+		c.notify(ctx, e)
 		return Reply{}, e
 	}
-	left := c.Entry(ledger.KindExit)
-	left.Outcome, left.Latency = ledger.OutcomeOK, b.now().Sub(c.began)
-	if err := b.trail.append(context.WithoutCancel(ctx), left); err != nil {
-		if c.stands {
-			b.log.Error("the end of a call could not be recorded; its effect was", slog.String("call", c.ID), slog.Any("error", err))
+	exit := c.Entry(ledger.KindExit)
+	exit.Outcome, exit.Latency = ledger.OutcomeOK, b.now().Sub(c.start)
+	if err := b.trail.append(context.WithoutCancel(ctx), exit); err != nil {
+		if c.effective {
+			b.log.Error("recording the exit of a call whose effect is recorded", slog.String("call", c.ID), slog.Any("error", err))
 			return reply, nil
 		}
-		return Reply{}, c.unleft(err)
+		return Reply{}, c.notRecorded(err)
 	}
 	return reply, nil
 }
 
-// consequences tells the system, once, that its tool has failed. A tool that returned is told of here and now, because what its caller
-// hears may be another failure: the call may have been cancelled. One that panicked is told of when the panic has become an error.
-func (c *Call) consequences(ctx context.Context, e *candor.Error) {
-	if c.told || !c.ran || c.bench.system.Failed == nil {
+// notify calls System.Failed, once. It is called when the tool returns an error, because the client may get another failure if the call was
+// cancelled; and for a tool that panicked, when the panic has become an error.
+func (c *Call) notify(ctx context.Context, e *candor.Error) {
+	if c.notified || !c.ran || c.bench.system.Failed == nil {
 		return
 	}
-	c.told = true
+	c.notified = true
 	c.bench.system.Failed(ctx, c, e)
 }
 
-// unleft is the answer of a call whose end could not be recorded. A tool that changes things has changed them, unless that can be taken back.
-func (c *Call) unleft(err error) *candor.Error {
+// notRecorded returns the error of a call whose exit entry could not be written. The tool has had its effect unless it can be reverted.
+func (c *Call) notRecorded(err error) *candor.Error {
 	e := candor.From(err)
 	if c.Tool.ReadOnly {
 		return e
@@ -194,20 +193,20 @@ func (c *Call) unleft(err error) *candor.Error {
 		if reverted == nil {
 			return e
 		}
-		c.bench.log.Error("what a call did could not be taken back", slog.String("call", c.ID), slog.Any("error", reverted))
+		c.bench.log.Error("reverting a call", slog.String("call", c.ID), slog.Any("error", reverted))
 	}
 	e = e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithDetails(map[string]any{"effect": "done"}))
 	if c.Tool.Idempotent {
-		return e // which advises to send the same call again after a while
+		return e // its suggestion is to send the call again later
 	}
-	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Look at what the action has changed, and tell the operator; do not repeat it."))
+	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Check what the action has changed and inform the operator; do not repeat it."))
 }
 
-// gate says why a call must not be served, nil if it may.
+// gate returns why a call is refused, or nil.
 func (b *Bench) gate(c *Call) *candor.Error {
 	switch {
-	case c.entered != nil:
-		return candor.From(c.entered)
+	case c.enterErr != nil:
+		return candor.From(c.enterErr)
 	case len(b.findings) > 0:
 		return auditRefusal(b.findings)
 	case b.system.Gate == nil:
@@ -219,11 +218,11 @@ func (b *Bench) gate(c *Call) *candor.Error {
 	return c.refused
 }
 
-// refine gives a failure what only the workbench knows. A call that was refused for its arguments would have been refused at the
-// gate, so that is what its caller is told first.
+// refine adds session and ref to a failure and lets the system refine it. If a call failed before its tool ran, for example because of its
+// arguments, a refusal of the gate has precedence.
 func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 	c := callOf(ctx)
-	if c == nil { // no call of a tool: a line that is no message, or another method
+	if c == nil { // not a tools/call: a malformed line, or another method
 		c = &Call{bench: b}
 		if b.stdio {
 			c.Session = b.sessions.at("stdio")
@@ -245,7 +244,31 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 	if e.Ref() == "" {
 		e = e.With(candor.WithRef(ref.New()))
 	}
-	c.consequences(ctx, e)
+	c.notify(ctx, e)
 	c.failure = e
 	return e
+}
+
+// withDetails appends the details of a failure to its result as a text block, because a model sees only text and a suggestion may refer to
+// them. They are bounded, redacted and free of control characters. The prefix keeps dialect readers from taking the block for an envelope.
+func withDetails(result mcp.Result) {
+	failed, ok := result.(*mcp.CallToolResult)
+	if !ok || failed == nil || failed.Meta[dialect.MetaKey] == nil {
+		return
+	}
+	raw, err := json.Marshal(failed.Meta[dialect.MetaKey])
+	if err != nil {
+		return
+	}
+	var said struct {
+		Details json.RawMessage `json:"details"`
+	}
+	if json.Unmarshal(raw, &said) != nil || len(said.Details) == 0 {
+		return
+	}
+	text := bytes.NewBufferString("Details: ")
+	if json.Indent(text, said.Details, "", " ") != nil {
+		return
+	}
+	failed.Content = append(failed.Content[:len(failed.Content):len(failed.Content)], &mcp.TextContent{Text: text.String()})
 }
