@@ -81,11 +81,11 @@ func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
 func TestWhatCannotBeKeptIsSaid(t *testing.T) {
 	deep := strings.Repeat("[", wire.DefaultMaxDepth-2) + strings.Repeat("]", wire.DefaultMaxDepth-2)
 	in := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"boom"}],"isError":true,"deep":` + deep + `}}`
-	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != term.ExitFine || !strings.Contains(out, deep) {
+	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != term.ExitOK || !strings.Contains(out, deep) {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	code, out, complaints := watched(in, nil, "translate", "--to", "rpc")
-	if code != term.ExitBad || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
+	if code != term.ExitUsage || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }
@@ -123,7 +123,7 @@ func translated(t *testing.T, from, to string, in []byte) []byte {
 	t.Helper()
 	code, out, complaints := watched(string(in), map[string]string{"DEBUG_STACK": "true", "MCP_ERRORS_VERBOSE": "full"},
 		"translate", "--from", from, "--to", to)
-	if code != term.ExitFine {
+	if code != term.ExitOK {
 		t.Fatalf("%s to %s: %s\n%s", from, to, complaints, in)
 	}
 	return []byte(out)

@@ -154,7 +154,7 @@ func decodeJSON(t *testing.T, input string, args ...string) []string {
 	cmd := command(t, append([]string{"decode", "--json"}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.Output()
-	if err != nil && cmd.ProcessState.ExitCode() != term.ExitBad {
+	if err != nil && cmd.ProcessState.ExitCode() != term.ExitUsage {
 		t.Fatal(err)
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")

@@ -28,7 +28,7 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	if err := os.RemoveAll(trail); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, complaints := verify(home); code == term.ExitFine || !strings.Contains(complaints, "checkpoints/trail-") || !strings.Contains(complaints, "candor ledger forget "+trail) {
+	if code, _, complaints := verify(home); code == term.ExitOK || !strings.Contains(complaints, "checkpoints/trail-") || !strings.Contains(complaints, "candor ledger forget "+trail) {
 		t.Errorf("the folder is gone: exit code %d: %s", code, complaints)
 	}
 	kept := session(t, home, syscall.SIGTERM)
@@ -36,7 +36,7 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	if code != term.ExitFound || !strings.Contains(out, "missing-chain") || !strings.Contains(complaints, "removed on purpose: candor ledger forget "+trail+"\n") {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
-	if code, out, _ := forgetIn(home, "n\n"); code != term.ExitFine || !strings.Contains(out, "Nothing was changed.") {
+	if code, out, _ := forgetIn(home, "n\n"); code != term.ExitOK || !strings.Contains(out, "Nothing was changed.") {
 		t.Errorf("not agreed: exit code %d: %s", code, out)
 	}
 	if code, _, _ := verify(home); code != term.ExitFound {
@@ -50,13 +50,13 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 		}
 		Done bool
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil || code != term.ExitFine || !report.Done || len(report.Places) != 1 || len(report.Places[0].Chains) != 1 {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != term.ExitOK || !report.Done || len(report.Places) != 1 || len(report.Places[0].Chains) != 1 {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	if old, err := os.ReadFile(report.Places[0].Archive); err != nil || !strings.Contains(string(old), report.Places[0].Chains[0]) {
 		t.Errorf("the file as it was: %v", err)
 	}
-	if code, out, complaints := verify(home); code != term.ExitFine || !strings.Contains(out, "by a second place") {
+	if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a second place") {
 		t.Errorf("afterwards: exit code %d: %s%s", code, out, complaints)
 	}
 	if err := os.RemoveAll(kept); err != nil {
@@ -75,14 +75,14 @@ func TestForgettingAFolderThatIsGone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(home, "trail")); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitFine || !strings.Contains(out, "forgotten: 1 chain;") {
+	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitOK || !strings.Contains(out, "forgotten: 1 chain;") {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	session(t, home, syscall.SIGTERM)
-	if code, out, complaints := verify(home); code != term.ExitFine {
+	if code, out, complaints := verify(home); code != term.ExitOK {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
-	if code, out, _ := forgetIn(home, "", "--yes"); code != term.ExitFine || !strings.Contains(out, "Nothing to forget") {
+	if code, out, _ := forgetIn(home, "", "--yes"); code != term.ExitOK || !strings.Contains(out, "Nothing to forget") {
 		t.Errorf("again: exit code %d: %s", code, out)
 	}
 }
@@ -98,7 +98,7 @@ func TestARunningWriterFollowsTheSecondPlace(t *testing.T) {
 	p := launchIn(t, home, "wrap", "--", "badserver")
 	p.fails("1", "NOT_FOUND")
 	awaitCheckpoint(t, p.chain())
-	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitFine {
+	if code, out, complaints := forgetIn(home, "", "--yes"); code != term.ExitOK {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
 	p.fails("2", "NOT_FOUND")

@@ -159,7 +159,7 @@ func TestGatewayFrontsAnHTTPServer(t *testing.T) {
 	}
 	g.showsPathsAndGuards(t)
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 	if codes := g.recorded(); len(codes) != 2 || codes["RATE_LIMITED"] != 1 || codes["HOST_REFUSED"] != 1 {
@@ -212,7 +212,7 @@ func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
 	if got := <-answers; got != fmt.Sprintf(fineAnswer, 1)+"<nil>" {
 		t.Errorf("answered %s", got)
 	}
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 	if codes := g.recorded(); len(codes) != 1 || codes["GATEWAY_DRAINING"] != 1 {
@@ -235,7 +235,7 @@ func TestOpenCallsThatTakeTooLongAreToldOfTheEnd(t *testing.T) {
 	if got := <-answers; !strings.Contains(got, `"code":"GATEWAY_DRAINING"`) || !strings.HasSuffix(got, "<nil>") {
 		t.Errorf("answered %s", got)
 	}
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 	if codes := g.recorded(); codes["GATEWAY_DRAINING"] != 1 {
@@ -287,7 +287,7 @@ func TestReloadDropsNoCall(t *testing.T) {
 		t.Errorf("the new file is not in force: %s", got)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }
@@ -313,7 +313,7 @@ func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
 		t.Errorf("answered %s", got)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

@@ -55,7 +55,7 @@ func TestGatewayStartsServers(t *testing.T) {
 		t.Errorf("answered %s; it said %s", got, g.said)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 	if codes := g.recorded(); len(codes) != 1 || codes["NOT_FOUND"] != 1 {

@@ -47,7 +47,7 @@ func TestConfiguredOriginWorksFromABrowser(t *testing.T) {
 		}
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

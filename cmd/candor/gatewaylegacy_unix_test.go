@@ -87,7 +87,7 @@ func TestALegacySessionOutlivesAReload(t *testing.T) {
 		t.Errorf("answered %s", answer)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

@@ -28,7 +28,7 @@ func TestGatewayCountersNeverGoBack(t *testing.T) {
 		t.Errorf("after %d calls:\n%s", reloads, page)
 	}
 	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitFine {
+	if code := g.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, g.said)
 	}
 }

@@ -108,7 +108,7 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 				t.Errorf("the gateway took %d MiB for %d slow readers", peak>>20, readers)
 			}
 			g.signal(syscall.SIGTERM)
-			if code := g.ends(); code != term.ExitFine {
+			if code := g.ends(); code != term.ExitOK {
 				t.Errorf("ended with %d: %s", code, g.said)
 			}
 			t.Logf("recorded %v", g.recorded())

@@ -46,7 +46,7 @@ func TestKeepFlagsTakeEffect(t *testing.T) {
 				t.Errorf("the log of the first chain is there: %v", !c.gone)
 			}
 			code, out, complaints := verify(home)
-			if code != term.ExitFine || !strings.Contains(out, "OK: ") {
+			if code != term.ExitOK || !strings.Contains(out, "OK: ") {
 				t.Errorf("exit code %d: %s%s", code, out, complaints)
 			}
 			if strings.Contains(out, "pruned before") != c.gone {
@@ -85,7 +85,7 @@ func TestCompressFlagTakesEffect(t *testing.T) {
 		if exists(plain+".gz") != (flags != nil) {
 			t.Errorf("with %v the segment is compressed: %v", flags, flags == nil)
 		}
-		if code, out, complaints := verify(home); code != term.ExitFine {
+		if code, out, complaints := verify(home); code != term.ExitOK {
 			t.Errorf("exit code %d: %s%s", code, out, complaints)
 		}
 	}

@@ -92,7 +92,7 @@ func TestRepairAsksOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, _ := watched(answer, map[string]string{"NO_COLOR": "1"}, "ledger", "repair", dir)
-		if code != term.ExitFine || !strings.Contains(out, "Do it? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
+		if code != term.ExitOK || !strings.Contains(out, "Do it? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
 			t.Errorf("%q: exit code %d, output %s", answer, code, out)
 		}
 	}
@@ -106,7 +106,7 @@ func TestATerminalNeverGetsControlCharactersOfAnEntry(t *testing.T) {
 	}
 	for _, args := range [][]string{{"tail", "-n", "0"}, {"show", chain + "/3"}, {"stats"}, {"verify"}} {
 		code, out, _ := watched("", map[string]string{"NO_COLOR": "1"}, append([]string{"ledger", "--ledger", dir}, args...)...)
-		if code != term.ExitFine || strings.ContainsAny(out, "\x1b\u202e") || out == "" {
+		if code != term.ExitOK || strings.ContainsAny(out, "\x1b\u202e") || out == "" {
 			t.Errorf("%v: exit code %d, output %q", args, code, out)
 		}
 	}

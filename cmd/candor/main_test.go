@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 // TestWrittenPagesAreCurrent compares docs/cli with what the program says of itself; go generate writes it anew.
 func TestWrittenPagesAreCurrent(t *testing.T) {
 	fresh := t.TempDir()
-	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != term.ExitFine {
+	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != term.ExitOK {
 		t.Fatal(complaints)
 	}
 	if diff := cmp.Diff(pagesIn(t, fresh), pagesIn(t, "../../docs/cli")); diff != "" {
@@ -131,7 +131,7 @@ func roundtrip(ts *testscript.TestScript, _ bool, args []string) {
 	translate := func(from, to, text string) string {
 		var out, complaints bytes.Buffer
 		env := &term.Env{In: strings.NewReader(text), Out: term.NewOutput(&out, false), Err: &complaints, Getenv: ts.Getenv, Now: time.Now}
-		if code := cli.Run(env, []string{"translate", "--from", from, "--to", to}); code != term.ExitFine {
+		if code := cli.Run(env, []string{"translate", "--from", from, "--to", to}); code != term.ExitOK {
 			ts.Fatalf("translating %s to %s: exit code %d, %s\n%s", from, to, code, &complaints, text)
 		}
 		return out.String()

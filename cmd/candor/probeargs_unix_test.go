@@ -28,7 +28,7 @@ func TestProbeRefusesAReportAsARun(t *testing.T) {
 	for _, args := range [][]string{{"probe", "--run", file}, {"probe", "--resume", file, "--", "true"}} {
 		out, err := command(t, args...).CombinedOutput()
 		ended, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || ended.ExitCode() != term.ExitBad || !strings.Contains(string(out), "is a report, not a run") || !strings.Contains(string(out), "--record") {
+		if !ok || ended.ExitCode() != term.ExitUsage || !strings.Contains(string(out), "is a report, not a run") || !strings.Contains(string(out), "--record") {
 			t.Errorf("%v: %v: %s", args, err, out)
 		}
 	}

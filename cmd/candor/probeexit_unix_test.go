@@ -32,19 +32,19 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	t.Parallel()
 	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';; esac; done`
 	said, code := probeExit(t, "--fail-on", "never", "--total", "1s", "--", "sh", "-c", greets)
-	if code != term.ExitBad || !strings.Contains(said, "incomplete") || !strings.Contains(said, "--resume") {
+	if code != term.ExitUsage || !strings.Contains(said, "incomplete") || !strings.Contains(said, "--resume") {
 		t.Errorf("out of time: exit code %d\n%s", code, said)
 	}
 	run := filepath.Join(t.TempDir(), "run")
 	if err := os.WriteFile(run, []byte(`{"version":1,"tools":[],"observations":[],"incomplete":"it was stopped"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for failOn, want := range map[string]int{"major": term.ExitBad, "never": 0} { // to write it in another format is no verdict on it
+	for failOn, want := range map[string]int{"major": term.ExitUsage, "never": 0} { // to write it in another format is no verdict on it
 		if said, code := probeExit(t, "--run", run, "--fail-on", failOn); code != want {
 			t.Errorf("--fail-on %s: exit code %d\n%s", failOn, code, said)
 		}
 	}
-	if said, code := probeExit(t, "--total", "1s", "--", "sleep", "60"); code != term.ExitBad || strings.Contains(said, "grade") {
+	if said, code := probeExit(t, "--total", "1s", "--", "sleep", "60"); code != term.ExitUsage || strings.Contains(said, "grade") {
 		t.Errorf("a server that says nothing: exit code %d\n%s", code, said)
 	}
 }
@@ -94,7 +94,7 @@ func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
 	} {
 		mark := filepath.Join(dir, "started")
 		said, code := probeExit(t, append(flags, "--", "touch", mark)...)
-		if _, err := os.Stat(mark); err == nil || code != term.ExitBad || !strings.Contains(said, flags[0][2:]) || !strings.Contains(said, "hint: ") {
+		if _, err := os.Stat(mark); err == nil || code != term.ExitUsage || !strings.Contains(said, flags[0][2:]) || !strings.Contains(said, "hint: ") {
 			t.Errorf("%v: exit code %d, started: %v\n%s", flags, code, err == nil, said)
 		}
 	}

@@ -21,7 +21,7 @@ func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
 	if fake.Available() != nil {
 		return // that is where it runs already; the room of the fake upstream has a test that says why
 	}
-	for flag, want := range map[string]int{"--quiet": 0, "--yes": term.ExitBad, "--allow=honest": term.ExitBad} {
+	for flag, want := range map[string]int{"--quiet": 0, "--yes": term.ExitUsage, "--allow=honest": term.ExitUsage} {
 		script := `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", shippedCandor(t), "probe", "--quiet", "--fake-upstream", "--fail-on", "never", flag, "--", shippedCandor(t), "zoo", "--defect", "masked-flag")
 		cmd.Dir = t.TempDir()

@@ -161,10 +161,10 @@ func TestR20RollBackIsFound(t *testing.T) {
 				first := session(t, home, syscall.SIGTERM, flags...)
 				copyTree(t, trail, trail+".yesterday")
 				second := session(t, home, syscall.SIGKILL, flags...)
-				if code, out, complaints := verify(home); code != term.ExitFine || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
+				if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
 					t.Fatalf("before: exit code %d: %s%s", code, out, complaints)
 				}
-				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != term.ExitFine {
+				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != term.ExitOK {
 					t.Fatal(complaints)
 				}
 				c.do(t, trail, first, second)
@@ -193,7 +193,7 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	p.fails("3", "NOT_FOUND")
 	p.signal(syscall.SIGKILL)
 	_ = p.cmd.Wait()
-	if code, out, _ := verify(home); code != term.ExitFine {
+	if code, out, _ := verify(home); code != term.ExitOK {
 		t.Fatalf("before: exit code %d: %s", code, out)
 	}
 	removeEntry(t, p.chain(), 2)
@@ -233,7 +233,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 		t.Errorf("it said %s", p.said)
 	}
 	code, out, complaints := verify(home)
-	if code != term.ExitFine || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
+	if code != term.ExitOK || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }

@@ -119,7 +119,7 @@ func TestFullDiskIsReported(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = full, &complaints
 		err := cmd.Run()
 		var ended *exec.ExitError
-		if !errors.As(err, &ended) || ended.ExitCode() != term.ExitBad || !strings.Contains(complaints.String(), "no space left") {
+		if !errors.As(err, &ended) || ended.ExitCode() != term.ExitUsage || !strings.Contains(complaints.String(), "no space left") {
 			t.Errorf("%v: %v, %s", args, err, complaints.String())
 		}
 	}

@@ -30,7 +30,7 @@ const threeAnswers = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text
 
 func TestATerminalGetsASummaryAndColour(t *testing.T) {
 	code, out, _ := watched(threeAnswers, nil, "decode")
-	if code != term.ExitFine || !strings.Contains(out, "\x1b[") {
+	if code != term.ExitOK || !strings.Contains(out, "\x1b[") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 	_, out, _ = watched(threeAnswers, map[string]string{"NO_COLOR": "1"}, "decode")
@@ -57,10 +57,10 @@ func TestNothingThatATypistSendsPanics(t *testing.T) {
 	for _, name := range []string{"demo", "decode", "translate", "codes", "explain", "version", "help", "completion", "man", ""} {
 		for _, arg := range odd {
 			code, _, complaints := watched("{}\n", nil, name, arg)
-			if code != term.ExitFine && code != term.ExitBad {
+			if code != term.ExitOK && code != term.ExitUsage {
 				t.Errorf("%s %q ends with %d", name, arg, code)
 			}
-			if code == term.ExitBad && name != "translate" && !strings.HasPrefix(complaints, term.ProgramName) {
+			if code == term.ExitUsage && name != "translate" && !strings.HasPrefix(complaints, term.ProgramName) {
 				t.Errorf("%s %q says %q", name, arg, complaints)
 			}
 		}

@@ -77,7 +77,7 @@ func TestAStrangersFolderIsNotAChain(t *testing.T) {
 		if err := os.Remove(notes); err != nil {
 			t.Fatal(err)
 		}
-		if code, out, _ := watched("", nil, "ledger", "verify", p.trail); code != term.ExitFine {
+		if code, out, _ := watched("", nil, "ledger", "verify", p.trail); code != term.ExitOK {
 			t.Errorf("exit code %d: %s", code, out)
 		}
 	}

@@ -158,7 +158,7 @@ func TestWrapEndsThoughItsClientDoesNotRead(t *testing.T) {
 	}
 	for name, p := range running {
 		t.Run(name, func(t *testing.T) {
-			if code := p.ends(t); code != term.ExitFine {
+			if code := p.ends(t); code != term.ExitOK {
 				t.Errorf("ended with %d: %s", code, read(t, p.errors))
 			}
 			if text := read(t, p.errors); !strings.Contains(text, "the client did not read its last answers") || !strings.Contains(text, "recorded in ") {
@@ -290,7 +290,7 @@ func TestFullStderrDoesNotHoldTheGateway(t *testing.T) {
 		}
 	}
 	p.signal(syscall.SIGTERM)
-	if code := p.ends(t); code != term.ExitFine {
+	if code := p.ends(t); code != term.ExitOK {
 		t.Errorf("ended with %d", code)
 	}
 	checkClosed(t, p.trail)

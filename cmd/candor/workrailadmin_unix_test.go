@@ -136,7 +136,7 @@ func TestWorkrailGCIsInterrupted(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatalf("%v: %s", err, out.String())
 	}
-	if code := cmd.ProcessState.ExitCode(); code != term.ExitBad && (code != term.ExitFine || len(report.Removed) < all) {
+	if code := cmd.ProcessState.ExitCode(); code != term.ExitUsage && (code != term.ExitOK || len(report.Removed) < all) {
 		t.Errorf("exit code %d after %d removals", code, len(report.Removed))
 	}
 	if got := sessions(); got != all-len(report.Removed) {
@@ -170,13 +170,13 @@ func TestWorkrailAsksAtATerminal(t *testing.T) {
 			t.Errorf("%q: %v", no, err)
 		}
 	}
-	if code, out, said := typed("y\n", "doctor", "--repair"); code != term.ExitFine || !strings.Contains(out, "repaired leftover") {
+	if code, out, said := typed("y\n", "doctor", "--repair"); code != term.ExitOK || !strings.Contains(out, "repaired leftover") {
 		t.Errorf("exit code %d, %s, %s", code, out, said)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("after yes: %v", err)
 	}
-	if code, out, said := typed("", "rotate-keys"); code != term.ExitFine {
+	if code, out, said := typed("", "rotate-keys"); code != term.ExitOK {
 		t.Errorf("exit code %d, %s, %s", code, out, said)
 	}
 	if code, _, said := typed("n\n", "rotate-keys", "--retire"); code != term.ExitFound || !strings.Contains(said, "nothing was changed") {

@@ -45,7 +45,7 @@ func TestWrapIsInterruptedInOrder(t *testing.T) {
 			if answer := p.hear(); !strings.Contains(answer, `"id":1,`) || !strings.Contains(answer, `"code":"GATEWAY_DRAINING"`) {
 				t.Errorf("answered %s", answer)
 			}
-			if code := p.ends(); code != term.ExitFine {
+			if code := p.ends(); code != term.ExitOK {
 				t.Errorf("ended with %d", code)
 			}
 			if want := "candor wrap: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
@@ -65,7 +65,7 @@ func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.say(toolCall("2", "fail")) // the input stays open
-	if code := p.ends(); code != term.ExitFine {
+	if code := p.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, p.said)
 	}
 	if codes := p.recorded(); codes["NOT_FOUND"] != 1 {
@@ -81,7 +81,7 @@ func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
 	p.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 	p.hear()
 	_ = p.in.Close()
-	if code := p.ends(); code != term.ExitFine {
+	if code := p.ends(); code != term.ExitOK {
 		t.Errorf("ended with %d: %s", code, p.said)
 	}
 	if codes := p.recorded(); len(codes) != 1 || codes["CANCELLED"] != 1 {

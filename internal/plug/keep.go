@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// EnvSecondPlace names the file that checkpoints are also kept in, or [NoSecondPlace].
+	// EnvSecondPlace is the variable with the second file for checkpoints, or [NoSecondPlace].
 	EnvSecondPlace = "CANDOR_SECOND_PLACE"
-	// NoSecondPlace stands for no second place. It is a choice, and it is logged.
+	// NoSecondPlace turns the second file off. That is logged.
 	NoSecondPlace = "none"
 )
 
-// Keep says how a ledger is kept. The zero value follows the environment and removes nothing.
+// Keep has the settings for checkpoints and retention of a ledger. The zero Keep follows the environment and removes nothing.
 type Keep struct {
 	SecondPlace string        // a file, or [NoSecondPlace]; empty is [EnvSecondPlace], else a file in the state folder
-	Age         time.Duration // closed segments that are older may be removed; 0 keeps them
-	Bytes       int64         // the oldest closed segments go while all take more; 0 keeps them
-	Compress    bool          // closed segments are compressed
+	Age         time.Duration // closed segments that are older may be removed; 0 keeps all
+	Bytes       int64         // the oldest closed segments are removed above this total; 0 keeps all
+	Compress    bool          // compress closed segments
 }
 
-// Options returns the options of a ledger in dir that is kept so. Warnings go to the log.
+// Options returns the options for the ledger in dir. Its warnings go to log.
 func (k Keep) Options(dir, instance string, getenv func(string) string, log *slog.Logger) ledger.Options {
 	second, err := k.secondPlace(dir, getenv)
 	switch {
 	case err != nil:
-		log.Warn("checkpoints are kept in the ledger's folder only: name a second place with "+EnvSecondPlace, slog.Any("error", err))
+		log.Warn("checkpoints are kept only in the folder of the ledger; name a second file with "+EnvSecondPlace, slog.Any("error", err))
 	case second == "" && dir != NoLedger:
-		log.Warn("checkpoints are kept in the ledger's folder only, as was asked for")
+		log.Warn("checkpoints are kept only in the folder of the ledger, as configured")
 	}
 	return ledger.Options{
 		Instance: instance, SecondPlace: second, OwnSecondPlace: slices.Contains(SecondPlaces(dir, getenv), second), Retain: ledger.Retain{Age: k.Age, Bytes: k.Bytes}, Compress: k.Compress,
-		OnWarning: func(said ledger.Warning) {
-			log.Warn("the ledger warns", slog.String("kind", string(said.Kind)), slog.String("text", said.Text), slog.Any("error", said.Err))
+		OnWarning: func(w ledger.Warning) {
+			log.Warn("ledger warning", slog.String("kind", string(w.Kind)), slog.String("text", w.Text), slog.Any("error", w.Err))
 		},
 	}
 }
@@ -57,8 +57,8 @@ func (k Keep) secondPlace(dir string, getenv func(string) string) (string, error
 	return SecondPlace(dir, getenv)
 }
 
-// SecondPlace returns the file in the user's state folder that holds the checkpoints of the ledger in dir. It depends on the path only, so
-// that it is found whatever was done to the folder.
+// SecondPlace returns the file in the user's state folder that holds the checkpoints of the ledger in dir. The name depends only on
+// the path, so that the file is found even if the folder was changed or removed.
 func SecondPlace(dir string, getenv func(string) string) (string, error) {
 	state, err := StateFolder(getenv)
 	if err != nil {
@@ -73,7 +73,7 @@ func SecondPlace(dir string, getenv func(string) string) (string, error) {
 	return filepath.Join(state, "checkpoints", fmt.Sprintf("%s-%s", filepath.Base(full), hex.EncodeToString(sum[:8]))), nil
 }
 
-// resolved follows the symbolic links of a path, as far as it is there.
+// resolved follows the symbolic links in the part of a path that exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -85,7 +85,7 @@ func resolved(path string) string {
 	return filepath.Join(resolved(above), filepath.Base(path))
 }
 
-// SecondPlaces returns the places where the checkpoints of the ledger in dir may be without its chains saying so.
+// SecondPlaces returns the files where checkpoints of the ledger in dir may be although its chains do not name them.
 func SecondPlaces(dir string, getenv func(string) string) []string {
 	if place, err := SecondPlace(dir, getenv); err == nil {
 		return []string{place}
@@ -95,7 +95,7 @@ func SecondPlaces(dir string, getenv func(string) string) []string {
 
 var errSize = errors.New("not a size such as 500MB, 2GiB or 1000000")
 
-// ParseBytes reads a size: a number of bytes, with kB, MB, GB, KiB, MiB or GiB behind it.
+// ParseBytes parses a number of bytes with an optional unit: B, kB, MB, GB, KiB, MiB or GiB.
 func ParseBytes(text string) (int64, error) {
 	units := []struct {
 		name string

@@ -1,5 +1,5 @@
-// Package plug opens what Candor's servers and gateways have in common: the ledger in its folder, and the counters with their past.
-// Both are chosen in the same way everywhere, so that whoever looks for a ledger knows where it is.
+// Package plug opens the ledger and the counters of a server or gateway. Flags, environment and defaults mean the same everywhere, so
+// that a ledger is found where it is expected.
 package plug
 
 import (
@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// EnvLedger names the ledger's folder, or [NoLedger].
+	// EnvLedger is the variable with the folder of the ledger, or [NoLedger].
 	EnvLedger = "CANDOR_LEDGER"
-	// NoLedger is the folder name that stands for no ledger. It is a choice, and it is logged.
+	// NoLedger instead of a folder means no ledger. That is logged.
 	NoLedger = "none"
 )
 
-// Folder returns the ledger's folder, or [NoLedger]: the one that was named, else that of [EnvLedger], else the one in the user's
-// state folder. It guesses none: a ledger in whatever folder a program was started in is one that nobody finds.
+// Folder returns the folder of the ledger, or [NoLedger]: named if it is not empty, else the value of [EnvLedger], else a folder in
+// the user's state folder. The working directory is never used: a ledger there would not be found.
 func Folder(named string, getenv func(string) string) (string, error) {
 	for _, dir := range []string{named, getenv(EnvLedger)} {
 		if dir != "" {
@@ -32,12 +32,12 @@ func Folder(named string, getenv func(string) string) (string, error) {
 	}
 	state, err := StateFolder(getenv)
 	if err != nil {
-		return "", fmt.Errorf("there is no place for a ledger, because %w (hint: set %s to a folder, or to %q)", err, EnvLedger, NoLedger)
+		return "", fmt.Errorf("no folder for the ledger: %w (hint: set %s to a folder, or to %q)", err, EnvLedger, NoLedger)
 	}
 	return filepath.Join(state, "ledger"), nil
 }
 
-// StateFolder returns Candor's folder in the state folder of the user. It makes nothing.
+// StateFolder returns the path of Candor's folder in the user's state folder. It does not create it.
 func StateFolder(getenv func(string) string) (string, error) {
 	if state := getenv("XDG_STATE_HOME"); state != "" {
 		return filepath.Join(state, "candor"), nil
@@ -48,7 +48,7 @@ func StateFolder(getenv func(string) string) (string, error) {
 	return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
 }
 
-// Ledger opens the ledger in a folder that [Folder] has returned; nil, and a line in the log, if none is wanted.
+// Ledger opens the ledger in dir, a result of [Folder]. For [NoLedger] it logs a warning and returns nil without an error.
 func Ledger(dir string, o ledger.Options, log *slog.Logger) (*ledger.Ledger, error) {
 	if dir == NoLedger {
 		log.Warn("failures are not recorded: the server runs without a ledger")
@@ -59,27 +59,26 @@ func Ledger(dir string, o ledger.Options, log *slog.Logger) (*ledger.Ledger, err
 		switch {
 		case err == nil:
 			return trail, nil
-		case candor.CodeOf(err) != candor.CodeLedgerLocked || time.Since(begun) > startPatience:
+		case candor.CodeOf(err) != candor.CodeLedgerLocked || time.Since(begun) > openTimeout:
 			return nil, cannotOpen(dir, err)
 		}
-		log.Warn("other processes are opening the ledger; waiting for them", slog.String("ledger", dir))
+		log.Warn("waiting for other processes that open the ledger", slog.String("ledger", dir))
 	}
 }
 
-// startPatience bounds the wait for processes that open the same ledger. Each of them holds the folder for a moment to begin a chain of
-// its own, and there may be many.
-const startPatience = 30 * time.Second
+// openTimeout bounds the wait for processes that open the same ledger. Each holds the lock of the folder only to begin its chain.
+const openTimeout = 30 * time.Second
 
-// cannotOpen says to the operator what the ledger's own error, which may go to a peer, does not say.
+// cannotOpen returns the error with its cause, which the ledger's own error omits because it may go to a peer.
 func cannotOpen(dir string, err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause
 	}
-	return fmt.Errorf("the ledger in %s cannot be used: %w (hint: set %s to a folder that can be written, or to %q)", dir, err, EnvLedger, NoLedger)
+	return fmt.Errorf("opening the ledger in %s: %w (hint: set %s to a folder that can be written, or to %q)", dir, err, EnvLedger, NoLedger)
 }
 
-// Meter makes a meter as the environment says, with the counts of earlier lives that the ledger in dir holds. It is nil if the
-// environment asks for none.
+// Meter returns a meter as configured by the environment, with the counts of earlier processes from the ledger in dir. It is nil if
+// the environment does not ask for one.
 func Meter(ctx context.Context, dir string, getenv func(string) string, log *slog.Logger) (*meter.Meter, error) {
 	options, on, err := meter.FromEnv(getenv)
 	if err != nil || !on {
@@ -90,8 +89,8 @@ func Meter(ctx context.Context, dir string, getenv func(string) string, log *slo
 		return nil, err
 	}
 	if dir != NoLedger {
-		if err := restore(ctx, counts, dir); err != nil { // what happened before is no reason not to serve
-			log.Warn("the counters of earlier lives could not be read", slog.String("ledger", dir), slog.Any("error", err))
+		if err := restore(ctx, counts, dir); err != nil { // old counts are not worth a failed start
+			log.Warn("counts of earlier processes could not be read", slog.String("ledger", dir), slog.Any("error", err))
 		}
 	}
 	return counts, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// restore gives a meter the failures that a ledger holds. A ledger that is not there yet holds none.
+// restore adds the failures in a ledger to a meter. A missing ledger has none.
 func restore(ctx context.Context, counts *meter.Meter, dir string) error {
 	r, err := ledger.OpenReader(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,10 +46,10 @@ func pastOf(line *ledger.Line) (meter.Past, error) {
 	if err != nil {
 		return meter.Past{}, err
 	}
-	var said struct{ Verdict string }
-	if len(record.Data) > 0 && json.Unmarshal(record.Data, &said) != nil {
-		said.Verdict = "" // counted as "other"
+	var data struct{ Verdict string }
+	if len(record.Data) > 0 && json.Unmarshal(record.Data, &data) != nil {
+		data.Verdict = "" // counted as "other"
 	}
 	code, _ := candor.LookupCode(record.Domain, record.Code)
-	return meter.Past{Code: code, Tool: record.Tool, Verdict: said.Verdict}, nil
+	return meter.Past{Code: code, Tool: record.Tool, Verdict: data.Verdict}, nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -16,13 +15,13 @@ func newMan(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man --dir DIR",
 		Short: "Write the manual pages of every command into a folder",
-		Long: `Write the manual pages of every command into a folder, which is made if it does not exist. The date on
-the pages is that of SOURCE_DATE_EPOCH, if it is set, so that packages can be built twice alike.`,
+		Long: `Write the manual pages of every command into a folder, creating it if necessary. If SOURCE_DATE_EPOCH is
+set, it is the date on the pages, so that builds are reproducible.`,
 		Example: "  candor man --dir man/man1\n  man -l man/man1/candor-decode.1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				return term.BadInput("candor man --dir man/man1", "--dir is missing: the folder to write to")
+				return term.BadInput("candor man --dir man/man1", "--dir: missing")
 			}
 			if !term.ContainsFold(pageFormats, format) {
 				return term.Unknown("--format", format, pageFormats)
@@ -33,8 +32,8 @@ the pages is that of SOURCE_DATE_EPOCH, if it is set, so that packages can be bu
 			return writePages(env, cmd.Root(), dir, format)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "the folder to write to")
-	cmd.Flags().StringVar(&format, "format", pageFormats[0], "what to write: "+term.JoinWords(pageFormats))
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to")
+	cmd.Flags().StringVar(&format, "format", pageFormats[0], "page format: "+term.JoinWords(pageFormats))
 	term.CompleteFlag(cmd, "format", pageFormats)
 	return cmd
 }
@@ -48,16 +47,12 @@ func writePages(env *term.Env, root *cobra.Command, dir, format string) error {
 	}
 	header := &doc.GenManHeader{Section: "1", Source: term.ProgramName, Manual: "Candor"}
 	if env.Getenv("SOURCE_DATE_EPOCH") == "" {
-		header.Date = dateOf(env)
+		now := env.Now()
+		header.Date = &now
 	}
 	err := doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{Header: header, Path: dir, CommandSeparator: "-"})
 	if err != nil {
 		return fmt.Errorf("writing the manual pages: %w", err)
 	}
 	return nil
-}
-
-func dateOf(env *term.Env) *time.Time {
-	now := env.Now()
-	return &now
 }

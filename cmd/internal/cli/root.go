@@ -18,15 +18,15 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// newRoot builds the whole tree of commands over one world.
+// newRoot builds the command tree.
 func newRoot(env *term.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   term.ProgramName,
 		Short: "Make MCP servers honest about failure",
 		Long: `Candor makes MCP servers honest about failure: every failure becomes one readable, typed,
-retry-aware error. This command reads failures as real servers send them, explains their codes and
-translates them between the shapes that clients understand.`,
-		Example: `  candor demo                        see what it does, with nothing to set up
+retry-aware error. candor wrap and candor gateway stand between servers and their clients; the other commands
+read recorded failures, explain codes, test servers and translate errors between formats.`,
+		Example: `  candor demo                        see what it does; needs no setup
   candor decode --json < answers.jsonl
   candor explain RATE_LIMITED`,
 		Args:              term.NoSuchCommand,
@@ -35,22 +35,22 @@ translates them between the shapes that clients understand.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 	}
-	root.PersistentFlags().StringVar(&env.ColorMode, "color", "auto", "colour the output: "+strings.Join(term.ColorWords, ", "))
-	term.CompleteFlag(root, "color", term.ColorWords)
+	root.PersistentFlags().StringVar(&env.ColorMode, "color", "auto", "colour of the output: "+strings.Join(term.ColorModes, ", "))
+	term.CompleteFlag(root, "color", term.ColorModes)
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.SetFlagErrorFunc(noSuchFlag)
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env), newVet(env), newVersion(env), newMan(env))
 	root.AddCommand(gatewaycmd.NewWrap(env), gatewaycmd.NewGateway(env), probecmd.New(env), probecmd.NewZoo(env), workbenchcmd.New(env), gatewaycmd.NewConfig(env), probecmd.NewInside())
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd(term.ProgramName)
-	refuseShells(root)
+	rejectUnknownShells(root)
 	return root
 }
 
-// refuseShells makes cobra's completion command an error for shells it does not know.
-func refuseShells(root *cobra.Command) {
+// rejectUnknownShells makes cobra's completion command fail for a shell it does not know.
+func rejectUnknownShells(root *cobra.Command) {
 	completion, _, err := root.Find([]string{"completion"})
 	if err != nil || completion == root {
 		return
@@ -65,14 +65,14 @@ func refuseShells(root *cobra.Command) {
 }
 
 func checkColor(env *term.Env) error {
-	if !slices.Contains(term.ColorWords, env.ColorMode) {
-		return term.Unknown("--color", env.ColorMode, term.ColorWords)
+	if !slices.Contains(term.ColorModes, env.ColorMode) {
+		return term.Unknown("--color", env.ColorMode, term.ColorModes)
 	}
 	return nil
 }
 
-// noSuchFlag adds the flag that was probably meant.
-func noSuchFlag(cmd *cobra.Command, err error) error {
+// flagError adds the nearest flag name to an error about an unknown flag.
+func flagError(cmd *cobra.Command, err error) error {
 	hint := "see " + cmd.CommandPath() + " --help"
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
@@ -85,7 +85,7 @@ func noSuchFlag(cmd *cobra.Command, err error) error {
 	return term.BadInput(hint, "%s", err)
 }
 
-// newHelp is cobra's own help command, except that asking for what does not exist is an error.
+// newHelp is cobra's help command, except that an unknown command is an error.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",

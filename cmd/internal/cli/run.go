@@ -28,23 +28,23 @@ func Run(env *term.Env, args []string) int {
 	if flushed := env.Out.Flush(); flushed != nil && err == nil {
 		err = fmt.Errorf("writing the output: %w", flushed)
 	}
-	return ending(env, cmd, err)
+	return exitCode(env, cmd, err)
 }
 
-// ending writes an error with its next step, once, and returns the exit code that belongs to it.
-func ending(env *term.Env, cmd *cobra.Command, err error) int {
+// exitCode prints an error with its next step and returns its exit code.
+func exitCode(env *term.Env, cmd *cobra.Command, err error) int {
 	if err == nil {
-		return term.ExitFine
+		return term.ExitOK
 	}
 	if errors.Is(err, syscall.EPIPE) {
-		return term.ExitNoPipe
+		return term.ExitClosedPipe
 	}
-	var f *term.Error
-	if !errors.As(err, &f) {
-		f = &term.Error{Code: term.ExitBad, Text: err.Error(), Hint: "see " + cmd.CommandPath() + " --help"}
+	var e *term.Error
+	if !errors.As(err, &e) {
+		e = &term.Error{Code: term.ExitUsage, Text: err.Error(), Hint: "see " + cmd.CommandPath() + " --help"}
 	}
-	if f.Text != "" {
-		env.Report(cmd, f)
+	if e.Text != "" {
+		env.Report(cmd, e)
 	}
-	return f.Code
+	return e.Code
 }

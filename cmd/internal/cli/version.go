@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,7 @@ func newVersion(env *term.Env) *cobra.Command {
 		Example: "  candor version\n  candor version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			info := term.ReadBuildInfo(debug.ReadBuildInfo())
+			info := term.ReadBuildInfo()
 			if asJSON {
 				return term.WriteJSONLine(env.Out, info)
 			}

@@ -28,7 +28,7 @@ func newVet(env *term.Env) *cobra.Command {
 		Use:   "vet [PACKAGES]",
 		Short: "Find failures that the handlers of a Go server hide",
 		Long: `Read the source of an MCP server in Go, on the official go-sdk or on mcp-go, and find where its handlers
-for tools, prompts and resources hide a failure. PACKAGES are those of the go command; without any it
+for tools, prompts and resources hide a failure. PACKAGES are patterns as for the go command; the default
 is the package in the current folder. The rules:
 
 ` + vetRules() + `
@@ -36,9 +36,8 @@ A comment allows one rule on one line, its own or the one below, and must give a
 
   n, _ := strconv.Atoi(s) //candor:allow swallowed zero is the default
 
-With --fix the fixes that are known are written, all or none: only if the packages compile with them.
-The exit code is 0 if nothing is found, or nothing is left, 1 if there are findings, and 2 if the packages
-could not be read or do not compile.
+With --fix all known fixes are written, or none: only if the packages compile with them.
+Exit codes: 0 no findings, or none left; 1 findings; 2 the packages could not be read or do not compile.
 
 With --json each finding is one line, an object with these members, in this order:
 
@@ -55,8 +54,8 @@ With --json each finding is one line, an object with these members, in this orde
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(env, cmd, args) },
 	}
 	c.Register(cmd, "text", "json")
-	cmd.Flags().BoolVar(&c.fix, "fix", false, "write the fixes that are known")
-	cmd.Flags().BoolVar(&c.all, "all", false, "look for logandcontinue and swallowed in every function, not in handlers only")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "write the known fixes")
+	cmd.Flags().BoolVar(&c.all, "all", false, "apply logandcontinue and swallowed to all functions, not only to handlers")
 	cmd.Flags().StringSliceVar(&c.rules, "rules", nil, "only these rules: "+strings.Join(candorvet.RuleNames(), ", "))
 	term.CompleteFlag(cmd, "rules", candorvet.RuleNames())
 	return cmd
@@ -84,7 +83,7 @@ func (c *vetCommand) run(env *term.Env, cmd *cobra.Command, patterns []string) e
 		Patterns: patterns, Options: candorvet.Options{All: c.all, Rules: lower(c.rules)},
 	})
 	if err != nil {
-		return vetFault(err, patterns)
+		return vetError(err, patterns)
 	}
 	if c.fix {
 		if report, err = c.writeFixes(env, cmd, report); err != nil {
@@ -110,44 +109,44 @@ func lower(words []string) []string {
 	return out
 }
 
-// writeFixes returns what is left. An interrupt before the first file is written ends it, and after that it waits for the last.
+// writeFixes writes the fixes and returns the remaining findings. Ctrl-C stops it only before the first file is written.
 func (c *vetCommand) writeFixes(env *term.Env, cmd *cobra.Command, report *check.Report) (*check.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	done, err := report.Fix(ctx)
 	if done != nil && len(done.Files) > 0 {
-		env.Notify(cmd, "fixed "+strings.Join(done.Files, ", "), "choose a better code where it says CodeUnknownToolFailure; candor codes lists them")
+		env.Notify(cmd, "fixed "+strings.Join(done.Files, ", "), "replace CodeUnknownToolFailure by a better code; candor codes lists them")
 	}
 	var broken *check.BrokenError
 	switch {
 	case err == nil:
 		return done.After, nil
 	case errors.Is(err, context.Canceled):
-		return nil, term.BadInput("run it again", "interrupted: nothing was written")
+		return nil, term.BadInput("run the command again", "interrupted; nothing was written")
 	case errors.As(err, &broken) && strings.Contains(broken.Error(), "provides package "+candorPath):
-		return nil, term.BadInput("go get "+candorPath+", then run it again", "nothing was written: the fixes need a module that is not in go.mod")
+		return nil, term.BadInput("go get "+candorPath+", then run the command again", "nothing was written: the fixes need a module that is not in go.mod")
 	case errors.As(err, &broken):
-		return nil, term.BadInput("fix by hand, or choose with --rules", "nothing was written: with the fixes it would not compile: %s", broken)
+		return nil, term.BadInput("fix by hand, or choose rules with --rules", "nothing was written: the fixed code does not compile: %s", broken)
 	default:
-		return nil, term.BadInput("see to it that the files can be written", "%s", err)
+		return nil, term.BadInput("make the files writable", "%s", err)
 	}
 }
 
 const candorPath = "github.com/candor-mcp/candor"
 
-// vetFault gives each way in which packages cannot be read its next step.
-func vetFault(err error, patterns []string) *term.Error {
+// vetError adds the next step to an error of reading packages.
+func vetError(err error, patterns []string) *term.Error {
 	named := strings.Join(patterns, " ")
 	var broken *check.BrokenError
 	switch {
 	case errors.Is(err, check.ErrNoGo):
-		return term.BadInput("install Go, or put its folder into PATH", "%s", err)
+		return term.BadInput("install Go, or add its folder to PATH", "%s", err)
 	case errors.Is(err, check.ErrNoPackages):
 		return term.BadInput("name packages of a module as for go build, such as ./...", "%s", err)
 	case errors.As(err, &broken):
-		return term.BadInput("repair what go build "+named+" says, then run it again", "%s", broken)
+		return term.BadInput("fix the errors of go build "+named+", then run the command again", "%s", broken)
 	default:
-		return term.BadInput("run it in the folder of a module, as go build", "%s", err)
+		return term.BadInput("run it in the folder of a Go module", "%s", err)
 	}
 }
 

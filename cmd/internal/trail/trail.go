@@ -1,4 +1,4 @@
-// Package trail writes what a gateway has to say of failures into a ledger.
+// Package trail records the failures of a gateway in a ledger.
 package trail
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Of returns the ledger as a gateway knows one. Each failure is one entry, and so is each attempt that another one follows.
+// Of adapts a ledger to the interface of the gateway. Each failure is one entry, and each attempt that is retried is one too.
 func Of(l *ledger.Ledger) gateway.Ledger { return trail{l} }
 
 type trail struct{ ledger *ledger.Ledger }
 
-// Record returns when the entry is on the disk.
+// Record implements [gateway.Ledger]. It returns when the entry is on disk.
 func (t trail) Record(ctx context.Context, e gateway.Entry) error {
 	_, err := t.ledger.Append(ctx, entryOf(e))
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -17,59 +16,59 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Server holds the flags of every command that serves a system of the workbench.
+// Server has the flags of a command that serves a system of the workbench.
 type Server struct {
 	StateFlags
 	Logs        service.Flags
-	W           *term.Env
+	Env         *term.Env
 	dialect     string
 	listen      string
 	tokenEnv    string
 	hosts       []string
 	exitOnAudit bool
-	HideStats   bool   // sys/errorStats is not offered
-	Started     bool   // it has begun to serve; what goes wrong from then on is not a fault of usage
-	Exported    string // file in the state folder for the last counters if the environment names none; "" for none
+	HideStats   bool   // do not offer sys/errorStats
+	Started     bool   // serving has begun; later errors are not usage errors
+	Exported    string // default file for the final counters, in the state folder; "" for none
 }
 
-// System is a system that can be served.
+// System is a system of the workbench.
 type System interface {
 	Describe() workbench.System
 	Start(ctx context.Context, b *workbench.Bench)
 }
 
-// Register adds the flags. The system speaks a dialect of its own unless told otherwise.
+// Register adds the flags. own is the default of --dialect.
 func (c *Server) Register(cmd *cobra.Command, own string) {
 	c.RegisterState(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&c.dialect, "dialect", own, "the shape of failures: "+term.JoinWords(dialect.Names()))
-	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of standard input and output")
-	flags.StringVar(&c.tokenEnv, "token-env", "", "the environment variable that holds what clients must send as a bearer token")
-	flags.StringArrayVar(&c.hosts, "host", nil, "a name that this server is known by over HTTP; may be repeated")
-	flags.BoolVar(&c.exitOnAudit, "exit-on-audit", false, "end with code 1 if the audit at the start finds a fault")
+	flags.StringVar(&c.dialect, "dialect", own, "format of failures: "+term.JoinWords(dialect.Names()))
+	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of on standard input and output")
+	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send")
+	flags.StringArrayVar(&c.hosts, "host", nil, "host name that HTTP clients may use; may be repeated")
+	flags.BoolVar(&c.exitOnAudit, "exit-on-audit", false, "exit with code 1 if the self-audit at the start fails")
 	c.Logs.Keep.Register(cmd)
-	flags.BoolVar(&c.Logs.JSONLogs, "json-logs", false, "write each line on standard error as JSON")
-	flags.BoolVar(&c.Logs.Quiet, "quiet", false, "write nothing but warnings on standard error")
+	flags.BoolVar(&c.Logs.JSONLogs, "json-logs", false, "write standard error as JSON lines")
+	flags.BoolVar(&c.Logs.Quiet, "quiet", false, "log only warnings")
 	term.CompleteFlag(cmd, "dialect", dialect.Names())
 }
 
-// Serve opens the state of a system and serves it until its client leaves.
+// Serve opens the state of a system and serves it until the client disconnects or the command is stopped.
 func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.State, *meter.Meter) (System, error)) (err error) {
-	c.W.BackgroundStderr(c.Logs.JSONLogs)
+	c.Env.BackgroundStderr(c.Logs.JSONLogs)
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
 	o, err := c.options()
 	if err != nil {
 		return err
 	}
-	state, err := c.OpenState(c.W, name)
+	state, err := c.OpenState(c.Env, name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	o.State, o.Ledger = state, c.TrailDir(c.W, state)
+	o.State, o.Ledger = state, c.LedgerDir(c.Env, state)
 	if o.Ledger != "" {
-		o.Trail = c.Logs.Keep.Options(o.Ledger, "", c.W.Getenv, o.Logger)
+		o.Trail = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger)
 	}
 	counts, err := c.Meter(cmd, o.Ledger, state)
 	if err != nil {
@@ -89,17 +88,17 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	if len(b.Findings()) > 0 && c.exitOnAudit {
-		return &term.Error{Code: term.ExitFound, Text: "the audit at the start found a fault: " + b.Findings()[0].ID + ": " + b.Findings()[0].Found}
+		return &term.Error{Code: term.ExitFound, Text: "self-audit failed: " + b.Findings()[0].ID + ": " + b.Findings()[0].Found}
 	}
 	c.Started = true
 	s.Start(ctx, b)
-	return listenOrServe(ctx, c.W, cmd, b, c.listen)
+	return listenOrServe(ctx, c.Env, cmd, b, c.listen)
 }
 
-// countOnly is a meter that counts and offers no sys/errorStats.
+// countOnly hides the statistics of a meter, so that sys/errorStats is not offered.
 type countOnly struct{ boundary.Meter }
 
-// options turns the flags into those of the workbench.
+// options returns the workbench options for the flags.
 func (c *Server) options() (o workbench.Options, err error) {
 	if !term.ContainsFold(dialect.Names(), c.dialect) {
 		return o, term.Unknown("--dialect", c.dialect, dialect.Names())
@@ -108,8 +107,8 @@ func (c *Server) options() (o workbench.Options, err error) {
 		return o, err
 	}
 	if c.tokenEnv != "" {
-		if o.Token = c.W.Getenv(c.tokenEnv); o.Token == "" {
-			return o, term.BadInput("export "+c.tokenEnv+" before the start", "--token-env: %s is not set", c.tokenEnv)
+		if o.Token = c.Env.Getenv(c.tokenEnv); o.Token == "" {
+			return o, term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
 		}
 	}
 	if c.listen != "" {
@@ -117,24 +116,24 @@ func (c *Server) options() (o workbench.Options, err error) {
 			return o, err
 		}
 	}
-	o.Hosts, o.Logger, o.Version = c.hosts, c.Logs.Logger(c.W.Err), term.ReadBuildInfo(debug.ReadBuildInfo()).Version
-	o.Stack, err = stackPolicy(c.W)
+	o.Hosts, o.Logger, o.Version = c.hosts, c.Logs.Logger(c.Env.Err), term.ReadBuildInfo().Version
+	o.Stack, err = stackPolicy(c.Env)
 	return o, err
 }
 
-// Meter makes the counters, with those of earlier lives if the environment wants them.
+// Meter returns the counters, with the counts of earlier processes if the environment asks for them.
 func (c *Server) Meter(cmd *cobra.Command, trail string, state *workbench.State) (*meter.Meter, error) {
 	if trail == "" {
 		trail = plug.NoLedger
 	}
 	getenv := func(name string) string {
-		value := c.W.Getenv(name)
+		value := c.Env.Getenv(name)
 		if name == meter.EnvFile && value == "" && c.Exported != "" {
 			return filepath.Join(state.Dir(), c.Exported)
 		}
 		return value
 	}
-	counts, err := plug.Meter(term.Context(cmd.Context()), trail, getenv, c.Logs.Logger(c.W.Err))
+	counts, err := plug.Meter(term.Context(cmd.Context()), trail, getenv, c.Logs.Logger(c.Env.Err))
 	if err != nil {
 		return nil, term.BadInput("see docs/meter.md", "%s", err)
 	}

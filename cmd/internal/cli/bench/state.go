@@ -2,11 +2,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,34 +16,36 @@ import (
 	"github.com/candor-mcp/candor/internal/plug"
 )
 
-// StateFlags are those of everything that works on a system's state.
+// StateFlags are the flags for the state, the ledger and the root of a system.
 type StateFlags struct {
 	State  string
 	Ledger string
 	root   string
 }
 
-// Register adds all of them.
+// Register adds all flags; root is the help text of --root.
 func (f *StateFlags) Register(cmd *cobra.Command, root string) {
 	f.RegisterRoot(cmd, root)
 	f.RegisterState(cmd)
 }
 
+// RegisterRoot adds --root with its help text.
 func (f *StateFlags) RegisterRoot(cmd *cobra.Command, root string) {
 	cmd.Flags().StringVar(&f.root, "root", "", root)
-	_ = cmd.MarkFlagDirname("root") // the flag is ours, so that marking it cannot fail
+	_ = cmd.MarkFlagDirname("root") // fails only for an unknown flag
 }
 
+// RegisterState adds --state and --ledger.
 func (f *StateFlags) RegisterState(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.State, "state", "", "the folder for sessions, locks and approvals; default in the state folder of the user")
-	flags.StringVar(&f.Ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
+	flags.StringVar(&f.State, "state", "", "folder for the state of the system; default a folder in the user's state folder")
+	flags.StringVar(&f.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else ledger in the --state folder")
 	for _, folder := range []string{"state", "ledger"} {
-		_ = cmd.MarkFlagDirname(folder) // the flags are ours, so that marking them cannot fail
+		_ = cmd.MarkFlagDirname(folder) // fails only for an unknown flag
 	}
 }
 
-// RootDir returns the root, absolute and without symbolic links; the working folder if none was named.
+// RootDir returns the absolute path of --root with symbolic links resolved. The default is the working directory.
 func (f *StateFlags) RootDir() (string, error) {
 	root := f.root
 	if root == "" {
@@ -54,12 +56,25 @@ func (f *StateFlags) RootDir() (string, error) {
 		absolute, err = filepath.EvalSymlinks(absolute)
 	}
 	if err != nil {
-		return "", term.BadInput("name an existing folder with --root", "the root: %s", err)
+		return "", term.BadInput("name an existing folder with --root", "--root: %s", err)
 	}
-	if info, err := os.Stat(absolute); err != nil || !info.IsDir() {
-		return "", term.BadInput("name an existing folder with --root", "the root %s is no folder", absolute)
+	return absolute, RequireFolder("--root", absolute, "name an existing folder")
+}
+
+// RequireState returns an error if --state names a folder that does not exist, for commands that inspect a server.
+func (f *StateFlags) RequireState() error {
+	if f.State == "" {
+		return nil
 	}
-	return absolute, nil
+	return RequireFolder("--state", f.State, "name the folder that the server was started with")
+}
+
+// RequireFolder returns an error with a hint if the value of a flag is not a folder.
+func RequireFolder(flag, name, hint string) error {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return term.BadInput(hint, "%s %s: not a folder", flag, name)
+	}
+	return nil
 }
 
 // OpenState opens the state folder of a system.
@@ -70,11 +85,8 @@ func (f *StateFlags) OpenState(env *term.Env, system string) (*workbench.State, 
 	}
 	state, err := workbench.OpenState(dir)
 	if err != nil {
-		text, hint, better := strings.Cut(err.Error(), " (hint: ")
-		if hint = strings.TrimSuffix(hint, ")"); !better {
-			hint = "name a folder that can be written with --state"
-		}
-		return nil, term.BadInput(hint, "%s", text)
+		text, hint := term.SplitHint(err)
+		return nil, term.BadInput(cmp.Or(hint, "name a folder that can be written with --state"), "%s", text)
 	}
 	return state, nil
 }
@@ -91,8 +103,8 @@ func (f *StateFlags) StateDir(env *term.Env, system string) (string, error) {
 	return term.AbsolutePath(filepath.Join(home, "workbench", system)), nil
 }
 
-// TrailDir returns the folder of the trail, "" for none.
-func (f *StateFlags) TrailDir(env *term.Env, state *workbench.State) string {
+// LedgerDir returns the folder of the ledger, or "" for --ledger none.
+func (f *StateFlags) LedgerDir(env *term.Env, state *workbench.State) string {
 	dir := f.Ledger
 	if dir == "" {
 		dir = env.Getenv(plug.EnvLedger)
@@ -106,7 +118,7 @@ func (f *StateFlags) TrailDir(env *term.Env, state *workbench.State) string {
 	return term.AbsolutePath(dir)
 }
 
-// listenOrServe runs a bench where the flags say.
+// listenOrServe serves a bench at an address, or on standard input and output if listen is empty.
 func listenOrServe(ctx context.Context, env *term.Env, cmd *cobra.Command, b *workbench.Bench, listen string) error {
 	if listen == "" {
 		return b.Serve(ctx)
@@ -119,7 +131,7 @@ func listenOrServe(ctx context.Context, env *term.Env, cmd *cobra.Command, b *wo
 	return b.ServeListener(ctx, listener)
 }
 
-// stackPolicy is what the environment says of stacks.
+// stackPolicy reads the stack policy from the environment.
 func stackPolicy(env *term.Env) (candor.StackPolicy, error) {
 	p, err := candor.ParseStackPolicy(env.Getenv("DEBUG_STACK"), env.Getenv("MCP_ERRORS_VERBOSE"))
 	if err != nil {

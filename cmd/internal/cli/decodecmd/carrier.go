@@ -7,11 +7,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// CarrierKey is where an error that moved into another kind of carrier keeps what the first one held besides it: a member of a
-// result's _meta, of a JSON-RPC error's data, or of a document.
+// CarrierKey is the member of a result's _meta, of a JSON-RPC error's data or of a document that keeps the parts of the original
+// carrier which the new kind of carrier has no member for.
 const CarrierKey = "dev.candor/carrier"
 
-// What a carrier of Candor itself holds. All else is somebody's, and is kept as the bytes it is.
+// Members that Candor writes itself. All other members are kept byte for byte.
 var (
 	responseNames = []string{"jsonrpc", "id", "result", "error"}
 	resultNames   = []string{"content", "isError", "_meta"}
@@ -21,30 +21,30 @@ var (
 	dataNames     = []string{"domain", "symbol", "details", "retryable", "retryAfterMs", "stack", dialect.MetaKey, CarrierKey}
 )
 
-// bag is members of an object, without its braces.
-type bag []byte
+// members are the members of an object, as JSON without the braces.
+type members []byte
 
-func (b bag) add(name string, value []byte) bag {
+func (b members) add(name string, value []byte) members {
 	return b.addRaw(wire.AppendString(nil, name), value)
 }
 
-func (b bag) addRaw(name, value []byte) bag {
+func (b members) addRaw(name, value []byte) members {
 	if len(b) > 0 {
 		b = append(b, ',')
 	}
 	return append(append(append(b, name...), ':'), value...)
 }
 
-func (b bag) object() []byte { return append(append([]byte{'{'}, b...), '}') }
+func (b members) object() []byte { return append(append([]byte{'{'}, b...), '}') }
 
-func (b bag) value() wire.Value {
-	v, _ := Parse(b.object()) // it was taken from JSON
+func (b members) value() wire.Value {
+	v, _ := Parse(b.object()) // built from valid JSON
 	return v
 }
 
-// bagOf takes the members of an object that have none of these names.
-func bagOf(v wire.Value, less ...string) bag {
-	var out bag
+// membersOf returns the members of an object except those with the given names.
+func membersOf(v wire.Value, less ...string) members {
+	var out members
 next:
 	for name, value := range v.Members() {
 		for _, known := range less {
@@ -57,42 +57,42 @@ next:
 	return out
 }
 
-// resultRest is what a result held besides the error.
+// resultRest has the parts of a result besides the error.
 type resultRest struct {
-	wrapped  bool // it stood in a response
-	response bag
-	members  bag
-	meta     bag
-	block    bag // of the block with the envelope
+	wrapped  bool // it was in a response
+	response members
+	members  members
+	meta     members
+	block    members // of the block with the envelope
 	blocks   [][]byte
 
-	// What the writer was asked for.
-	mirror   bool // the envelope stood in structuredContent too, and not because its dialect always does that
-	readable bool // a block for people followed the envelope
+	// Options of the original writer.
+	mirror   bool // the envelope was repeated in structuredContent, although the dialect does not always do so
+	readable bool // a text block for people followed the envelope
 	failure  bool // the members of sep3313 were added
 }
 
-// rpcRest is what a JSON-RPC error held besides the error.
+// rpcRest has the parts of a JSON-RPC error besides the error.
 type rpcRest struct {
-	response, members, data bag
+	response, members, data members
 }
 
-// carrier is what is known of all the carriers that an error has been in.
+// carrier has the parts of all carriers that an error has been in.
 type carrier struct {
-	id     []byte // only where the carrier itself has no place for it
+	id     []byte // only if the carrier has no member for it
 	result resultRest
 	rpc    rpcRest
 }
 
-// record writes what a carrier of this kind has no place for; nil if that is nothing.
+// record returns the parts that the target's carrier has no member for, or nil.
 func (c *carrier) record(target dialect.Dialect) []byte {
-	var out bag
+	var out members
 	kind := target.Carrier()
 	if kind == dialect.CarrierDocument && len(c.id) > 0 {
 		out = out.add("id", c.id)
 	}
 	rest := c.result
-	rest.wrapped = rest.wrapped && (len(c.id) == 0 || len(rest.response) > 0) // an id asks for a response by itself
+	rest.wrapped = rest.wrapped && (len(c.id) == 0 || len(rest.response) > 0) // an id implies a response
 	if kind == dialect.CarrierResult {
 		rest = rest.hidden(target)
 	}
@@ -108,7 +108,7 @@ func (c *carrier) record(target dialect.Dialect) []byte {
 	return out.object()
 }
 
-// hidden is what does not show in a result of this dialect.
+// hidden returns the options that cannot be seen in a result of the target dialect.
 func (r *resultRest) hidden(target dialect.Dialect) resultRest {
 	return resultRest{
 		mirror:   r.mirror && (Mirrors(target) || target.Name() == "sep3313"),
@@ -117,14 +117,14 @@ func (r *resultRest) hidden(target dialect.Dialect) resultRest {
 	}
 }
 
-func (r *resultRest) record() bag {
-	var out bag
+func (r *resultRest) record() members {
+	var out members
 	if r.wrapped {
 		out = out.add("response", r.response.object())
 	}
 	for _, part := range []struct {
 		name    string
-		members bag
+		members members
 	}{{"members", r.members}, {"meta", r.meta}, {"block", r.block}} {
 		if len(part.members) > 0 {
 			out = out.add(part.name, part.members.object())
@@ -144,11 +144,11 @@ func (r *resultRest) record() bag {
 	return out
 }
 
-func (r *rpcRest) record() bag {
-	var out bag
+func (r *rpcRest) record() members {
+	var out members
 	for _, part := range []struct {
 		name    string
-		members bag
+		members members
 	}{{"response", r.response}, {"members", r.members}, {"data", r.data}} {
 		if len(part.members) > 0 {
 			out = out.add(part.name, part.members.object())
@@ -157,8 +157,7 @@ func (r *rpcRest) record() bag {
 	return out
 }
 
-// readRecord reads what record wrote. It comes from a file, so that a part of another type is passed over and no name of the
-// carrier's own is taken from it.
+// readRecord reads the output of record. The input is not trusted: parts of another type and reserved names are ignored.
 func readRecord(v wire.Value) carrier {
 	var c carrier
 	if id := v.Path("id"); id.Type() == wire.TypeString || id.Type() == wire.TypeNumber || id.IsNull() {
@@ -167,10 +166,10 @@ func readRecord(v wire.Value) carrier {
 	r := v.Path("result")
 	c.result = resultRest{
 		wrapped:  r.Path("response").Present(),
-		response: bagOf(r.Path("response"), responseNames...),
-		members:  bagOf(r.Path("members"), resultNames...),
-		meta:     bagOf(r.Path("meta"), metaNames...),
-		block:    bagOf(r.Path("block"), blockNames...),
+		response: membersOf(r.Path("response"), responseNames...),
+		members:  membersOf(r.Path("members"), resultNames...),
+		meta:     membersOf(r.Path("meta"), metaNames...),
+		block:    membersOf(r.Path("block"), blockNames...),
 	}
 	for block := range r.Path("content").Elements() {
 		c.result.blocks = append(c.result.blocks, block.Raw())
@@ -180,14 +179,14 @@ func readRecord(v wire.Value) carrier {
 	c.result.failure, _ = r.Path("toolFailure").Bool()
 	e := v.Path("error")
 	c.rpc = rpcRest{
-		response: bagOf(e.Path("response"), responseNames...),
-		members:  bagOf(e.Path("members"), errorNames...),
-		data:     bagOf(e.Path("data"), dataNames...),
+		response: membersOf(e.Path("response"), responseNames...),
+		members:  membersOf(e.Path("members"), errorNames...),
+		data:     membersOf(e.Path("data"), dataNames...),
 	}
 	return c
 }
 
-// Mirrors reports the dialects whose servers repeat the envelope in structuredContent always: their tools declare no schema.
+// Mirrors reports whether servers of a dialect always repeat the envelope in structuredContent.
 func Mirrors(d dialect.Dialect) bool {
 	switch d.Name() {
 	case "system-error", "dual", "dual-unified":
@@ -197,5 +196,5 @@ func Mirrors(d dialect.Dialect) bool {
 	}
 }
 
-// isText reports the dialects whose first block is words and not JSON.
+// isText reports whether the first block of a dialect is text instead of JSON.
 func isText(d dialect.Dialect) bool { return d.Name() == "candor" || d.Name() == "sep3313" }

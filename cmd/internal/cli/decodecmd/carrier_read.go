@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// takeRecord takes the record of earlier carriers out of a value, so that no reader meets it.
+// takeRecord removes the record of earlier carriers from a value and returns it.
 func takeRecord(v wire.Value) (wire.Value, carrier) {
 	for _, path := range [][]string{{"_meta"}, {"result", "_meta"}, {"error", "data"}, {"data"}, {}} {
 		record, ok := at(v, path).Get(CarrierKey)
@@ -17,7 +17,7 @@ func takeRecord(v wire.Value) (wire.Value, carrier) {
 		}
 		c := readRecord(record)
 		v = less(v, append(path, CarrierKey))
-		if len(path) == 0 && v.Path("code").Present() { // a document says all without the copy that other readers need
+		if len(path) == 0 && v.Path("code").Present() { // the copy of the error is only for other readers
 			v = less(v, []string{dialect.MetaKey})
 		}
 		return v, c
@@ -43,17 +43,17 @@ func less(v wire.Value, path []string) wire.Value {
 	return v
 }
 
-// look adds what the value itself shows besides the error e, which was read from it in a dialect, or in none.
+// look adds the parts of the value besides the error e, which was read from it in a dialect, or in none.
 func (c *carrier) look(v wire.Value, from dialect.Dialect, e *candor.Error) {
-	if v.Path("ok").Present() { // a bare envelope that has an error too
+	if v.Path("ok").Present() { // a bare envelope with an error member
 		return
 	}
 	switch result, failed := v.Path("result"), v.Path("error"); {
 	case result.Present():
-		c.result.wrapped, c.result.response = true, bagOf(v, responseNames...)
+		c.result.wrapped, c.result.response = true, membersOf(v, responseNames...)
 		c.result.look(result, from, e)
 	case failed.Present():
-		c.rpc.response = bagOf(v, responseNames...)
+		c.rpc.response = membersOf(v, responseNames...)
 		c.rpc.look(failed)
 	case v.Path("content").Type() == wire.TypeArray, v.Path("structuredContent").Type() == wire.TypeObject:
 		c.result.look(v, from, e)
@@ -62,19 +62,19 @@ func (c *carrier) look(v wire.Value, from dialect.Dialect, e *candor.Error) {
 	}
 }
 
-// look: without the canonical error beside them all members of data have become details.
+// look keeps data only beside a canonical error: otherwise all its members have become details.
 func (r *rpcRest) look(failed wire.Value) {
-	r.members = bagOf(failed, errorNames...)
+	r.members = membersOf(failed, errorNames...)
 	if data := failed.Path("data"); data.Path(dialect.MetaKey).Present() {
-		r.data = bagOf(data, dataNames...)
+		r.data = membersOf(data, dataNames...)
 	}
 }
 
 func (r *resultRest) look(result wire.Value, from dialect.Dialect, e *candor.Error) {
-	r.members = bagOf(result, resultNames...)
-	r.meta = bagOf(result.Path("_meta"), metaNames...)
+	r.members = membersOf(result, resultNames...)
+	r.meta = membersOf(result.Path("_meta"), metaNames...)
 	if mirror := result.Path("structuredContent"); from != nil && Reads(from, mirror) {
-		r.members = bagOf(r.members.value(), "structuredContent")
+		r.members = membersOf(r.members.value(), "structuredContent")
 		r.mirror = r.mirror || !Mirrors(from)
 	}
 	if from != nil && from.Name() != "sep3313" && result.Path("_meta", dialect.ToolFailureKey).Present() {
@@ -83,7 +83,7 @@ func (r *resultRest) look(result wire.Value, from dialect.Dialect, e *candor.Err
 	r.lookBlocks(result, from, e)
 }
 
-// lookBlocks keeps the blocks that are neither the envelope nor the words that say the same to people.
+// lookBlocks keeps the blocks that are neither the envelope nor its text for people.
 func (r *resultRest) lookBlocks(result wire.Value, from dialect.Dialect, e *candor.Error) {
 	words := dialect.AppendText(nil, e)
 	_, whole := dialect.Embedded(result)
@@ -92,7 +92,7 @@ func (r *resultRest) lookBlocks(result wire.Value, from dialect.Dialect, e *cand
 		text, _ := block.Path("text").StrBytes()
 		switch spoken := bytes.Equal(text, words); {
 		case !own && isEnvelope(text, from, whole, spoken):
-			own, r.block = true, bagOf(block, blockNames...)
+			own, r.block = true, membersOf(block, blockNames...)
 		case spoken && from != nil && !isText(from) && block.Len() == len(blockNames):
 			r.readable = true
 		default:
@@ -101,7 +101,7 @@ func (r *resultRest) lookBlocks(result wire.Value, from dialect.Dialect, e *cand
 	}
 }
 
-// isEnvelope reports whether a block is the one that the error was read from.
+// isEnvelope reports whether a block is the one from which the error was read.
 func isEnvelope(text []byte, from dialect.Dialect, whole, spoken bool) bool {
 	switch {
 	case len(text) == 0:

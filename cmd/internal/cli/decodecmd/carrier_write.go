@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// options completes what a writer is told with what the carriers held.
+// options adds the options that follow from the earlier carriers.
 func (c *carrier) options(o dialect.Options, target dialect.Dialect) dialect.Options {
 	members := c.result.members.value()
 	o.Complete = members.Path("resultType").Is("complete")
@@ -20,11 +20,11 @@ func (c *carrier) options(o dialect.Options, target dialect.Dialect) dialect.Opt
 	return o
 }
 
-// write writes an error as the target does and brings over what belongs to a carrier of that kind; the rest travels in a record.
+// write encodes an error in the target dialect with the kept parts. Parts without a member there go into a record.
 func (c *carrier) write(target dialect.Dialect, e *candor.Error, o dialect.Options) ([]byte, error) {
 	o = c.options(o, target)
 	g := &graft{doc: target.Write(nil, e, o)}
-	record := bag(nil)
+	record := members(nil)
 	if text := c.record(target); text != nil {
 		record = record.add(CarrierKey, text)
 	}
@@ -36,26 +36,26 @@ func (c *carrier) write(target dialect.Dialect, e *candor.Error, o dialect.Optio
 		g.members(c.rpc.members, "error")
 		g.members(join(c.rpc.data, record), "error", "data")
 	case dialect.CarrierDocument:
-		if len(record) > 0 { // its readers refuse a member they do not know, unless the error stands beside it
+		if len(record) > 0 { // its readers reject an unknown member unless the canonical error is there too
 			canonical, err := dialect.Lookup("candor")
 			if err != nil {
 				return nil, err
 			}
-			g.members(join(bag(nil).add(dialect.MetaKey, canonical.Encode(nil, e, o)), record))
+			g.members(join(members(nil).add(dialect.MetaKey, canonical.Encode(nil, e, o)), record))
 		}
 	}
 	return g.doc, g.err
 }
 
-func (r *resultRest) graft(g *graft, o dialect.Options, record bag) {
+func (r *resultRest) graft(g *graft, o dialect.Options, record members) {
 	var base []string
 	if o.Response {
 		base = []string{"result"}
 		g.members(r.response)
 	}
 	members := r.members
-	if o.Complete { // it is written already
-		members = bagOf(members.value(), "resultType")
+	if o.Complete { // already written
+		members = membersOf(members.value(), "resultType")
 	}
 	g.members(members, base...)
 	g.members(join(r.meta, record), append(base, "_meta")...)
@@ -64,21 +64,21 @@ func (r *resultRest) graft(g *graft, o dialect.Options, record bag) {
 	g.blocks(r.blocks, content)
 }
 
-func join(a, b bag) bag {
+func join(a, b members) members {
 	if len(a) == 0 || len(b) == 0 {
 		return append(slices.Clip(a), b...)
 	}
 	return append(append(slices.Clip(a), ','), b...)
 }
 
-// graft adds to a document until something does not fit.
+// graft adds parts to a document and keeps the first error.
 type graft struct {
 	doc []byte
 	err error
 }
 
-// members adds members to the object at a path, all at once: one by one would take the square of their number.
-func (g *graft) members(add bag, path ...string) { g.add(add, path, '}') }
+// members adds members to the object at a path, all at once: one by one would take quadratic time.
+func (g *graft) members(add members, path ...string) { g.add(add, path, '}') }
 
 func (g *graft) blocks(add [][]byte, path []string) {
 	var all []byte
@@ -91,7 +91,7 @@ func (g *graft) blocks(add [][]byte, path []string) {
 	g.add(all, path, ']')
 }
 
-// add puts a text before the bracket that ends the value at a path.
+// add inserts text before the closing bracket of the value at a path.
 func (g *graft) add(text []byte, path []string, bracket byte) {
 	if len(text) == 0 || g.err != nil {
 		return

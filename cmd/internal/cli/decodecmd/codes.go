@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // codeRow is one code as `candor codes --json` and `candor explain --json` print it.
@@ -45,34 +47,34 @@ func rowOf(c candor.Code) codeRow {
 	return row
 }
 
-// codesCommand holds the flags of `candor codes`.
+// codesCommand has the flags of `candor codes`.
 type codesCommand struct {
 	term.FormatFlag
 	domain, class, status, text string
 }
 
+// NewCodes returns `candor codes`.
 func NewCodes(env *term.Env) *cobra.Command {
 	c := &codesCommand{}
 	cmd := &cobra.Command{
 		Use:   "codes",
-		Short: "List every code with its class, retry advice and sentence",
-		Long: `List every code in the catalogue in the order of its number: its number, its identity
-domain/SYMBOL, its class (what to do about it), whether the same call may be sent again, and its
-sentence. candor explain CODE tells more about one of them.
+		Short: "List all codes with class, retry advice and message",
+		Long: `List all codes of the catalogue by number, each with domain/SYMBOL, its class (which says what to do),
+whether the same call may be retried, and its message. candor explain CODE shows more.
 
-With --json the output is one list with a code per line, an object with these members, in this order:
+With --json the output is one list with one code per line, an object with these members, in this order:
 
-  symbol, domain  its identity
-  number          its number in the catalogue
+  symbol, domain  the name of the code
+  number          number in the catalogue
   class           what to do about it
   retry           {"kind":…}, with afterMs if the kind is retryable_after_ms
-  rpc             the number in a JSON-RPC error, only if that is another one
-  message         its sentence
+  rpc             number in a JSON-RPC error, only if it differs
+  message         message
   action          what to do, in words
-  since           the release that brought it
+  since           first release
   status          ` + term.JoinWords(statusNames()) + `
-  successor       the code to use instead, only if it is deprecated
-  aliases         other spellings that are read as this code, only if there are some`,
+  successor       code to use instead, only if it is deprecated
+  aliases         other spellings, only if there are some`,
 		Example: `  candor codes --domain github
   candor codes --class rate_limited --json
   candor codes --grep "not found" --format csv`,
@@ -80,10 +82,10 @@ With --json the output is one list with a code per line, an object with these me
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(env, cmd) },
 	}
 	c.Register(cmd, "table", "json", "csv", "markdown")
-	cmd.Flags().StringVar(&c.domain, "domain", "", "only this vocabulary, such as github")
+	cmd.Flags().StringVar(&c.domain, "domain", "", "only this domain, such as github")
 	cmd.Flags().StringVar(&c.class, "class", "", "only this class, such as rate_limited")
-	cmd.Flags().StringVar(&c.status, "status", "", "only this state: "+term.JoinWords(statusNames()))
-	cmd.Flags().StringVar(&c.text, "grep", "", "only codes that hold this text anywhere, in any case")
+	cmd.Flags().StringVar(&c.status, "status", "", "only this status: "+term.JoinWords(statusNames()))
+	cmd.Flags().StringVar(&c.text, "grep", "", "only codes that contain this text, in any case")
 	term.CompleteFlag(cmd, "domain", domainNames())
 	term.CompleteFlag(cmd, "class", classNames())
 	term.CompleteFlag(cmd, "status", statusNames())
@@ -105,7 +107,7 @@ func (c *codesCommand) run(env *term.Env, cmd *cobra.Command) error {
 	}
 	rows := c.rows()
 	if len(rows) == 0 {
-		env.Notify(cmd, "no code matches", "leave a filter out; candor codes lists them all")
+		env.Notify(cmd, "no code matches", "candor codes without filters lists all")
 	}
 	switch format {
 	case "json":
@@ -124,24 +126,24 @@ func (c *codesCommand) rows() []codeRow {
 	rows := []codeRow{}
 	for code := range candor.Codes() {
 		row := rowOf(code)
-		if is(c.domain, row.Domain) && is(c.class, string(row.Class)) && is(c.status, row.State) && row.holds(c.text) {
+		if matches(c.domain, row.Domain) && matches(c.class, string(row.Class)) && matches(c.status, row.State) && row.contains(c.text) {
 			rows = append(rows, row)
 		}
 	}
 	return rows
 }
 
-// is reports whether a filter lets a word pass; no filter lets everything.
-func is(filter, word string) bool { return filter == "" || strings.EqualFold(filter, word) }
+// matches reports whether a word passes a filter; "" passes everything.
+func matches(filter, word string) bool { return filter == "" || strings.EqualFold(filter, word) }
 
-func (r *codeRow) holds(text string) bool {
+func (r *codeRow) contains(text string) bool {
 	all := strings.Join(append([]string{
 		r.Domain + "/" + r.Symbol, strconv.Itoa(r.Number), strconv.Itoa(r.RPC), string(r.Class), r.Retry.String(), r.Message, r.Action,
 	}, r.Aliases...), "\n")
 	return strings.Contains(strings.ToLower(all), strings.ToLower(text))
 }
 
-// writeRowsJSON writes one array, a code per line, so that it can be read by programs and by line tools.
+// writeRowsJSON writes one array with one code per line, so that line tools can read it too.
 func writeRowsJSON(w io.Writer, rows []codeRow) error {
 	sep := "[\n"
 	for _, row := range rows {
@@ -202,7 +204,7 @@ func writeRowsTable(env *term.Env, rows []codeRow) error {
 	return nil
 }
 
-// sentence marks what nothing raises, or nothing should raise any more.
+// sentence returns the message, marked if the code is reserved or deprecated.
 func (r *codeRow) sentence() string {
 	switch r.Status {
 	case candor.StatusReserved:
@@ -212,4 +214,31 @@ func (r *codeRow) sentence() string {
 	case candor.StatusActive:
 	}
 	return r.Message
+}
+
+func domainNames() []string {
+	var names []string
+	for _, d := range candor.Domains() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func classNames() []string { return term.Strings(candor.Classes()) }
+
+func verdictNames() []string { return term.Strings(contract.Verdicts()) }
+
+func statusNames() []string {
+	return []string{candor.StatusActive.String(), candor.StatusReserved.String(), candor.StatusDeprecated.String()}
+}
+
+// codeNames returns the names that explain completes: each symbol once, and domain/SYMBOL.
+func codeNames() []string {
+	var symbols, full []string
+	for c := range candor.Codes() {
+		symbols = append(symbols, c.Symbol())
+		full = append(full, c.String())
+	}
+	slices.Sort(symbols)
+	return append(slices.Compact(symbols), full...)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// decodeCommand holds the flags of `candor decode` and what it has counted.
+// decodeCommand has the flags of `candor decode` and its counts.
 type decodeCommand struct {
 	env *term.Env
 	cmd *cobra.Command
@@ -29,45 +29,45 @@ type decodeCommand struct {
 	explain             bool
 
 	stamp   time.Time // of --at
-	several bool      // more than one input: each line of JSON names its file
+	several bool      // more than one input: JSON lines have the file name
 	tally   tally
 	broken  bool // some line or file could not be read
 }
 
+// NewDecode returns `candor decode`.
 func NewDecode(env *term.Env) *cobra.Command {
 	c := &decodeCommand{env: env}
 	c.cmd = &cobra.Command{
 		Use:   "decode [FILE...]",
-		Short: "Read answers of any server and say which ones failed, and how",
-		Long: `Read answers of any MCP server, one JSON value per line, and say what each one is: clean, or which kind of
-failure, and the failure as one typed error. A line is a JSON-RPC response, or
-{"request":…,"response":…}, which lets more be told, or {"request":…,"response":…,"tool":…} with the called tool as
-its server lists it: with its inputSchema only arguments that the tool has are blamed. Standard input is read if no
-FILE is given.
+		Short: "Read responses of any MCP server and show which failed, and why",
+		Long: `Read responses of any MCP server, one JSON value per line, and print for each whether it is clean or which kind
+of failure it is, with the failure as one typed error. A line is a JSON-RPC response; or {"request":…,"response":…},
+which allows a more precise answer; or {"request":…,"response":…,"tool":…} with the tool as its server lists it: its
+inputSchema limits which arguments an error can be about. Without FILE standard input is read.
 
-What the protocol's own fields say is certain. What is read from the shape or the words of an answer is
-suspected, with a confidence: a tool that reads files may return anything.
+A verdict from the protocol's own fields is certain. A verdict from the shape or the text of a response is suspected,
+with a confidence: a tool that reads files may return any text.
 
-Each line of input gives one line of output; blank lines are skipped. (The text for people is a line, and some
-more below it if there is something to say.) With --json the line is an object with these members, in this order:
+Each line of input gives one line of output, with details below it; blank lines are skipped. With --json each line
+is an object with these members, in this order:
 
-  verdict     what the answer is: ` + term.JoinWords(verdictNames()) + `
-  certainty   certain, or suspected
-  rule        the name of the rule that decided it
-  error       the error in its canonical form, or null if the answer is clean
-  violations  faults of form, a list of {"rule":…,"message":…}; a clean answer may have some too
-  confidence  how sure the verdict is, from 0 to 1; 1 if it is certain
-  line        the number of the line in its file, from 1; blank lines count
-  file        the name of the file, only if there are several
-  evidence    with --explain: what speaks for the error's code, in the order in which it is weighed, a list of
+  verdict     kind of response: ` + term.JoinWords(verdictNames()) + `
+  certainty   certain or suspected
+  rule        name of the rule that decided
+  error       the error in its canonical form, or null if the response is clean
+  violations  violations of the protocol, a list of {"rule":…,"message":…}; a clean response may have some too
+  confidence  confidence of the verdict, from 0 to 1; 1 if it is certain
+  line        line number in the file, from 1, with blank lines counted
+  file        file name, only if there are several files
+  evidence    with --explain: evidence for the code of the error, in order of weight, a list of
               {"kind":…,"code":…,"strength":…,"why":…,"decided":…}; one of them decided
 
-A line that is no sound JSON (cut off, a raw control character or bytes that are not UTF-8 in a string, a member
-named twice, nested too deep) is reported on standard error, and so is a request without its response. It counts as
-a malformed message, the lines after it are read all the same, and the exit code is 2.
+A line that is not valid JSON (truncated, a raw control character or invalid UTF-8 in a string, a duplicate member,
+nested too deep) is reported on standard error, and so is a request without a response. It counts as a malformed
+message, the following lines are read, and the exit code is 2.
 
-An absolute time, such as "resets at 2026-01-02T15:04:05Z", becomes a delay only if --at says when the answers
-came. The errors that have no time of their own get that one.`,
+An absolute time, such as "resets at 2026-01-02T15:04:05Z", becomes a delay only if --at gives the time of the
+responses. Errors without a time get that time too.`,
 		Example: `  candor decode answers.jsonl
   candor decode --json < answers.jsonl | jq -r .error.code
   candor decode --fail-on suspected answers.jsonl
@@ -77,16 +77,16 @@ came. The errors that have no time of their own get that one.`,
 	}
 	flags := c.cmd.Flags()
 	c.Register(c.cmd, "text", "json")
-	flags.StringVar(&c.dialect, "dialect", "", "the dialect that this server is known to speak: "+term.JoinWords(dialect.Names()))
-	flags.StringVar(&c.failOn, "fail-on", "never", "exit with 1 if one was found: "+term.JoinWords(failOnWords))
-	flags.BoolVar(&c.explain, "explain", false, "also show which evidence decided each error's code, and what else was found")
-	flags.StringVar(&c.at, "at", "", "when the answers came, such as 2026-01-02T15:04:05Z, or now; turns absolute times into delays")
+	flags.StringVar(&c.dialect, "dialect", "", "dialect of the server: "+term.JoinWords(dialect.Names()))
+	flags.StringVar(&c.failOn, "fail-on", "never", "exit with code 1 if there is one: "+term.JoinWords(failOnValues))
+	flags.BoolVar(&c.explain, "explain", false, "also show the evidence for the code of each error")
+	flags.StringVar(&c.at, "at", "", "time of the responses, such as 2026-01-02T15:04:05Z, or now; turns absolute times into delays")
 	term.CompleteFlag(c.cmd, "dialect", dialect.Names())
-	term.CompleteFlag(c.cmd, "fail-on", failOnWords)
+	term.CompleteFlag(c.cmd, "fail-on", failOnValues)
 	return c.cmd
 }
 
-var failOnWords = []string{"failure", "suspected", "never"}
+var failOnValues = []string{"failure", "suspected", "never"}
 
 func (c *decodeCommand) run(files []string) error {
 	format, err := c.Value(c.cmd)
@@ -96,14 +96,14 @@ func (c *decodeCommand) run(files []string) error {
 	if c.dialect != "" && !term.ContainsFold(dialect.Names(), c.dialect) {
 		return term.Unknown("dialect", c.dialect, dialect.Names())
 	}
-	if !term.ContainsFold(failOnWords, c.failOn) {
-		return term.Unknown("--fail-on", c.failOn, failOnWords)
+	if !term.ContainsFold(failOnValues, c.failOn) {
+		return term.Unknown("--fail-on", c.failOn, failOnValues)
 	}
 	if c.stamp, err = c.env.ParseTime(c.at); err != nil {
 		return err
 	}
 	c.several = len(files) > 1
-	for _, src := range sourcesOf(c.env, c.cmd, files) {
+	for _, src := range openSources(c.env, c.cmd, files) {
 		if err := c.readSource(src, format == "json"); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (c *decodeCommand) run(files []string) error {
 	}
 	switch {
 	case c.broken:
-		return term.Unreadable()
+		return term.AlreadyReported()
 	case c.failOn == "failure" && c.tally.certain > 0, c.failOn == "suspected" && c.tally.certain+c.tally.suspected > 0:
 		return term.Found()
 	default:
@@ -121,11 +121,11 @@ func (c *decodeCommand) run(files []string) error {
 	}
 }
 
-// readSource reads one input to its end. A file that cannot be opened does not keep the others from being read.
+// readSource reads one input. A file that cannot be opened is reported, and the next one is read.
 func (c *decodeCommand) readSource(src source, asJSON bool) error {
 	in, err := src.open()
 	if err != nil {
-		c.complain(term.UnreadableFile(err))
+		c.report(term.UnreadableFile(err))
 		return nil
 	}
 	defer in.Close() //nolint:errcheck // it was only read
@@ -136,7 +136,7 @@ func (c *decodeCommand) readSource(src source, asJSON bool) error {
 			return nil
 		}
 		if err != nil {
-			c.complain(term.UnreadableFile(err))
+			c.report(term.UnreadableFile(err))
 			return nil
 		}
 		if err := c.readLine(src, l, asJSON); err != nil {
@@ -145,18 +145,18 @@ func (c *decodeCommand) readSource(src source, asJSON bool) error {
 	}
 }
 
-// complain reports what could not be read, behind the results that came before it.
-func (c *decodeCommand) complain(f *term.Error) {
+// report prints an input error after the results before it.
+func (c *decodeCommand) report(e *term.Error) {
 	c.broken = true
-	_ = c.env.Out.Flush() // the failure stays in the sink and ends the run
-	c.env.Report(c.cmd, f)
+	_ = c.env.Out.Flush() // Output keeps the error
+	c.env.Report(c.cmd, e)
 }
 
 func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 	x, err := exchangeOf(l)
 	if err != nil {
 		why, hint := whyNotJSON(err, l.bytes)
-		c.complain(term.BadInput(hint, "%s: %s", src.at(l.number), why))
+		c.report(term.BadInput(hint, "%s: %s", src.at(l.number), why))
 	}
 	if x == nil {
 		x = malformed(l)
@@ -180,15 +180,15 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 		if c.explain {
 			line = appendEvidence(line, evidence)
 		}
-		c.env.Out.Write(append(line, '}', '\n')) //nolint:errcheck // the sink remembers, and LineEnd tells
+		c.env.Out.Write(append(line, '}', '\n')) //nolint:errcheck // EndLine returns the error
 	} else {
 		writeReading(c.env, r, src.at(l.number))
 		writeEvidence(c.env, evidence)
 	}
-	return c.env.Out.LineEnd()
+	return c.env.Out.EndLine()
 }
 
-// exchangeOf reads a line. Both results are set where the line is bad input, but there is something to judge all the same.
+// exchangeOf parses a line. It returns both results for bad input that can be classified nevertheless.
 func exchangeOf(l line) (*contract.Exchange, error) {
 	if l.tooLong {
 		return nil, wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}
@@ -200,27 +200,27 @@ func exchangeOf(l line) (*contract.Exchange, error) {
 	if x.Lost || x.Response.Malformation().Flaw == wire.FlawNone {
 		return x, nil
 	}
-	return x, unsound(l.bytes)
+	return x, lineError(l.bytes)
 }
 
-// errNoResponse is a recorded call without the member that says what came of it.
-var errNoResponse = errors.New("a request without response")
+// errNoResponse is the error for a request without a response member.
+var errNoResponse = errors.New("request without response")
 
-// unsound says what is wrong with a line itself, nil if it is a good record of a malformed message.
-func unsound(text []byte) error {
+// lineError returns the error of a line, or nil if it is a valid record of a malformed message.
+func lineError(text []byte) error {
 	v, err := Parse(bytes.TrimSpace(text))
 	if err != nil {
 		return err
 	}
-	_, asked := v.Get("request")
-	_, answered := v.Get("response")
-	if asked && !answered && !v.Path("jsonrpc").Present() {
+	_, request := v.Get("request")
+	_, response := v.Get("response")
+	if request && !response && !v.Path("jsonrpc").Present() {
 		return errNoResponse
 	}
 	return nil
 }
 
-// malformed is the exchange of a line that holds no message: the bytes themselves are the answer.
+// malformed returns the exchange for a line without a message: its bytes are the response.
 func malformed(l line) *contract.Exchange {
 	limits := wire.Limits{}
 	if l.tooLong {
@@ -229,13 +229,13 @@ func malformed(l line) *contract.Exchange {
 	return &contract.Exchange{Response: wire.Parse(bytes.TrimSpace(l.bytes), limits)}
 }
 
-// RefOf makes a correlation id for an error that has none. The same bytes give the same id, so that two runs can be compared.
+// RefOf returns a correlation id for an error without one. It depends only on the bytes, so that two runs can be compared.
 func RefOf(data []byte) string {
 	sum := sha256.Sum256(bytes.TrimSpace(data))
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// AppendReading appends the line of --json without its end. The order of the members is part of the contract.
+// AppendReading appends a line of --json without the closing brace. The order of the members is part of the contract.
 func AppendReading(dst []byte, r contract.Reading, number int, file string) []byte {
 	dst = fmt.Appendf(dst, `{"verdict":%q,"certainty":%q,"rule":%q,"error":`, r.Verdict, r.Certainty, r.Rule)
 	if r.Error == nil {

@@ -14,21 +14,22 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// explainCommand holds the flags of `candor explain`.
+// explainCommand has the flags of `candor explain`.
 type explainCommand struct {
 	json, wire bool
 }
 
+// NewExplain returns `candor explain`.
 func NewExplain(env *term.Env) *cobra.Command {
 	c := &explainCommand{}
 	cmd := &cobra.Command{
 		Use:   "explain CODE",
-		Short: "Say what a code means and what to do about it",
-		Long: `Say what a code means, what to do about it, and whether the same call may be sent again.
+		Short: "Explain a code and what to do about it",
+		Long: `Explain a code: its meaning, what to do about it, and whether the same call may be retried.
 
 CODE is a symbol (RATE_LIMITED), a full name (github/E_GH_RATE_LIMIT), a number of the catalogue (3103)
-or a number of JSON-RPC (-32602). Upper and lower case are the same. A symbol that several domains
-share is explained for each of them, candor's own first and the others by their numbers.`,
+or a JSON-RPC number (-32602). Case is ignored. A symbol that several domains share is explained for each
+of them, the domain candor first, then by number.`,
 		Example: `  candor explain FILE_NOT_FOUND
   candor explain workrail/timeout --wire
   candor explain -32602
@@ -73,12 +74,12 @@ func (c *explainCommand) run(env *term.Env, asked string) error {
 		c.writeText(env, code)
 	}
 	if len(codes) > 1 && !c.json {
-		fmt.Fprintf(env.Out, "\n%d domains share this symbol; candor explain %s asks for one of them.\n", len(codes), codes[0])
+		fmt.Fprintf(env.Out, "\n%d domains share this symbol; candor explain %s shows one of them.\n", len(codes), codes[0])
 	}
 	return nil
 }
 
-// findCodes returns the codes that a person may mean: one, or all that share a symbol.
+// findCodes returns the code of that name or number, or all codes that share the symbol.
 func findCodes(asked string) ([]candor.Code, error) {
 	if shared := candor.SharedBy(strings.ToUpper(asked)); len(shared) > 0 {
 		return ownFirst(shared), nil
@@ -97,7 +98,7 @@ func findCodes(asked string) ([]candor.Code, error) {
 	return nil, term.BadInput(hint, "%s", err)
 }
 
-// ownFirst puts the code of this project before those of the others, which stay in the order of their numbers.
+// ownFirst sorts the code of the domain candor first and keeps the others in order.
 func ownFirst(codes []candor.Code) []candor.Code {
 	slices.SortStableFunc(codes, func(a, b candor.Code) int { return foreign(a) - foreign(b) })
 	return codes
@@ -113,13 +114,13 @@ func foreign(c candor.Code) int {
 func rangeHint(number int) string {
 	for _, d := range candor.Domains() {
 		if number >= d.From && number <= d.To {
-			return fmt.Sprintf("%d to %d belong to %s; candor codes --domain %s lists what is registered there", d.From, d.To, d.Name, d.Name)
+			return fmt.Sprintf("%d to %d belong to %s; candor codes --domain %s lists its codes", d.From, d.To, d.Name, d.Name)
 		}
 	}
 	return "candor codes lists the numbers"
 }
 
-// nearCodes compares with full names if one was typed, else with symbols.
+// nearCodes returns similar full names if asked contains a slash, else similar symbols.
 func nearCodes(asked string) []string {
 	name := candor.Code.Symbol
 	if strings.Contains(asked, "/") {
@@ -132,7 +133,7 @@ func nearCodes(asked string) []string {
 	return near.Typed(asked, names)
 }
 
-// writeText explains one code to a person.
+// writeText prints the explanation of a code.
 func (c *explainCommand) writeText(env *term.Env, code candor.Code) {
 	p := env.Colors()
 	row := rowOf(code)
@@ -162,7 +163,7 @@ func numberWords(row *codeRow) string {
 	return fmt.Sprintf("%d, and %d in a JSON-RPC error", row.Number, row.RPC)
 }
 
-// classWords says what a class asks for.
+// classWords returns the action for a class.
 func classWords(class candor.Class) string {
 	for _, c := range catalogue.Classes() {
 		if c.Name == string(class) {
@@ -183,7 +184,7 @@ func retrySentence(r candor.Retry) string {
 	return "the same call is not to be repeated unchanged"
 }
 
-// pageOf is where the written documentation of a code stands in the repository.
+// pageOf returns the path of a code's page in the repository.
 func pageOf(c candor.Code) string { return "docs/codes/" + c.String() + ".md" }
 
 // explained is a line of `candor explain --json`.
@@ -204,19 +205,19 @@ func (c *explainCommand) writeJSON(env *term.Env, code candor.Code) error {
 	return term.WriteJSONLine(env.Out, out)
 }
 
-// EscapeNegativeNumbers lets `explain -32602` through: a number below zero is no flag. The sign is replaced by the minus that a
-// typesetter would use, which explain reads like the other.
+// EscapeNegativeNumbers makes `explain -32602` work: it replaces the hyphen, which would begin a flag, by a minus sign, which explain
+// accepts.
 func EscapeNegativeNumbers(args []string) []string {
 	out := append([]string(nil), args...)
-	asked := false
+	explain := false
 	for i, arg := range out {
 		if arg == "--" {
 			break
 		}
-		if asked && isNegative(arg) {
+		if explain && isNegative(arg) {
 			out[i] = minusSign + arg[1:]
 		}
-		asked = asked || arg == "explain"
+		explain = explain || arg == "explain"
 	}
 	return out
 }

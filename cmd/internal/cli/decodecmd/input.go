@@ -19,11 +19,10 @@ type source struct {
 	open func() (io.ReadCloser, error)
 }
 
-// sources turns file arguments into inputs. None, and "-", stand for standard input; who sits before a silent terminal is
-// told what it waits for.
-func sourcesOf(env *term.Env, cmd *cobra.Command, files []string) []source {
+// openSources returns the inputs for file arguments. None, and "-", mean standard input; at a terminal a line says so.
+func openSources(env *term.Env, cmd *cobra.Command, files []string) []source {
 	if env.Interactive && (len(files) == 0 || slices.Contains(files, "-")) {
-		env.Notify(cmd, "reading what you type, one JSON value per line", "Ctrl-D ends the input; candor demo needs none")
+		env.Notify(cmd, "reading standard input, one JSON value per line", "end the input with Ctrl-D")
 	}
 	stdin := source{open: func() (io.ReadCloser, error) { return io.NopCloser(env.In), nil }}
 	if len(files) == 0 {
@@ -40,7 +39,7 @@ func sourcesOf(env *term.Env, cmd *cobra.Command, files []string) []source {
 	return out
 }
 
-// at names a place in the input: "line 7", or "answers.jsonl: line 7".
+// at returns a position in the input: "line 7", or "answers.jsonl: line 7".
 func (s source) at(number int) string {
 	if s.name == "" {
 		return fmt.Sprintf("line %d", number)
@@ -48,14 +47,14 @@ func (s source) at(number int) string {
 	return fmt.Sprintf("%s: line %d", s.name, number)
 }
 
-// whyNotJSON says in words what keeps bytes from being JSON, and what might help. It never repeats what the peer wrote.
+// whyNotJSON describes why text is not JSON, with a hint. It never quotes the text.
 func whyNotJSON(err error, text []byte) (why, hint string) {
 	hint = "give one JSON value per line"
 	if len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
 		return "not JSON: the text is UTF-16", "save it as UTF-8"
 	}
 	if errors.Is(err, errNoResponse) {
-		return err.Error(), "write \"response\":null if no answer came"
+		return err.Error(), "write \"response\":null if there was no response"
 	}
 	var flaw wire.Malformation
 	if !errors.As(err, &flaw) {
@@ -63,13 +62,13 @@ func whyNotJSON(err error, text []byte) (why, hint string) {
 	}
 	switch flaw.Flaw {
 	case wire.FlawTooLarge:
-		return fmt.Sprintf("longer than %d MiB", maxLine>>20), "cut it into smaller values"
+		return fmt.Sprintf("longer than %d MiB", maxLine>>20), "split it into smaller values"
 	case wire.FlawTruncated:
-		hint = "a value that spans lines must be put on one: jq -c . does it"
+		hint = "put each value on one line, for example with jq -c ."
 	case wire.FlawTrailingData:
 		return fmt.Sprintf("more than one value: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
 	case wire.FlawBOM, wire.FlawTooDeep, wire.FlawControlCharacter, wire.FlawBadUTF8, wire.FlawLoneSurrogate, wire.FlawDuplicateKey:
-		return fmt.Sprintf("not sound JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), "readers differ about such a value, so that it is not read"
+		return fmt.Sprintf("not valid JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), "JSON parsers disagree about such a value, so it is rejected"
 	default:
 	}
 	return fmt.Sprintf("not JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint

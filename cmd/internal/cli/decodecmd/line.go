@@ -10,17 +10,17 @@ import (
 // maxLine bounds one line, or one value that spans lines.
 const maxLine = 16 << 20
 
-// headKept is what is kept of a line that is too long, to say something about it.
+// headKept is the number of bytes kept of a line that is too long, for the error message.
 const headKept = 4096
 
 // line is one line of input with its number, counted from 1.
 type line struct {
-	bytes   []byte // without the line end; good until the next line is read
+	bytes   []byte // without the line end; valid until the next call of next
 	number  int
 	tooLong bool // bytes is only its beginning
 }
 
-// lines cuts a stream into lines with bounded memory. Blank lines are counted and passed over.
+// lines splits a stream into lines with bounded memory. Blank lines are counted and skipped.
 type lines struct {
 	in     *bufio.Reader
 	buf    []byte
@@ -29,7 +29,7 @@ type lines struct {
 
 func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, 64<<10)} }
 
-// next returns the next line that is not blank, or what the reader ended with.
+// next returns the next line that is not blank, or the error of the reader.
 func (l *lines) next() (line, error) {
 	for {
 		text, tooLong, err := l.read()
@@ -37,7 +37,7 @@ func (l *lines) next() (line, error) {
 			return line{}, err
 		}
 		if l.number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff")) // a mark of the file, not of the message
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // byte order mark
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
 			return line{bytes: text, number: l.number, tooLong: tooLong}, nil
@@ -45,7 +45,7 @@ func (l *lines) next() (line, error) {
 	}
 }
 
-// read returns one line of any kind. A line that is too long is drained and its beginning returned.
+// read returns one line. Of a line that is too long it returns the beginning and skips the rest.
 func (l *lines) read() (text []byte, tooLong bool, err error) {
 	l.buf = l.buf[:0]
 	for {

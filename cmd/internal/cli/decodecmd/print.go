@@ -8,9 +8,10 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/wire"
 )
 
-// writeReading prints one verdict for people: a line if the answer is clean, else a small block.
+// writeReading prints a verdict: one line if the response is clean, else a block.
 func writeReading(env *term.Env, r contract.Reading, at string) {
 	p := env.Colors()
 	fmt.Fprintf(env.Out, "%s: %s\n", at, verdictWords(p, r.Conclusion))
@@ -32,7 +33,7 @@ func verdictWords(p term.Colors, c contract.Conclusion) string {
 	return p.Bad(string(c.Verdict)) + p.Faint(fmt.Sprintf(" (%s)", c.Rule))
 }
 
-// writeCard prints an error for people: what it is, what failed, and what to do.
+// writeCard prints an error: code, message, class, retry, fields and next step.
 func writeCard(out io.Writer, p term.Colors, e *candor.Error, indent string) {
 	row := func(name, text string) {
 		if text != "" {
@@ -50,6 +51,7 @@ func writeCard(out io.Writer, p term.Colors, e *candor.Error, indent string) {
 	row("ref", e.Ref())
 }
 
+// IssueWords describes a validation issue in one line.
 func IssueWords(i candor.Issue) string {
 	path := i.Path
 	if path == "" {
@@ -83,7 +85,7 @@ func (t *tally) add(r contract.Reading) {
 	}
 }
 
-// write prints the summary that a person wants at the end.
+// write prints the counts.
 func (t *tally) write(env *term.Env) {
 	p := env.Colors()
 	parts := []string{p.Good(fmt.Sprintf("%d clean", t.total-t.certain-t.suspected))}
@@ -95,5 +97,33 @@ func (t *tally) write(env *term.Env) {
 	if t.suspected > 0 {
 		parts = append(parts, p.Warn(fmt.Sprintf("%d suspected", t.suspected)))
 	}
-	fmt.Fprintf(env.Out, "\n%d answers: %s\n", t.total, strings.Join(parts, ", "))
+	fmt.Fprintf(env.Out, "\n%d responses: %s\n", t.total, strings.Join(parts, ", "))
+}
+
+// writeEvidence prints the evidence for the code of an error, one line each, and marks the one that decided.
+func writeEvidence(env *term.Env, evidence []contract.Evidence) {
+	p := env.Colors()
+	for _, e := range evidence {
+		line := fmt.Sprintf("%s %s: %s (%s)", e.Code.Symbol(), e.Kind, term.OneLine(e.Why), e.Strength)
+		if e.Decided {
+			line = p.Bold("decided by " + line)
+		}
+		fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad("why", 6)), line)
+	}
+}
+
+// appendEvidence appends the member "evidence" to a line of --json.
+func appendEvidence(dst []byte, evidence []contract.Evidence) []byte {
+	dst = append(dst, `,"evidence":[`...)
+	for i, e := range evidence {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = wire.AppendString(append(dst, `{"kind":`...), e.Kind)
+		dst = wire.AppendString(append(dst, `,"code":`...), e.Code.Symbol())
+		dst = wire.AppendString(append(dst, `,"strength":`...), e.Strength.String())
+		dst = wire.AppendString(append(dst, `,"why":`...), e.Why)
+		dst = fmt.Appendf(dst, `,"decided":%t}`, e.Decided)
+	}
+	return append(dst, ']')
 }

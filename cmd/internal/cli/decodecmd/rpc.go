@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// rpcNumber is a number of JSON-RPC or MCP that belongs to the protocol and not to the catalogue.
+// rpcNumber is a number, or a range of numbers, that JSON-RPC or MCP defines.
 type rpcNumber struct {
 	from, to int
 	name     string
@@ -16,8 +16,8 @@ type rpcNumber struct {
 	instead  string
 }
 
-// rpcNumbers are in the order they are looked up: single numbers before the ranges they lie in. The sources are the JSON-RPC 2.0
-// specification and the allocation policy of MCP 2026-07-28.
+// rpcNumbers are in lookup order: single numbers before the ranges that contain them. Sources: the JSON-RPC 2.0 specification and the
+// allocation policy of MCP 2026-07-28.
 var rpcNumbers = []rpcNumber{
 	{-32700, -32700, "Parse error", "standard", "The bytes are not JSON.",
 		"The answer has no id: none could be read."},
@@ -50,7 +50,7 @@ var rpcNumbers = []rpcNumber{
 		"Give the error a code; Candor reads the message and infers one."},
 }
 
-// aboutRPC finds what the protocol says about a number; ok is false if it says nothing.
+// aboutRPC returns the definition of a number, if there is one.
 func aboutRPC(number int) (about rpcNumber, ok bool) {
 	for _, about := range rpcNumbers {
 		if number >= about.from && number <= about.to {
@@ -60,7 +60,7 @@ func aboutRPC(number int) (about rpcNumber, ok bool) {
 	return rpcNumber{}, false
 }
 
-// codesOf returns the codes that travel under a number of JSON-RPC.
+// codesOf returns the codes with a JSON-RPC number.
 func codesOf(rpc int) []candor.Code {
 	var out []candor.Code
 	for c := range candor.Codes() {
@@ -71,7 +71,7 @@ func codesOf(rpc int) []candor.Code {
 	return out
 }
 
-// explainedRPC is the line of `candor explain --json` for a number of JSON-RPC.
+// explainedRPC is the line of `candor explain --json` for a JSON-RPC number.
 type explainedRPC struct {
 	RPC     int       `json:"rpc"`
 	Name    string    `json:"name"`
@@ -96,7 +96,7 @@ func (c *explainCommand) explainRPC(env *term.Env, number int, about rpcNumber) 
 		fmt.Fprintln(env.Out, about.instead)
 	}
 	if len(codes) > 0 {
-		fmt.Fprintf(env.Out, "\nCodes that travel under it:\n")
+		fmt.Fprintf(env.Out, "\nCodes with this number:\n")
 	}
 	for _, code := range codes {
 		fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad(code.String(), 34)), code.Sentence())

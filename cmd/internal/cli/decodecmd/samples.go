@@ -11,15 +11,15 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// wires is one error in every dialect: what travels, by the name of the dialect.
+// wires has an encoded error by dialect name.
 type wires map[string]json.RawMessage
 
-// SampleTime and sampleRef stand in examples, so that the same question gets the same answer.
+// SampleTime and sampleRef are the same in all examples, so that the output is reproducible.
 var SampleTime = time.Date(2026, time.January, 2, 15, 4, 5, 0, time.UTC)
 
 const sampleRef = "c-5f0c2a91d37e"
 
-// Sample is an error of a code as a server would raise it.
+// Sample returns an error of a code as a server would return it.
 func Sample(code candor.Code) *candor.Error {
 	return candor.New(code, "", candor.WithRef(sampleRef), candor.WithTime(SampleTime))
 }
@@ -38,9 +38,9 @@ func eachWire(code candor.Code, do func(dialect.Dialect, []byte)) {
 	}
 }
 
-// writeWires prints each of them on a line of its own, below its name.
+// writeWires prints the error in each dialect below its name.
 func writeWires(out io.Writer, p term.Colors, code candor.Code) {
-	fmt.Fprintf(out, "\n  on the wire, as the answer to request 1:\n")
+	fmt.Fprintf(out, "\n  on the wire, as the response to request 1:\n")
 	eachWire(code, func(d dialect.Dialect, carrier []byte) {
 		fmt.Fprintf(out, "\n  %s\n  %s\n", p.Name(d.Name()), carrier)
 	})

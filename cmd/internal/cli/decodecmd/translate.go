@@ -2,7 +2,6 @@ package decodecmd
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// translateCommand holds the flags of `candor translate`.
+// translateCommand has the flags of `candor translate`.
 type translateCommand struct {
 	env *term.Env
 	cmd *cobra.Command
@@ -24,39 +23,40 @@ type translateCommand struct {
 	from, to, pattern, at string
 	asJSON, digestRoot    bool
 
-	source  dialect.Dialect // nil detects it for every value
+	source  dialect.Dialect // nil: detect for each value
 	target  dialect.Dialect
 	options dialect.Options
 	stamp   time.Time // of --at
 	broken  bool      // some value could not be translated
 }
 
+// NewTranslate returns `candor translate`.
 func NewTranslate(env *term.Env) *cobra.Command {
 	c := &translateCommand{env: env}
 	c.cmd = &cobra.Command{
 		Use:   "translate --to DIALECT [FILE]",
-		Short: "Rewrite errors from one dialect into another, losing nothing",
+		Short: "Rewrite errors from one dialect into another without loss",
 		Long: `Read errors in one dialect and write them in another, one per line. The input is a stream of JSON values,
 one per line or spread over several: bare envelopes, MCP results, JSON-RPC responses or problem documents.
-Standard input is read if no FILE is given.
+Without FILE standard input is read.
 
-The output is the whole carrier: an MCP result, a JSON-RPC error, or a document. What a dialect has no member
-for travels beside it, so that A to B to A gives A back.
+The output is the whole carrier: an MCP result, a JSON-RPC error, or a document. Fields that a dialect cannot
+express are added beside it, so that A to B to A gives A back.
 
-What the carrier held besides the error is kept too, byte for byte and not redacted: other members of the response,
-of the result or of the error, of _meta, other blocks of content. In a carrier of another kind they travel under
+All other parts of the carrier are kept byte for byte and not redacted: other members of the response, of the
+result, of the error and of _meta, and other content blocks. In another kind of carrier they are stored under
 "` + CarrierKey + `", a member of _meta, of data or of the document, and translating back restores them. The
 envelope is repeated in structuredContent for system-error and dual, as their servers do, and for other dialects if
-the input did so; a structuredContent that is the tool's own is left as it is.
+the input did so. A tool's own structuredContent is not changed.
 
-With --from auto, the default, the dialect of each value is recognised; an answer in no dialect is
-translated too if the protocol's own fields call it a failure. An error from elsewhere that has no correlation id and no
-time is given both. Stacks are kept as DEBUG_STACK and MCP_ERRORS_VERBOSE say.
+With --from auto, the default, the dialect of each value is detected. A response in no dialect is translated if the
+protocol's own fields mark it as a failure. An error without a correlation id or time gets them. DEBUG_STACK and
+MCP_ERRORS_VERBOSE control whether stacks are kept.
 
-The output is for your own eyes: workspace_root is written as a path in every dialect, where a server would show a
-digest. Write --digest-root before you pass it on.
+The output is not meant for others: workspace_root is written as a path in every dialect, where a server would
+write a digest. Use --digest-root before you share it.
 
-A value that cannot be translated is reported with its line; the others are written all the same.
+A value that cannot be translated is reported with its line; the others are written.
 
 Dialects: ` + strings.Join(dialect.Names(), ", "),
 		Example: `  candor translate --to rpc < tool-errors.jsonl
@@ -66,19 +66,19 @@ Dialects: ` + strings.Join(dialect.Names(), ", "),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	flags := c.cmd.Flags()
-	flags.StringVar(&c.from, "from", "auto", "the dialect of the input, or auto")
-	flags.StringVar(&c.to, "to", "", "the dialect of the output")
-	flags.StringVar(&c.pattern, "pattern", "auto", "the form of the dual dialect: "+term.JoinWords(patternWords))
-	flags.StringVar(&c.at, "at", "", "the time of errors that have none, such as 2026-01-02T15:04:05Z (default now)")
-	flags.BoolVar(&c.digestRoot, "digest-root", false, "write the digest of workspace_root and not the path")
-	flags.BoolVar(&c.asJSON, "json", false, "accepted for symmetry: the output is always JSON")
+	flags.StringVar(&c.from, "from", "auto", "dialect of the input, or auto")
+	flags.StringVar(&c.to, "to", "", "dialect of the output")
+	flags.StringVar(&c.pattern, "pattern", "auto", "pattern of the dual dialect: "+term.JoinWords(patternNames))
+	flags.StringVar(&c.at, "at", "", "time for errors without one, such as 2026-01-02T15:04:05Z; default now")
+	flags.BoolVar(&c.digestRoot, "digest-root", false, "write the digest of workspace_root instead of the path")
+	flags.BoolVar(&c.asJSON, "json", false, "accepted for consistency; the output is always JSON")
 	term.CompleteFlag(c.cmd, "from", append([]string{"auto"}, dialect.Names()...))
 	term.CompleteFlag(c.cmd, "to", dialect.Names())
-	term.CompleteFlag(c.cmd, "pattern", patternWords)
+	term.CompleteFlag(c.cmd, "pattern", patternNames)
 	return c.cmd
 }
 
-var patternWords = []string{"auto", "A", "B"}
+var patternNames = []string{"auto", "A", "B"}
 
 func atMostOneFile(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
@@ -91,7 +91,7 @@ func (c *translateCommand) run(files []string) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	src := sourcesOf(c.env, c.cmd, files)[0]
+	src := openSources(c.env, c.cmd, files)[0]
 	in, err := src.open()
 	if err != nil {
 		return term.UnreadableFile(err)
@@ -111,7 +111,7 @@ func (c *translateCommand) run(files []string) error {
 		}
 	}
 	if c.broken {
-		return term.Unreadable()
+		return term.AlreadyReported()
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (c *translateCommand) run(files []string) error {
 func (c *translateCommand) prepare() error {
 	names := dialect.Names()
 	if c.to == "" {
-		return term.BadInput("candor translate --to rpc; one of "+strings.Join(names, ", "), "--to is missing: the dialect to write")
+		return term.BadInput("candor translate --to rpc; one of "+strings.Join(names, ", "), "--to: missing")
 	}
 	var err error
 	if c.target, err = dialect.Lookup(c.to); err != nil {
@@ -133,7 +133,7 @@ func (c *translateCommand) prepare() error {
 	}
 	policy, err := candor.ParseStackPolicy(c.env.Getenv("DEBUG_STACK"), c.env.Getenv("MCP_ERRORS_VERBOSE"))
 	if err != nil {
-		return term.BadInput("unset it to show no stacks", "%s", err)
+		return term.BadInput("unset the variable to omit stacks", "%s", err)
 	}
 	c.options = dialect.Options{Stack: policy, PlainRoot: !c.digestRoot}
 	switch strings.ToUpper(c.pattern) {
@@ -143,29 +143,29 @@ func (c *translateCommand) prepare() error {
 		c.options.Pattern = dialect.PatternB
 	case "AUTO":
 	default:
-		return term.Unknown("--pattern", c.pattern, patternWords)
+		return term.Unknown("--pattern", c.pattern, patternNames)
 	}
 	if c.cmd.Flags().Changed("pattern") && c.target.Name() != "dual" {
-		return term.BadInput("leave it out, or write --to dual", "--pattern means nothing to %s: only dual has two forms", c.target.Name())
+		return term.BadInput("leave it out, or use --to dual", "--pattern: dialect %s has no patterns, only dual has", c.target.Name())
 	}
 	c.stamp, err = c.env.ParseTime(c.at)
 	return err
 }
 
-// one translates one value, or says why it cannot be.
+// one translates one value, or reports its error.
 func (c *translateCommand) one(src source, v value) error {
 	text, err := c.rewrite(v)
 	if err != nil {
 		c.broken = true
-		_ = c.env.Out.Flush() // the failure stays in the sink and ends the run
+		_ = c.env.Out.Flush() // Output keeps the error
 		c.env.Report(c.cmd, c.explain(src, v, err))
 		return nil
 	}
-	c.env.Out.Write(wire.AppendLine(nil, text)) //nolint:errcheck // the sink remembers, and LineEnd tells
-	return c.env.Out.LineEnd()
+	c.env.Out.Write(wire.AppendLine(nil, text)) //nolint:errcheck // EndLine returns the error
+	return c.env.Out.EndLine()
 }
 
-// rewrite reads an error with all that stands around it and writes both anew.
+// rewrite reads an error with its carrier and returns both in the target dialect.
 func (c *translateCommand) rewrite(v value) ([]byte, error) {
 	if v.err != nil {
 		return nil, v.err
@@ -180,7 +180,7 @@ func (c *translateCommand) rewrite(v value) ([]byte, error) {
 	if id, ok := idOf(v.json); ok {
 		held.id = id
 	}
-	if c.digestRoot { // one dialect shows the path to the session it belongs to, whatever the options say
+	if c.digestRoot { // system-error writes the path whatever the options are
 		at := e.CallInfo()
 		at.WorkspaceRoot = candor.RootDigest(at.WorkspaceRoot)
 		e = e.With(candor.WithCallInfo(at))
@@ -190,7 +190,7 @@ func (c *translateCommand) rewrite(v value) ([]byte, error) {
 	text, err := held.write(c.target, e, o)
 	if err != nil {
 		why, _ := whyNotJSON(err, nil)
-		return nil, term.BadInput("take it out, or translate into a dialect with the same kind of carrier", "what stands beside the error cannot be kept: the output would be %s", why)
+		return nil, term.BadInput("remove it, or choose a dialect with the same kind of carrier", "the members beside the error cannot be kept: the output would be %s", why)
 	}
 	return text, nil
 }
@@ -202,25 +202,25 @@ func (c *translateCommand) clock() time.Time {
 	return c.stamp
 }
 
-// explain turns an error into a fault that names the line.
+// explain adds the line and a next step to an error.
 func (c *translateCommand) explain(src source, v value, err error) *term.Error {
 	at := src.at(v.line)
 	if v.err != nil {
 		why, _ := whyNotJSON(v.err, v.raw)
 		return term.BadInput("give a stream of JSON values", "%s: %s", at, why)
 	}
-	var told *term.Error
-	if errors.As(err, &told) {
-		return term.BadInput(told.Hint, "%s: %s", at, told.Text)
+	var e *term.Error
+	if errors.As(err, &e) {
+		return term.BadInput(e.Hint, "%s: %s", at, e.Text)
 	}
 	var refused *dialect.ReadError
 	if errors.As(err, &refused) {
 		return term.BadInput(refused.Hint, "%s: reading %s: %s", at, refused.Dialect, refused.Problem)
 	}
-	return term.BadInput("candor decode says what it is", "%s: %s", at, err)
+	return term.BadInput("candor decode shows what it is", "%s: %s", at, err)
 }
 
-// read returns the error, and the dialect it is in, nil for none.
+// read returns the error and its dialect, which may be nil.
 func (c *translateCommand) read(v value) (*candor.Error, dialect.Dialect, error) {
 	from := c.source
 	if from == nil {
@@ -235,19 +235,19 @@ func (c *translateCommand) read(v value) (*candor.Error, dialect.Dialect, error)
 		return nil, nil, err
 	}
 	if _, whole := dialect.Embedded(v.json); whole || from.Carrier() == dialect.CarrierDocument || from.Name() == "candor" {
-		return e, from, nil // it is canonical already: what it does not say, nobody adds
+		return e, from, nil // canonical: nothing is added
 	}
 	return c.complete(e, v), from, nil
 }
 
-// IsBareNumber reports a JSON-RPC error that names itself by a number alone, or by none. Every server sends those, so that they say
-// no more about a dialect than text does: the contract reads them, as it does in decode.
+// IsBareNumber reports whether v is a JSON-RPC error without a symbol. Every server sends those, so they do not identify a dialect;
+// package contract classifies them, as in decode.
 func IsBareNumber(d dialect.Dialect, v wire.Value) bool {
 	_, whole := dialect.Embedded(v)
 	return d.Carrier() == dialect.CarrierRPCError && !whole && v.Path("jsonrpc").Present() && !v.Path("error", "data", "symbol").Present()
 }
 
-// CompleteFlag gives an error from elsewhere what every error here has: a correlation id and a time.
+// complete adds a correlation id and a time to an error without them.
 func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
 	if e == nil {
 		return nil
@@ -261,8 +261,7 @@ func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
 	return e
 }
 
-// readForeign reads an answer that is in no dialect. Only what the protocol's own fields call a failure is translated: a
-// suspicion is shown by decode, and rewriting it would make it a fact.
+// readForeign reads a response that is in no dialect. Only certain failures are translated: a suspected one would become a fact.
 func readForeign(v wire.Value) (*candor.Error, error) {
 	raw := v.Raw()
 	if v.Path("content").Present() && v.Path("isError").Present() { // a result without its response
@@ -276,7 +275,7 @@ func readForeign(v wire.Value) (*candor.Error, error) {
 	if (r.Verdict == contract.VerdictTool || r.Verdict == contract.VerdictProtocol) && r.Certainty == contract.Certain {
 		return r.Error, nil
 	}
-	return nil, fmt.Errorf("no error in any dialect, and no answer that is marked as failed")
+	return nil, errors.New("not an error in any dialect, and not a response that is marked as failed")
 }
 
 // idOf returns the id of a JSON-RPC response, and whether there is one.

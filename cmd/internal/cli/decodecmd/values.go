@@ -8,25 +8,25 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// value is one JSON value of a stream, or the reason why there is none at that place.
+// value is one JSON value of a stream, or an error.
 type value struct {
 	raw  []byte
 	json wire.Value
-	line int // where it begins
+	line int // first line
 	err  error
 }
 
-// values reads a stream of JSON values: one per line, several on a line, or one that spans lines. After something that is
-// no JSON it goes on at the next place where a value may begin, so that one bad value costs no other.
+// values reads a stream of JSON values: one per line, several on a line, or one that spans lines. After invalid JSON it
+// continues where the next value may begin.
 type values struct {
 	lines   *lines
-	pending []line // lines that were read and are not used yet
-	end     error  // what the reader ended with
+	pending []line // lines read but not used
+	end     error  // error of the reader
 }
 
 func newValues(r io.Reader) *values { return &values{lines: newLines(r)} }
 
-// next returns the next value, good or bad, or what the reader ended with.
+// next returns the next value, valid or not, or the error of the reader.
 func (v *values) next() (value, error) {
 	first, ok := v.take()
 	if !ok {
@@ -35,7 +35,7 @@ func (v *values) next() (value, error) {
 	return v.gather(first), nil
 }
 
-// take returns the next line, of those put back first.
+// take returns the next line, pending ones first.
 func (v *values) take() (line, bool) {
 	if len(v.pending) > 0 {
 		l := v.pending[0]
@@ -50,11 +50,11 @@ func (v *values) take() (line, bool) {
 		v.end = err
 		return line{}, false
 	}
-	l.bytes = bytes.Clone(l.bytes) // it may be put back
+	l.bytes = bytes.Clone(l.bytes) // it may become pending
 	return l, true
 }
 
-// gather adds lines to the first one until they are one value, or cannot become one any more.
+// gather adds lines to the first one until they are one value or cannot become one.
 func (v *values) gather(first line) value {
 	if first.tooLong {
 		return value{raw: first.bytes, line: first.number, err: wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}}
@@ -64,7 +64,7 @@ func (v *values) gather(first line) value {
 	var open nesting
 	open.scan(text)
 	for {
-		// A value is tried when all that was opened is closed, when a line looks like the beginning of another value, and at once.
+		// Parse the first line, when all brackets are closed, and when a line looks like the beginning of another value.
 		if last := used[len(used)-1]; open.closed() || len(used) == 1 || begins(last.bytes) {
 			if got, done := v.try(text, used); done {
 				return got
@@ -84,7 +84,7 @@ func (v *values) gather(first line) value {
 	}
 }
 
-// try parses what was gathered. It is not done if the value may still go on.
+// try parses the lines. done is false if the value may continue.
 func (v *values) try(text []byte, used []line) (got value, done bool) {
 	json, err := Parse(text)
 	var flaw wire.Malformation
@@ -100,7 +100,7 @@ func (v *values) try(text []byte, used []line) (got value, done bool) {
 	}
 }
 
-// split returns the value before the offset and puts the rest back.
+// split returns the value before the offset and makes the rest pending.
 func (v *values) split(text []byte, used []line, at int) value {
 	json, err := Parse(text[:at])
 	if err != nil {
@@ -112,8 +112,8 @@ func (v *values) split(text []byte, used []line, at int) value {
 	return value{raw: text[:at], json: json, line: used[0].number}
 }
 
-// giveUp reports the lines up to the next one that looks like a beginning, and puts the others back. The line it names is the
-// one where the value stops being JSON.
+// giveUp returns an error value for the lines before the next one that looks like a beginning, and makes the others pending. Its line
+// number is where the value stops being JSON.
 func (v *values) giveUp(used []line) value {
 	for i, l := range used[1:] {
 		if begins(l.bytes) {
@@ -136,7 +136,7 @@ func (v *values) giveUp(used []line) value {
 	return got
 }
 
-// locate finds the line that holds an offset into the joined lines.
+// locate returns the line at an offset into the joined lines.
 func locate(used []line, offset int) (at line, inside int) {
 	for _, l := range used[:len(used)-1] {
 		if offset <= len(l.bytes) {
@@ -148,14 +148,15 @@ func locate(used []line, offset int) (at line, inside int) {
 	return last, max(0, min(offset, len(last.bytes)))
 }
 
-// begins reports whether a line looks like the beginning of a value: a brace that is not indented.
+// begins reports whether a line looks like the beginning of a value: a bracket that is not indented.
 func begins(text []byte) bool { return len(text) > 0 && (text[0] == '{' || text[0] == '[') }
 
+// Parse parses a JSON value. Lone surrogates are allowed.
 func Parse(text []byte) (wire.Value, error) {
 	return wire.ParseValue(text, wire.Limits{AllowLoneSurrogates: true})
 }
 
-// nesting follows braces and quotes through a text, so that a value of many lines is parsed once and not once per line.
+// nesting counts open brackets and quotes, so that a value of many lines is not parsed once per line.
 type nesting struct {
 	depth   int
 	quoted  bool

@@ -10,18 +10,19 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
 )
 
 //go:embed demo.json
 var demoJSON []byte
 
-// demoCase is an answer as servers really send them; all are made up.
+// demoCase is a typical response of a server. All are made up.
 type demoCase struct {
 	Title    string          `json:"title"`
 	Exchange json.RawMessage `json:"exchange"`
 }
 
-// demoAnswers shows answers as real servers send them, and what is read from each.
+// demoAnswers prints typical responses and how Candor reads each.
 func demoAnswers(env *term.Env, asJSON bool) error {
 	var cases []demoCase
 	if err := json.Unmarshal(demoJSON, &cases); err != nil {
@@ -33,7 +34,7 @@ func demoAnswers(env *term.Env, asJSON bool) error {
 	return demoText(env, cases)
 }
 
-// demoRead judges a case as decode would.
+// demoRead classifies a case as decode would.
 func demoRead(c demoCase) (*contract.Exchange, contract.Reading, error) {
 	x, err := contract.ParseExchange(c.Exchange)
 	if err != nil {
@@ -53,7 +54,7 @@ func demoText(env *term.Env, cases []demoCase) error {
 			return err
 		}
 		fmt.Fprintf(env.Out, "%s\n", p.Bold(fmt.Sprintf("%d %s", i+1, c.Title)))
-		fmt.Fprintf(env.Out, "  %s %s\n", p.Bad("before"), term.Truncate(demoBefore(x), demoWidth))
+		fmt.Fprintf(env.Out, "  %s %s\n", p.Bad("before"), term.Truncate(responseText(&x.Response), demoWidth))
 		fmt.Fprintf(env.Out, "  %s  %s %s\n", p.Good("after"), p.Bold(r.Error.Code().Symbol()), p.Faint(demoFacts(r)))
 		for _, line := range demoRest(r.Error) {
 			fmt.Fprintf(env.Out, "         %s\n", line)
@@ -62,22 +63,19 @@ func demoText(env *term.Env, cases []demoCase) error {
 	return demoWires(env, p, cases)
 }
 
-// demoWidth is how much of a wire is shown; the rest says nothing new.
+// demoWidth is the width at which messages are cut.
 const demoWidth = 100
 
-// demoBefore is what a client gets to see: the text of the result, or the error.
-func demoBefore(x *contract.Exchange) string {
-	m := &x.Response
+// responseText returns the part of a response that a client shows: the text of the result, or the error.
+func responseText(m *wire.Message) string {
 	if e := m.Error(); e.Present() {
 		return "error   " + string(e.Raw())
 	}
 	text, _ := m.Result().Path("content", 0, "text").Str()
-	failed, _ := m.Result().Path("isError").Bool()
-	mark := "success "
-	if failed {
-		mark = "isError "
+	if failed, _ := m.Result().Path("isError").Bool(); failed {
+		return "isError " + term.OneLine(text)
 	}
-	return mark + term.OneLine(text)
+	return "success " + term.OneLine(text)
 }
 
 func demoFacts(r contract.Reading) string {
@@ -88,7 +86,7 @@ func demoFacts(r contract.Reading) string {
 	return fmt.Sprintf("(%s) class %s, retry %s", words, r.Error.Class(), term.RetryWords(r.Error.Retry()))
 }
 
-// demoRest is what else became known, a line each.
+// demoRest returns message, fields and suggestion, one per line.
 func demoRest(e *candor.Error) []string {
 	lines := []string{e.Message()}
 	if issues := e.Details().Issues(); len(issues) > 0 {
@@ -106,7 +104,7 @@ func demoRest(e *candor.Error) []string {
 	return lines
 }
 
-// demoWires shows the last failure in every dialect.
+// demoWires prints the last failure in every dialect.
 func demoWires(env *term.Env, p term.Colors, cases []demoCase) error {
 	_, r, err := demoRead(cases[len(cases)-1])
 	if err != nil {

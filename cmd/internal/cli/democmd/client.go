@@ -10,17 +10,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// demoClient is the agent's end of a connection: it makes one call at a time.
+// demoClient is the client of a connection. It makes one call at a time.
 type demoClient struct {
 	to    io.Writer
-	lines chan []byte // closed when the other side is gone
+	lines chan []byte // closed at the end of the connection
 	calls int
 }
 
-// errDemoSilent says that no answer came.
+// errDemoSilent is the error of a call without a response.
 var errDemoSilent = errors.New("no answer, and the client waits for ever")
 
-// errDemoGone says that the other side ended.
+// errDemoGone is the error of a call on a closed connection.
 var errDemoGone = errors.New("no answer: the connection is closed")
 
 func newDemoClient(to io.Writer, from io.Reader) *demoClient {
@@ -39,19 +39,19 @@ func newDemoClient(to io.Writer, from io.Reader) *demoClient {
 	return c
 }
 
-// hello makes the handshake.
+// hello initializes the session.
 func (c *demoClient) hello() error {
-	if _, err := c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo","version":"1"}}`, demoPatience); err != nil {
+	if _, err := c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo","version":"1"}}`, demoTimeout); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(c.to, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return err
 }
 
-// demoPatience is how long anybody waits for what should come at once.
-const demoPatience = 10 * time.Second
+// demoTimeout is the time limit of calls that are answered at once.
+const demoTimeout = 10 * time.Second
 
-// ask makes a call and returns its answer.
+// ask makes a call and returns its response.
 func (c *demoClient) ask(method, params string, patience time.Duration) (*wire.Message, error) {
 	c.calls++
 	if _, err := fmt.Fprintf(c.to, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.calls, method, params); err != nil {

@@ -9,36 +9,37 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
+// New returns `candor demo`.
 func New(env *term.Env) *cobra.Command {
 	var asJSON, answers, once bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show a bad server made honest, in one screen",
+		Short: "Show what Candor does with a bad server",
 		Long: `Start a deliberately bad MCP server and a gateway in front of it, let a scripted agent make good and bad
-calls, and show what the client gets from the server alone and through the gateway. At the end the ledger is verified,
-one word of it is changed, and it is verified again. Nothing is set up and nothing is left behind.
+calls, and show the responses of the server alone and through the gateway. At the end the ledger is verified, one byte of
+it is changed, and it is verified again. The demo needs no setup and removes all its files.
 
-With --answers no server is started: answers as they are met in the wild, what is read from each, and one error in
-every dialect.
+With --answers no server is started: the command shows typical responses of servers, how Candor reads each, and one
+error in every dialect.
 
-With --json there is a line for each scene: scene, call, alone, through, code.`,
+With --json there is one line for each scene: scene, call, alone, through, code.`,
 		Example: "  candor demo\n  candor demo --json | jq -r .code\n  candor demo --answers",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if answers {
 				return demoAnswers(env, asJSON)
 			}
-			ctx, stop := term.StopContext(cmd, syscall.SIGHUP) // a terminal that is closed must not leave the demo's folder behind
+			ctx, stop := term.StopContext(cmd, syscall.SIGHUP) // a closed terminal must not leave the temporary folder behind
 			defer stop()
 			err := demoStory(ctx, env, asJSON, env.Terminal && !once && !asJSON)
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // whoever presses Ctrl-C has seen enough, and knows why there is no more
+				return nil //nolint:nilerr // ended by Ctrl-C
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same as JSON, one object per line")
-	cmd.Flags().BoolVar(&answers, "answers", false, "show answers of servers and what is read from them, without a server")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
+	cmd.Flags().BoolVar(&answers, "answers", false, "show typical responses and how Candor reads them, without a server")
 	cmd.Flags().BoolVar(&once, "once", false, "do not pause between the scenes")
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// demoProof verifies the ledger of the story, changes one word in it and verifies it again.
+// demoProof verifies the ledger, flips a bit in it and verifies it again.
 func demoProof(env *term.Env, p term.Colors, dir string, counts *meter.Meter) error {
 	fmt.Fprintf(env.Out, "%s\n", p.Bold(fmt.Sprintf("%d Every failure was on the record before it was sent, and nobody changes that unseen", len(demoScenes)+1)))
 	stats := counts.Stats()
@@ -36,7 +36,7 @@ func demoProof(env *term.Env, p term.Colors, dir string, counts *meter.Meter) er
 	return nil
 }
 
-// demoFailures returns the numbers of the entries that record failures. Between them stand others, as time goes by.
+// demoFailures returns the sequence numbers of failure entries.
 func demoFailures(dir string) (seqs []uint64, err error) {
 	r, err := ledger.OpenReader(dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func demoVerify(env *term.Env, p term.Colors, dir, state string, failures []uint
 	return nil
 }
 
-// demoTamper flips one bit of a code in the middle, as a bad disk would, or somebody who has something to hide.
+// demoTamper flips one bit of a code.
 func demoTamper(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "audit-log.jsonl"))
 	if err != nil || len(files) != 1 {
@@ -80,7 +80,7 @@ func demoTamper(dir string) error {
 	}
 	at := bytes.Index(raw, []byte("UPSTREAM_GONE"))
 	if at < 0 {
-		return errors.New("the demo's ledger lacks an entry")
+		return errors.New("an entry is missing in the ledger of the demo")
 	}
 	raw[at] ^= 1
 	return os.WriteFile(files[0], raw, 0o600)

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// NewServer is the server of the demo: small, and bad in the ways that servers are. Nobody is meant to start it by hand.
+// NewServer returns the hidden command that serves the bad server of the demo.
 func NewServer(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: DemoServerName, Hidden: true, Args: cobra.NoArgs,
@@ -31,6 +31,7 @@ func NewServer(env *term.Env) *cobra.Command {
 	}
 }
 
+// DemoServerName is the name of the hidden command.
 const DemoServerName = "demo-server"
 
 const demoTools = `{"tools":[` +
@@ -50,7 +51,7 @@ type demoRequest struct {
 	}
 }
 
-// demoServe answers one line, or does not.
+// demoServe returns the response to a line, or "" for none.
 func demoServe(env *term.Env, line []byte) string {
 	var r demoRequest
 	if err := json.Unmarshal(line, &r); err != nil || r.ID == nil {
@@ -71,7 +72,7 @@ func demoServe(env *term.Env, line []byte) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)
 }
 
-// demoTool is one tool after the other, each with a habit of its own.
+// demoTool returns the result of a tool. Each has its own defect.
 func demoTool(env *term.Env, r demoRequest) string {
 	switch r.Params.Name {
 	case "search_orders":
@@ -89,10 +90,10 @@ func demoTool(env *term.Env, r demoRequest) string {
 		fmt.Fprintln(env.Err, "fatal: index is damaged")
 		os.Exit(3)
 	}
-	return "" // export_report says nothing, ever
+	return "" // export_report never answers
 }
 
-// demoBlock is a result with one text, which is given as it stands in JSON.
+// demoBlock returns a result with one text block. text is already escaped for JSON.
 func demoBlock(text string, failed bool) string {
 	return fmt.Sprintf(`{"content":[{"type":"text","text":"%s"}],"isError":%t}`, text, failed)
 }

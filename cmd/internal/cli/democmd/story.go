@@ -41,10 +41,10 @@ var demoScenes = []demoScene{
 	{Title: "A tool never answers", Tool: "export_report", Arguments: `{}`, Silent: true},
 }
 
-// demoDeadline is how long the tool that never answers may take. All others have the time they need, also on a slow machine.
+// demoDeadline is the time limit of the tool that never answers.
 const demoDeadline = 400 * time.Millisecond
 
-// demoStage is where the story is played.
+// demoStage has the connections for the scenes.
 type demoStage struct {
 	env     *term.Env
 	p       term.Colors
@@ -52,7 +52,7 @@ type demoStage struct {
 	through *demoClient
 }
 
-// demoStory plays the scenes. Everything it starts has ended, and everything it wrote is gone, when it returns.
+// demoStory plays the scenes. When it returns, all its processes have ended and all its files are removed.
 func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err error) {
 	dir, err := os.MkdirTemp("", "candor-demo-")
 	if err != nil {
@@ -70,7 +70,7 @@ func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err err
 	return demoProof(env, env.Colors(), dir, counts)
 }
 
-// demoPlay starts the gateway, plays the scenes and ends everything again.
+// demoPlay starts the gateway, plays the scenes and stops the gateway.
 func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slowly bool) (counts *meter.Meter, err error) {
 	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", SecondPlace: filepath.Join(dir, "checkpoints")})
 	if err != nil {
@@ -102,14 +102,14 @@ func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slow
 		if err := s.play(i, scene, asJSON); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(env.Out.LineEnd(), demoPause(ctx, slowly)); err != nil {
+		if err := errors.Join(env.Out.EndLine(), demoPause(ctx, slowly)); err != nil {
 			return nil, err
 		}
 	}
 	return counts, nil
 }
 
-// demoPause lets whoever watches read, until Ctrl-C.
+// demoPause waits between scenes if slowly is set.
 func demoPause(ctx context.Context, slowly bool) error {
 	if slowly {
 		select {
@@ -120,7 +120,7 @@ func demoPause(ctx context.Context, slowly bool) error {
 	return ctx.Err()
 }
 
-// start puts the server behind the gateway and returns the function that ends both.
+// start starts the server behind the gateway and returns a function that stops both.
 func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	fromAgent, toGateway := io.Pipe()
@@ -157,24 +157,24 @@ func demoAlone(ctx context.Context, self string) (*demoClient, func(), error) {
 	c := newDemoClient(in, out)
 	end := func() {
 		_ = in.Close()
-		_ = cmd.Wait() // a server that crashed has done what was asked of it
+		_ = cmd.Wait() // a crash is part of the demo
 	}
 	return c, end, c.hello()
 }
 
-// play makes the call of a scene and shows what came.
+// play makes the call of a scene and prints the responses.
 func (s *demoStage) play(i int, scene demoScene, asJSON bool) error {
 	client, end, err := s.alone()
 	if err != nil {
 		return err
 	}
-	patience := demoPatience
+	patience := demoTimeout
 	if scene.Silent {
 		patience = demoDeadline
 	}
 	before := demoAnswered(client.call(scene.Tool, scene.Arguments, patience))
 	end()
-	m, err := s.through.call(scene.Tool, scene.Arguments, demoPatience)
+	m, err := s.through.call(scene.Tool, scene.Arguments, demoTimeout)
 	if err != nil {
 		return fmt.Errorf("scene %d: %w", i+1, err)
 	}
@@ -220,19 +220,15 @@ func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error,
 	}
 }
 
-// demoAnswered is what a client gets to see of an answer.
+// demoAnswered returns the part of a response, or of an error, that a client shows.
 func demoAnswered(m *wire.Message, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	text, _ := m.Result().Path("content", 0, "text").Str()
-	if failed, _ := m.Result().Path("isError").Bool(); failed {
-		return "isError " + term.OneLine(text)
-	}
-	return "success " + term.OneLine(text)
+	return responseText(m)
 }
 
-// demoRepair is what an agent does that reads nothing but the envelope: it takes the template and fills in what it meant.
+// demoRepair corrects a call as an agent would that reads only the envelope: it fills in the template.
 func demoRepair(s *demoStage, e *candor.Error) string {
 	var template map[string]any
 	if err := e.Details().Get("correctTemplate").Decode(&template); err != nil || template == nil {
@@ -243,10 +239,10 @@ func demoRepair(s *demoStage, e *candor.Error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("repaired from the envelope alone, %s → %s", arguments, demoAnswered(s.through.call("search_orders", string(arguments), demoPatience)))
+	return fmt.Sprintf("repaired from the envelope alone, %s → %s", arguments, demoAnswered(s.through.call("search_orders", string(arguments), demoTimeout)))
 }
 
-// demoAgain makes another call on the same connection: the server was started again, and the agent need not know.
+// demoAgain makes another call on the same connection after the restart of the server.
 func demoAgain(s *demoStage, _ *candor.Error) string {
-	return "started again, same connection → " + demoAnswered(s.through.call("search_orders", `{"query":"boots"}`, demoPatience))
+	return "started again, same connection → " + demoAnswered(s.through.call("search_orders", `{"query":"boots"}`, demoTimeout))
 }

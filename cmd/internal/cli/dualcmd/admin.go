@@ -1,10 +1,10 @@
 package dualcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,49 +18,42 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 )
 
-// dualAdmin holds what the commands below `candor workbench dual` share. They change nothing, and may be used while the server runs.
-type dualAdmin struct {
+// adminCommand has what the commands below `candor workbench dual` share. They change nothing and can be used while the server runs.
+type adminCommand struct {
 	env   *term.Env
 	cmd   *cobra.Command
-	place bench.StateFlags
+	flags bench.StateFlags
 	json  bool
 }
 
-func (c *dualAdmin) register(cmd *cobra.Command) {
+func (c *adminCommand) register(cmd *cobra.Command) {
 	c.cmd = cmd
-	flags := cmd.Flags()
-	flags.StringVar(&c.place.State, "state", "", "the state folder of the server; default in the state folder of the user")
-	flags.StringVar(&c.place.Ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
-	for _, folder := range []string{"state", "ledger"} {
-		_ = cmd.MarkFlagDirname(folder) // the flags are ours, so that marking them cannot fail
-	}
+	c.flags.RegisterState(cmd)
 }
 
-func (c *dualAdmin) registerJSON(cmd *cobra.Command) {
+func (c *adminCommand) registerJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 }
 
-// with opens the state for a function, whose context ends with Ctrl-C. A folder that was named must exist.
-func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error) {
-	if c.place.State != "" {
-		if info, err := os.Stat(c.place.State); err != nil || !info.IsDir() {
-			return term.BadInput("name the folder that the server was started with", "--state: %s is not a folder", c.place.State)
-		}
+// with calls do with the opened state and a context that Ctrl-C cancels. A folder named by --state must exist.
+func (c *adminCommand) with(do func(context.Context, *dual.Admin) error) (err error) {
+	if err := c.flags.RequireState(); err != nil {
+		return err
 	}
-	dir, err := c.place.StateDir(c.env, "dual")
+	dir, err := c.flags.StateDir(c.env, "dual")
 	if err != nil {
 		return err
 	}
 	state, err := workbench.OpenStateReadOnly(dir)
 	if err != nil {
-		return term.BadInput("name the folder that the server was started with by --state", "%s", term.TrimHint(err))
+		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
 	ctx, stop := term.StopContext(c.cmd)
 	defer stop()
-	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.place.TrailDir(c.env, state))
+	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.flags.LedgerDir(c.env, state))
 	if err != nil {
-		return term.BadInput("name the folder that the server was started with by --state", "%s", term.TrimHint(err))
+		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
 	}
 	defer func() { err = errors.Join(err, admin.Close()) }()
 	if err = do(ctx, admin); err != nil && ctx.Err() != nil {
@@ -69,22 +62,23 @@ func (c *dualAdmin) with(do func(context.Context, *dual.Admin) error) (err error
 	return err
 }
 
-func dualFault(err error) *term.Error {
+// stateError adds the next step to an error of reading the state.
+func stateError(err error) *term.Error {
 	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		return term.BadInput("restore the database from a backup", "%s", damaged)
 	}
 	return term.BadInput("try again; candor workbench dual verify checks the state", "%s", err)
 }
 
-func newDualTasks(env *term.Env) *cobra.Command {
-	c := &dualAdmin{env: env}
+func newTasks(env *term.Env) *cobra.Command {
+	c := &adminCommand{env: env}
 	status := ""
 	names := term.Strings(tasks.Statuses())
 	cmd := &cobra.Command{
 		Use:   "tasks",
-		Short: "List the tasks and where they stand",
-		Long: `List the tasks in the order in which they were created: status, number of thought records, agent and title. A server may be running.
-Exit code 1: a task cannot be read, because its row is damaged.`,
+		Short: "List the tasks and their status",
+		Long: `List the tasks in the order in which they were created: status, number of thought records, agent and title. The server may be running.
+Exit code 1: a task cannot be read because its row is damaged.`,
 		Example: `  candor workbench dual tasks
   candor workbench dual tasks --status VERIFY --json`,
 		Args: term.MaxArgs(0, "candor workbench dual tasks"),
@@ -103,10 +97,10 @@ Exit code 1: a task cannot be read, because its row is damaged.`,
 	return cmd
 }
 
-func (c *dualAdmin) tasks(ctx context.Context, a *dual.Admin, status tasks.Status) error {
+func (c *adminCommand) tasks(ctx context.Context, a *dual.Admin, status tasks.Status) error {
 	all, damaged, err := a.Tasks(ctx, status)
 	if err != nil {
-		return dualFault(err)
+		return stateError(err)
 	}
 	if c.json {
 		list := map[string]any{"tasks": all}
@@ -123,33 +117,26 @@ func (c *dualAdmin) tasks(ctx context.Context, a *dual.Admin, status tasks.Statu
 	return err
 }
 
-func (c *dualAdmin) writeTasks(all []dual.TaskInfo, damaged []store.DamagedError) {
-	paint := c.env.Colors()
+func (c *adminCommand) writeTasks(all []dual.TaskInfo, damaged []store.DamagedError) {
+	colors := c.env.Colors()
 	for i := range all {
 		t := &all[i]
-		fmt.Fprintf(c.env.Out, "%s  %-9s  %s  %s  %s\n", paint.Name(t.ID), t.Status, recordCount(t.Records), orDash(term.Printable(t.AgentID)), term.Truncate(term.Printable(t.Title), 80))
+		fmt.Fprintf(c.env.Out, "%s  %-9s  %s  %s  %s\n", colors.Name(t.ID), t.Status, recordCount(t.Records), cmp.Or(term.Printable(t.AgentID), "-"), term.Truncate(term.Printable(t.Title), 80))
 	}
 	for i := range damaged {
-		fmt.Fprintln(c.env.Out, paint.Bad("FAILED: "+term.Printable(damaged[i].Error())))
+		fmt.Fprintln(c.env.Out, colors.Bad("FAILED: "+term.Printable(damaged[i].Error())))
 	}
 	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "task", "tasks"))
 }
 
 func recordCount(n int64) string { return term.Count(uint64(n), "record", "records") } //nolint:gosec // a count
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
-func newDualSessions(env *term.Env) *cobra.Command {
-	c := &dualAdmin{env: env}
+func newSessions(env *term.Env) *cobra.Command {
+	c := &adminCommand{env: env}
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "List the audit sessions and their roots",
-		Long:    `List the audit sessions, the newest first: open or finalised, the number of thought records, and the root. A server may be running.`,
+		Long:    `List the audit sessions, the newest first: open or finalised, the number of thought records, and the root. The server may be running.`,
 		Example: `  candor workbench dual sessions`,
 		Args:    term.MaxArgs(0, "candor workbench dual sessions"),
 		RunE: func(*cobra.Command, []string) error {
@@ -161,22 +148,22 @@ func newDualSessions(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func (c *dualAdmin) sessions(ctx context.Context, a *dual.Admin) error {
+func (c *adminCommand) sessions(ctx context.Context, a *dual.Admin) error {
 	all, err := a.Sessions(ctx)
 	if err != nil {
-		return dualFault(err)
+		return stateError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, map[string]any{"sessions": all})
 	}
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	for i := range all {
 		s := &all[i]
-		state, root := paint.Warn("open     "), ""
+		state, root := colors.Warn("open     "), ""
 		if s.Finalized() {
-			state, root = paint.Good("finalised"), "  root "+s.Root
+			state, root = colors.Good("finalised"), "  root "+s.Root
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %s  begun %s%s\n", paint.Name(term.Printable(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
+		fmt.Fprintf(c.env.Out, "%s  %s  %s  begun %s%s\n", colors.Name(term.Printable(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
 		if s.Ledger != nil {
 			fmt.Fprintf(c.env.Out, "    attested by ledger entry %s/%d\n", s.Ledger.Chain, s.Ledger.Seq)
 		}
@@ -185,13 +172,13 @@ func (c *dualAdmin) sessions(ctx context.Context, a *dual.Admin) error {
 	return nil
 }
 
-func newDualRounds(env *term.Env) *cobra.Command {
-	c := &dualAdmin{env: env}
+func newRounds(env *term.Env) *cobra.Command {
+	c := &adminCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "rounds",
 		Short: "List the rounds of votes",
 		Long: `List the rounds in the order in which they were proposed: state, votes, quorum and topic, and the voters whose second, different
-vote was refused. A server may be running.`,
+vote was refused. The server may be running.`,
 		Example: `  candor workbench dual rounds`,
 		Args:    term.MaxArgs(0, "candor workbench dual rounds"),
 		RunE:    func(*cobra.Command, []string) error { return c.with(c.rounds) },
@@ -201,29 +188,29 @@ vote was refused. A server may be running.`,
 	return cmd
 }
 
-func (c *dualAdmin) rounds(ctx context.Context, a *dual.Admin) error {
+func (c *adminCommand) rounds(ctx context.Context, a *dual.Admin) error {
 	all, err := a.Rounds(ctx)
 	if err != nil {
-		return dualFault(err)
+		return stateError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, map[string]any{"rounds": all})
 	}
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	for i := range all {
 		r := &all[i]
 		state := fmt.Sprintf("%-8s", r.State)
 		switch r.State {
 		case consensus.Accepted:
-			state = paint.Good(state)
+			state = colors.Good(state)
 		case consensus.Rejected:
-			state = paint.Bad(state)
+			state = colors.Bad(state)
 		case consensus.Open:
-			state = paint.Warn(state)
+			state = colors.Warn(state)
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", paint.Name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), term.Truncate(term.Printable(r.Topic), 80))
+		fmt.Fprintf(c.env.Out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", colors.Name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), term.Truncate(term.Printable(r.Topic), 80))
 		for _, e := range r.Equivocations {
-			fmt.Fprintf(c.env.Out, "    %s  %s voted %s and then wanted %s\n", paint.Bad("equivocation"), term.Printable(e.Voter), e.First, e.Attempted)
+			fmt.Fprintf(c.env.Out, "    %s  %s voted %s and then %s\n", colors.Bad("equivocation"), term.Printable(e.Voter), e.First, e.Attempted)
 		}
 	}
 	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "round", "rounds"))

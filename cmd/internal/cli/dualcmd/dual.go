@@ -2,9 +2,8 @@
 package dualcmd
 
 import (
+	"cmp"
 	"errors"
-	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// dualCommand holds the flags of `candor workbench dual`.
+// dualCommand has the flags of `candor workbench dual`.
 type dualCommand struct {
 	bench.Server
 	access    string
@@ -33,27 +32,28 @@ type dualCommand struct {
 	drill     bool
 }
 
+// New returns `candor workbench dual`.
 func New(env *term.Env) *cobra.Command {
-	c := &dualCommand{Server: bench.Server{W: env}}
+	c := &dualCommand{Server: bench.Server{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "dual",
 		Short: "Tasks, thought records and attestations behind a dual envelope",
-		Long: `Serve tasks, thought records and attestations over MCP, on standard input and output or with --listen over HTTP. An agent leads tasks
-through a state machine, records why it does what it does, and closes audit sessions with a Merkle root. Agents vote in rounds, have a
-reputation that follows from what they did, and call tools of other servers through a router.
+		Long: `Serve tasks, thought records and attestations over MCP, on standard input and output or with --listen over HTTP. An agent moves tasks
+through a state machine, records the reasons for its actions, and closes audit sessions with a Merkle root. Agents vote in rounds, have a
+reputation computed from their actions, and call tools of other servers through a router.
 
 In an agent's configuration:
 
   {"mcpServers": {"tasks": {"command": "candor", "args": ["workbench", "dual"]}}}
 
-Failures have two shapes, on purpose: some tools throw, others return a failure as data of a success. --dialect dual-unified writes one
-shape for both. See docs/dual.md.
+Failures have two formats on purpose: some tools return an error, others a success with the failure as data. --dialect dual-unified uses
+one format for both. See docs/dual.md.
 
-With --access readonly only tools that change nothing are admitted, with minimal only server_ping and server_health. All other calls are
+With --access readonly only tools that change nothing can be called, with minimal only server_ping and server_health. All other calls are
 refused and recorded as denied.
 
-The router uses the servers of the file that --upstreams names, which is one of candor gateway, through the gateway's own policies:
-deadlines, retries, circuit breaker. Exit code 2: a flag or a file is wrong.`,
+The router calls the servers in the file of --upstreams, a configuration of candor gateway, with the gateway's policies: deadlines, retries,
+circuit breaker. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench dual
   candor workbench dual --dialect dual-unified --listen 127.0.0.1:8080
   candor workbench dual --access readonly
@@ -64,18 +64,18 @@ deadlines, retries, circuit breaker. Exit code 2: a flag or a file is wrong.`,
 	}
 	c.Server.Register(cmd, "dual")
 	flags := cmd.Flags()
-	flags.StringVar(&c.access, "access", string(dual.AccessFull), "which tools are admitted: "+term.JoinWords(term.Strings(dual.Accesses())))
-	flags.StringVar(&c.skills, "skills", "", "a folder of skill manifests (.yaml, .yml, .json)")
-	flags.StringVar(&c.upstreams, "upstreams", "", "a file of candor gateway that names the servers of the router")
-	flags.StringArrayVar(&c.costs, "cost", nil, "what a call of an upstream costs, as NAME=NUMBER; may be repeated")
-	flags.DurationVar(&c.lockWait, "lock-wait", 5*time.Second, "how long a call waits for another call of the same tool")
-	flags.DurationVar(&c.dbWait, "db-wait", 2*time.Second, "how long a change waits for the database")
-	flags.StringVar(&c.maxDB, "max-db", "1GiB", "the largest size of the database, with its unit")
-	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
-	_ = cmd.MarkFlagDirname("skills")     // the flags are ours, so that marking them cannot fail
+	flags.StringVar(&c.access, "access", string(dual.AccessFull), "tools that can be called: "+term.JoinWords(term.Strings(dual.Accesses())))
+	flags.StringVar(&c.skills, "skills", "", "folder of skill manifests (.yaml, .yml, .json)")
+	flags.StringVar(&c.upstreams, "upstreams", "", "configuration file of candor gateway with the servers of the router")
+	flags.StringArrayVar(&c.costs, "cost", nil, "cost of a call to an upstream, as NAME=NUMBER; may be repeated")
+	flags.DurationVar(&c.lockWait, "lock-wait", 5*time.Second, "maximum wait for another call of the same tool")
+	flags.DurationVar(&c.dbWait, "db-wait", 2*time.Second, "maximum wait for the database")
+	flags.StringVar(&c.maxDB, "max-db", "1GiB", "maximum size of the database")
+	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
+	_ = cmd.MarkFlagDirname("skills")     // fails only for an unknown flag
 	_ = cmd.MarkFlagFilename("upstreams") // as above
 	term.CompleteFlag(cmd, "access", term.Strings(dual.Accesses()))
-	cmd.AddCommand(newDualTasks(env), newDualSessions(env), newDualRounds(env), newDualVerify(env), newDualExport(env))
+	cmd.AddCommand(newTasks(env), newSessions(env), newRounds(env), newVerify(env), newExport(env))
 	return cmd
 }
 
@@ -93,32 +93,29 @@ func (c *dualCommand) run(cmd *cobra.Command) (err error) {
 		}
 		s, err := dual.New(term.Context(cmd.Context()), o)
 		if err != nil {
-			return nil, dualStartFault(err)
+			return nil, startError(err)
 		}
 		return s, nil
 	})
 }
 
-// dualStartFault says why the system cannot be opened, and what to do.
-func dualStartFault(err error) *term.Error {
+// startError adds the next step to an error of opening the system.
+func startError(err error) *term.Error {
 	if errors.Is(err, store.ErrBusy) {
 		return term.BadInput("try again, or wait longer with --db-wait", "another process holds the database: %s", term.TrimHint(err))
 	}
-	text, hint, ok := strings.Cut(err.Error(), " (hint: ")
-	if hint = strings.TrimSuffix(hint, ")"); !ok {
-		hint = "name another folder with --state"
-	}
-	return term.BadInput(hint, "%s", text)
+	text, hint := term.SplitHint(err)
+	return term.BadInput(cmp.Or(hint, "name another folder with --state"), "%s", text)
 }
 
-// dualOptions turns the flags into those of the system.
+// dualOptions returns the options of the system for the flags.
 func (c *dualCommand) dualOptions() (o dual.Options, err error) {
 	if !term.ContainsFold(term.Strings(dual.Accesses()), c.access) {
 		return o, term.Unknown("--access", c.access, term.Strings(dual.Accesses()))
 	}
-	o = dual.Options{Access: dual.Access(strings.ToLower(c.access)), LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo(debug.ReadBuildInfo()).Version, Database: store.Options{Wait: c.dbWait}}
+	o = dual.Options{Access: dual.Access(strings.ToLower(c.access)), LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo().Version, Database: store.Options{Wait: c.dbWait}}
 	if c.lockWait <= 0 || c.dbWait <= 0 {
-		return o, term.BadInput("a duration such as 500ms or 5s", "--lock-wait and --db-wait must be longer than 0")
+		return o, term.BadInput("a duration such as 500ms or 5s", "--lock-wait and --db-wait: must be longer than 0")
 	}
 	size, err := config.ParseSize(c.maxDB)
 	if err != nil {
@@ -127,8 +124,8 @@ func (c *dualCommand) dualOptions() (o dual.Options, err error) {
 	o.Database.MaxBytes = int64(size)
 	if c.skills != "" {
 		o.Skills = term.AbsolutePath(c.skills)
-		if info, err := os.Stat(o.Skills); err != nil || !info.IsDir() {
-			return o, term.BadInput("name an existing folder with --skills", "%s is not a folder", c.skills)
+		if err := bench.RequireFolder("--skills", o.Skills, "name an existing folder"); err != nil {
+			return o, err
 		}
 	}
 	return o, nil

@@ -22,13 +22,13 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// dualUpstreams are the servers of the router. Each stands behind a gateway, which applies the policies of its file and records failures.
+// dualUpstreams are the servers of the router. Each is behind a gateway that applies its policies and records failures.
 type dualUpstreams struct {
-	plugs *service.Sinks
-	doors []*dualDoor
+	sinks   *service.Sinks
+	servers []*localServer
 }
 
-// openUpstreams reads the file that --upstreams names. Nothing is started before the first call.
+// openUpstreams reads the file of --upstreams. Servers are started at their first call.
 func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) (*dualUpstreams, []router.Upstream, error) {
 	costs, err := parseCosts(c.costs)
 	if err != nil {
@@ -36,93 +36,93 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 	}
 	if c.upstreams == "" {
 		if len(costs) > 0 {
-			return nil, nil, term.BadInput("name the file with --upstreams", "--cost means nothing without --upstreams")
+			return nil, nil, term.BadInput("name the file with --upstreams", "--cost: needs --upstreams")
 		}
 		return &dualUpstreams{}, nil, nil
 	}
-	file, err := config.Read(c.upstreams, config.Source{Getenv: c.W.Getenv})
+	file, err := config.Read(c.upstreams, config.Source{Getenv: c.Env.Getenv})
 	if err != nil {
 		return nil, nil, service.BadFile("--upstreams", err)
 	}
-	all := &dualUpstreams{plugs: &service.Sinks{W: c.W, Cmd: cmd, Log: c.Logs.Logger(c.W.Err), JSON: c.Logs.JSONLogs, Dir: c.TrailDir(c.W, state)}}
-	if all.plugs.Counts, err = meter.New(meter.Options{}); err != nil { // of the gateways; those of the server count its own failures
+	all := &dualUpstreams{sinks: &service.Sinks{Env: c.Env, Cmd: cmd, Log: c.Logs.Logger(c.Env.Err), JSON: c.Logs.JSONLogs, Dir: c.LedgerDir(c.Env, state)}}
+	if all.sinks.Counts, err = meter.New(meter.Options{}); err != nil { // for the gateways; the server counts its own failures
 		return nil, nil, err
 	}
-	if all.plugs.Dir != "" {
-		all.plugs.Ledger, err = plug.Ledger(all.plugs.Dir, c.Logs.Keep.Options(all.plugs.Dir, "dual-router", c.W.Getenv, all.plugs.Log), all.plugs.Log)
+	if all.sinks.Dir != "" {
+		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, c.Logs.Keep.Options(all.sinks.Dir, "dual-router", c.Env.Getenv, all.sinks.Log), all.sinks.Log)
 		if err != nil {
 			return nil, nil, term.BadInput("name a folder that can be written with --ledger", "%s", term.TrimHint(err))
 		}
 	}
 	var upstreams []router.Upstream
 	for _, u := range file.Upstreams {
-		u.HTTP.Token = "" // which is for clients that come over a network
-		d := newDualDoor(gatewaycmd.OpenDoor(all.plugs, u, gatewaycmd.ForeignSecrets(file, u)))
-		all.doors = append(all.doors, d)
+		u.HTTP.Token = "" // only for clients on the network
+		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, gatewaycmd.ForeignSecrets(file, u)))
+		all.servers = append(all.servers, d)
 		upstreams = append(upstreams, router.Upstream{Name: u.Name, Cost: costs[u.Name], Dial: d.dial})
 		delete(costs, u.Name)
 	}
 	for name := range costs {
-		return nil, nil, errors.Join(term.BadInput("name one that the file has", "--cost: upstream %q not found", name), all.close())
+		return nil, nil, errors.Join(term.BadInput("name an upstream of the file", "--cost: upstream %q not found", name), all.close())
 	}
 	return all, upstreams, nil
 }
 
-// parseCosts reads NAME=NUMBER.
+// parseCosts parses NAME=NUMBER.
 func parseCosts(flags []string) (map[string]float64, error) {
 	costs := map[string]float64{}
 	for _, flag := range flags {
 		name, text, ok := strings.Cut(flag, "=")
 		cost, err := strconv.ParseFloat(text, 64)
 		if !ok || err != nil || name == "" || cost < 0 || cost > 1e6 {
-			return nil, term.BadInput("such as --cost big=0.02", "--cost %q is not NAME=NUMBER", flag)
+			return nil, term.BadInput("such as --cost big=0.02", "--cost %q: not NAME=NUMBER", flag)
 		}
 		costs[name] = cost
 	}
 	return costs, nil
 }
 
-// Close ends the servers that were started.
+// close stops the servers.
 func (a *dualUpstreams) close() error {
-	if a == nil || a.plugs == nil {
+	if a == nil || a.sinks == nil {
 		return nil
 	}
 	var err error
-	for _, d := range a.doors {
+	for _, d := range a.servers {
 		err = errors.Join(err, d.close())
 	}
-	return errors.Join(err, a.plugs.Close())
+	return errors.Join(err, a.sinks.Close())
 }
 
-// dualDoor serves a gateway inside the process: connections are pipes, and no port is opened.
-type dualDoor struct {
-	door   *gatewaycmd.Door
-	server *http.Server
-	conns  pipeListener
-	client *http.Client
-	begin  sync.Once
+// localServer serves an endpoint inside the process: connections are pipes, and no port is opened.
+type localServer struct {
+	endpoint *gatewaycmd.Endpoint
+	server   *http.Server
+	conns    pipeListener
+	client   *http.Client
+	start    sync.Once
 }
 
-func newDualDoor(d *gatewaycmd.Door) *dualDoor {
-	p := &dualDoor{door: d, conns: pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}}
+func newLocalServer(d *gatewaycmd.Endpoint) *localServer {
+	p := &localServer{endpoint: d, conns: pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}}
 	p.server = &http.Server{Handler: d.Handler, ReadHeaderTimeout: time.Minute}
 	p.client = &http.Client{Transport: &http.Transport{DialContext: p.conns.dial}}
 	return p
 }
 
-// dial begins a session with the server behind the gateway.
-func (d *dualDoor) dial(ctx context.Context) (router.Conn, error) {
-	d.begin.Do(func() {
-		go d.server.Serve(&d.conns) //nolint:errcheck // it ends with close
+// dial connects to the server through the gateway.
+func (d *localServer) dial(ctx context.Context) (router.Conn, error) {
+	d.start.Do(func() {
+		go d.server.Serve(&d.conns) //nolint:errcheck // ends with close
 	})
 	return router.Connect(ctx, "http://localhost/mcp", d.client, nil)
 }
 
-func (d *dualDoor) close() error {
+func (d *localServer) close() error {
 	d.client.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err := d.door.Close(ctx)
+	err := d.endpoint.Close(ctx)
 	return errors.Join(err, d.conns.Close(), d.server.Close())
 }
 

@@ -15,17 +15,17 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-func newDualVerify(env *term.Env) *cobra.Command {
-	c := &dualAdmin{env: env}
+func newVerify(env *term.Env) *cobra.Command {
+	c := &adminCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "verify [TASK]",
 		Short: "Check that no thought record was changed or removed",
-		Long: `Check the thought records of all tasks, or of one: the hash of each, the chain of each task, and what the ledger attested when they
-were recorded, so that a record which was removed from the end is missed, too. The roots of finalised audit sessions are computed
-again. The ledger is verified, must hold all that the database calls attested, and must be about this database. With a task only
-its records and the sessions that have one of them are checked. A server may be running.
+		Long: `Check the thought records of all tasks, or of one: the hash of each, the chain of each task, and the attestations in the
+ledger, which reveal records that were removed from the end. The roots of finalised audit sessions are recomputed. The ledger is
+verified; it must belong to this database and contain every attestation that the database refers to. With a task, only its records
+and their sessions are checked. The server may be running.
 
-Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it could not be checked.`,
+Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 		Example: `  candor workbench dual verify
   candor workbench dual verify 3f2a9c1d --json`,
 		Args: term.MaxArgs(1, "candor workbench dual verify [TASK]"),
@@ -38,7 +38,7 @@ Exit code 0: nothing was changed. Exit code 1: something was. Exit code 2: it co
 	return cmd
 }
 
-func (c *dualAdmin) verify(ctx context.Context, a *dual.Admin, args []string) error {
+func (c *adminCommand) verify(ctx context.Context, a *dual.Admin, args []string) error {
 	task := ""
 	if len(args) > 0 {
 		var err error
@@ -48,7 +48,7 @@ func (c *dualAdmin) verify(ctx context.Context, a *dual.Admin, args []string) er
 	}
 	v, err := a.Verify(ctx, task)
 	if err != nil {
-		return dualFault(err)
+		return stateError(err)
 	}
 	if c.json {
 		if err := term.WriteJSONLine(c.env.Out, v); err != nil {
@@ -63,27 +63,27 @@ func (c *dualAdmin) verify(ctx context.Context, a *dual.Admin, args []string) er
 	return nil
 }
 
-func (c *dualAdmin) findTask(ctx context.Context, a *dual.Admin, typed string) (string, error) {
+func (c *adminCommand) findTask(ctx context.Context, a *dual.Admin, typed string) (string, error) {
 	id, err := a.FindTask(ctx, typed)
 	switch {
 	case errors.Is(err, dual.ErrNoTask):
-		return "", term.BadInput("candor workbench dual tasks lists them", "no task has an id that begins with %q", typed)
+		return "", term.BadInput("candor workbench dual tasks lists them", "%q: no task has an id with this beginning", typed)
 	case err != nil:
 		return "", term.BadInput("give more of the id", "%s", err)
 	}
 	return id, nil
 }
 
-func (c *dualAdmin) writeVerification(v *dual.Verification) {
-	paint := c.env.Colors()
+func (c *adminCommand) writeVerification(v *dual.Verification) {
+	colors := c.env.Colors()
 	for _, b := range v.Broken {
-		fmt.Fprintf(c.env.Out, "%s  task %s, record %d: %s\n", paint.Bad("broken"), term.Printable(b.TaskID), b.Seq, b.Fault)
+		fmt.Fprintf(c.env.Out, "%s  task %s, record %d: %s\n", colors.Bad("broken"), term.Printable(b.TaskID), b.Seq, b.Fault)
 	}
 	for _, s := range v.BrokenRoots {
-		fmt.Fprintf(c.env.Out, "%s  session %s: %s\n", paint.Bad("broken"), term.Printable(s.ID), term.Printable(s.Reason))
+		fmt.Fprintf(c.env.Out, "%s  session %s: %s\n", colors.Bad("broken"), term.Printable(s.ID), term.Printable(s.Reason))
 	}
 	for _, fault := range v.Other {
-		fmt.Fprintf(c.env.Out, "%s  %s\n", paint.Bad("broken"), term.Printable(fault))
+		fmt.Fprintf(c.env.Out, "%s  %s\n", colors.Bad("broken"), term.Printable(fault))
 	}
 	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots) - len(v.Other); hidden > 0 {
 		fmt.Fprintf(c.env.Out, "and %d more\n", hidden)
@@ -91,23 +91,23 @@ func (c *dualAdmin) writeVerification(v *dual.Verification) {
 	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", recordCount(int64(v.Records)), term.Count(uint64(v.Tasks), "task", "tasks"), v.Attested, //nolint:gosec // counts
 		term.Count(uint64(v.Sessions), "finalised session", "finalised sessions")) //nolint:gosec // a count
 	if v.Valid {
-		fmt.Fprintf(c.env.Out, "%s: %s\n", paint.Good("OK"), checked)
+		fmt.Fprintf(c.env.Out, "%s: %s\n", colors.Good("OK"), checked)
 		return
 	}
-	fmt.Fprintf(c.env.Out, "%s: %s; %s\n", paint.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "fault", "faults"), checked) //nolint:gosec // a count
+	fmt.Fprintf(c.env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "problem", "problems"), checked) //nolint:gosec // a count
 }
 
-func newDualExport(env *term.Env) *cobra.Command {
-	c := &dualAdmin{env: env}
+func newExport(env *term.Env) *cobra.Command {
+	c := &adminCommand{env: env}
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "export TASK",
 		Short: "Write the thought records of a task with their proof",
-		Long: `Write the thought records of a task into one JSON file, with the proof of the ledger for the last of them. The records are chained, so
-that the proof holds for all: a third party checks the file with candor ledger check-proof and the public key, which
-candor ledger key export writes. Records that candor workbench dual verify calls broken are not exported. A server may be running.
+		Long: `Write the thought records of a task into one JSON file, with the ledger's proof for the last of them. The records are chained, so
+the proof covers all of them. A third party checks the file with candor ledger check-proof and the public key from candor ledger
+key export. Records that candor workbench dual verify reports as broken are not exported. The server may be running.
 
-Exit code 0: it was written. Exit code 2: it could not be done.`,
+Exit codes: 0 written; 2 an error.`,
 		Example: `  candor workbench dual export 3f2a9c1d --out thoughts.json
   candor ledger check-proof thoughts.json --key signer.pub`,
 		Args: term.OneArg("task", "candor workbench dual export TASK"),
@@ -116,11 +116,11 @@ Exit code 0: it was written. Exit code 2: it could not be done.`,
 		},
 	}
 	c.register(cmd)
-	cmd.Flags().StringVar(&out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	cmd.Flags().StringVar(&out, "out", "", "file to create; default standard output")
 	return cmd
 }
 
-func (c *dualAdmin) export(ctx context.Context, a *dual.Admin, typed, out string) error {
+func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out string) error {
 	id, err := c.findTask(ctx, a, typed)
 	if err != nil {
 		return err
@@ -128,20 +128,20 @@ func (c *dualAdmin) export(ctx context.Context, a *dual.Admin, typed, out string
 	file, err := exportCovered(ctx, a, id)
 	switch {
 	case errors.Is(err, dual.ErrNoRecords):
-		return term.BadInput("candor workbench dual tasks shows how many each task has", "%s", err)
+		return term.BadInput("candor workbench dual tasks shows the number of records of each task", "%s", err)
 	case errors.Is(err, dual.ErrBroken):
-		return term.BadInput("candor workbench dual verify lists what is broken", "%s", term.Printable(err.Error()))
+		return term.BadInput("candor workbench dual verify lists the broken records", "%s", term.Printable(err.Error()))
 	case errors.Is(err, dual.ErrNotAttested):
-		return term.BadInput("start the server with a ledger: it attests what is missing", "%s", err)
+		return term.BadInput("start the server with a ledger; it attests the missing records", "%s", err)
 	case errors.Is(err, ledger.ErrNotCovered):
 		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
 	case err != nil:
-		return term.BadInput("candor workbench dual verify says what is wrong", "%s", err)
+		return term.BadInput("run candor workbench dual verify", "%s", err)
 	}
 	return term.WriteFileOrOutput(c.env, out, func(w io.Writer) error { return term.WriteJSONLine(w, file) })
 }
 
-// exportCovered exports a task, and waits for the checkpoint that covers its last record if that is just being signed.
+// exportCovered exports a task. It waits up to 3 s for the checkpoint that covers its last record.
 func exportCovered(ctx context.Context, a *dual.Admin, id string) (*export.File, error) {
 	for tries := 0; ; tries++ {
 		file, err := a.Export(ctx, id)

@@ -1,6 +1,7 @@
 package gatewaycmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/internal/plug"
 )
 
-// gatewayCheck holds the flags of `candor gateway check`.
+// gatewayCheck has the flags of `candor gateway check`.
 type gatewayCheck struct {
 	gatewayFlags
 	term.FormatFlag
@@ -31,12 +32,12 @@ func newGatewayCheck(env *term.Env) *cobra.Command {
 	c := &gatewayCheck{env: env}
 	cmd := &cobra.Command{
 		Use:   "check [--config FILE]",
-		Short: "Say what a configuration means, without running it",
-		Long: `Read the configuration as candor gateway would and print what was understood. Without --config it is
-candor.yaml in the current folder, unless --upstream says what is fronted. Nothing is started, and nothing is
-tried on the network unless --connect asks for it: then each server is connected to, but not spoken to.
+		Short: "Check a configuration and print its settings",
+		Long: `Read the configuration as candor gateway would and print the resulting settings. The default file is candor.yaml
+in the current folder, unless --upstream is used. Nothing is started. With --connect a connection to each server
+is opened and closed again, without sending anything.
 
-The exit code is 0 if the configuration can be used, 1 if a server could not be reached, 2 if it is wrong.`,
+Exit codes: 0 the configuration is valid; 1 a server could not be reached; 2 the configuration is not valid.`,
 		Example: `  candor gateway check
   candor gateway check --config candor.yaml --connect
   candor gateway check --json`,
@@ -45,22 +46,22 @@ The exit code is 0 if the configuration can be used, 1 if a server could not be 
 	}
 	c.gatewayFlags.register(cmd)
 	c.FormatFlag.Register(cmd, "text", "json")
-	cmd.Flags().StringVar(&c.ledger, "ledger", "", "the ledger's folder, or none, as candor gateway takes it")
+	cmd.Flags().StringVar(&c.ledger, "ledger", "", "folder of the ledger, or none, as for candor gateway")
 	cmd.Flags().BoolVar(&c.connect, "connect", false, "try to connect to each server")
 	return cmd
 }
 
-// understood is a configuration as it was understood; the names are part of what --json promises.
-type understood struct {
-	Listen    string               `json:"listen"`
-	Admin     string               `json:"admin,omitempty"`
-	Token     bool                 `json:"token"`
-	Ledger    string               `json:"ledger"`
-	Drain     string               `json:"drain"`
-	Upstreams []understoodUpstream `json:"upstreams"`
+// settings are the settings of a configuration; --json promises the member names.
+type settings struct {
+	Listen    string             `json:"listen"`
+	Admin     string             `json:"admin,omitempty"`
+	Token     bool               `json:"token"`
+	Ledger    string             `json:"ledger"`
+	Drain     string             `json:"drain"`
+	Upstreams []upstreamSettings `json:"upstreams"`
 }
 
-type understoodUpstream struct {
+type upstreamSettings struct {
 	Name       string            `json:"name"`
 	Path       string            `json:"path"`
 	URL        string            `json:"url,omitempty"`
@@ -70,21 +71,21 @@ type understoodUpstream struct {
 	Speaks     string            `json:"speaks,omitempty"`
 	Timeout    string            `json:"timeout"`
 	Start      string            `json:"startTimeout"`
-	Tools      map[string]string `json:"tools,omitempty"` // their deadlines
+	Tools      map[string]string `json:"tools,omitempty"` // deadline by tool
 	Retries    int               `json:"retries"`
 	Breaker    bool              `json:"breaker"`
 	Repeats    bool              `json:"repeats"`
-	Validation bool              `json:"validation"` // it is not off
+	Validation bool              `json:"validation"` // not off
 	Validate   string            `json:"validate"`
 	ToolChecks map[string]string `json:"validateTools,omitempty"`
 	Profile    string            `json:"profile,omitempty"`
-	Shared     bool              `json:"shared,omitempty"`   // of a command: by all sessions
-	Restarts   int               `json:"restarts,omitempty"` // of a command, in a minute
+	Shared     bool              `json:"shared,omitempty"`   // one process for all sessions
+	Restarts   int               `json:"restarts,omitempty"` // per minute
 	Masks      int               `json:"masks"`
 	Codes      int               `json:"codes"`
 	Results    int               `json:"results"`
 	Reached    *bool             `json:"reached,omitempty"` // only with --connect
-	Why        string            `json:"why,omitempty"`     // it was not
+	Why        string            `json:"why,omitempty"`     // error
 }
 
 func (c *gatewayCheck) run(cmd *cobra.Command) error {
@@ -99,13 +100,13 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.understand(file)
+	u, err := c.settings(file)
 	if err != nil {
 		return err
 	}
 	missing := false
 	if c.connect {
-		missing = u.try(term.Context(cmd.Context()), file)
+		missing = u.connect(term.Context(cmd.Context()), file)
 	}
 	if err := c.write(u, format); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 	return nil
 }
 
-func (c *gatewayCheck) understand(f *config.File) (*understood, error) {
+func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
 	named := c.ledger
 	if named == "" {
 		named = f.Ledger
@@ -125,21 +126,21 @@ func (c *gatewayCheck) understand(f *config.File) (*understood, error) {
 	if err != nil {
 		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
-	out := &understood{Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", Ledger: dir, Drain: f.Drain.String()}
+	out := &settings{Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", Ledger: dir, Drain: f.Drain.String()}
 	for _, u := range f.Upstreams {
-		out.Upstreams = append(out.Upstreams, understandUpstream(u))
+		out.Upstreams = append(out.Upstreams, upstreamSettingsOf(u))
 	}
 	return out, nil
 }
 
-func understandUpstream(u config.Upstream) understoodUpstream {
+func upstreamSettingsOf(u config.Upstream) upstreamSettings {
 	o := u.Options
-	out := understoodUpstream{
-		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: orDefault(string(o.Mode), string(gateway.ModeAnnotate)),
+	out := upstreamSettings{
+		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: string(cmp.Or(o.Mode, gateway.ModeAnnotate)),
 		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout, gateway.DefaultTimeout),
 		Start: timeWords(o.StartTimeout, gateway.DefaultStartTimeout), Retries: max(o.Retry.Attempts-1, 0),
 		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: o.Validate != gateway.ValidationOff,
-		Validate: orDefault(string(o.Validate), string(gateway.ValidationLenient)), Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
+		Validate: string(cmp.Or(o.Validate, gateway.ValidationLenient)), Profile: u.Profile, Shared: u.Shared, Restarts: u.Restart,
 	}
 	if u.URL != nil {
 		out.URL = config.ShowURL(u.URL)
@@ -165,7 +166,7 @@ func understandUpstream(u config.Upstream) understoodUpstream {
 	return out
 }
 
-// timeWords is a deadline as a person says it; 0 stands for the default.
+// timeWords formats a deadline; 0 means the default, a negative one none.
 func timeWords(d, otherwise time.Duration) string {
 	switch {
 	case d < 0:
@@ -177,13 +178,13 @@ func timeWords(d, otherwise time.Duration) string {
 	}
 }
 
-// try connects to each server and notes what came of it. It reports whether one is missing.
-func (u *understood) try(ctx context.Context, f *config.File) (missing bool) {
+// connect connects to each server and stores the result. It reports whether one could not be reached.
+func (u *settings) connect(ctx context.Context, f *config.File) (missing bool) {
 	for i, up := range f.Upstreams {
 		row := &u.Upstreams[i]
 		var err error
 		if up.URL != nil {
-			err = connect(ctx, up.URL)
+			err = dial(ctx, up.URL)
 		} else {
 			_, err = exec.LookPath(up.Command[0])
 		}
@@ -196,28 +197,28 @@ func (u *understood) try(ctx context.Context, f *config.File) (missing bool) {
 	return missing
 }
 
-// connect opens a connection and closes it again.
-func connect(ctx context.Context, target *url.URL) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
+// dial opens a connection and closes it again.
+func dial(ctx context.Context, target *url.URL) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	port := target.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[target.Scheme]
 	}
-	dial := (&net.Dialer{}).DialContext
+	dialer := (&net.Dialer{}).DialContext
 	if target.Scheme == "https" {
-		dial = (&tls.Dialer{}).DialContext
+		dialer = (&tls.Dialer{}).DialContext
 	}
-	c, err := dial(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
+	c, err := dialer(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
 	if err != nil {
 		return err
 	}
 	return c.Close()
 }
 
-const connectTime = 5 * time.Second
+const connectTimeout = 5 * time.Second
 
-func (c *gatewayCheck) write(u *understood, format string) error {
+func (c *gatewayCheck) write(u *settings, format string) error {
 	if format == "json" {
 		line, err := term.MarshalJSON(u)
 		if err != nil {
@@ -241,7 +242,7 @@ func (c *gatewayCheck) write(u *understood, format string) error {
 	return nil
 }
 
-func (u *understoodUpstream) write(env *term.Env, p term.Colors) {
+func (u *upstreamSettings) write(env *term.Env, p term.Colors) {
 	target := u.URL
 	if target == "" {
 		target = strings.Join(u.Command, " ")
@@ -257,14 +258,14 @@ func (u *understoodUpstream) write(env *term.Env, p term.Colors) {
 	}
 }
 
-// some is a number of things that is never below zero.
-func some(n int, one, many string) string {
-	return term.Count(uint64(n), one, many) //nolint:gosec // it counts
+// count is [term.Count] for an int that is not negative.
+func count(n int, one, many string) string {
+	return term.Count(uint64(n), one, many) //nolint:gosec // not negative
 }
 
-// words are the settings of an upstream, each in a few words.
-func (u *understoodUpstream) words() []string {
-	words := []string{u.Mode, "answers in " + u.Dialect, "timeout " + u.Timeout}
+// words describes each setting in a few words.
+func (u *upstreamSettings) words() []string {
+	words := []string{u.Mode, "dialect " + u.Dialect, "timeout " + u.Timeout}
 	if u.Start != gateway.DefaultStartTimeout.String() {
 		words = append(words, "start timeout "+u.Start)
 	}
@@ -272,9 +273,9 @@ func (u *understoodUpstream) words() []string {
 		words = append(words, "speaks "+u.Speaks)
 	}
 	if n := len(u.Tools); n > 0 {
-		words = append(words, some(n, "tool with its own", "tools with their own"))
+		words = append(words, count(n, "tool with its own timeout", "tools with their own timeout"))
 	}
-	words = append(words, some(u.Retries, "retry", "retries"))
+	words = append(words, count(u.Retries, "retry", "retries"))
 	for _, s := range []struct {
 		on   bool
 		name string
@@ -283,12 +284,12 @@ func (u *understoodUpstream) words() []string {
 	}
 	words = append(words, "validation "+u.Validate)
 	if n := len(u.ToolChecks); n > 0 {
-		words = append(words, some(n, "tool with its own validation", "tools with their own validation"))
+		words = append(words, count(n, "tool with its own validation", "tools with their own validation"))
 	}
 	if len(u.Command) > 0 {
-		words = append(words, map[bool]string{true: "one server for all sessions", false: "one server for each session"}[u.Shared], some(u.Restarts, "restart", "restarts"))
+		words = append(words, map[bool]string{true: "one process for all sessions", false: "one process per session"}[u.Shared], count(u.Restarts, "restart", "restarts"))
 	}
-	words = append(words, some(u.Masks, "mask", "masks"), some(u.Codes, "code rule", "code rules"), some(u.Results, "result rule", "result rules"))
+	words = append(words, count(u.Masks, "mask", "masks"), count(u.Codes, "code rule", "code rules"), count(u.Results, "result rule", "result rules"))
 	if u.Profile != "" {
 		words = append(words, "profile "+term.Printable(u.Profile))
 	}

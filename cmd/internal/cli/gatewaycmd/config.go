@@ -7,11 +7,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
+// NewConfig returns `candor config`.
 func NewConfig(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		Short:   "Help with writing candor.yaml",
-		Long:    "Help with writing candor.yaml, the configuration of candor gateway, and profiles, the rules for one server.",
+		Short:   "Print the schema of candor.yaml",
+		Long:    "Print schemas of candor.yaml, the configuration of candor gateway, and of profiles, the rules for one server.",
 		Example: "  candor config schema > candor.schema.json",
 		Args:    term.NoSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -25,8 +26,8 @@ func newConfigSchema(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of candor.yaml, for editors",
-		Long: `Print the JSON Schema of candor.yaml, so that an editor completes keys and marks mistakes. It is made from
-the same table as the reader. With a comment on its first line an editor finds it by itself:
+		Long: `Print the JSON Schema of candor.yaml, so that an editor completes keys and marks mistakes. This comment on the
+first line of candor.yaml tells an editor where it is:
 
   # yaml-language-server: $schema=./candor.schema.json`,
 		Example: "  candor config schema > candor.schema.json\n  candor config schema --profile > profile.schema.json",

@@ -17,14 +17,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
-// gatewayCommand holds the flags of `candor gateway`.
+// gatewayCommand has the flags of `candor gateway`.
 type gatewayCommand struct {
 	service.Flags
 	gatewayFlags
 	env *term.Env
 }
 
-// gatewayFlags say what is fronted; `candor gateway check` has them too.
+// gatewayFlags are the flags that `candor gateway` and `candor gateway check` share.
 type gatewayFlags struct {
 	config    string
 	listen    string
@@ -37,33 +37,34 @@ type gatewayFlags struct {
 
 func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "the file that says what is fronted and how")
-	flags.StringVar(&f.listen, "listen", "", "where clients connect; default that of the file, else "+config.DefaultListen)
-	flags.StringVar(&f.admin, "admin", "", "where /healthz, /metrics and /status are served, an address of this machine")
-	flags.StringArrayVar(&f.upstreams, "upstream", nil, "a server to front without a file, as NAME=URL; may be repeated")
-	flags.StringArrayVar(&f.hosts, "host", nil, "a name the gateway is known by, without a file; may be repeated")
-	flags.StringVar(&f.tokenEnv, "token-env", "", "the environment variable with the token that clients must bear, without a file")
-	flags.BoolVar(&f.noToken, "no-token", false, "want no token though other machines can connect, without a file")
+	flags.StringVar(&f.config, "config", "", "configuration file")
+	flags.StringVar(&f.listen, "listen", "", "address for clients; default the one in the file, else "+config.DefaultListen)
+	flags.StringVar(&f.admin, "admin", "", "address for /healthz, /metrics and /status, on this machine")
+	flags.StringArrayVar(&f.upstreams, "upstream", nil, "server as NAME=URL, without --config; may be repeated")
+	flags.StringArrayVar(&f.hosts, "host", nil, "host name that clients may use, without --config; may be repeated")
+	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send, without --config")
+	flags.BoolVar(&f.noToken, "no-token", false, "require no token although other machines can connect, without --config")
 }
 
+// NewGateway returns `candor gateway`.
 func NewGateway(env *term.Env) *cobra.Command {
 	c := &gatewayCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "gateway (--config FILE | --upstream NAME=URL…)",
-		Short: "Front MCP servers over HTTP and make them honest about failure",
-		Long: `Front MCP servers that speak streamable HTTP or the older SSE, and servers on standard input and output that
-the file has a command for: these are started, one for each session unless they are shared. Each is served under its name, as
-http://127.0.0.1:8765/NAME/, and a single one at /mcp as well. Headers, session ids, event ids, status codes
-and streaming pass untouched, clean messages as the bytes they are. A failure is recorded in the ledger, is
-counted, and leaves with an envelope that says what it is and whether to try again.
+		Short: "Serve MCP servers over HTTP and make them honest about failure",
+		Long: `A reverse proxy for MCP servers that use streamable HTTP or the older SSE, and for servers on standard input and
+output, which it starts with the command in the file, one process per session unless they are shared. Each server
+has the URL http://127.0.0.1:8765/NAME/; a single one is also at /mcp. Headers, session ids, event ids, status
+codes and streaming are not changed, and clean messages pass byte for byte. A failure is recorded in the ledger
+and totals, and gets an envelope that says what it is and whether to retry.
 
-By default it listens on this machine alone. An address that other machines reach needs a token from the
-environment, or the word that none is wanted, and the names by which it is known.
+By default it listens only on this machine. An address that other machines can reach needs a token from the
+environment, or --no-token, and the host names that clients use.
 
-A SIGTERM or Ctrl-C lets open calls finish, up to the time that the file calls drain, and refuses new ones with
-GATEWAY_DRAINING. A SIGHUP reads the file again: new calls follow it, open ones are not disturbed, and a file
-with a mistake is refused with the reason while the old one stays in force. What an upstream whose settings did
-not change has learnt is kept. Listening addresses and the ledger change only with a new start.`,
+SIGTERM and Ctrl-C let open calls finish, up to the drain time in the file, and refuse new calls with
+GATEWAY_DRAINING. SIGHUP reloads the file: new calls use it, open calls are not disturbed. If the file has a
+mistake, the reason is logged and the previous configuration stays in use. Upstreams whose settings did not
+change keep their state. Listening addresses and the ledger change only at a restart.`,
 		Example: `  candor gateway --upstream github=https://api.example/mcp
   candor gateway --config candor.yaml --admin 127.0.0.1:8766
   candor gateway check --config candor.yaml
@@ -78,7 +79,7 @@ not change has learnt is kept. Listening addresses and the ledger change only wi
 	return cmd
 }
 
-// read returns what the flags and the file say. It can be called again to see what the file says now.
+// read returns the configuration of flags and file. It reads the file each time.
 func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 	file, err := f.fileOrFlags(getenv)
 	if err != nil {
@@ -103,11 +104,11 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 func (f *gatewayFlags) fileOrFlags(getenv func(string) string) (*config.File, error) {
 	switch {
 	case f.config == "" && len(f.upstreams) == 0:
-		return nil, term.BadInput("candor gateway --upstream github=https://api.example/mcp, or --config candor.yaml", "there is nothing to front")
+		return nil, term.BadInput("candor gateway --upstream github=https://api.example/mcp, or --config candor.yaml", "no server to serve")
 	case f.config == "":
 		return f.flagsOnly(getenv)
 	case len(f.upstreams)+len(f.hosts) > 0 || f.tokenEnv != "" || f.noToken:
-		return nil, term.BadInput("say it in the file", "--config goes with none of --upstream, --host, --token-env and --no-token")
+		return nil, term.BadInput("put it in the file", "--config: cannot be combined with --upstream, --host, --token-env and --no-token")
 	}
 	file, err := config.Read(f.config, config.Source{Getenv: getenv})
 	if err != nil {
@@ -120,7 +121,7 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 	token := ""
 	if f.tokenEnv != "" {
 		if token = getenv(f.tokenEnv); token == "" {
-			return nil, term.BadInput("set it where the gateway is started", "--token-env: the environment variable %s is not set", f.tokenEnv)
+			return nil, term.BadInput("export "+f.tokenEnv+" before the start", "--token-env %s: not set", f.tokenEnv)
 		}
 	}
 	seen := map[string]bool{}
@@ -128,7 +129,7 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 	for _, pair := range f.upstreams {
 		name, address, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, term.BadInput("such as --upstream github=https://api.example/mcp", "--upstream %q is not NAME=URL", pair)
+			return nil, term.BadInput("such as --upstream github=https://api.example/mcp", "--upstream %q: not NAME=URL", pair)
 		}
 		if err := config.CheckName(name); err != nil {
 			return nil, service.BadFlag("--upstream", err)
@@ -138,7 +139,7 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 			return nil, service.BadFlag("--upstream", err)
 		}
 		if seen[name] {
-			return nil, term.BadInput("give each its own name", "--upstream %s stands there twice", name)
+			return nil, term.BadInput("give each server its own name", "--upstream %s: given twice", name)
 		}
 		seen[name] = true
 		upstreams = append(upstreams, config.At(name, target))
@@ -150,7 +151,7 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 
 func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGHUP) // from the first moment on: by itself the signal would end the program
+	signal.Notify(asked, syscall.SIGHUP) // first, because the signal would end the process
 	defer signal.Stop(asked)
 	file, err := c.read(c.env.Getenv)
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	}
 	defer raiseHeap()()
 	defer limitMemory()()
-	s, err := newServing(p, file)
+	s, err := newServer(p, file)
 	if err == nil {
 		if !c.Quiet {
 			s.announce()
@@ -181,9 +182,8 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	return errors.Join(err, closed)
 }
 
-// reloads reads the file again whenever that is asked for, until ctx is done and the channel closed that it returns. The file in
-// force is the last that could be used.
-func (c *gatewayCommand) reloads(ctx context.Context, s *serving, asked <-chan os.Signal) <-chan struct{} {
+// reloads reloads the file for each signal until ctx is done. It closes the returned channel after the last reload.
+func (c *gatewayCommand) reloads(ctx context.Context, s *server, asked <-chan os.Signal) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -199,24 +199,24 @@ func (c *gatewayCommand) reloads(ctx context.Context, s *serving, asked <-chan o
 	return ended
 }
 
-func (c *gatewayCommand) reload(s *serving) {
+func (c *gatewayCommand) reload(s *server) {
 	if c.config == "" {
-		s.p.Notice("there is no file to read again: the flags are in force")
+		s.p.Notice("reload: no --config, nothing to read")
 		return
 	}
 	file, err := c.read(c.env.Getenv)
 	if err != nil {
-		c.refuse(s, err)
+		c.logReloadError(s, err)
 		return
 	}
 	s.replace(file)
-	s.p.Notice("%s was read again: %s", c.config, some(len(file.Upstreams), "upstream", "upstreams"))
+	s.p.Notice("%s was reloaded: %s", c.config, count(len(file.Upstreams), "upstream", "upstreams"))
 }
 
-// refuse logs why a file is not used: a line for each problem, because a log has no place for pictures of the file.
-func (c *gatewayCommand) refuse(s *serving, err error) {
+// logReloadError logs why a file is not used, one line for each problem.
+func (c *gatewayCommand) logReloadError(s *server, err error) {
 	log := func(reason, hint string) {
-		s.p.Log.Error("the file is refused, and what was in force stays", slog.String("file", c.config), slog.String("reason", reason), slog.String("hint", hint))
+		s.p.Log.Error("reload failed; still running the previous configuration", slog.String("file", c.config), slog.String("reason", reason), slog.String("hint", hint))
 	}
 	if inside, ok := errors.AsType[*config.Error](err); ok {
 		for _, p := range inside.Problems {
@@ -225,8 +225,8 @@ func (c *gatewayCommand) refuse(s *serving, err error) {
 		return
 	}
 	hint := ""
-	if f, ok := errors.AsType[*term.Error](err); ok {
-		hint = f.Hint
+	if e, ok := errors.AsType[*term.Error](err); ok {
+		hint = e.Hint
 	}
 	log(err.Error(), hint)
 }

@@ -2,17 +2,18 @@ package gatewaycmd
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
 
-// memoryLimit is where the collector begins to work harder, instead of letting garbage grow to as much as is in use: a thousand clients
-// that ask for much and read slowly would double what the gateway takes. With the program itself it stays below 128 MiB.
+// memoryLimit is the soft limit of the garbage collector: without it, a thousand slow readers of large responses would double the
+// memory of the gateway. The process stays below 128 MiB.
 const memoryLimit = 96 << 20
 
-// limitMemory puts the limit in force until the function that it returns is called, unless GOMEMLIMIT has set one.
-func limitMemory() (lift func()) {
+// limitMemory sets the limit until restore is called, unless GOMEMLIMIT is set.
+func limitMemory() (restore func()) {
 	before := debug.SetMemoryLimit(-1)
 	if before != math.MaxInt64 {
 		return func() {}
@@ -21,7 +22,7 @@ func limitMemory() (lift func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		keepOffLimit(stop)
+		adjustLimit(stop)
 	}()
 	return func() {
 		close(stop)
@@ -30,9 +31,8 @@ func limitMemory() (lift func()) {
 	}
 }
 
-// keepOffLimit raises the limit when what is in use comes near it: more clients than a limit is made for are no reason to collect
-// without a pause.
-func keepOffLimit(stop <-chan struct{}) {
+// adjustLimit raises the limit when the memory in use comes near it: otherwise the collector would run without a pause.
+func adjustLimit(stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for limit := int64(memoryLimit); ; {
@@ -48,14 +48,25 @@ func keepOffLimit(stop <-chan struct{}) {
 	}
 }
 
-// limitFor leaves a quarter of what is in use for garbage, and some for the runtime itself.
+// limitFor returns the limit for a number of bytes in use: a quarter more for garbage, and 16 MiB for the runtime.
 func limitFor(inUse uint64) int64 {
-	return max(memoryLimit, int64(min(inUse+inUse/4+16<<20, math.MaxInt64))) //nolint:gosec // cut to fit
+	return max(memoryLimit, int64(min(inUse+inUse/4+16<<20, math.MaxInt64))) //nolint:gosec // bounded
 }
 
-// memoryInUse is what the last collection found to be in use, and the stacks of goroutines.
+// memoryInUse returns the live heap of the last collection plus the stacks of goroutines.
 func memoryInUse() uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+}
+
+// heapFloor is the size of an allocation that is never touched, so that it costs address space and no memory. The live heap of a
+// gateway is one or two megabytes, and each call makes some kilobytes of garbage: the collector would run thirty times a second. With
+// the floor it runs after twice this size.
+const heapFloor = 8 << 20
+
+// raiseHeap allocates the floor until restore is called.
+func raiseHeap() (restore func()) {
+	floor := make([]byte, heapFloor)
+	return func() { runtime.KeepAlive(floor) }
 }

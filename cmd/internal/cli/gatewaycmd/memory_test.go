@@ -2,29 +2,31 @@ package gatewaycmd
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 )
 
-func TestAGatewayHasALimitOfMemoryUnlessTheOperatorSetOne(t *testing.T) {
-	own := debug.SetMemoryLimit(math.MaxInt64)
-	defer debug.SetMemoryLimit(own)
-	lift := limitMemory()
+func TestLimitMemoryRespectsGOMEMLIMIT(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	restore := limitMemory()
 	if got := debug.SetMemoryLimit(-1); got != memoryLimit {
-		t.Errorf("the limit is %d", got)
+		t.Errorf("limit: %d", got)
 	}
-	lift()
+	restore()
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
-		t.Errorf("the limit that is left is %d", got)
+		t.Errorf("limit after restore: %d", got)
 	}
 	debug.SetMemoryLimit(1 << 30)
 	limitMemory()()
 	if got := debug.SetMemoryLimit(-1); got != 1<<30 {
-		t.Errorf("the operator's limit became %d", got)
+		t.Errorf("GOMEMLIMIT was replaced by %d", got)
 	}
 }
 
-func TestTheLimitKeepsItsDistanceFromWhatIsInUse(t *testing.T) {
+func TestLimitForLeavesSpaceForGarbage(t *testing.T) {
 	if got := limitFor(8 << 20); got != memoryLimit {
 		t.Errorf("%d", got)
 	}
@@ -32,6 +34,21 @@ func TestTheLimitKeepsItsDistanceFromWhatIsInUse(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 	if memoryInUse() == 0 {
-		t.Error("the runtime tells nothing of what is in use")
+		t.Error("memory in use is 0")
+	}
+}
+
+func TestRaiseHeapDelaysCollection(t *testing.T) {
+	goal := func() uint64 {
+		runtime.GC()
+		sample := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	restore := raiseHeap()
+	raised := goal()
+	restore()
+	if usual := goal(); raised < usual+heapFloor {
+		t.Errorf("heap goal is %d bytes with the floor, %d without", raised, usual)
 	}
 }

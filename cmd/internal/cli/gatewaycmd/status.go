@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
-// GatewayStatus is the state of a running gateway; the names are part of what --json and the page /status promise.
+// GatewayStatus is the state of a running gateway; --json and /status promise the member names.
 type GatewayStatus struct {
 	Draining  bool             `json:"draining"`
 	Upstreams []upstreamStatus `json:"upstreams"`
@@ -36,11 +36,11 @@ type upstreamStatus struct {
 	Tolerances    []gateway.Tolerance `json:"tolerances"`
 }
 
-// statusPage shows what the upstreams do, and what they accept beyond their schemas.
-func (s *serving) statusPage(w http.ResponseWriter, _ *http.Request) {
+// statusPage writes the state of the upstreams.
+func (s *server) statusPage(w http.ResponseWriter, _ *http.Request) {
 	text, err := term.MarshalJSON(s.status())
 	if err != nil {
-		http.Error(w, "the status could not be written", http.StatusInternalServerError)
+		http.Error(w, "status could not be written", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -48,14 +48,14 @@ func (s *serving) statusPage(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "%s\n", text)
 }
 
-func (s *serving) status() GatewayStatus {
-	f := s.front.Load()
+func (s *server) status() GatewayStatus {
+	f := s.routes.Load()
 	out := GatewayStatus{Draining: s.draining.Load(), Upstreams: []upstreamStatus{}}
 	for _, u := range f.file.Upstreams {
-		understood := understandUpstream(u)
+		settings := upstreamSettingsOf(u)
 		row := upstreamStatus{
-			Name: u.Name, Mode: understood.Mode, Validate: understood.Validate, ValidateTools: understood.ToolChecks,
-			Calls: f.gone[u.Name].calls, Late: f.gone[u.Name].late,
+			Name: u.Name, Mode: settings.Mode, Validate: settings.Validate, ValidateTools: settings.ToolChecks,
+			Calls: f.removed[u.Name].calls, Late: f.removed[u.Name].late,
 		}
 		for _, d := range f.all() {
 			if d.settings.Name == u.Name {
@@ -68,15 +68,15 @@ func (s *serving) status() GatewayStatus {
 	return out
 }
 
-// add counts one door to the upstream: there are several while calls that began before a reload go on.
+// add adds the counts of one endpoint. An upstream has several while calls from before a reload are open.
 func (u *upstreamStatus) add(up *gateway.Upstream) {
 	u.Calls += up.Calls()
-	u.Open += uint64(max(0, up.Open())) //nolint:gosec // it is not below zero
+	u.Open += uint64(max(0, up.Open())) //nolint:gosec // not negative
 	u.Late += up.Late()
 	u.Tolerances = append(u.Tolerances, up.Tolerances()...)
 }
 
-// merge joins the tolerances that several doors have seen.
+// merge merges the tolerances of several endpoints.
 func (u *upstreamStatus) merge() {
 	sums := map[gateway.Tolerance]uint64{}
 	for _, one := range u.Tolerances {
@@ -94,7 +94,7 @@ func (u *upstreamStatus) merge() {
 	})
 }
 
-// gatewayStatusCommand holds the flags of `candor gateway status`.
+// gatewayStatusCommand has the flags of `candor gateway status`.
 type gatewayStatusCommand struct {
 	term.FormatFlag
 	env    *term.Env
@@ -106,21 +106,20 @@ func newGatewayStatus(env *term.Env) *cobra.Command {
 	c := &gatewayStatusCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "status [--admin ADDRESS | --config FILE]",
-		Short: "Show what a running gateway does, and what its servers accept",
-		Long: `Ask a running gateway for its status at its admin address, which is that of candor.yaml in the current folder
-unless --admin or --config say otherwise. For each upstream it shows the calls, the strength of validation, and
-the departures from the tools' schemas with which calls have succeeded: what the server accepts though its
-schema does not.
+		Short: "Show the state of a running gateway",
+		Long: `Ask a running gateway for its status at its admin address, by default the one in candor.yaml in the current
+folder. For each upstream it shows the calls, the validation level, and the arguments that the server accepted
+although they do not match the schema of the tool.
 
-The exit code is 0 if the gateway answered, 1 if it did not, 2 if its address is not known.`,
+Exit codes: 0 the gateway answered; 1 it did not answer; 2 its address is unknown.`,
 		Example: `  candor gateway status
   candor gateway status --admin 127.0.0.1:8766 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.FormatFlag.Register(cmd, "text", "json")
-	cmd.Flags().StringVar(&c.admin, "admin", "", "the admin address of the gateway")
-	cmd.Flags().StringVar(&c.config, "config", "candor.yaml", "the file that the gateway was started with")
+	cmd.Flags().StringVar(&c.admin, "admin", "", "admin address of the gateway")
+	cmd.Flags().StringVar(&c.config, "config", "candor.yaml", "configuration file of the gateway")
 	cmd.MarkFlagsMutuallyExclusive("admin", "config")
 	return cmd
 }
@@ -136,8 +135,7 @@ func (c *gatewayStatusCommand) run(cmd *cobra.Command) error {
 	}
 	status, err := askStatus(term.Context(cmd.Context()), address)
 	if err != nil {
-		fmt.Fprintf(c.env.Err, "candor gateway status: no answer from http://%s/status: %s\n", address, term.Printable(err.Error()))
-		return term.Found()
+		return &term.Error{Code: term.ExitFound, Text: fmt.Sprintf("no response from http://%s/status: %s", address, term.Printable(err.Error()))}
 	}
 	if format == "json" {
 		line, err := term.MarshalJSON(status)
@@ -151,7 +149,7 @@ func (c *gatewayStatusCommand) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// address returns the admin address that the flags or the file name.
+// address returns the admin address of the flag or the file.
 func (c *gatewayStatusCommand) address() (string, error) {
 	if c.admin != "" {
 		address, err := config.ParseAdmin(c.admin)
@@ -165,25 +163,25 @@ func (c *gatewayStatusCommand) address() (string, error) {
 		return "", service.BadFile("--config", err)
 	}
 	if file.Admin == "" {
-		return "", term.BadInput("add admin: 127.0.0.1:8766 to the file and start the gateway again", "%s has no admin address", c.config)
+		return "", term.BadInput("add admin: 127.0.0.1:8766 to the file and restart the gateway", "%s: no admin address", c.config)
 	}
 	return file.Admin, nil
 }
 
-// Bounds of what a gateway may answer.
+// Limits of a status response.
 const (
-	statusTime = 5 * time.Second
-	maxStatus  = 64 << 20
+	statusTimeout = 5 * time.Second
+	maxStatus     = 64 << 20
 )
 
 func askStatus(ctx context.Context, address string) (*GatewayStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/status", nil)
 	if err != nil {
 		return nil, err
 	}
-	client := http.Client{Transport: &http.Transport{}} // without a proxy: the address is of this machine
+	client := http.Client{Transport: &http.Transport{}} // no proxy: the address is on this machine
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
@@ -195,7 +193,7 @@ func askStatus(ctx context.Context, address string) (*GatewayStatus, error) {
 	}
 	var status GatewayStatus
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxStatus)).Decode(&status); err != nil {
-		return nil, fmt.Errorf("not a status of a gateway: %w", err)
+		return nil, fmt.Errorf("not a gateway status: %w", err)
 	}
 	return &status, nil
 }
@@ -207,7 +205,7 @@ func (c *gatewayStatusCommand) write(s *GatewayStatus) {
 	}
 	for _, u := range s.Upstreams {
 		fmt.Fprintf(c.env.Out, "%s %s\n", p.Name("/"+term.Printable(u.Name)+"/"), strings.Join([]string{
-			term.Printable(u.Mode), "validation " + term.Printable(u.Validate), term.Count(u.Calls, "call", "calls"), fmt.Sprintf("%d open", u.Open), term.Count(u.Late, "late answer", "late answers"),
+			term.Printable(u.Mode), "validation " + term.Printable(u.Validate), term.Count(u.Calls, "call", "calls"), fmt.Sprintf("%d open", u.Open), term.Count(u.Late, "late response", "late responses"),
 		}, ", "))
 		for _, one := range u.Tolerances {
 			fmt.Fprintf(c.env.Out, "  %s accepts %s\n", term.Printable(one.Tool), term.Printable(toleranceWords(one)))
@@ -215,18 +213,18 @@ func (c *gatewayStatusCommand) write(s *GatewayStatus) {
 	}
 }
 
-// toleranceWords says what a server accepts though its schema does not.
+// toleranceWords describes what a server accepts although its schema does not.
 func toleranceWords(t gateway.Tolerance) string {
 	var words string
 	switch t.Rule {
 	case "type":
 		words = "type " + t.Got
 	case "unknown_key":
-		words = "a key that the schema does not know"
+		words = "a key that is not in the schema"
 	case "required":
-		words = "a call without it"
+		words = "a call without this argument"
 	default:
-		words = "a value that breaks " + t.Rule
+		words = "a value that violates " + t.Rule
 	}
 	path := t.Path
 	if path == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// wrapCommand holds the flags of `candor wrap`.
+// wrapCommand has the flags of `candor wrap`.
 type wrapCommand struct {
 	service.Flags
 	env          *term.Env
@@ -35,15 +35,16 @@ type wrapCommand struct {
 	noValidation bool
 }
 
+// NewWrap returns `candor wrap`.
 func NewWrap(env *term.Env) *cobra.Command {
 	c := &wrapCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "wrap [flags] -- COMMAND [ARGUMENTS]",
 		Short: "Start an MCP server and make it honest about failure",
-		Long: `Start an MCP server that speaks on standard input and output, and stand between it and its client. Clean
-messages pass as the bytes they are. A failure is classified, recorded in the ledger and counted, and leaves
-with an envelope that says what it is and whether to try again. Calls that the server never answers, because
-it hangs, dies or talks nonsense, are answered. Nothing that the server started outlives this command.
+		Long: `Start an MCP server on standard input and output, and pass messages between it and its client. Clean messages
+pass byte for byte. A failure is classified, recorded in the ledger and counted, and gets an envelope that says
+what it is and whether to retry. A call that the server never answers, because it hangs, crashes or sends
+malformed messages, gets an error response. All processes that the server started end with this command.
 
 In an agent's configuration put candor wrap -- before the command of the server:
 
@@ -51,52 +52,52 @@ In an agent's configuration put candor wrap -- before the command of the server:
      "command": "candor",
      "args": ["wrap", "--", "npx", "-y", "some-mcp-server"]}}}
 
-Standard output carries the protocol and nothing else. Standard error carries what the server prints there,
-with secrets taken out unless the mode is observe, then the log, and at the end one line that sums up.
+Standard output has only the protocol. Standard error has the output of the server, with secrets redacted unless
+the mode is observe, the log, and at the end a summary in one line.
 
-The modes:
+Modes:
 
-  annotate  failing answers gain the envelope and keep what they say; secrets in them are taken out
-  observe   nothing is touched; failures are recorded and counted; only lost calls are answered
-  strict    the server's own words about a failure are withheld; the ledger keeps them
+  annotate  failing responses get the envelope and keep their text; secrets in it are redacted
+  observe   nothing is changed; failures are recorded and counted; only lost calls get a response
+  strict    the server's own text of a failure is withheld; the ledger has it
 
-Arguments are checked against the tool's own schema before a call is forwarded:
+Arguments are checked against the schema of the tool before a call is forwarded:
 
-  lenient   refuses what cannot work: a required argument is missing, has a type with no lossless reading as the
-            wanted one, or has a misspelt key; other calls pass, and if they fail, the answer says what did not fit
-  strict    refuses every call that does not fit the schema
+  lenient   refuses calls that cannot work: a required argument is missing, cannot be converted to the right type
+            without loss, or has a misspelt key; other calls pass, and if they fail, the error names the mismatch
+  strict    refuses every call that does not match the schema
   off       refuses nothing
 
-The exit code is that of the server; 0 if the client hung up first or the command was interrupted; 2 if the
+The exit code is that of the server; 0 if the client disconnected first or the command was interrupted; 2 if the
 server could not be started or a flag is wrong.`,
 		Example: `  candor wrap -- npx -y @modelcontextprotocol/server-everything
   candor wrap --timeout 30s --tool-timeout build=10m --restart 3 -- ./server --stdio
   candor wrap --validate strict --validate-tool search=off -- ./server
   candor wrap --mode observe --ledger ./trail -- uvx some-mcp-server
-  candor ledger tail -f --kind failure      watch what it records`,
+  candor ledger tail -f --kind failure      watch the failures`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
 	c.registerAll(cmd)
 	return cmd
 }
 
-// registerAll adds the flags of wrap to those that it shares with gateway.
+// registerAll adds the flags.
 func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	c.Register(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "what may be done to failing answers: "+term.JoinWords(modeNames()))
-	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "how long a call may take without a sign of progress, or none")
-	flags.StringVar(&c.startTimeout, "start-timeout", gateway.DefaultStartTimeout.String(), "how long the server may take to answer initialize, or none")
-	flags.StringArrayVar(&c.toolTimeouts, "tool-timeout", nil, "the same for one tool, as NAME=DURATION; may be repeated")
-	flags.StringVar(&c.profile, "profile", "", "a file with rules for this server")
-	flags.StringVar(&c.maxFrame, "max-frame", "16MiB", "the largest message, with its unit")
-	flags.IntVar(&c.retry, "retry", 0, "how often a call that can do no harm twice is made again")
-	flags.IntVar(&c.restart, "restart", 0, "how often in a minute a server that dies is started again")
-	flags.StringVar(&c.dialect, "dialect", "candor", "the shape of answers that are made here: "+term.JoinWords(dialect.Names()))
-	flags.StringVar(&c.name, "name", "", "the server's name in log and ledger; default that of the command")
-	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "which calls are refused because of their arguments: "+term.JoinWords(validationNames()))
-	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "the same for one tool, as NAME=STRENGTH; may be repeated")
-	flags.BoolVar(&c.noValidation, "no-validation", false, "the same as --validate off")
+	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "how failing responses are changed: "+term.JoinWords(modeNames()))
+	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "time limit of a call without progress, or none")
+	flags.StringVar(&c.startTimeout, "start-timeout", gateway.DefaultStartTimeout.String(), "time limit of initialize, or none")
+	flags.StringArrayVar(&c.toolTimeouts, "tool-timeout", nil, "time limit for one tool, as NAME=DURATION; may be repeated")
+	flags.StringVar(&c.profile, "profile", "", "file with rules for this server")
+	flags.StringVar(&c.maxFrame, "max-frame", "16MiB", "maximum message size")
+	flags.IntVar(&c.retry, "retry", 0, "retries for read-only or idempotent calls")
+	flags.IntVar(&c.restart, "restart", 0, "restarts per minute of a server that exits")
+	flags.StringVar(&c.dialect, "dialect", "candor", "format of error responses: "+term.JoinWords(dialect.Names()))
+	flags.StringVar(&c.name, "name", "", "name of the server in log and ledger; default the name of the command")
+	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "validation of arguments: "+term.JoinWords(validationNames()))
+	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "validation for one tool, as NAME=LEVEL; may be repeated")
+	flags.BoolVar(&c.noValidation, "no-validation", false, "same as --validate off")
 	term.CompleteFlag(cmd, "validate", validationNames())
 	term.CompleteFlag(cmd, "mode", modeNames())
 	term.CompleteFlag(cmd, "dialect", dialect.Names())
@@ -135,29 +136,29 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 	if !c.Quiet {
 		p.Notice("%s", p.Summary(up.Calls()))
 	}
-	if closed != nil && exit.Code == term.ExitFine {
+	if closed != nil && exit.Code == term.ExitOK {
 		return closed
 	}
 	return &term.Error{Code: exit.Code}
 }
 
-// checkLine asks for the dashes, because without them a flag of the server would be taken for one of ours.
+// checkLine requires --, because otherwise flags of the server would be parsed as flags of wrap.
 func checkLine(cmd *cobra.Command, args []string) error {
 	const example = "candor wrap -- npx -y some-mcp-server"
 	switch dash := cmd.ArgsLenAtDash(); {
 	case len(args) == 0:
-		return term.BadInput(example, "the command of the server is missing")
+		return term.BadInput(example, "missing the command of the server")
 	case dash < 0:
 		return term.BadInput("candor wrap -- "+strings.Join(args, " "), "put -- before the command of the server")
 	case dash > 0:
-		return term.BadInput(example, "%q stands before the --, and only flags may", args[0])
+		return term.BadInput(example, "%q: only flags may precede --", args[0])
 	case args[0] == "":
-		return term.BadInput(example, "the command of the server is empty")
+		return term.BadInput(example, "empty command of the server")
 	}
 	return nil
 }
 
-// options turns the flags into those of the gateway.
+// options returns the gateway options for the flags.
 func (c *wrapCommand) options() (o gateway.Options, err error) {
 	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode)}
 	if !o.Mode.Valid() {
@@ -185,10 +186,10 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 		return o, service.BadFlag("--max-frame", err)
 	}
 	if c.retry < 0 || c.retry > config.MaxRetries {
-		return o, term.BadInput("a number from 0 to 9", "--retry %d is out of bounds", c.retry)
+		return o, term.BadInput("a number from 0 to 9", "--retry %d: out of range", c.retry)
 	}
 	if c.restart < 0 || c.restart > config.MaxRestarts {
-		return o, term.BadInput("a number from 0 to 60", "--restart %d is out of bounds", c.restart)
+		return o, term.BadInput("a number from 0 to 60", "--restart %d: out of range", c.restart)
 	}
 	o.Retry.Attempts = 1 + c.retry
 	if c.profile != "" {
@@ -202,7 +203,7 @@ func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
 	for _, pair := range c.toolTimeouts {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, term.BadInput("such as --tool-timeout build=10m", "--tool-timeout %q is not NAME=DURATION", pair)
+			return nil, term.BadInput("such as --tool-timeout build=10m", "--tool-timeout %q: not NAME=DURATION", pair)
 		}
 		d, err := config.ParseDeadline(text)
 		if err != nil {
@@ -213,7 +214,7 @@ func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
 	return limits, nil
 }
 
-// validation sets what is checked of the arguments.
+// validation sets the validation of arguments.
 func (c *wrapCommand) validation(o *gateway.Options) error {
 	o.Validate = gateway.Validation(c.validate)
 	if !o.Validate.Valid() {
@@ -224,14 +225,14 @@ func (c *wrapCommand) validation(o *gateway.Options) error {
 	}
 	o.ValidateTools = map[string]gateway.Validation{}
 	for _, pair := range c.validateTool {
-		name, strength, ok := strings.Cut(pair, "=")
+		name, level, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return term.BadInput("such as --validate-tool search=strict", "--validate-tool %q is not NAME=STRENGTH", pair)
+			return term.BadInput("such as --validate-tool search=strict", "--validate-tool %q: not NAME=LEVEL", pair)
 		}
-		if !gateway.Validation(strength).Valid() {
-			return term.Unknown("--validate-tool", strength, validationNames())
+		if !gateway.Validation(level).Valid() {
+			return term.Unknown("--validate-tool", level, validationNames())
 		}
-		o.ValidateTools[name] = gateway.Validation(strength)
+		o.ValidateTools[name] = gateway.Validation(level)
 	}
 	return nil
 }

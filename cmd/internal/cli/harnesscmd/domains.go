@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 )
 
-// harnessDomains holds the flags of `candor workbench harness domains`.
+// harnessDomains has the flags of `candor workbench harness domains`.
 type harnessDomains struct {
 	bench.StateFlags
 	env     *term.Env
@@ -26,19 +26,18 @@ func newHarnessDomains(env *term.Env) *cobra.Command {
 	c := &harnessDomains{env: env}
 	cmd := &cobra.Command{
 		Use:   "domains",
-		Short: "List the domains: on or off, healthy or what to install, methods and codes",
-		Long: `List every domain of the harness with the same flags and variables as the server: whether it is on, whether it can work, what
-it needs, and with --methods its methods and the codes that each can return. Nothing is started.
+		Short: "List the domains with state, health, methods and codes",
+		Long: `List every domain of the harness, with the same flags and variables as the server: whether it is enabled, whether it works, what
+is missing, and with --methods its methods and their codes. Nothing is started.
 
-Exit code 0: every domain that is on can work. Exit code 1: one cannot. Exit code 2: a flag is wrong, or a variable of the harness or
-of a domain that is on.`,
+Exit codes: 0 every enabled domain works; 1 one does not; 2 a flag is wrong, or a variable of the harness or of an enabled domain.`,
 		Example: `  candor workbench harness domains --methods
   MCP_DOMAINS=all candor workbench harness domains --json`,
 		Args: term.MaxArgs(0, "candor workbench harness domains"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.RegisterState(cmd)
-	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "a domain to switch on, or all; may be repeated")
+	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "domain to enable, or all; may be repeated")
 	term.CompleteFlag(cmd, "domain", append([]string{"all"}, harness.Names()...))
 	cmd.Flags().BoolVar(&c.methods, "methods", false, "list the methods of each domain and the codes that each can return")
 	c.output.Register(cmd, "text", "json")
@@ -72,8 +71,8 @@ func (c *harnessDomains) run(cmd *cobra.Command) error {
 	return verdictOn(list)
 }
 
-// verdictOn returns the error of the first domain that is on and has a wrong variable, with which the server would not start. Without
-// one it returns the failure of a command that has found something if a domain that is on cannot work.
+// verdictOn returns the error of the first enabled domain with a wrong variable, since the server would not start. Otherwise it returns
+// [term.Found] if an enabled domain does not work.
 func verdictOn(list []harness.Description) (err error) {
 	for i := range list {
 		switch d := &list[i]; {
@@ -116,6 +115,6 @@ func (c *harnessDomains) show(list []harness.Description) {
 		}
 	}
 	if !c.methods {
-		fmt.Fprintln(c.env.Out, "\nSwitch a domain on with --domain NAME or MCP_DOMAINS; --methods lists methods and codes.")
+		fmt.Fprintln(c.env.Out, "\nEnable a domain with --domain NAME or MCP_DOMAINS; --methods lists methods and codes.")
 	}
 }

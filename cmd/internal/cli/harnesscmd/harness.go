@@ -4,9 +4,12 @@ package harnesscmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +22,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// harnessCommand holds the flags of `candor workbench harness`.
+// harnessCommand has the flags of `candor workbench harness`.
 type harnessCommand struct {
 	bench.Server
 	domains []string
@@ -29,18 +32,20 @@ type harnessCommand struct {
 	level    slog.LevelVar
 }
 
+// New returns `candor workbench harness`.
 func New(env *term.Env) *cobra.Command {
-	c := &harnessCommand{Server: bench.Server{W: env}}
+	c := &harnessCommand{Server: bench.Server{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "harness",
-		Short: "Memory, files, SQL, Python, a browser and web search behind one taxonomy of errors",
-		Long: `Serve domains of methods as lines of JSON-RPC on standard input and output. The first line that it writes says that
-it is ready and lists the methods. Every error has a number, a domain, a symbol and whether a retry helps. With --mcp the same methods
-are the tools of an MCP server, over standard input and output or with --listen over HTTP.
+		Short: "Memory, files, SQL, Python, a browser and web search with one set of error codes",
+		Long: `Serve groups of methods, called domains, as lines of JSON-RPC on standard input and output. The first line of output
+says that the server is ready and lists the methods. Every error has a number, a domain, a symbol and retry advice. With --mcp
+the methods are the tools of an MCP server, on standard input and output or with --listen over HTTP.
 
-Domains are switched on with --domain or MCP_DOMAINS; the default is ` + strings.Join(harness.DefaultDomains(), " and ") + `. The domains are
+Domains are enabled with --domain or MCP_DOMAINS; the default is ` + strings.Join(harness.DefaultDomains(), " and ") + `. The domains are
 ` + strings.Join(harness.Names(), ", ") + `.
-A domain whose program or service is missing answers E_NOT_INSTALLED with what to install; candor workbench harness domains lists all.
+If the program or service of a domain is missing, its methods return E_NOT_INSTALLED and say what to install; candor workbench harness
+domains lists all domains.
 
 In an agent's configuration:
 
@@ -48,9 +53,9 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "harness", "--mcp", "--domain", "kg", "--domain", "filesystem"]}}}
 
-The variables are described in docs/harness.md. Exit codes: 0 if the input ended, the client left, or on Ctrl-C and SIGTERM; 1 if it ended
-with work undone: the client did not read its responses, or the counters or the ledger could not be written; 2 if it could not start, for
-example because a flag or a variable is wrong.`,
+The variables are described in docs/harness.md. Exit codes: 0 end of input, client disconnected, Ctrl-C or SIGTERM; 1 the client did not
+read its responses, or the counters or the ledger could not be written; 2 the server could not start, for example because a flag or a
+variable is wrong.`,
 		Example: `  candor workbench harness
   candor workbench harness --domain kg --domain python
   MCP_DOMAINS=all candor workbench harness --mcp
@@ -59,7 +64,7 @@ example because a flag or a variable is wrong.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.Register(cmd, "rpc")
-	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "a domain to switch on, or all; may be repeated")
+	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "domain to enable, or all; may be repeated")
 	cmd.Flags().BoolVar(&c.mcp, "mcp", false, "serve MCP instead of lines of JSON-RPC")
 	term.CompleteFlag(cmd, "domain", append([]string{"all"}, harness.Names()...))
 	cmd.AddCommand(newHarnessDomains(env))
@@ -70,7 +75,7 @@ func (c *harnessCommand) run(cmd *cobra.Command) (err error) {
 	if err := c.checkFlags(cmd); err != nil {
 		return err
 	}
-	if c.settings, err = harnessSettings(c.W, c.domains); err != nil {
+	if c.settings, err = harnessSettings(c.Env, c.domains); err != nil {
 		return err
 	}
 	if c.Logs.Quiet {
@@ -89,14 +94,14 @@ func (c *harnessCommand) run(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// checkFlags refuses the flags that mean something in MCP mode only.
+// checkFlags refuses flags that need --mcp.
 func (c *harnessCommand) checkFlags(cmd *cobra.Command) error {
 	if c.mcp {
 		return nil
 	}
 	for _, name := range []string{"dialect", "listen", "token-env", "host", "exit-on-audit"} {
 		if cmd.Flags().Changed(name) {
-			return term.BadInput("add --mcp, or leave it out", "--%s needs --mcp", name)
+			return term.BadInput("add --mcp, or leave it out", "--%s: needs --mcp", name)
 		}
 	}
 	return nil
@@ -119,7 +124,7 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder harness.Recorder) (*harness.Harness, error) {
 	h, err := harness.Open(harness.Options{
 		Settings: c.settings, Meter: counts, Recorder: recorder, Level: &c.level,
-		Environment: harness.Environment{Getenv: c.W.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
+		Environment: harness.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
 	})
 	if err != nil {
 		return nil, term.BadInput("see docs/harness.md", "%s", err)
@@ -130,7 +135,7 @@ func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *
 // serveMCP serves the domains as tools.
 func (c *harnessCommand) serveMCP(cmd *cobra.Command) error {
 	return c.Serve(cmd, harness.SystemName, func(state *workbench.State, counts *meter.Meter) (bench.System, error) {
-		h, err := c.open(state, counts, c.Logs.Logger(c.W.Err), nil)
+		h, err := c.open(state, counts, c.Logs.Logger(c.Env.Err), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +150,7 @@ func (c *harnessCommand) serveMCP(cmd *cobra.Command) error {
 // harnessSystem is a harness with its health endpoint.
 type harnessSystem struct {
 	*harness.Harness
-	endpoint net.Listener // nil without one
+	endpoint net.Listener // may be nil
 }
 
 // Start serves the health endpoint while the tools are served.
@@ -155,22 +160,22 @@ func (s *harnessSystem) Start(ctx context.Context, _ *workbench.Bench) {
 
 // serveLines serves the domains as lines of JSON-RPC.
 func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
-	c.W.BackgroundStderr(c.Logs.JSONLogs)
+	c.Env.BackgroundStderr(c.Logs.JSONLogs)
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
-	log := c.Logs.Logger(c.W.Err)
-	state, err := c.OpenState(c.W, harness.SystemName)
+	log := c.Logs.Logger(c.Env.Err)
+	state, err := c.OpenState(c.Env, harness.SystemName)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	dir := c.TrailDir(c.W, state)
+	dir := c.LedgerDir(c.Env, state)
 	counts, err := c.Meter(cmd, dir, state)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, counts.Close()) }()
-	trail, err := c.openTrail(dir, log)
+	trail, err := c.openLedger(dir, log)
 	if err != nil {
 		return err
 	}
@@ -190,18 +195,47 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 	}
 	serveHealth(ctx, endpoint, h)
 	c.Started = true
-	return h.Serve(ctx, c.W.In, c.W.Out.To)
+	return h.Serve(ctx, c.Env.In, c.Env.Out.To)
 }
 
-// openTrail opens the ledger; nil without an error if there is to be none.
-func (c *harnessCommand) openTrail(dir string, log *slog.Logger) (*ledger.Ledger, error) {
+// openLedger opens the ledger. It is nil for --ledger none.
+func (c *harnessCommand) openLedger(dir string, log *slog.Logger) (*ledger.Ledger, error) {
 	named := dir
 	if named == "" {
 		named = plug.NoLedger
 	}
-	trail, err := plug.Ledger(named, c.Logs.Keep.Options(named, harness.SystemName, c.W.Getenv, log), log)
+	trail, err := plug.Ledger(named, c.Logs.Keep.Options(named, harness.SystemName, c.Env.Getenv, log), log)
 	if err != nil {
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
 	return trail, nil
+}
+
+// healthTimeout bounds the time to send a request to the health endpoint.
+const healthTimeout = 10 * time.Second
+
+// listenHealth opens the port of the health endpoint. It is nil if no port is configured.
+func (c *harnessCommand) listenHealth(cmd *cobra.Command) (net.Listener, error) {
+	if c.settings.HealthPort < 0 {
+		return nil, nil //nolint:nilnil // the endpoint is optional
+	}
+	listener, err := new(net.ListenConfig).Listen(term.Context(cmd.Context()), "tcp", fmt.Sprintf("127.0.0.1:%d", c.settings.HealthPort))
+	if err != nil {
+		return nil, term.BadInput("choose another port, or 0 for any free one", "%s: %s", harness.EnvHealthPort, err)
+	}
+	c.Env.Notify(cmd, "health on http://"+listener.Addr().String()+"/healthz", "")
+	return listener, nil
+}
+
+// serveHealth serves the health endpoint until ctx ends. A nil listener serves nothing.
+func serveHealth(ctx context.Context, listener net.Listener, h *harness.Harness) {
+	if listener == nil {
+		return
+	}
+	server := &http.Server{
+		Handler: h.HealthHandler(), ReadTimeout: healthTimeout, WriteTimeout: 2 * healthTimeout, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+	context.AfterFunc(ctx, func() { _ = server.Close() }) // the process ends
+	go func() { _ = server.Serve(listener) }()            // returns when the server is closed
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// exportCommand holds the flags of `candor ledger export`.
+// exportCommand has the flags of `candor ledger export`.
 type exportCommand struct {
 	*ledgerCommand
 	entryFilter
 	format, out, since string
 }
 
-func newLedgerExport(l *ledgerCommand) *cobra.Command {
+func newExport(l *ledgerCommand) *cobra.Command {
 	c := &exportCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "export [DIR]",
 		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry or CEF",
-		Long: `Write the entries of all chains, in the order of time, for other tools: jsonl is the lines as they are, csv has one row an
-entry, otlp-json is OpenTelemetry logs, cef is the Common Event Format.`,
+		Long: `Write the entries of all chains, in order of time, for other tools: jsonl has the unchanged lines, csv one row per
+entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
 		Example: `  candor ledger export --format csv --out failures.csv --kind failure
   candor ledger export --format otlp-json --since 24h
   candor ledger export | jq .code`,
@@ -31,9 +31,9 @@ entry, otlp-json is OpenTelemetry logs, cef is the Common Event Format.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), cmd, args) },
 	}
 	c.register(cmd)
-	cmd.Flags().StringVar(&c.format, "format", string(ledger.FormatJSONL), "what to write: "+term.JoinWords(formatNames()))
-	cmd.Flags().StringVar(&c.out, "out", "", "a file to write to, which must not exist; standard output if not given")
-	cmd.Flags().StringVar(&c.since, "since", "", "only what is not older, such as 15m, 24h or 7d")
+	cmd.Flags().StringVar(&c.format, "format", string(ledger.FormatJSONL), "output format: "+term.JoinWords(formatNames()))
+	cmd.Flags().StringVar(&c.out, "out", "", "file to create; default standard output")
+	cmd.Flags().StringVar(&c.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
 	term.CompleteFlag(cmd, "format", formatNames())
 	return cmd
 }
@@ -59,6 +59,6 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if err := term.WriteFileOrOutput(c.env, c.out, write); err != nil {
 		return err
 	}
-	c.tellSkipped(cmd, skipped)
+	c.warnSkipped(cmd, skipped)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// forgetCommand holds the flags of `candor ledger forget`.
+// forgetCommand has the flags of `candor ledger forget`.
 type forgetCommand struct {
 	*ledgerCommand
 	cmd       *cobra.Command
@@ -22,44 +22,44 @@ type forgetCommand struct {
 	yes, json bool
 }
 
-func newLedgerForget(l *ledgerCommand) *cobra.Command {
+func newForget(l *ledgerCommand) *cobra.Command {
 	c := &forgetCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "forget [DIR]",
-		Short: "Stop missing chains that were removed from a ledger on purpose",
-		Long: `Stop missing chains that were removed from a ledger on purpose. The second place remembers every chain,
-so that verify reports FAILED, and a workbench refuses to work, when a ledger or one of its chains is gone.
-This command takes the chains that are gone out of the second place. The file as it was is kept beside it.
-Chains that are still in the folder stay protected.
+		Short: "Accept that chains were removed from a ledger on purpose",
+		Long: `Accept that chains were removed from a ledger on purpose. The second place, a file of checkpoints outside the
+ledger, records every chain. If a chain or the whole ledger is missing, verify reports FAILED and a workbench
+refuses to start. This command removes the missing chains from the second place and keeps a copy of the file
+beside it. Chains that are still in the folder stay protected.
 
-The second place is the file in the state folder that belongs to DIR, which need not be there any more, or
-any other that verify names; --second-place names one more. Do not name a file that several ledgers share: the
-chains of the others are not in DIR and would be forgotten too.
+The second place is the file for DIR in the state folder, even if DIR no longer exists, or a file that verify
+prints; --second-place adds one. Do not name a file that several ledgers share: the chains of the other ledgers
+are not in DIR and would be removed too.
 
-It lists the chains and asks first.`,
+The command lists the chains and asks before it changes anything.`,
 		Example: `  candor ledger forget ./ledger
   candor ledger forget ./ledger --yes --json`,
 		Args: term.MaxArgs(1, "candor ledger forget DIR"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	c.cmd = cmd
-	cmd.Flags().StringVar(&c.place, "second-place", "", "a file that checkpoints were also kept in")
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	cmd.Flags().StringVar(&c.place, "second-place", "", "another file with checkpoints")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
 	return cmd
 }
 
-// forgetReport is what `candor ledger forget --json` prints.
+// forgetReport is the output of `candor ledger forget --json`.
 type forgetReport struct {
 	Places []forgetPlace `json:"places"`
 	Done   bool          `json:"done"`
 }
 
-// forgetPlace is a second place that names chains which are gone.
+// forgetPlace is a second place with chains that are missing.
 type forgetPlace struct {
 	Place   string   `json:"place"`
 	Chains  []string `json:"chains"`
-	Archive string   `json:"archive,omitempty"` // the file as it was
+	Archive string   `json:"archive,omitempty"` // copy of the file before the change
 }
 
 func (c *forgetCommand) run(args []string) error {
@@ -85,19 +85,19 @@ func (c *forgetCommand) run(args []string) error {
 	return nil
 }
 
-// missing finds the chains that second places name and that are gone. A folder that is gone holds none.
+// missing finds the chains that are in a second place but not in the folder, which may be missing itself.
 func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 	options := ledger.VerifyOptions{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
 	if c.place != "" {
 		if _, err := os.Stat(c.place); err != nil {
-			return nil, term.BadInput("name the file that candor ledger verify names", "%s", err)
+			return nil, term.BadInput("name the file that candor ledger verify prints", "%s", err)
 		}
 		options.SecondPlaces = append(options.SecondPlaces, c.place)
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		empty, err := os.MkdirTemp("", "candor-ledger-")
 		if err != nil {
-			return nil, term.BadInput("check that the folder for temporary files can be written", "%s", err)
+			return nil, term.BadInput("make the folder for temporary files writable", "%s", err)
 		}
 		defer os.Remove(empty) //nolint:errcheck // an empty folder for temporary files
 		dir = empty
@@ -123,10 +123,10 @@ func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 
 func (c *forgetCommand) explain(dir string, r *forgetReport) {
 	if len(r.Places) == 0 {
-		fmt.Fprintf(c.env.Out, "Nothing to forget: no second place names a chain that is gone from %s.\n", term.Printable(dir))
+		fmt.Fprintf(c.env.Out, "Nothing to forget: no second place has a chain that is missing in %s.\n", term.Printable(dir))
 	}
 	for _, p := range r.Places {
-		fmt.Fprintf(c.env.Out, "%s names %s gone from %s:\n", term.Printable(p.Place), term.Count(uint64(len(p.Chains)), "chain that is", "chains that are"), term.Printable(dir))
+		fmt.Fprintf(c.env.Out, "%s has %s missing in %s:\n", term.Printable(p.Place), term.Count(uint64(len(p.Chains)), "chain that is", "chains that are"), term.Printable(dir))
 		for _, chain := range p.Chains {
 			fmt.Fprintf(c.env.Out, "  %s\n", chain)
 		}
@@ -134,7 +134,7 @@ func (c *forgetCommand) explain(dir string, r *forgetReport) {
 }
 
 func (c *forgetCommand) agreed() bool {
-	return c.yes || term.Confirm(c.env, c.cmd, c.json, "candor ledger forget --yes does it", "Forget them? verify will not miss them any more.")
+	return c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger forget --yes", "Forget them? verify will no longer report them.")
 }
 
 func (c *forgetCommand) forget(r *forgetReport) error {
@@ -146,7 +146,7 @@ func (c *forgetCommand) forget(r *forgetReport) error {
 		}
 		p.Archive = archive
 		if !c.json {
-			fmt.Fprintf(c.env.Out, "forgotten: %s; the file as it was is %s\n", term.Count(uint64(len(p.Chains)), "chain", "chains"), term.Printable(archive))
+			fmt.Fprintf(c.env.Out, "forgotten: %s; the previous file is %s\n", term.Count(uint64(len(p.Chains)), "chain", "chains"), term.Printable(archive))
 		}
 	}
 	r.Done = true

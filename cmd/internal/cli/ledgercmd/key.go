@@ -15,12 +15,12 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-func newLedgerKey(l *ledgerCommand) *cobra.Command {
+func newKey(l *ledgerCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Show, export or replace the key that signs checkpoints",
-		Long: `Show, export or replace the key that signs checkpoints. The secret half never leaves the folder. Export the public half to
-whoever will verify the ledger: a key that lies beside the entries proves less than one kept elsewhere.`,
+		Long: `Show, export or replace the key that signs checkpoints. The private key never leaves the folder. Export the public key and
+give it to those who verify the ledger: a key that is stored beside the entries proves less than one stored elsewhere.`,
 		Example: `  candor ledger key show
   candor ledger key export --out signer.pub
   candor ledger key rotate`,
@@ -31,7 +31,7 @@ whoever will verify the ledger: a key that lies beside the entries proves less t
 	return cmd
 }
 
-// keyInfo is what `candor ledger key show --json` prints.
+// keyInfo is the output of `candor ledger key show --json`.
 type keyInfo struct {
 	Current string   `json:"current"`
 	Old     []string `json:"old"`
@@ -42,7 +42,7 @@ func newKeyShow(l *ledgerCommand) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show [DIR]",
-		Short:   "Show the public keys, and whether the secret one is kept well",
+		Short:   "Show the public keys and check the permissions of the private one",
 		Example: "  candor ledger key show\n  candor ledger key show --json",
 		Args:    term.MaxArgs(1, "candor ledger key show DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,7 +82,7 @@ func (c *ledgerCommand) keys(args []string) (dir string, keys []string, err erro
 	}
 	keys, err = ledger.PublicKeys(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(keys) == 0 {
-		return "", nil, term.BadInput("it is made when the ledger is first opened", "there is no key in %s", dir)
+		return "", nil, term.BadInput("the key is created when the ledger is first written", "%s: no key", dir)
 	}
 	if err != nil {
 		return "", nil, cannotRead(err)
@@ -90,15 +90,15 @@ func (c *ledgerCommand) keys(args []string) (dir string, keys []string, err erro
 	return dir, keys, nil
 }
 
-// keyProblem says what is wrong with how the secrets are kept, or "".
+// keyProblem returns a problem with the permissions of the private keys, or "".
 func keyProblem(dir string) string {
-	if runtime.GOOS == "windows" { // the bits mean nothing there
+	if runtime.GOOS == "windows" { // permission bits mean nothing there
 		return ""
 	}
 	for _, name := range []string{"signer.key", "digest.key"} {
 		info, err := os.Stat(filepath.Join(dir, "keys", name))
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			return fmt.Sprintf("%s can be read by others: its mode is %04o, not 0600", filepath.Join("keys", name), info.Mode().Perm())
+			return fmt.Sprintf("%s: readable by others, mode %04o instead of 0600", filepath.Join("keys", name), info.Mode().Perm())
 		}
 	}
 	return ""
@@ -108,8 +108,8 @@ func newKeyExport(l *ledgerCommand) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "export [DIR]",
-		Short:   "Write the public keys, for whoever verifies the ledger",
-		Long:    "Write the public keys, the current one first, then those it replaced: one a line, as --key takes them.",
+		Short:   "Write the public keys, for verification elsewhere",
+		Long:    "Write the public keys, the current one first and then those it replaced, one per line, for --key.",
 		Example: "  candor ledger key export --out signer.pub\n  candor ledger verify --key signer.pub",
 		Args:    term.MaxArgs(1, "candor ledger key export DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -127,7 +127,7 @@ func newKeyExport(l *ledgerCommand) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	cmd.Flags().StringVar(&out, "out", "", "file to create; default standard output")
 	return cmd
 }
 
@@ -136,9 +136,9 @@ func newKeyRotate(l *ledgerCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate [DIR]",
 		Short: "Replace the signing key; the old public key stays",
-		Long: `Replace the signing key. The old secret is gone, the old public key stays in the folder, so that old checkpoints
-still verify. Writers that are open go on with the old key until they are started again. Export the
-public keys again to whoever verifies the ledger.`,
+		Long: `Replace the signing key. The old private key is deleted; the old public key stays in the folder, so that old
+checkpoints still verify. Running writers use the old key until they are restarted. Export the public keys
+again for those who verify the ledger.`,
 		Example: "  candor ledger key rotate\n  candor ledger key export --out signer.pub",
 		Args:    term.MaxArgs(1, "candor ledger key rotate DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -148,7 +148,7 @@ public keys again to whoever verifies the ledger.`,
 			}
 			public, err := ledger.RotateKey(dir)
 			if err != nil {
-				return term.BadInput("check that the folder can be written and that no writer is just starting", "%s", term.Cause(err))
+				return term.BadInput("check that the folder is writable and that no writer is starting", "%s", term.Cause(err))
 			}
 			if asJSON {
 				return term.WriteJSONLine(l.env.Out, keyInfo{Current: public, Old: old})

@@ -14,27 +14,26 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// proveCommand holds the flags of `candor ledger prove`.
+// proveCommand has the flags of `candor ledger prove`.
 type proveCommand struct {
 	*ledgerCommand
 	chain, out string
 }
 
-func newLedgerProve(l *ledgerCommand) *cobra.Command {
+func newProve(l *ledgerCommand) *cobra.Command {
 	c := &proveCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "prove CHAIN/SEQ|SEQ",
 		Short: "Write a proof that an entry is in the ledger",
-		Long: `Write a proof that an entry is in the ledger: one JSON file that holds the entry, the hashes that lead from it to
-the root, and the signed checkpoint. Whoever has the public key can check it with candor ledger
-check-proof, without the ledger.`,
+		Long: `Write a proof that an entry is in the ledger: one JSON file with the entry, the hashes from it to the root, and the
+signed checkpoint. Anyone who has the public key can check it with candor ledger check-proof, without the ledger.`,
 		Example: `  candor ledger prove 17 --out proof.json
   candor ledger prove 17 --chain candor-20261115T040506789Z-0a1b2c3d`,
 		Args: term.OneArg("entry", "candor ledger prove CHAIN/SEQ"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
 	}
-	cmd.Flags().StringVar(&c.chain, "chain", "", "the entry's chain, if there are several")
-	cmd.Flags().StringVar(&c.out, "out", "", "a file to write to, which must not exist; standard output if not given")
+	cmd.Flags().StringVar(&c.chain, "chain", "", "chain of the entry, if there are several")
+	cmd.Flags().StringVar(&c.out, "out", "", "file to create; default standard output")
 	return cmd
 }
 
@@ -51,52 +50,52 @@ func (c *proveCommand) run(asked string) error {
 	if c.chain != "" {
 		asked = c.chain + "/" + asked
 	}
-	chain, seq, err := place(r, asked)
+	chain, seq, err := parseEntry(r, asked)
 	if err != nil {
 		return err
 	}
 	if seq == 0 {
-		return term.BadInput("candor ledger tail shows them as CHAIN/SEQ", "%q is no number of an entry", asked)
+		return term.BadInput("candor ledger tail shows entries as CHAIN/SEQ", "%q: not an entry", asked)
 	}
 	proof, err := ledger.Prove(dir, chain, seq)
 	switch {
 	case errors.Is(err, ledger.ErrNotCovered):
 		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
 	case errors.Is(err, ledger.ErrNoEntry):
-		return term.BadInput("candor ledger tail lists the last ones", "%s", err)
+		return term.BadInput("candor ledger tail lists the last entries", "%s", err)
 	case err != nil:
-		return term.BadInput("candor ledger verify says what is wrong", "%s", err)
+		return term.BadInput("run candor ledger verify", "%s", err)
 	}
 	return term.WriteFileOrOutput(c.env, c.out, func(w io.Writer) error { return term.WriteJSONLine(w, proof) })
 }
 
-// checkProofCommand holds the flags of `candor ledger check-proof`.
+// checkProofCommand has the flags of `candor ledger check-proof`.
 type checkProofCommand struct {
 	*ledgerCommand
 	key  string
 	json bool
 }
 
-func newLedgerCheckProof(l *ledgerCommand) *cobra.Command {
+func newCheckProof(l *ledgerCommand) *cobra.Command {
 	c := &checkProofCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "check-proof FILE --key FILE",
-		Short: "Check a proof with nothing but the public key",
-		Long: `Check a proof that candor ledger prove wrote. It needs the proof and the public key, and nothing else: no ledger and no
-network. A file of candor workbench dual export holds thought records, too; they are checked with it.
+		Short: "Check a proof with the public key alone",
+		Long: `Check a proof that candor ledger prove wrote. It needs only the proof and the public key, no ledger and no
+network. In a file of candor workbench dual export the thought records are checked too.
 
-Exit code 0: the entry is in the ledger that the key signs; 1: the proof does not show that; 2: could not run.`,
+Exit codes: 0 the entry is in the ledger that the key signs; 1 the proof is not valid; 2 the check could not run.`,
 		Example: `  candor ledger check-proof proof.json --key signer.pub
   candor ledger check-proof - --key signer.pub < proof.json`,
 		Args: term.OneArg("proof", "candor ledger check-proof proof.json --key signer.pub"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
 	}
-	cmd.Flags().StringVar(&c.key, "key", "", "a file with the public keys to believe")
+	cmd.Flags().StringVar(&c.key, "key", "", "file with the public keys to trust")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// proofVerdict is what `candor ledger check-proof --json` prints.
+// proofVerdict is the output of `candor ledger check-proof --json`.
 type proofVerdict struct {
 	OK      bool           `json:"ok"`
 	Why     string         `json:"why,omitempty"`
@@ -106,7 +105,7 @@ type proofVerdict struct {
 	Size    int64          `json:"size,omitempty"`
 	Signed  string         `json:"signed,omitempty"`
 	Entry   *ledger.Record `json:"entry,omitempty"`
-	// Thoughts is how many thought records the file holds. They are as they were recorded.
+	// Thoughts is the number of thought records in the file, all unchanged.
 	Thoughts int `json:"thoughts,omitempty"`
 }
 
@@ -119,7 +118,7 @@ func recordsOf(t *export.Thoughts) int {
 
 func (c *checkProofCommand) run(name string) error {
 	if c.key == "" {
-		return term.BadInput("candor ledger key export writes it", "--key is missing: the public key to believe")
+		return term.BadInput("write it with candor ledger key export", "--key: missing")
 	}
 	keys, err := readKeys(c.key)
 	if err != nil {
@@ -146,7 +145,7 @@ func (c *checkProofCommand) run(name string) error {
 		}
 	}
 	if err != nil {
-		return &term.Error{Code: term.ExitFound, Text: "the proof does not hold: " + term.Printable(err.Error()), Hint: "ask for a new one; if that does not hold either, verify the ledger"}
+		return &term.Error{Code: term.ExitFound, Text: "the proof is not valid: " + term.Printable(err.Error()), Hint: "ask for a new proof; if that is not valid either, verify the ledger"}
 	}
 	if !c.json {
 		c.write(&proven)
@@ -160,7 +159,7 @@ func (c *checkProofCommand) run(name string) error {
 
 const maxProof = 64 << 20
 
-// read reads a proof, and the thought records beside it, if there are any.
+// read reads a proof and the thought records with it, if any.
 func (c *checkProofCommand) read(name string) (ledger.Proof, *export.Thoughts, error) {
 	in := c.env.In
 	if name != "-" {
@@ -177,20 +176,20 @@ func (c *checkProofCommand) read(name string) (ledger.Proof, *export.Thoughts, e
 	}
 	f, err := export.Read(data)
 	if err != nil {
-		return ledger.Proof{}, nil, term.BadInput("candor ledger prove and candor workbench dual export write one", "%s", err)
+		return ledger.Proof{}, nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
 	}
 	return f.Proof, f.Thoughts, nil
 }
 
 func (c *checkProofCommand) write(p *ledger.Proven) {
-	paint := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s: entry %d of chain %s is in the ledger\n", paint.Good("proven"), p.Record.Seq, p.Record.Chain)
+	colors := c.env.Colors()
+	fmt.Fprintf(c.env.Out, "%s: entry %d of chain %s is in the ledger\n", colors.Good("proven"), p.Record.Seq, p.Record.Chain)
 	if p.SessionID != "" {
-		fmt.Fprintf(c.env.Out, "  session   %s, which was finalised with %s\n", term.Printable(p.SessionID), term.Count(uint64(p.SessionLen), "entry", "entries")) //nolint:gosec // a count
+		fmt.Fprintf(c.env.Out, "  session   %s, finalised with %s\n", term.Printable(p.SessionID), term.Count(uint64(p.SessionLen), "entry", "entries")) //nolint:gosec // a count
 	}
 	signed, err := time.Parse("2006-01-02T15:04:05.000000Z", p.SignedAt)
 	if err == nil {
 		fmt.Fprintf(c.env.Out, "  signed    %s, over %s, by %s\n", signed.Format(time.RFC3339), term.Count(uint64(p.Size), "entry", "entries"), term.Printable(p.Key)) //nolint:gosec // a size
 	}
-	fmt.Fprintf(c.env.Out, "  entry     %s\n", entryWords(&p.Record, paint))
+	fmt.Fprintf(c.env.Out, "  entry     %s\n", entryWords(&p.Record, colors))
 }

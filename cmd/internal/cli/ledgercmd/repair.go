@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// repairCommand holds the flags of `candor ledger repair`.
+// repairCommand has the flags of `candor ledger repair`.
 type repairCommand struct {
 	*ledgerCommand
 	cmd       *cobra.Command
@@ -19,16 +19,17 @@ type repairCommand struct {
 	yes, json bool
 }
 
-func newLedgerRepair(l *ledgerCommand) *cobra.Command {
+func newRepair(l *ledgerCommand) *cobra.Command {
 	c := &repairCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "repair [DIR]",
-		Short: "Finish what a crash left open; entries are never changed",
-		Long: `Finish what a crash left open: half a line behind the end of a chain whose writer is gone is moved to the chain's evidence folder
-and cut off, and a new chain records that. Chains that are being written are left alone. No entry is ever
-changed or removed, and harm stays where it is: it is evidence.
+		Short: "Recover chains after a crash; entries are never changed",
+		Long: `Recover chains whose writer crashed: an incomplete last line is moved to the chain's evidence folder, and a new
+chain records that. Chains that are being written are left alone. No entry is ever changed or removed. Damage
+is evidence and stays as it is.
 
-It says what it found and what it would do, and asks before it does it. Exit code 1: there is harm that no repair can undo.`,
+The command prints what it found and would do, and asks before it changes anything. Exit code 1: there is
+damage that cannot be repaired.`,
 		Example: `  candor ledger repair ./ledger
   candor ledger repair ./ledger --yes --json`,
 		Args: term.MaxArgs(1, "candor ledger repair DIR"),
@@ -36,19 +37,19 @@ It says what it found and what it would do, and asks before it does it. Exit cod
 	}
 	c.cmd = cmd
 	c.keep.RegisterCheckpoints(cmd)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
 	return cmd
 }
 
-// repairReport is what `candor ledger repair --json` prints.
+// repairReport is the output of `candor ledger repair --json`.
 type repairReport struct {
 	Open  []repairChain `json:"open"`
 	Done  bool          `json:"done"`
 	Harms []ledger.Harm `json:"harms"`
 }
 
-// repairChain is a chain that was not ended.
+// repairChain is a chain that was not closed.
 type repairChain struct {
 	Chain   string `json:"chain"`
 	Entries uint64 `json:"entries"`
@@ -89,27 +90,27 @@ func (c *repairCommand) run(args []string) error {
 
 func (c *repairCommand) explain(r *repairReport) {
 	for _, h := range r.Harms {
-		fmt.Fprintf(c.env.Out, "harm  %s  %s\n      %s\n      It stays as it is: it is evidence. The next writer begins a chain that names it.\n", h.Kind, harmPlace(h), term.Printable(h.Text))
+		fmt.Fprintf(c.env.Out, "FAILED  %s  %s\n        %s\n        Damage is evidence and is not repaired. The next writer begins a chain that refers to it.\n", h.Kind, location(h), term.Printable(h.Text))
 	}
 	if len(r.Open) == 0 {
-		fmt.Fprintln(c.env.Out, "Nothing to finish: every chain was ended.")
+		fmt.Fprintln(c.env.Out, "Nothing to repair: every chain was closed.")
 		return
 	}
 	for _, chain := range r.Open {
-		fmt.Fprintf(c.env.Out, "chain %s was not ended: %s", chain.Chain, term.Count(chain.Entries, "entry", "entries"))
+		fmt.Fprintf(c.env.Out, "chain %s was not closed: %s", chain.Chain, term.Count(chain.Entries, "entry", "entries"))
 		if chain.Torn > 0 {
-			fmt.Fprintf(c.env.Out, ", then %d bytes of a line that was never finished", chain.Torn)
+			fmt.Fprintf(c.env.Out, ", then %d bytes of an incomplete line", chain.Torn)
 		}
 		fmt.Fprintln(c.env.Out)
 	}
-	fmt.Fprintln(c.env.Out, "Those whose writers are gone would be recovered: unfinished bytes moved to the chain's evidence folder, and a new chain that\nrecords where each ended. Chains that are being written are left alone. No entry is changed.")
+	fmt.Fprintln(c.env.Out, "Chains whose writer has gone will be recovered: incomplete bytes are moved to the chain's evidence folder, and a new chain\nrecords where each ended. Chains that are being written are left alone. No entry is changed.")
 }
 
 func (c *repairCommand) agreed() bool {
-	return c.yes || term.Confirm(c.env, c.cmd, c.json, "candor ledger repair --yes does it", "Do it?")
+	return c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger repair --yes", "Recover them?")
 }
 
-// finish lets the ledger recover by opening it, which is all that a repair may do.
+// finish opens the ledger, which recovers the chains.
 func (c *repairCommand) finish(dir string, r *repairReport) error {
 	l, err := ledger.Open(dir, c.keep.Options(dir, "repair", c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil))))
 	if err == nil {

@@ -13,26 +13,26 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// showCommand holds the flags of `candor ledger show`.
+// showCommand has the flags of `candor ledger show`.
 type showCommand struct {
 	*ledgerCommand
 	json bool
 }
 
-func newLedgerShow(l *ledgerCommand) *cobra.Command {
+func newShow(l *ledgerCommand) *cobra.Command {
 	c := &showCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "show REF|CALL|CHAIN/SEQ|SEQ",
-		Short: "Show all that is recorded about one failure or one call",
-		Long: `Show all that is recorded about one failure or one call: every entry with that ref or call id, and those
-of the same call. CHAIN/SEQ names one entry; SEQ alone does if there is only one chain.`,
+		Short: "Show the entries of one failure or one call",
+		Long: `Show all entries with a ref or call id, and the other entries of the same call. CHAIN/SEQ is one entry; SEQ alone
+is enough if there is only one chain.`,
 		Example: `  candor ledger show 6f1c9a
   candor ledger show candor-20261115T040506789Z-0a1b2c3d/17
   candor ledger show 17 --json`,
 		Args: term.OneArg("ref, call or number", "candor ledger show REF"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), args[0]) },
 	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines as they stand in the ledger")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines of the ledger unchanged")
 	return cmd
 }
 
@@ -42,18 +42,18 @@ func (c *showCommand) run(ctx context.Context, asked string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	shown, err := c.showPlace(ctx, r, asked)
+	shown, err := c.showEntry(ctx, r, asked)
 	if err != nil || shown > 0 {
 		return err
 	}
 	if shown, err = c.showRef(ctx, r, asked); err != nil || shown > 0 {
 		return err
 	}
-	return term.BadInput("candor ledger tail lists the last ones", "nothing is recorded about %q", asked)
+	return term.BadInput("candor ledger tail lists the last entries", "%q: no such entry", asked)
 }
 
-// place reads CHAIN/SEQ, or SEQ in a ledger of one chain.
-func place(r *ledger.Reader, asked string) (chain string, seq uint64, err error) {
+// parseEntry parses CHAIN/SEQ, or SEQ in a ledger with one chain. seq is 0 if the text is neither.
+func parseEntry(r *ledger.Reader, asked string) (chain string, seq uint64, err error) {
 	chain, number, named := strings.Cut(asked, "/")
 	if !named {
 		chain, number = "", asked
@@ -71,22 +71,22 @@ func place(r *ledger.Reader, asked string) (chain string, seq uint64, err error)
 	case !named && len(chains) == 1:
 		chain = chains[0]
 	case !named:
-		return "", 0, term.BadInput("name it as CHAIN/SEQ; the chains are "+term.JoinWords(lastFew(chains)), "there are %d chains, and each may have an entry %d", len(chains), seq)
+		return "", 0, term.BadInput("give CHAIN/SEQ; the last chains are "+term.JoinWords(lastFew(chains)), "%[2]d: ambiguous, there are %[1]d chains", len(chains), seq)
 	}
 	return chain, seq, nil
 }
 
 func lastFew(list []string) []string { return list[max(0, len(list)-3):] }
 
-func (c *showCommand) showPlace(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
-	chain, seq, err := place(r, asked)
+func (c *showCommand) showEntry(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
+	chain, seq, err := parseEntry(r, asked)
 	if err != nil || seq == 0 {
 		return 0, err
 	}
 	return c.show(ctx, r, ledger.ReadOptions{Chain: chain, Keep: func(l *ledger.Line) bool { return l.Seq == seq }})
 }
 
-// showRef shows all entries of a ref or call; those of the same call belong together.
+// showRef shows all entries of a ref or call, and the other entries of the same call.
 func (c *showCommand) showRef(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
 	calls := map[string]bool{asked: true}
 	mentions := func(l *ledger.Line) bool { return strings.Contains(string(l.Raw()), asked) }

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// statsCommand holds the flags of `candor ledger stats`.
+// statsCommand has the flags of `candor ledger stats`.
 type statsCommand struct {
 	*ledgerCommand
 	entryFilter
@@ -21,7 +21,7 @@ type statsCommand struct {
 	json      bool
 }
 
-func newLedgerStats(l *ledgerCommand) *cobra.Command {
+func newStats(l *ledgerCommand) *cobra.Command {
 	c := &statsCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "stats [DIR]",
@@ -36,8 +36,8 @@ Only entries of kind failure are counted.`,
 	}
 	c.register(cmd)
 	cmd.Flags().StringVar(&c.by, "by", "code", "count by "+term.JoinWords(dimensionNames()))
-	cmd.Flags().StringVar(&c.since, "since", "", "only what is not older, such as 15m, 24h or 7d")
-	cmd.Flags().IntVar(&c.top, "top", 20, "how many rows; 0 is all")
+	cmd.Flags().StringVar(&c.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
+	cmd.Flags().IntVar(&c.top, "top", 20, "number of rows; 0 for all")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 	term.CompleteFlag(cmd, "by", dimensionNames())
 	return cmd
@@ -63,7 +63,7 @@ func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		return term.WriteJSONLine(c.env.Out, stats)
 	}
 	c.write(&stats)
-	c.tellSkipped(cmd, int(stats.Skipped)) //nolint:gosec // a count
+	c.warnSkipped(cmd, int(stats.Skipped)) //nolint:gosec // a count
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (c *statsCommand) write(s *ledger.Stats) {
 	}
 }
 
-// suspectedWords says how many of the failures before it are only suspected, "" if none are.
+// suspectedWords returns the number of suspected failures in words, or "" for 0.
 func suspectedWords(n uint64) string {
 	if n == 0 {
 		return ""
@@ -103,7 +103,7 @@ func suspectedWords(n uint64) string {
 	return fmt.Sprintf(" (%d only suspected)", n)
 }
 
-// bar draws a share of the largest in eighths of a letter; whatever is there is seen.
+// bar draws n relative to most in eighths of a character, at least one eighth.
 func bar(n, most uint64) string {
 	eighths := max(1, n*barWidth*8/most)
 	text := strings.Repeat("█", int(eighths/8)) //nolint:gosec // at most the width

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// entryFilter holds the flags that choose entries.
+// entryFilter has the flags that select entries.
 type entryFilter struct {
 	kinds, codes, tools []string
 }
@@ -23,7 +23,7 @@ func (f *entryFilter) register(cmd *cobra.Command) {
 	term.CompleteFlag(cmd, "kind", kindNames())
 }
 
-// check refuses kinds that do not exist. Codes and tools are not checked: a ledger outlives the catalogue.
+// check refuses unknown kinds. Codes and tools are not checked: a ledger may be older or newer than the catalogue.
 func (f *entryFilter) check() error {
 	for _, kind := range f.kinds {
 		if !ledger.Kind(kind).Valid() {
@@ -55,7 +55,7 @@ func kindNames() []string {
 	return []string{"failure", "success", "enter", "exit", "reserve", "complete", "attempt", "checkpoint", "recovered", "setting"}
 }
 
-// tailCommand holds the flags of `candor ledger tail`.
+// tailCommand has the flags of `candor ledger tail`.
 type tailCommand struct {
 	*ledgerCommand
 	entryFilter
@@ -65,13 +65,13 @@ type tailCommand struct {
 	json   bool
 }
 
-func newLedgerTail(l *ledgerCommand) *cobra.Command {
+func newTail(l *ledgerCommand) *cobra.Command {
 	c := &tailCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "tail [DIR]",
-		Short: "Show the last entries, and with -f those to come",
-		Long: `Show the last entries of all chains in the order of time. With -f it waits for more, through rotation and
-restarts of the writers, until it is interrupted.`,
+		Short: "Show the last entries, and with -f new ones as they are written",
+		Long: `Show the last entries of all chains in order of time. With -f it waits for new entries until it is interrupted,
+also when a writer rotates its file or restarts.`,
 		Example: `  candor ledger tail -n 20
   candor ledger tail -f --kind failure
   candor ledger tail --code RATE_LIMITED --json`,
@@ -80,9 +80,9 @@ restarts of the writers, until it is interrupted.`,
 	}
 	c.cmd = cmd
 	c.register(cmd)
-	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "wait for more")
-	cmd.Flags().IntVarP(&c.last, "lines", "n", 10, "how many; 0 is all")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines as they stand in the ledger")
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "wait for new entries")
+	cmd.Flags().IntVarP(&c.last, "lines", "n", 10, "number of entries; 0 for all")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines of the ledger unchanged")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.last < 0 {
-		return term.BadInput("a number from 0", "-n %d is less than nothing", c.last)
+		return term.BadInput("a number from 0", "-n %d: negative", c.last)
 	}
 	r, err := c.reader(args)
 	if err != nil {
@@ -108,31 +108,31 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	c.tellSkipped(c.cmd, skipped)
+	c.warnSkipped(c.cmd, skipped)
 	return nil
 }
 
-// tellSkipped says that something was not shown, and who can say what it is.
-func (c *ledgerCommand) tellSkipped(cmd *cobra.Command, n int) {
+// warnSkipped prints how many lines were skipped because they are not valid entries.
+func (c *ledgerCommand) warnSkipped(cmd *cobra.Command, n int) {
 	if n > 0 {
-		c.env.Notify(cmd, term.Count(uint64(n), "line is no sound entry and is", "lines are no sound entries and are")+" not shown", "candor ledger verify says what is wrong")
+		c.env.Notify(cmd, term.Count(uint64(n), "invalid line was", "invalid lines were")+" skipped", "run candor ledger verify")
 	}
 }
 
 func (c *tailCommand) write(l *ledger.Line) error {
 	if c.json {
 		fmt.Fprintf(c.env.Out, "%s\n", l.Raw())
-		return c.env.Out.LineEnd()
+		return c.env.Out.EndLine()
 	}
 	r, err := l.Record()
 	if err != nil {
-		return term.BadInput("candor ledger verify says what is wrong", "%s", err)
+		return term.BadInput("run candor ledger verify", "%s", err)
 	}
 	fmt.Fprintln(c.env.Out, entryWords(&r, c.env.Colors()))
-	return c.env.Out.LineEnd()
+	return c.env.Out.EndLine()
 }
 
-// entryWords is one entry in a line.
+// entryWords describes an entry in one line.
 func entryWords(r *ledger.Record, p term.Colors) string {
 	words := []string{p.Faint(r.Time.Format("2006-01-02 15:04:05.000")), kindWord(r, p)}
 	for _, word := range []string{r.Code, r.Tool, r.Ref} {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// verifyCommand holds the flags of `candor ledger verify`.
+// verifyCommand has the flags of `candor ledger verify`.
 type verifyCommand struct {
 	*ledgerCommand
 	cmd         *cobra.Command
@@ -22,22 +22,22 @@ type verifyCommand struct {
 	json        bool
 }
 
-func newLedgerVerify(l *ledgerCommand) *cobra.Command {
+func newVerify(l *ledgerCommand) *cobra.Command {
 	c := &verifyCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "verify [DIR]",
 		Short: "Check that nothing in a ledger was changed, removed or added",
 		Long: `Check that nothing in a ledger was changed, removed or added: every hash, every link, every
-checkpoint and its signature, and what the chains say about each other. For each chain that is
-harmed the first bad entry is named, with the kind of harm.
+checkpoint and its signature, and the references between chains. For each damaged chain the first bad
+entry is printed, with the kind of damage.
 
-A ledger that is being written, or whose writer was killed, is OK: half a line at the end is no harm.
-Entries that were cut off together with their checkpoints, a chain that was removed, or a whole folder
-set back to an older copy show against the second place that every writer keeps its checkpoints in as
-well. It is found without being named: by the folder's path in the user's state folder, and by what the
-chains say. --checkpoints names others, and copies of it on another machine.
+A ledger that is being written, or whose writer was killed, is OK: an incomplete last line is not damage.
+Every writer also stores its checkpoints in a second file, the second place. It reveals entries that were
+removed together with their checkpoints, a removed chain, and a folder that was set back to an older copy.
+verify finds the file by itself, in the user's state folder and by the path that the chains record.
+--checkpoints adds other files, such as a copy on another machine.
 
-Exit code 0: OK; 1: harm was found; 2: could not run.`,
+Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 		Example: `  candor ledger verify
   candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
   candor ledger verify ./ledger --json`,
@@ -45,8 +45,8 @@ Exit code 0: OK; 1: harm was found; 2: could not run.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	c.cmd = cmd
-	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "a second place that checkpoints were written to; may be given again")
-	cmd.Flags().StringVar(&c.key, "key", "", "a file with the public keys to believe, instead of those in the folder")
+	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "another file with checkpoints; may be repeated")
+	cmd.Flags().StringVar(&c.key, "key", "", "file with the public keys to trust, instead of those in the folder")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -69,7 +69,7 @@ func (c *verifyCommand) run(args []string) error {
 	report, err := ledger.Verify(dir, options)
 	c.clear(options.Progress != nil)
 	if err != nil {
-		return term.BadInput("check the names of the folder and of what was given with --checkpoints and --key", "%s", err)
+		return term.BadInput("check the folder and the files of --checkpoints and --key", "%s", err)
 	}
 	if c.json {
 		err = term.WriteJSONLine(c.env.Out, report)
@@ -82,24 +82,24 @@ func (c *verifyCommand) run(args []string) error {
 	return err
 }
 
-// readKeys reads a file of public keys, one a line.
+// readKeys reads a file of public keys, one per line.
 func readKeys(name string) ([]string, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, term.BadInput("candor ledger key export writes such a file", "%s", err)
+		return nil, term.BadInput("write one with candor ledger key export", "%s", err)
 	}
 	var keys []string
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "PRIVATE+KEY+") {
-			return nil, term.BadInput("give the public half: candor ledger key export", "%s holds a secret key", name)
+			return nil, term.BadInput("give the public key; candor ledger key export writes it", "%s: contains a private key", name)
 		}
 		if line != "" && !strings.HasPrefix(line, "#") {
 			keys = append(keys, line)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, term.BadInput("candor ledger key export writes such a file", "%s holds no public key", name)
+		return nil, term.BadInput("write one with candor ledger key export", "%s: contains no public key", name)
 	}
 	return keys, nil
 }
@@ -120,8 +120,8 @@ func (c *verifyCommand) write(dir string, r *ledger.Report) {
 		fmt.Fprintln(c.env.Out, chainWords(&r.Chains[i], p))
 	}
 	for _, h := range r.Harms {
-		fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bad("harm  "+string(h.Kind)), harmPlace(h))
-		fmt.Fprintf(c.env.Out, "      %s\n", term.Printable(h.Text))
+		fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bad("FAILED  "+string(h.Kind)), location(h))
+		fmt.Fprintf(c.env.Out, "        %s\n", term.Printable(h.Text))
 	}
 	if r.OK {
 		fmt.Fprintf(c.env.Out, "%s: %s in %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Chains)), "chain", "chains"))
@@ -131,11 +131,12 @@ func (c *verifyCommand) write(dir string, r *ledger.Report) {
 	c.writeMissing(dir, r)
 	c.writePlaces(r)
 	if r.OwnKeys {
-		c.env.Notify(c.cmd, "the public key was taken from the folder itself, where whoever could change the entries could change it too", "keep a copy elsewhere with candor ledger key export, and give it with --key FILE")
+		c.env.Notify(c.cmd, "the public key comes from the same folder, so anyone who can change the entries can change it too",
+			"keep a copy elsewhere with candor ledger key export, and use it with --key FILE")
 	}
 }
 
-// writeMissing says what to do about chains that only a second place names: nothing else tells a removal on purpose from another.
+// writeMissing prints the next step for chains that only the second place knows: only the operator knows if they were removed on purpose.
 func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
 	for _, h := range r.Harms {
 		if h.Kind != ledger.HarmMissingChain || h.File == "" {
@@ -145,37 +146,40 @@ func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
 		if !slices.Contains(plug.SecondPlaces(dir, c.env.Getenv), h.File) {
 			command += " --second-place " + term.Printable(h.File)
 		}
-		c.env.Notify(c.cmd, "chains are gone that the second place "+term.Printable(h.File)+" names", "restore the folder from a copy; if they were removed on purpose: "+command)
+		c.env.Notify(c.cmd, "chains are missing that are recorded in the second place "+term.Printable(h.File),
+			"restore the folder from a copy; if they were removed on purpose: "+command)
 		return
 	}
 }
 
-// writePlaces says what the ledger could not be compared with.
+// writePlaces prints which second places could not be used.
 func (c *verifyCommand) writePlaces(r *ledger.Report) {
 	for _, place := range r.Unread {
-		c.env.Notify(c.cmd, "the ledger names the second place "+term.Printable(place)+", which cannot be read here", "copy the file and name it with --checkpoints FILE")
+		c.env.Notify(c.cmd, "the second place "+term.Printable(place)+" cannot be read here", "copy the file and name it with --checkpoints FILE")
 	}
 	for _, f := range r.Foreign {
-		c.env.Notify(c.cmd, fmt.Sprintf("the second place %s holds checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
+		c.env.Notify(c.cmd, fmt.Sprintf("the second place %s has checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
 			term.Printable(f.Place), term.Count(uint64(f.Chains), "chain", "chains"), term.Printable(f.Last)), //nolint:gosec // a count
-			"they are of another ledger, or of this one before it was removed together with its keys: give the keys with --key FILE to tell")
+			"they belong to another ledger, or to this one before it was removed with its keys; give the keys with --key FILE")
 	}
 	for i := range r.Chains {
 		if u := &r.Chains[i]; u.Unkept > 0 {
-			c.env.Notify(c.cmd, fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain), "the file was emptied, cut or replaced; compare with a copy of it: --checkpoints FILE")
+			c.env.Notify(c.cmd, fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain),
+				"the file was emptied, truncated or replaced; compare with a copy: --checkpoints FILE")
 		}
 	}
 	if len(r.SecondPlaces) == 0 {
-		c.env.Notify(c.cmd, "no second place was found: entries cut off together with their checkpoints, or a folder set back to an older copy, do not show", "name the file with --checkpoints FILE, and do not write with --second-place none")
+		c.env.Notify(c.cmd, "no second place was found: removed entries with their checkpoints, or an older copy of the folder, cannot be detected",
+			"name the file with --checkpoints FILE, and do not write with --second-place none")
 	}
 }
 
-// chainWords describes one chain in a line.
+// chainWords describes a chain in one line.
 func chainWords(c *ledger.ChainReport, p term.Colors) string {
-	state := "not closed: its writer is at work, or was killed"
+	state := "not closed: its writer is running or was killed"
 	switch {
 	case c.Harm != nil:
-		state = "then harm"
+		state = "then damage"
 	case c.Recovered != "":
 		state = "recovered by " + c.Recovered
 	case c.Closed:
@@ -189,12 +193,13 @@ func chainWords(c *ledger.ChainReport, p term.Colors) string {
 		words = append(words, fmt.Sprintf("%d pruned before", c.Pruned))
 	}
 	if c.Torn > 0 {
-		words = append(words, fmt.Sprintf("%d bytes of a line that was never finished", c.Torn))
+		words = append(words, fmt.Sprintf("%d bytes of an incomplete line", c.Torn))
 	}
 	return fmt.Sprintf("chain %s: %s, %s", p.Name(c.Chain), strings.Join(words, ", "), state)
 }
 
-func harmPlace(h ledger.Harm) string {
+// location describes where damage was found.
+func location(h ledger.Harm) string {
 	place := h.Chain
 	if h.Seq > 0 {
 		place = fmt.Sprintf("%s/%d", h.Chain, h.Seq)

@@ -12,8 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// files looks at the files that the flags name, before minutes are spent on a run that nobody could keep. It returns the baseline, if
-// there is one.
+// files checks the files of the flags before a run that may take minutes. It returns the baseline, or nil without --baseline.
 func (c *probeCommand) files() (before *probe.Report, err error) {
 	for _, to := range [][2]string{{"--out", c.out}, {"--record", c.record}, {"--profile-out", c.profile}} {
 		if err := writable(to[0], to[1]); err != nil {
@@ -21,38 +20,39 @@ func (c *probeCommand) files() (before *probe.Report, err error) {
 		}
 	}
 	if _, err := os.Lstat(c.profile); c.profile != "" && err == nil {
-		return nil, term.BadInput("choose another file, or remove that one", "--profile-out: %s is there already, and a person may have changed it", c.profile)
+		return nil, term.BadInput("choose another file, or remove this one", "--profile-out %s: already exists", c.profile)
 	}
 	if info, err := os.Stat(c.dir); c.dir != "" && (err != nil || !info.IsDir()) {
-		return nil, term.BadInput("make it, or leave --dir out for a fresh one", "--dir %s is no folder", c.dir)
+		return nil, term.BadInput("create it, or leave --dir out for a temporary folder", "--dir %s: not a folder", c.dir)
 	}
 	if c.baseline == "" {
-		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
+		return nil, nil //nolint:nilnil // a baseline is optional
 	}
 	before, err = ReadReport(c.baseline)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, term.BadInput("write one with --format json --out "+c.baseline, "the baseline %s is not there", c.baseline)
+		return nil, term.BadInput("write one with --format json --out "+c.baseline, "--baseline %s: no such file", c.baseline)
 	}
 	if err != nil {
-		return nil, term.BadInput("give a report that --format json has written", "--baseline: %s", err)
+		return nil, term.BadInput("give a report of --format json", "--baseline: %s", err)
 	}
 	return before, nil
 }
 
-// writable refuses a file that cannot be made.
+// writable returns an error for a file that cannot be created.
 func writable(flag, name string) error {
 	if name == "" {
 		return nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return term.BadInput("choose a file with "+flag, "%s %s is a folder", flag, name)
+		return term.BadInput("choose a file with "+flag, "%s %s: is a folder", flag, name)
 	}
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || !info.IsDir() {
-		return term.BadInput("make the folder, or choose another file with "+flag, "%s: there is no folder %s", flag, filepath.Dir(name))
+		return term.BadInput("create the folder, or choose another file with "+flag, "%s: no such folder: %s", flag, filepath.Dir(name))
 	}
 	return nil
 }
 
+// ReadReport reads a report of --format json.
 func ReadReport(name string) (*probe.Report, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -61,7 +61,7 @@ func ReadReport(name string) (*probe.Report, error) {
 	return report.Read(data)
 }
 
-// notThere are the names of --allow that no tool has: what was meant to be called was not.
+// notThere returns the names of --allow that no tool has, as skipped cases.
 func (c *probeCommand) notThere(tools []probe.Tool) (out []probe.Skip) {
 	names := make([]string, len(tools))
 	for i := range tools {

@@ -1,4 +1,4 @@
-// Package probecmd has candor probe, and candor zoo, which serves the defects that probe finds.
+// Package probecmd has candor probe, and candor zoo, a server with the defects that probe finds.
 package probecmd
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// probeCommand holds the flags of `candor probe`.
+// probeCommand has the flags of `candor probe`.
 type probeCommand struct {
 	env *term.Env
 	cmd *cobra.Command
@@ -58,24 +58,26 @@ type probeCommand struct {
 	quiet    bool
 }
 
+// New returns `candor probe`.
 func New(env *term.Env) *cobra.Command {
 	c := &probeCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "probe [flags] -- COMMAND [ARGUMENTS]",
-		Short: "Show how a server fails, tool by tool",
-		Long: `Put an MCP server through every kind of failure and show, per tool, how it tells of it: by which pattern, with
-which codes, whether the failing field is named, whether a failure looks like a success, what leaks, whether it stays alive. Each
-finding has a rule, literal evidence and a fix; each tool and the server have a grade, with what would raise it.
+		Short: "Test how a server fails, tool by tool",
+		Long: `Provoke every kind of failure in an MCP server and report, per tool, how it responds: the pattern, the codes, whether
+the failing field is named, whether a failure looks like a success, what leaks, whether the server survives. Each finding has a rule,
+literal evidence and a fix. Each tool and the server get a grade, with the changes that would raise it.
 
-The server is a command after --, started in a scratch folder with a scratch HOME and almost no environment, or an address given
-with --url (streamable HTTP of both eras, or legacy SSE). Arguments that name files here are made absolute.
+The server is a command after --, started in a temporary folder with a temporary HOME and almost no environment, or a URL given with
+--url (streamable HTTP of both eras, or legacy SSE). Arguments that are paths of existing files are made absolute.
 
-It is safe by default. A tool that does not declare readOnlyHint, or whose name contradicts it, gets only calls without its required
-arguments or with arguments that are not an object, and none after the first sign that it ran. A tool that seems to execute code is never
-called. --allow NAME and --yes widen that. --fake-upstream gives the server a network of its own, in which every name leads to a service
-that answers 401, 404, 429 with Retry-After, 500, garbage or not at all.
+It is safe by default. A tool that does not declare readOnlyHint, or whose name contradicts it, is called only without its required
+arguments or with arguments that are not an object, and no longer after the first sign that it ran. Tools that look as if they execute
+code are never called. --allow NAME and --yes permit more. --fake-upstream puts the server into a separate network in which every host
+responds with 401, 404, 429 with Retry-After, 500, garbage or not at all.
 
-Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse than --baseline. 2: it could not be run, or not to its end.`,
+Exit codes: 0 no finding at or above --fail-on; 1 there are findings, or a regression against --baseline; 2 the run failed or is
+incomplete.`,
 		Example: `  candor probe -- npx -y @modelcontextprotocol/server-everything
   candor probe --url http://127.0.0.1:8080/mcp --rules spec
   candor probe --fake-upstream --yes --format html --out report.html -- node server.js
@@ -90,30 +92,30 @@ Exit code 0: nothing at or above --fail-on. 1: there is, or something got worse 
 
 func (c *probeCommand) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&c.url, "url", "", "the address of a server over HTTP, in place of a command")
-	flags.StringVar(&c.transport, "transport", string(drive.TransportAuto), "how to call it: "+term.JoinWords(transports))
-	flags.StringArrayVar(&c.headers, "header", nil, "a header for every request, as in 'Authorization: Bearer …'; may be repeated")
-	flags.StringArrayVar(&c.variables, "env", nil, "a variable for the server, as NAME=VALUE, or NAME to pass on our own; may be repeated")
-	flags.StringVar(&c.dir, "dir", "", "the server's working folder; default a fresh one")
-	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called for real though they do not say that they only read; * is all")
-	flags.BoolVar(&c.yes, "yes", false, "all tools may be called for real")
-	flags.Uint64Var(&c.seed, "seed", 1, "the order in which the tools are tried, 1 is as they are listed; the same seed repeats a run exactly")
-	flags.StringVar(&c.startup, "startup", "60s", "how long the server may take until it answers the greeting")
-	flags.StringVar(&c.timeout, "timeout", "10s", "how long a call may take")
-	flags.StringVar(&c.total, "total", "10m", "how long the whole run may take, or none")
-	flags.IntVar(&c.maxCalls, "max-calls", 1000, "how many calls are made at most")
-	flags.BoolVar(&c.fake, "fake-upstream", false, "give the server a network of its own in which every service fails")
-	flags.StringVar(&c.rules, "rules", judge.SetAgent, "the rule set: "+term.JoinWords(judge.Sets()))
-	flags.StringVar(&c.format, "format", "text", "the form of the report: "+term.JoinWords(report.Formats()))
-	flags.BoolVar(&c.json, "json", false, "the same as --format json")
-	flags.StringVar(&c.out, "out", "", "a file for the report; default standard output, as is -")
-	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "the least severity that makes the exit code 1: "+term.JoinWords(append(severities(), "never")))
-	flags.StringVar(&c.baseline, "baseline", "", "a report as JSON; the exit code is 1 for what got worse, and only for that")
-	flags.StringVar(&c.profile, "profile-out", "", "a file for what was learnt, as rules for candor wrap --profile")
-	flags.StringVar(&c.record, "record", "", "a file for the run itself, written while it goes on")
-	flags.StringVar(&c.resume, "resume", "", "a file of --record: go on where it ended")
-	flags.StringVar(&c.run, "run", "", "a file of --record: judge it, and drive nothing")
-	flags.BoolVar(&c.quiet, "quiet", false, "no progress on standard error")
+	flags.StringVar(&c.url, "url", "", "URL of a server, instead of a command")
+	flags.StringVar(&c.transport, "transport", string(drive.TransportAuto), "transport of --url: "+term.JoinWords(transports))
+	flags.StringArrayVar(&c.headers, "header", nil, "header for every request, such as 'Authorization: Bearer …'; may be repeated")
+	flags.StringArrayVar(&c.variables, "env", nil, "environment variable for the server, as NAME=VALUE, or NAME to pass the current value; may be repeated")
+	flags.StringVar(&c.dir, "dir", "", "working directory of the server; default a temporary folder")
+	flags.StringSliceVar(&c.allow, "allow", nil, "tools that may be called although they are not read-only; * for all")
+	flags.BoolVar(&c.yes, "yes", false, "allow calls of all tools")
+	flags.Uint64Var(&c.seed, "seed", 1, "seed for the order of tools, 1 for the order of the list; the same seed repeats a run exactly")
+	flags.StringVar(&c.startup, "startup", "60s", "time limit of initialize")
+	flags.StringVar(&c.timeout, "timeout", "10s", "time limit of a call")
+	flags.StringVar(&c.total, "total", "10m", "time limit of the run, or none")
+	flags.IntVar(&c.maxCalls, "max-calls", 1000, "maximum number of calls")
+	flags.BoolVar(&c.fake, "fake-upstream", false, "run the server in a network in which every service fails")
+	flags.StringVar(&c.rules, "rules", judge.SetAgent, "rule set: "+term.JoinWords(judge.Sets()))
+	flags.StringVar(&c.format, "format", "text", "format of the report: "+term.JoinWords(report.Formats()))
+	flags.BoolVar(&c.json, "json", false, "same as --format json")
+	flags.StringVar(&c.out, "out", "", "file for the report; default standard output, as is -")
+	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(append(severities(), "never")))
+	flags.StringVar(&c.baseline, "baseline", "", "earlier report as JSON; exit with code 1 only for regressions")
+	flags.StringVar(&c.profile, "profile-out", "", "file for a profile with rules for candor wrap --profile")
+	flags.StringVar(&c.record, "record", "", "file for the raw run, written while it runs")
+	flags.StringVar(&c.resume, "resume", "", "file of --record: continue that run")
+	flags.StringVar(&c.run, "run", "", "file of --record: report on that run, without a server")
+	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	term.CompleteFlag(cmd, "transport", transports)
 	term.CompleteFlag(cmd, "rules", judge.Sets())
 	term.CompleteFlag(cmd, "format", report.Formats())
@@ -130,7 +132,7 @@ func (c *probeCommand) start(args []string) error {
 	if c.json {
 		c.format = "json"
 	}
-	if c.out == "-" { // as everywhere
+	if c.out == "-" {
 		c.out = ""
 	}
 	if term.ContainsFold(c.allow, "*") {
@@ -162,7 +164,7 @@ func (c *probeCommand) start(args []string) error {
 	return c.verdict(run, judged, before)
 }
 
-// check refuses what cannot be meant, before anything is started.
+// check validates flags and arguments.
 func (c *probeCommand) check(args []string) error {
 	const example = "candor probe -- npx -y some-mcp-server"
 	dash := c.cmd.ArgsLenAtDash()
@@ -174,13 +176,13 @@ func (c *probeCommand) check(args []string) error {
 	}
 	switch {
 	case targets == 0:
-		return term.BadInput(example+", or --url, or --run", "there is nothing to probe")
+		return term.BadInput(example+", or --url, or --run", "no server to probe")
 	case targets > 1:
 		return term.BadInput(example, "give a command, --url or --run, and only one of them")
 	case len(args) > 0 && dash < 0:
 		return term.BadInput("candor probe -- "+strings.Join(args, " "), "put -- before the command of the server")
 	case dash > 0:
-		return term.BadInput(example, "%q stands before the --, and only flags may", args[0])
+		return term.BadInput(example, "%q: only flags may precede --", args[0])
 	case !term.ContainsFold(judge.Sets(), c.rules):
 		return term.Unknown("--rules", c.rules, judge.Sets())
 	case !term.ContainsFold(report.Formats(), c.format):
@@ -190,14 +192,14 @@ func (c *probeCommand) check(args []string) error {
 	case !term.ContainsFold(transports, c.transport):
 		return term.Unknown("--transport", c.transport, transports)
 	case c.fake && len(args) == 0:
-		return term.BadInput("give the command of the server", "--fake-upstream needs a server that is started here")
+		return term.BadInput("give the command of the server", "--fake-upstream: needs a command")
 	case c.maxCalls < 1:
-		return term.BadInput("a number from 1", "--max-calls %d is out of bounds", c.maxCalls)
+		return term.BadInput("a number from 1", "--max-calls %d: out of range", c.maxCalls)
 	}
 	return nil
 }
 
-// seen returns what was seen of the server: now, or when the file was written.
+// seen drives the server, or reads the file of --run.
 func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 	if c.run != "" {
 		return readRun("--run", c.run)
@@ -222,7 +224,7 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 		if upstream == nil {
 			cannot = []probe.Skip{{What: "what the tools do when their upstream fails", Reason: fake.Available().Error()}}
 		} else {
-			defer upstream.Close() //nolint:errcheck // it dies with us
+			defer upstream.Close() //nolint:errcheck // it ends with this process
 			o.Upstream, faults = upstream, fake.Faults()
 		}
 	}
@@ -233,14 +235,14 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 	return c.drive(ctx, target, o)
 }
 
-// startFake starts the fake upstream. Where it is not allowed there is none, and what needs it is left out; but who asked for real calls
-// meant calls to the fake, and gets none to the real one.
+// startFake starts the fake upstream. It returns nil if the system does not allow one, and the cases that need it are skipped. With
+// --yes or --allow that is an error: the calls would reach the real services.
 func (c *probeCommand) startFake(ctx context.Context, target *drive.Target) (*fake.Upstream, error) {
 	if err := fake.Available(); err != nil {
 		if c.yes || len(c.allow) > 0 {
 			return nil, term.BadInput("leave --fake-upstream out if the calls may go to the real services", "%s", err)
 		}
-		return nil, nil //nolint:nilnil // there is none, and the report says so
+		return nil, nil //nolint:nilnil // the report says so
 	}
 	upstream, err := fake.Start(ctx, fake.Options{Inside: term.SelfCommand(insideWord), Local: fake.LocalPorts(slices.Concat(target.Env, target.Command))})
 	if err != nil {
@@ -253,7 +255,7 @@ func (c *probeCommand) drive(ctx context.Context, target drive.Target, o drive.O
 	bar := &progress{env: c.env, on: !c.quiet}
 	o.Progress = bar.show
 	if c.record != "" {
-		o.Save = func(r *probe.Run) { bar.complain(writeRun(c.record, r)) }
+		o.Save = func(r *probe.Run) { bar.warn(writeRun(c.record, r)) }
 	}
 	run, err := drive.Drive(ctx, target, o)
 	bar.end()
@@ -268,7 +270,7 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 	for _, h := range c.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return t, term.BadInput("such as --header 'Authorization: Bearer …'", "--header %q is not NAME: VALUE", name)
+			return t, term.BadInput("such as --header 'Authorization: Bearer …'", "--header %q: not NAME: VALUE", name)
 		}
 		t.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
@@ -276,7 +278,7 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 		if !strings.Contains(e, "=") {
 			value, set := os.LookupEnv(e)
 			if !set {
-				return t, term.BadInput("set it, or give it as --env "+e+"=VALUE", "--env %s: it is not set here", e)
+				return t, term.BadInput("set it, or use --env "+e+"=VALUE", "--env %s: not set", e)
 			}
 			e += "=" + value
 		}
@@ -285,7 +287,7 @@ func (c *probeCommand) target(args []string) (drive.Target, error) {
 	return t, nil
 }
 
-// fromHere makes the paths that a command line names absolute, because the server runs in a scratch folder.
+// fromHere makes the paths in a command line absolute, because the server runs in another folder.
 func fromHere(args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range out {
@@ -296,8 +298,8 @@ func fromHere(args []string) []string {
 	return out
 }
 
-// isPath reports whether an argument can only be meant as a path: it says so, or it is the name of a file with an extension or a folder
-// before it. A bare word is left alone whatever lies here under that name, such as start in npm run start.
+// isPath reports whether an argument is certainly a path: it begins with ./ or ../, or is a file whose name has a slash or an extension.
+// A bare word is not, even if such a file exists, such as start in npm run start.
 func isPath(arg string) bool {
 	if filepath.IsAbs(arg) || strings.HasPrefix(arg, "-") {
 		return false
@@ -342,7 +344,7 @@ func positive(flag, text string) (time.Duration, error) {
 		return 0, service.BadFlag(flag, err)
 	}
 	if d <= 0 {
-		return 0, term.BadInput("such as 10s", "%s %s is not long enough for anything", flag, text)
+		return 0, term.BadInput("such as 10s", "%s %s: must be positive", flag, text)
 	}
 	return d, nil
 }
@@ -352,7 +354,7 @@ const maxRunFile = 256 << 20
 func readRun(flag, name string) (*probe.Run, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() > maxRunFile {
-		err = errors.New("it is too large for a run")
+		err = errors.New("too large for a run")
 	}
 	var data []byte
 	if err == nil {
@@ -363,18 +365,18 @@ func readRun(flag, name string) (*probe.Run, error) {
 		err = json.Unmarshal(data, run)
 	}
 	if err == nil && run.Observations == nil && isReport(data) {
-		return nil, term.BadInput("give the file that --record has written when the server was probed", "%s: %s is a report, not a run", flag, name)
+		return nil, term.BadInput("give a file that --record wrote", "%s: %s is a report, not a run", flag, name)
 	}
 	if err == nil && run.Version != probe.RunVersion {
-		err = errors.New("it is no run that this program knows")
+		err = errors.New("not a run, or of another version")
 	}
 	if err != nil {
-		return nil, term.BadInput("give a file that --record has written", "%s: %s", flag, err)
+		return nil, term.BadInput("give a file that --record wrote", "%s: %s", flag, err)
 	}
 	return run, nil
 }
 
-// isReport reports whether a file is what --format json writes.
+// isReport reports whether a file is a report of --format json.
 func isReport(data []byte) bool {
 	var head struct {
 		Rules    string           `json:"rules"`
@@ -391,14 +393,14 @@ func writeRun(name string, run *probe.Run) error {
 	return WriteWhole(name, append(data, '\n'))
 }
 
-// WriteWhole replaces a file as a whole. What is there and is no file, such as a device or a pipe, is written to and stays what it is; a
-// link goes on leading where it leads, also if nothing is there yet.
+// WriteWhole replaces a file atomically. A device or pipe is written in place. A symbolic link is kept, and its target is written, even
+// if it does not exist yet.
 func WriteWhole(name string, data []byte) error {
 	to, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		name = to
 	} else if to, isLink := os.Readlink(name); isLink == nil {
-		if !errors.Is(err, fs.ErrNotExist) { // such as one that leads to itself
+		if !errors.Is(err, fs.ErrNotExist) { // such as a cycle
 			return err
 		}
 		if !filepath.IsAbs(to) {
@@ -407,16 +409,16 @@ func WriteWhole(name string, data []byte) error {
 		return WriteWhole(to, data)
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(name, data, 0o644) //nolint:gosec // it is there, and its mode stays
+		return os.WriteFile(name, data, 0o644) //nolint:gosec // the mode of the existing file stays
 	}
 	half := name + ".half"
-	if err := os.WriteFile(half, data, 0o644); err != nil { //nolint:gosec // a report is for others to read
+	if err := os.WriteFile(half, data, 0o644); err != nil { //nolint:gosec // reports are public
 		return err
 	}
 	return os.Rename(half, name)
 }
 
-// verdict is the exit code. What was not looked at to the end is not well: no exit code 0 is made of it.
+// verdict returns the exit code. An incomplete run never gives exit code 0.
 func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) error {
 	worse := c.overLimit(judged)
 	if before != nil {
@@ -426,9 +428,9 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 		}
 		worse = delta.Worse()
 	}
-	partial := term.BadInput("--record FILE keeps what was seen, and --resume FILE goes on with it", "the run is incomplete: %s", run.Incomplete)
+	partial := term.BadInput("use --record FILE, and continue with --resume FILE", "the run is incomplete: %s", run.Incomplete)
 	switch {
-	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never" && before == nil: // a run that is only written down anew
+	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never" && before == nil: // only the format changes
 		return nil
 	case run.Incomplete == "":
 		return term.Found()
@@ -440,7 +442,7 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 	}
 }
 
-// overLimit reports a finding at or above --fail-on.
+// overLimit reports whether there is a finding at or above --fail-on.
 func (c *probeCommand) overLimit(judged *probe.Report) bool {
 	limit := slices.Index(severities(), c.failOn)
 	return slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return slices.Index(severities(), string(f.Severity)) <= limit })

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// writeReport writes the report where it is wanted.
+// writeReport writes the report to --out or standard output.
 func (c *probeCommand) writeReport(judged *probe.Report) error {
 	if c.out == "" {
 		return report.Write(c.env.Out, c.format, judged, report.Options{Colour: c.env.Colors().On})
@@ -35,12 +35,12 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 	return nil
 }
 
-// writeProfile writes what was learnt. It never overwrites: a person may have changed the file.
+// writeProfile writes the profile. It never overwrites a file, which may have been edited.
 func (c *probeCommand) writeProfile(run *probe.Run) error {
 	text := profile.Learn(run).YAML()
-	f, err := os.OpenFile(c.profile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a profile is for others to read
+	f, err := os.OpenFile(c.profile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // profiles are public
 	if err != nil {
-		return term.BadInput("choose another file, or remove that one", "--profile-out: %s", err)
+		return term.BadInput("choose another file, or remove this one", "--profile-out: %s", err)
 	}
 	_, err = f.Write(text)
 	if closed := f.Close(); err == nil {
@@ -49,16 +49,16 @@ func (c *probeCommand) writeProfile(run *probe.Run) error {
 	return err
 }
 
-// progress is one line on standard error that is written over.
+// progress is a line on standard error that is overwritten.
 type progress struct {
-	env  *term.Env
-	on   bool
-	last time.Time
-	wide int
-	told bool // that the run could not be kept
+	env    *term.Env
+	on     bool
+	last   time.Time
+	wide   int
+	warned bool // that the run could not be saved
 }
 
-// lineWidth is what fits on one line of any terminal: what does not cannot be written over.
+// lineWidth fits into one line of any terminal: a longer one could not be overwritten.
 const lineWidth = 79
 
 func (p *progress) show(done, total int, what string) {
@@ -72,9 +72,7 @@ func (p *progress) show(done, total int, what string) {
 		filled = width * done / total
 	}
 	line := fmt.Sprintf("%s%s %d/%d %s", strings.Repeat("█", filled), strings.Repeat("░", width-filled), done, total, term.Printable(what))
-	if runes := []rune(line); len(runes) > lineWidth {
-		line = string(runes[:lineWidth-1]) + "…"
-	}
+	line = term.Truncate(line, lineWidth)
 	blank := max(0, p.wide-len([]rune(line)))
 	p.wide = len([]rune(line))
 	fmt.Fprint(p.env.Err, "\r"+line+strings.Repeat(" ", blank))
@@ -86,18 +84,18 @@ func (p *progress) end() {
 	}
 }
 
-// complain says once that a file could not be written; the run goes on.
-func (p *progress) complain(err error) {
-	if err != nil && !p.told {
-		p.told = true
+// warn prints once that the run could not be saved. The run continues.
+func (p *progress) warn(err error) {
+	if err != nil && !p.warned {
+		p.warned = true
 		p.end()
-		fmt.Fprintf(p.env.Err, "candor probe: the run could not be kept: %s\n", err)
+		fmt.Fprintf(p.env.Err, "candor probe: saving the run: %s\n", err)
 	}
 }
 
 func isTerminal(to io.Writer) bool {
 	f, ok := to.(*os.File)
-	return ok && term.ModeOf(f)&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(f)
 }
 
 func newProbeDiff(env *term.Env) *cobra.Command {
@@ -106,7 +104,7 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
 		Short: "Compare two reports",
-		Long:  "Compare two reports that --format json has written: findings that are new or gone, grades that fell or rose.\n\nExit code 1: something got worse. 2: a file cannot be read.",
+		Long:  "Compare two reports of --format json: new and fixed findings, and changed grades.\n\nExit codes: 0 no regressions; 1 regressions; 2 a file cannot be read.",
 		Example: `  candor probe diff main.json branch.json
   candor probe diff main.json branch.json --format markdown`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -126,7 +124,7 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			for i, name := range args {
 				r, err := ReadReport(name)
 				if err != nil {
-					return term.BadInput("give a report that --format json has written", "%s: %s", name, err)
+					return term.BadInput("give a report of --format json", "%s: %s", name, err)
 				}
 				read[i] = r
 			}
@@ -140,8 +138,8 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text, json or markdown")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	cmd.Flags().StringVar(&format, "format", "text", "output format: text, json or markdown")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "same as --format json")
 	return cmd
 }
 
@@ -182,7 +180,7 @@ func explainRule(env *term.Env, rules []probe.Rule, id string, asJSON bool) erro
 		}
 		fmt.Fprintf(env.Out, "%s  %s (%s)\n\nWhy      %s\nSource   %s\nFix      %s\nSets     %s\n", r.ID, r.Title, r.Severity, r.Reason, r.Clause, r.Fix, term.JoinWords(r.Sets))
 		if r.Outside {
-			fmt.Fprintln(env.Out, "Outside  candor wrap mends it without touching the server.")
+			fmt.Fprintln(env.Out, "Outside  candor wrap fixes it without a change to the server.")
 		}
 		return nil
 	}
@@ -192,7 +190,7 @@ func explainRule(env *term.Env, rules []probe.Rule, id string, asJSON bool) erro
 // insideWord is the hidden command that runs a server inside the network of the fake upstream.
 const insideWord = "probe-inside"
 
-// NewInside is not for people: see [fake.InsideMain].
+// NewInside returns the hidden command of [fake.InsideMain].
 func NewInside() *cobra.Command {
 	return &cobra.Command{
 		Use: insideWord, Hidden: true, DisableFlagParsing: true,

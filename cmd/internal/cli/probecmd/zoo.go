@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
 )
 
-// zooCommand holds the flags of `candor zoo`.
+// zooCommand has the flags of `candor zoo`.
 type zooCommand struct {
 	env     *term.Env
 	options zoo.Options
@@ -23,13 +23,14 @@ type zooCommand struct {
 	json    bool
 }
 
+// NewZoo returns `candor zoo`.
 func NewZoo(env *term.Env) *cobra.Command {
 	c := &zooCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "zoo",
-		Short: "A server with every defect that we know",
-		Long: `Serve a deliberately bad MCP server, to try a client, a gateway or candor probe on: one tool for each defect, honest
-otherwise. --list tells what there is; --defect and --personality choose. It does no harm to anything but the client that believes it.`,
+		Short: "Serve a bad MCP server with all known defects",
+		Long: `Serve a deliberately bad MCP server, to test a client, a gateway or candor probe: one tool for each defect, correct
+otherwise. --list lists the defects; --defect and --personality choose. It changes nothing on this machine.`,
 		Example: `  candor zoo --list
   candor probe -- candor zoo
   candor probe -- candor zoo --personality dual
@@ -38,12 +39,12 @@ otherwise. --list tells what there is; --defect and --personality choose. It doe
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.options.Personality, "personality", "", "a named set of defects")
-	flags.StringSliceVar(&c.options.Defects, "defect", nil, "a defect to show; may be repeated")
-	flags.StringVar(&c.options.Upstream, "upstream", "", "the address of the service behind the tools whose names begin with up-")
-	flags.DurationVar(&c.options.Deadline, "deadline", 0, "how long a client is thought to wait")
-	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of standard input and output")
-	flags.BoolVar(&c.list, "list", false, "list personalities and defects, and serve nothing")
+	flags.StringVar(&c.options.Personality, "personality", "", "named set of defects")
+	flags.StringSliceVar(&c.options.Defects, "defect", nil, "defect to serve; may be repeated")
+	flags.StringVar(&c.options.Upstream, "upstream", "", "URL of the service behind the tools whose names begin with up-")
+	flags.DurationVar(&c.options.Deadline, "deadline", 0, "assumed timeout of the client")
+	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of on standard input and output")
+	flags.BoolVar(&c.list, "list", false, "list personalities and defects, serve nothing")
 	flags.BoolVar(&c.json, "json", false, "with --list: print JSON")
 	return cmd
 }
@@ -88,14 +89,14 @@ func (c *zooCommand) show() error {
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, map[string]any{"personalities": zoo.Personalities(), "defects": zoo.Defects()})
 	}
-	paint := c.env.Colors()
-	fmt.Fprintln(c.env.Out, paint.Bold("Personalities"))
+	colors := c.env.Colors()
+	fmt.Fprintln(c.env.Out, colors.Bold("Personalities"))
 	for _, p := range zoo.Personalities() {
-		fmt.Fprintf(c.env.Out, "  %s  %s\n", paint.Name(term.Pad(p.Name, 12)), p.About)
+		fmt.Fprintf(c.env.Out, "  %s  %s\n", colors.Name(term.Pad(p.Name, 12)), p.About)
 	}
-	fmt.Fprintln(c.env.Out, paint.Bold("Defects"))
+	fmt.Fprintln(c.env.Out, colors.Bold("Defects"))
 	for _, d := range zoo.Defects() {
-		fmt.Fprintf(c.env.Out, "  %s  %s  %s\n", paint.Name(term.Pad(d.ID, 24)), term.Pad(d.Rule, 6), d.Title)
+		fmt.Fprintf(c.env.Out, "  %s  %s  %s\n", colors.Name(term.Pad(d.ID, 24)), term.Pad(d.Rule, 6), d.Title)
 	}
 	return nil
 }

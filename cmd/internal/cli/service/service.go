@@ -24,37 +24,54 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Sinks are what a gateway of either kind is plugged into: where it speaks, records and counts.
+// Sinks are the log, the ledger and the counters of a command that serves.
 type Sinks struct {
-	W      *term.Env
+	Env    *term.Env
 	Cmd    *cobra.Command
 	Log    *slog.Logger
-	JSON   bool // standard error is for programs
-	Dir    string
-	Ledger *ledger.Ledger // nil without a ledger
+	JSON   bool           // standard error is JSON
+	Dir    string         // of the ledger
+	Ledger *ledger.Ledger // nil with --ledger none
 	Counts *meter.Meter
 }
 
-// Flags are those that all gateways have.
+// Flags are the flags for [Sinks].
 type Flags struct {
 	Ledger   string
 	Keep     KeepFlags
 	JSONLogs bool
 	Quiet    bool
-	Level    *slog.LevelVar // of the log, for a command that can change it; nil follows quiet
+	Level    *slog.LevelVar // for a command that changes its log level; nil follows Quiet
 }
 
+// Register adds the flags.
 func (f *Flags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Ledger, "ledger", "", "the ledger's folder, or none; default CANDOR_LEDGER, else the state folder")
+	cmd.Flags().StringVar(&f.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else candor/ledger in the state folder")
 	f.Keep.Register(cmd)
-	cmd.Flags().BoolVar(&f.JSONLogs, "json-logs", false, "write each line on standard error as JSON")
-	cmd.Flags().BoolVar(&f.Quiet, "quiet", false, "say nothing at the end, and nothing but warnings before")
+	cmd.Flags().BoolVar(&f.JSONLogs, "json-logs", false, "write standard error as JSON lines")
+	cmd.Flags().BoolVar(&f.Quiet, "quiet", false, "log only warnings, and print no summary at the end")
 }
 
-// Open opens the ledger and the counters. Instance names the writer in the ledger.
+// KeepFlags are the flags for the second copy of checkpoints and for the retention of a ledger.
+type KeepFlags struct{ plug.Keep }
+
+// Register adds the flags.
+func (f *KeepFlags) Register(cmd *cobra.Command) {
+	f.RegisterCheckpoints(cmd)
+	cmd.Flags().Var((*term.AgeFlag)(&f.Age), "ledger-keep-age", "remove closed ledger segments older than this, such as 720h or 30d; default never")
+	cmd.Flags().Var((*term.BytesFlag)(&f.Bytes), "ledger-keep-bytes", "remove the oldest closed ledger segments above this total size, such as 500MB or 2GiB; default never")
+	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments")
+}
+
+// RegisterCheckpoints adds only --second-place, for commands that write a few entries.
+func (f *KeepFlags) RegisterCheckpoints(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.SecondPlace, "second-place", "", "second file for checkpoints, or none; default $CANDOR_SECOND_PLACE, else a file in the state folder")
+}
+
+// Open opens the ledger and the counters. instance is the name of the writer in the ledger.
 func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, instance string) (*Sinks, error) {
 	env.BackgroundStderr(f.JSONLogs)
-	p := &Sinks{W: env, Cmd: cmd, Log: f.Logger(env.Err), JSON: f.JSONLogs}
+	p := &Sinks{Env: env, Cmd: cmd, Log: f.Logger(env.Err), JSON: f.JSONLogs}
 	var err error
 	if p.Dir, err = plug.Folder(f.Ledger, env.Getenv); err != nil {
 		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
@@ -62,7 +79,7 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 	if p.Counts, err = plug.Meter(ctx, p.Dir, env.Getenv, p.Log); err != nil {
 		return nil, term.BadInput("see docs/meter.md", "%s", err)
 	}
-	if p.Counts == nil { // nobody asked for them, but the last line tells of them
+	if p.Counts == nil { // not exported, but Summary needs them
 		if p.Counts, err = meter.New(meter.Options{}); err != nil {
 			return nil, err
 		}
@@ -73,7 +90,8 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 	return p, nil
 }
 
-func (f *Flags) Logger(to io.Writer) *slog.Logger {
+// Logger returns a logger to w that follows the flags.
+func (f *Flags) Logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if f.Quiet {
 		options.Level = slog.LevelWarn
@@ -82,12 +100,12 @@ func (f *Flags) Logger(to io.Writer) *slog.Logger {
 		options.Level = f.Level
 	}
 	if f.JSONLogs {
-		return slog.New(slog.NewJSONHandler(to, options))
+		return slog.New(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(to, options))
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// Attach plugs the options of an upstream in.
+// Attach sets meter, logger and ledger in the options of an upstream.
 func (p *Sinks) Attach(o gateway.Options) gateway.Options {
 	o.Meter, o.Logger = p.Counts, p.Log
 	if p.Ledger != nil {
@@ -96,29 +114,29 @@ func (p *Sinks) Attach(o gateway.Options) gateway.Options {
 	return o
 }
 
-// Notice tells the operator something that is no failure.
+// Notice writes a line for the operator.
 func (p *Sinks) Notice(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.JSON {
 		p.Log.Info("notice", slog.String("text", text))
 		return
 	}
-	p.W.Notify(p.Cmd, text, "")
+	p.Env.Notify(p.Cmd, text, "")
 }
 
-// Close writes the counters where the environment wants them and closes the ledger.
+// Close exports the counters if the environment asks for it, and closes the ledger.
 func (p *Sinks) Close() error {
 	err := p.Counts.Close()
 	if p.Ledger != nil {
 		err = errors.Join(err, p.Ledger.Close())
 	}
 	if err != nil {
-		return term.BadInput("candor ledger verify says what is on the disk", "closing the ledger: %s", term.Cause(err))
+		return term.BadInput("run candor ledger verify", "closing the ledger: %s", term.Cause(err))
 	}
 	return nil
 }
 
-// Summary is the last line: calls, failures with the three most frequent codes, where they are recorded, and those that could not be.
+// Summary returns the last line of output: calls, failures with the most frequent codes, the ledger, and failures not recorded.
 func (p *Sinks) Summary(calls uint64) string {
 	s := p.Counts.Snapshot()
 	text := term.Count(calls, "call", "calls") + ", " + term.Count(s.Total, "failure", "failures")
@@ -134,7 +152,7 @@ func (p *Sinks) Summary(calls uint64) string {
 	return text + ", recorded in " + p.Dir + unrecorded(s.Unrecorded)
 }
 
-// unrecorded tells of failures that are in no ledger, because it could not be written to.
+// unrecorded describes the failures that could not be written to the ledger, or returns "".
 func unrecorded(codes []meter.CodeCount) string {
 	lost := uint64(0)
 	for _, c := range codes {
@@ -146,6 +164,7 @@ func unrecorded(codes []meter.CodeCount) string {
 	return "; " + term.Count(lost, "failure", "failures") + " NOT recorded (" + frequent(codes) + ")"
 }
 
+// frequent lists the three most frequent codes.
 func frequent(codes []meter.CodeCount) string {
 	const most = 3
 	slices.SortStableFunc(codes, func(a, b meter.CodeCount) int { return cmp.Compare(b.Count, a.Count) })
@@ -159,39 +178,40 @@ func frequent(codes []meter.CodeCount) string {
 	return strings.Join(words, ", ")
 }
 
-// LogLines writes what a server prints line by line into the log, so that standard error stays JSON.
+// LogLines is a writer that logs each line of a server's standard error.
 type LogLines struct {
 	Log  *slog.Logger
 	Name string
 
 	mu  sync.Mutex
-	buf []byte // guarded by mu: a line that has not ended yet
+	buf []byte // guarded by mu: an incomplete line
 }
 
-// maxLogLine bounds a line of a server that never ends one.
+// maxLogLine is the length at which a line is cut.
 const maxLogLine = 8 << 10
 
+// Write implements [io.Writer].
 func (l *LogLines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			l.keep(rest)
+			l.append(rest)
 			break
 		}
-		l.keep(rest[:end])
-		l.Log.Info("the server prints", slog.String("upstream", l.Name), slog.String("line", string(l.buf)))
+		l.append(rest[:end])
+		l.Log.Info("server wrote to standard error", slog.String("upstream", l.Name), slog.String("line", string(l.buf)))
 		l.buf, rest = l.buf[:0], rest[end+1:]
 	}
 	return len(p), nil
 }
 
-func (l *LogLines) keep(text []byte) {
+func (l *LogLines) append(text []byte) {
 	l.buf = append(l.buf, text[:min(len(text), maxLogLine-len(l.buf))]...)
 }
 
-// BadFlag is the fault of a flag whose value package config does not understand.
+// BadFlag returns the error for a flag whose value package config could not parse.
 func BadFlag(flag string, err error) *term.Error {
 	if m, ok := errors.AsType[*config.Mistake](err); ok {
 		return term.BadInput(m.Hint, "%s: %s", flag, m.Text)
@@ -199,10 +219,10 @@ func BadFlag(flag string, err error) *term.Error {
 	return term.BadInput("", "%s: %s", flag, err)
 }
 
-// BadFile is the fault of a file that cannot be read, or of what is in it: then every problem has its own hint.
+// BadFile returns the error for a file that cannot be read or has mistakes. Each mistake has a hint of its own in the text.
 func BadFile(flag string, err error) *term.Error {
 	if inside, ok := errors.AsType[*config.Error](err); ok {
-		return &term.Error{Code: term.ExitBad, Text: inside.Error(), Cause: inside}
+		return &term.Error{Code: term.ExitUsage, Text: inside.Error(), Cause: inside}
 	}
-	return term.BadInput("check the name that "+flag+" gives", "%s", err)
+	return term.BadInput("check the file name after "+flag, "%s", err)
 }

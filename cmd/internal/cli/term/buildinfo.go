@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// BuildInfo is what `candor version --json` prints.
+// BuildInfo is the output of `candor version --json`.
 type BuildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -17,9 +17,10 @@ type BuildInfo struct {
 	Arch     string `json:"arch"`
 }
 
-// ReadBuildInfo reads what the go command wrote into the binary.
-func ReadBuildInfo(build *debug.BuildInfo, ok bool) BuildInfo {
+// ReadBuildInfo returns the build information of this executable.
+func ReadBuildInfo() BuildInfo {
 	info := BuildInfo{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return info
 	}

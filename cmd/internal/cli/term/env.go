@@ -1,13 +1,15 @@
-// Package term has what all commands share: the environment a command runs in, errors with an exit code and a next step, output,
-// colour, arguments and flags.
+// Package term has what all commands share: the environment that a command runs in, errors with an exit code and a next step,
+// output, colour, arguments and flags.
 package term
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,75 +18,77 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 )
 
-// Env is everything outside the program that a command may touch.
+// Env is everything outside the program that a command may use.
 type Env struct {
 	In     io.Reader
 	Out    *Output
 	Err    io.Writer
 	Getenv func(string) string
 	Now    func() time.Time
-	// Terminal says that somebody is watching the output.
+	// Terminal reports whether standard output is a terminal.
 	Terminal bool
-	// Interactive says that the input is a terminal too.
+	// Interactive reports whether standard input is a terminal too.
 	Interactive bool
 	// ColorMode is the value of --color.
 	ColorMode string
-	// background writes standard error for commands that serve, see BackgroundStderr; nil for all others.
+	// background writes standard error after BackgroundStderr, otherwise nil.
 	background *asyncwriter.Writer
 }
 
-// ProcessEnv is the world of a real start.
+// ProcessEnv returns the environment of this process.
 func ProcessEnv() *Env {
-	mode := ModeOf(os.Stdout)
+	terminal := IsTerminal(os.Stdout)
 	return &Env{
 		In:          os.Stdin,
-		Out:         NewOutput(os.Stdout, mode.IsRegular()),
+		Out:         NewOutput(os.Stdout, fileMode(os.Stdout).IsRegular()),
 		Err:         os.Stderr,
 		Getenv:      os.Getenv,
 		Now:         time.Now,
-		Terminal:    mode&os.ModeCharDevice != 0,
-		Interactive: ModeOf(os.Stdin)&os.ModeCharDevice != 0 && mode&os.ModeCharDevice != 0,
+		Terminal:    terminal,
+		Interactive: terminal && IsTerminal(os.Stdin),
 	}
 }
 
-// errPatience is how long the last lines on standard error may take when a command that serves ends.
-const errPatience = time.Second
+// IsTerminal reports whether f is a character device. A closed file is not.
+func IsTerminal(f *os.File) bool { return fileMode(f)&os.ModeCharDevice != 0 }
 
-// BackgroundStderr is for commands that serve a peer until it leaves. A full pipe on standard error must not stop the protocol, so that
-// from here on lines which its reader does not take are dropped and counted. Standard error is JSON if json is set.
+func fileMode(f *os.File) os.FileMode {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Mode()
+}
+
+// stderrFlushTimeout bounds the time to write the last lines to standard error when a command ends.
+const stderrFlushTimeout = time.Second
+
+// BackgroundStderr makes writes to standard error asynchronous, for commands that serve a peer: a full pipe must not stop the
+// protocol. Lines that the reader does not take in time are dropped and counted. With json the line that says so is JSON.
 func (env *Env) BackgroundStderr(json bool) {
 	if env.background != nil {
 		return
 	}
 	env.background = asyncwriter.New(env.Err, asyncwriter.DefaultLimit, func(writes, size int) []byte {
 		var b bytes.Buffer
-		const text = "standard error was not read, log lines were dropped"
+		var handler slog.Handler = slog.NewTextHandler(&b, nil)
 		if json {
-			slog.New(slog.NewJSONHandler(&b, nil)).Warn(text, slog.Int("writes", writes), slog.Int("bytes", size))
-		} else {
-			slog.New(slog.NewTextHandler(&b, nil)).Warn(text, slog.Int("writes", writes), slog.Int("bytes", size))
+			handler = slog.NewJSONHandler(&b, nil)
 		}
+		slog.New(handler).Warn("standard error was not read, log lines were dropped", slog.Int("writes", writes), slog.Int("bytes", size))
 		return b.Bytes()
 	})
 	env.Err = env.background
 }
 
-// Close writes what is left of standard error, within errPatience.
+// Close writes the rest of standard error, within stderrFlushTimeout.
 func (env *Env) Close() {
 	if env.background != nil {
-		env.background.Close(errPatience)
+		env.background.Close(stderrFlushTimeout)
 	}
 }
 
-func ModeOf(f *os.File) os.FileMode {
-	info, err := f.Stat()
-	if err != nil { // a closed stream is nobody's terminal
-		return 0
-	}
-	return info.Mode()
-}
-
-// ParseTime reads the value of --at: a time, "now", or nothing for the zero time.
+// ParseTime parses the value of --at: a time, "now", or "" for the zero time.
 func (env *Env) ParseTime(text string) (time.Time, error) {
 	switch text {
 	case "":
@@ -94,15 +98,15 @@ func (env *Env) ParseTime(text string) (time.Time, error) {
 	}
 	at, err := candor.ParseTime(text)
 	if err != nil {
-		return time.Time{}, BadInput("such as 2026-01-02T15:04:05Z, or now", "--at %q is not a time", text)
+		return time.Time{}, BadInput("such as 2026-01-02T15:04:05Z, or now", "--at %q: not a time", text)
 	}
 	return at, nil
 }
 
 // Report writes an error and its next step to standard error.
-func (env *Env) Report(cmd *cobra.Command, f *Error) { env.Notify(cmd, f.Text, f.Hint) }
+func (env *Env) Report(cmd *cobra.Command, e *Error) { env.Notify(cmd, e.Text, e.Hint) }
 
-// Notify writes a line to standard error, and below it the next step unless hint is empty.
+// Notify writes a line to standard error, and the next step below it unless hint is empty.
 func (env *Env) Notify(cmd *cobra.Command, text, hint string) {
 	fmt.Fprintf(env.Err, "%s: %s\n", cmd.CommandPath(), text)
 	if hint != "" {
@@ -110,13 +114,42 @@ func (env *Env) Notify(cmd *cobra.Command, text, hint string) {
 	}
 }
 
-// Colors asks the flag first, then NO_COLOR (https://no-color.org), then whether somebody is watching.
-func (env *Env) Colors() Colors {
-	switch env.ColorMode {
-	case "always":
-		return Colors{On: true}
-	case "never":
-		return Colors{}
+// ask prints a question and reports whether the answer was yes.
+func (env *Env) ask(question string) bool {
+	fmt.Fprint(env.Out, question+" [y/N] ")
+	if env.Out.Flush() != nil {
+		return false
 	}
-	return Colors{On: env.Terminal && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"}
+	answer, _ := bufio.NewReader(env.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// Confirm asks a question and reports whether the answer was yes. If standard output is not a terminal or json is set, it prints
+// hint, which says how to run the command without the question.
+func (env *Env) Confirm(cmd *cobra.Command, json bool, hint, question string) bool {
+	if json || !env.Terminal {
+		env.Notify(cmd, "not a terminal, cannot ask for confirmation; nothing was changed", hint)
+		return false
+	}
+	if env.ask(question) {
+		return true
+	}
+	fmt.Fprintln(env.Out, "Nothing was changed.")
+	return false
+}
+
+// RequireYes returns nil if yes is set or the answer to the question is yes, else the error to exit with.
+func (env *Env) RequireYes(yes, json bool, question string) error {
+	switch {
+	case yes:
+		return nil
+	case json:
+		return BadInput("use --yes", "--json: cannot ask for confirmation; nothing was changed")
+	case !env.Interactive:
+		return BadInput("use --yes", "not a terminal, cannot ask for confirmation; nothing was changed")
+	case !env.ask(question):
+		return &Error{Code: ExitFound, Text: "nothing was changed"}
+	}
+	return nil
 }

@@ -9,50 +9,52 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// The exit codes. A reader that closed the pipe ends us as it ends any other program: by SIGPIPE, or where there is none,
-// with the code a shell shows for it.
+// Exit codes.
 const (
-	ExitFine    = 0
-	ExitFound   = 1
-	ExitBad     = 2
-	ExitNoPipe  = 141
-	ProgramName = "candor"
+	ExitOK    = 0
+	ExitFound = 1 // a check found something, or a server ended with work undone
+	ExitUsage = 2 // bad input or usage
+	// ExitClosedPipe is the code that a shell shows for SIGPIPE: the reader of the output closed it.
+	ExitClosedPipe = 141
 )
 
-// Error is an error that knows its exit code and its next step. One without text only carries the code.
+// ProgramName is the name of the root command.
+const ProgramName = "candor"
+
+// Error is an error with an exit code and a next step. Without a text nothing is printed.
 type Error struct {
 	Code  int
 	Text  string
 	Hint  string
-	Cause error // what the text was made of, nil if nobody need know
+	Cause error // for errors.Is and errors.As; may be nil
 }
 
 // Error returns the text.
-func (f *Error) Error() string { return f.Text }
+func (e *Error) Error() string { return e.Text }
 
 // Unwrap returns the cause.
-func (f *Error) Unwrap() error { return f.Cause }
+func (e *Error) Unwrap() error { return e.Cause }
 
-// BadInput is a fault of input or usage.
+// BadInput returns an error of input or usage.
 func BadInput(hint, format string, args ...any) *Error {
-	return &Error{Code: ExitBad, Text: fmt.Sprintf(format, args...), Hint: hint}
+	return &Error{Code: ExitUsage, Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Found says that something was found which the caller asked to be told about.
+// Found returns the error of a check that found something. The findings are already printed.
 func Found() *Error { return &Error{Code: ExitFound} }
 
-// Unfinished is the fault of a server that has served and ended with work undone, unless err knows its code. nil stays nil.
+// AlreadyReported returns the error for input that could not be read. Each problem is already printed.
+func AlreadyReported() *Error { return &Error{Code: ExitUsage} }
+
+// Unfinished gives an error of a server that has served exit code 1, unless it is an [*Error]. nil stays nil.
 func Unfinished(err error) error {
-	if f := (*Error)(nil); err == nil || errors.As(err, &f) {
+	if e := (*Error)(nil); err == nil || errors.As(err, &e) {
 		return err
 	}
 	return &Error{Code: ExitFound, Text: err.Error(), Cause: err}
 }
 
-// Unreadable says that some of the input could not be read; each piece has been complained about where it stood.
-func Unreadable() *Error { return &Error{Code: ExitBad} }
-
-// Unknown is the fault of a word outside a list: it names the list, and the word that was probably meant.
+// Unknown returns the error for a word that is not in a list. The hint has the list and the nearest word.
 func Unknown(kind, got string, list []string) *Error {
 	hint := "one of " + strings.Join(list, ", ")
 	if names := near.Typed(got, list); len(names) > 0 {
@@ -61,12 +63,12 @@ func Unknown(kind, got string, list []string) *Error {
 	return BadInput(hint, "unknown %s %q", kind, got)
 }
 
-// UnreadableFile is the fault of a file that cannot be opened or read.
+// UnreadableFile returns the error for a file that cannot be opened or read.
 func UnreadableFile(err error) *Error {
 	return BadInput("check the name, or leave it out to read standard input", "%s", err)
 }
 
-// Cause returns what lies behind an error of the ledger: an operator needs it, a peer would not get it.
+// Cause returns the Go error behind a [candor.Error], which an operator may see and a peer may not; else err.
 func Cause(err error) error {
 	var e *candor.Error
 	if errors.As(err, &e) && e.Unwrap() != nil {
@@ -75,8 +77,14 @@ func Cause(err error) error {
 	return err
 }
 
-// TrimHint is an error whose hint speaks of the environment, where a flag is at hand.
+// SplitHint splits the text of an error that ends in "(hint: …)". The hint is "" if there is none.
+func SplitHint(err error) (text, hint string) {
+	text, hint, _ = strings.Cut(err.Error(), " (hint: ")
+	return text, strings.TrimSuffix(hint, ")")
+}
+
+// TrimHint returns the text of an error without its "(hint: …)", for commands that have a better hint.
 func TrimHint(err error) string {
-	text, _, _ := strings.Cut(err.Error(), " (hint: ")
+	text, _ := SplitHint(err)
 	return text
 }

@@ -10,30 +10,32 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/plug"
 )
 
-// FormatFlag is an output format, chosen by --format or by --json, which means the same as --format json.
+// FormatFlag is the flag --format, and --json, which means --format json.
 type FormatFlag struct {
 	format string
 	json   bool
 	known  []string
 }
 
+// Register adds the flags. The first format is the default.
 func (c *FormatFlag) Register(cmd *cobra.Command, known ...string) {
 	c.known = known
-	cmd.Flags().StringVar(&c.format, "format", known[0], "how to print: "+JoinWords(known))
-	cmd.Flags().BoolVar(&c.json, "json", false, "the same as --format json")
+	cmd.Flags().StringVar(&c.format, "format", known[0], "output format: "+JoinWords(known))
+	cmd.Flags().BoolVar(&c.json, "json", false, "same as --format json")
 	CompleteFlag(cmd, "format", known)
 }
 
-// Value returns the chosen format, or what is wrong with the choice.
+// Value returns the chosen format.
 func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
 	if !slices.Contains(c.known, c.format) {
 		return "", Unknown("--format", c.format, c.known)
 	}
 	if c.json && cmd.Flags().Changed("format") && c.format != "json" {
-		return "", BadInput("leave one of them out", "--json and --format %s contradict each other", c.format)
+		return "", BadInput("leave one of them out", "--json and --format %s: cannot be combined", c.format)
 	}
 	if c.json {
 		return "json", nil
@@ -41,7 +43,7 @@ func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
 	return c.format, nil
 }
 
-// ParseAge reads a duration that is not negative. Days may be given too: 7d.
+// ParseAge parses a duration that is not negative. It also accepts days: 7d.
 func ParseAge(text string) (time.Duration, error) {
 	long := text
 	if days, ok := strings.CutSuffix(text, "d"); ok {
@@ -57,7 +59,7 @@ func ParseAge(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// AgeFlag is a duration that may be given in days.
+// AgeFlag is a flag for a duration, see [ParseAge].
 type AgeFlag time.Duration
 
 var _ pflag.Value = (*AgeFlag)(nil)
@@ -79,7 +81,7 @@ func (a *AgeFlag) Set(text string) error {
 
 func (a *AgeFlag) Type() string { return "duration" }
 
-// BytesFlag is a size in bytes.
+// BytesFlag is a flag for a size in bytes.
 type BytesFlag int64
 
 var _ pflag.Value = (*BytesFlag)(nil)
@@ -95,3 +97,51 @@ func (b *BytesFlag) Set(text string) error {
 }
 
 func (b *BytesFlag) Type() string { return "size" }
+
+// MaxArgs accepts at most n arguments.
+func MaxArgs(n int, example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return BadInput(example, "too many arguments: %q", args[n])
+		}
+		return nil
+	}
+}
+
+// OneArg accepts exactly one argument.
+func OneArg(what, example string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return BadInput(example, "give exactly one %s, not %d", what, len(args))
+		}
+		return nil
+	}
+}
+
+// NoSuchCommand accepts no arguments, for a command that has subcommands.
+func NoSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see " + cmd.CommandPath() + " --help"
+	if names := near.Typed(args[0], CommandNames(cmd)); len(names) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + names[0] + "? " + hint
+	}
+	return BadInput(hint, "unknown command %q", args[0])
+}
+
+// CommandNames returns the names of the subcommands that help lists.
+func CommandNames(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// CompleteFlag makes the shell complete the value of a flag from a fixed list.
+func CompleteFlag(cmd *cobra.Command, flag string, list []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// MarshalJSON is json.Marshal without the escapes that only a page of HTML needs.
+// MarshalJSON is [json.Marshal] without HTML escapes.
 func MarshalJSON(v any) ([]byte, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -19,6 +19,7 @@ func MarshalJSON(v any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }
 
+// WriteJSONLine writes v as one line of JSON.
 func WriteJSONLine(w io.Writer, v any) error {
 	data, err := MarshalJSON(v)
 	if err != nil {
@@ -28,17 +29,17 @@ func WriteJSONLine(w io.Writer, v any) error {
 	return err
 }
 
-// WriteFileOrOutput writes to standard output, or to a new file that only its owner may read: entries are nobody else's business.
+// WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty.
 func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(env.Out)
 	}
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return BadInput("choose another name, or remove it first", "%s is there already", name)
+		return BadInput("choose another name, or remove the file first", "%s: already exists", name)
 	}
 	if err != nil {
-		return BadInput("choose a place that can be written", "%s", err)
+		return BadInput("choose a file that can be written", "%s", err)
 	}
 	buffered := bufio.NewWriterSize(file, 64<<10)
 	err = write(buffered)
@@ -48,47 +49,49 @@ func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error
 	return nil
 }
 
-// Output is a buffered output that remembers its first failure, so that a line may be printed without asking each time.
+// Output is a buffered writer that keeps its first error, so that callers need not check each write.
 type Output struct {
-	To   io.Writer // what buf writes to
+	To   io.Writer // unbuffered
 	buf  *bufio.Writer
-	lazy bool // nobody waits for single lines
+	lazy bool // EndLine does not flush
 	err  error
 }
 
+// NewOutput returns an Output to w. With lazy, EndLine does not flush: for a regular file.
 func NewOutput(w io.Writer, lazy bool) *Output {
 	return &Output{To: w, buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
 }
 
-// Write buffers p. After a failure it does nothing but repeat it.
-func (s *Output) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
+// Write buffers p. After an error it returns that error.
+func (o *Output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
 	}
-	n, err := s.buf.Write(p)
-	s.err = err
+	n, err := o.buf.Write(p)
+	o.err = err
 	return n, err
 }
 
-// Flush sends what is buffered and returns the first failure of all.
-func (s *Output) Flush() error {
-	if s.err == nil {
-		s.err = s.buf.Flush()
+// Flush writes the buffer and returns the first error.
+func (o *Output) Flush() error {
+	if o.err == nil {
+		o.err = o.buf.Flush()
 	}
-	return s.err
+	return o.err
 }
 
-// LineEnd ends a record: who reads along, on a terminal or behind a pipe, sees it now.
-func (s *Output) LineEnd() error {
-	if s.lazy {
-		return s.err
+// EndLine flushes after a line, so that a reader at a terminal or a pipe sees it at once.
+func (o *Output) EndLine() error {
+	if o.lazy {
+		return o.err
 	}
-	return s.Flush()
+	return o.Flush()
 }
 
-// Unbuffered sends each write on its way: somebody waits for it.
+// Unbuffered flushes after each write.
 type Unbuffered struct{ To *Output }
 
+// Write implements [io.Writer].
 func (a Unbuffered) Write(p []byte) (int, error) {
 	n, err := a.To.Write(p)
 	if err == nil {

@@ -16,27 +16,27 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// StopContext returns a context that ends when somebody asks the program to. A client that hangs up is not such a one: the write
-// to it fails, and the ledger is closed in order. Also lists further signals that ask for it. Signals that were ignored when the program
-// started, as by nohup or in the background of a script, stay ignored, here and in what the program starts.
-func StopContext(cmd *cobra.Command, also ...os.Signal) (context.Context, func()) {
+// StopContext returns a context that is cancelled by Ctrl-C, SIGTERM and the signals in also. SIGPIPE is ignored until stop is
+// called: a write to a client that has gone fails, and the ledger is closed in order. Signals that were ignored at the start, as by
+// nohup or in the background of a script, stay ignored, also in child processes.
+func StopContext(cmd *cobra.Command, also ...os.Signal) (ctx context.Context, stop func()) {
 	wanted := slices.DeleteFunc(append(also, os.Interrupt, syscall.SIGTERM), signal.Ignored)
 	if len(wanted) == 0 {
-		wanted = []os.Signal{syscall.SIGTERM} // none would mean all of them
+		wanted = []os.Signal{syscall.SIGTERM} // an empty list would mean every signal
 	}
-	ctx, stop := signal.NotifyContext(Context(cmd.Context()), wanted...)
+	ctx, cancel := signal.NotifyContext(Context(cmd.Context()), wanted...)
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
-	return ctx, func() { stop(); signal.Stop(pipes) }
+	return ctx, func() { cancel(); signal.Stop(pipes) }
 }
 
-// GuardCommand is the command line of a guard, which stands between this program and a command that it has started. On Linux it is this very
-// program, also when a newer one has taken its place on the disk.
+// GuardCommand returns the command line of a guard, the process between this one and a command that it starts. On Linux it is the
+// running executable, even if the file was replaced since.
 //
-// With it this process adopts what a server leaves behind that kills its guard, see [guard.AdoptOrphans]: it starts processes in no
-// other way while servers run.
+// It also makes this process adopt orphans, see [guard.AdoptOrphans]: a server may kill its guard. While servers run, all child
+// processes are started through a guard.
 func GuardCommand() []string {
-	_ = guard.AdoptOrphans() // without it a guard still ends all but those who escape a guard that is killed
+	_ = guard.AdoptOrphans() // on failure only processes whose guard was killed escape
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
 		return []string{running, early.Word}
@@ -44,7 +44,7 @@ func GuardCommand() []string {
 	return SelfCommand(early.Word)
 }
 
-// SelfCommand is the command line of one of our own hidden commands; nil if this program does not know where it is.
+// SelfCommand returns the command line of a hidden command of this program, or nil if its path is unknown.
 func SelfCommand(word string) []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -53,6 +53,7 @@ func SelfCommand(word string) []string {
 	return []string{self, word}
 }
 
+// Context returns ctx, or the background context if it is nil.
 func Context(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -60,24 +61,24 @@ func Context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// AbsolutePath is a name that means the same wherever it is looked at from.
+// AbsolutePath makes a path absolute. Without a working directory it returns the path unchanged.
 func AbsolutePath(name string) string {
-	if full, err := filepath.Abs(name); err == nil { // it fails only without a working folder
+	if full, err := filepath.Abs(name); err == nil {
 		return full
 	}
 	return name
 }
 
-// CheckListen refuses an address that other machines reach without a token: the tools change files.
+// CheckListen refuses an address that other machines can reach unless there is a token: the tools change files.
 func CheckListen(listen, token string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
-		return BadInput("such as --listen 127.0.0.1:8080", "--listen %q is no address", listen)
+		return BadInput("such as --listen 127.0.0.1:8080", "--listen %q: not an address", listen)
 	}
 	ip := net.ParseIP(host)
 	if token == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return BadInput("name the variable that holds a token with --token-env, or listen on 127.0.0.1",
-			"other machines reach %q, and nothing asks who they are", listen)
+			"--listen %s: other machines can connect, and no token is required", listen)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Printable makes text safe for a terminal: what is not printed is shown as an escape. Entries hold text of strangers.
+// Printable makes text of a peer safe for a terminal: runes that are not printable become escapes.
 func Printable(text string) string {
 	clean := true
 	for _, r := range text {
@@ -36,7 +36,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Truncate shortens a text for one line.
+// Truncate cuts text to width runes, the last of which is then "…".
 func Truncate(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {
@@ -45,9 +45,10 @@ func Truncate(text string, width int) string {
 	return string(runes[:width-1]) + "…"
 }
 
-// OneLine keeps a text from a peer on the line it belongs to.
+// OneLine replaces each run of white space, line breaks included, by one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// Count returns n with the singular or the plural of a noun.
 func Count(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -55,11 +56,12 @@ func Count(n uint64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// ContainsFold reports whether list contains word, ignoring case.
 func ContainsFold(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
-// Strings is a list of words of a type of their own as plain words.
+// Strings converts a list of a string type to strings.
 func Strings[T ~string](list []T) []string {
 	names := make([]string, 0, len(list))
 	for _, word := range list {
@@ -68,7 +70,7 @@ func Strings[T ~string](list []T) []string {
 	return names
 }
 
-// RetryWords says the advice in as few words as a table has room for.
+// RetryWords returns retry advice in one to three words, for a table.
 func RetryWords(r candor.Retry) string {
 	switch r.Kind() {
 	case candor.RetryImmediate:
@@ -80,7 +82,7 @@ func RetryWords(r candor.Retry) string {
 	return "never"
 }
 
-// Pad fills a text up to width with spaces, by its runes: colour codes have no width, so pad first and paint then.
+// Pad appends spaces up to width runes. Pad before adding colour: escape sequences would be counted.
 func Pad(text string, width int) string {
 	if n := width - len([]rune(text)); n > 0 {
 		return text + strings.Repeat(" ", n)
@@ -88,6 +90,7 @@ func Pad(text string, width int) string {
 	return text
 }
 
+// JoinWords joins a list as in "a, b or c".
 func JoinWords(list []string) string {
 	out := ""
 	for i, word := range list {
@@ -101,4 +104,35 @@ func JoinWords(list []string) string {
 		out += word
 	}
 	return out
+}
+
+// Colors adds colour to text for a terminal. The zero Colors adds none.
+type Colors struct{ On bool }
+
+// ColorModes are the values of --color.
+var ColorModes = []string{"auto", "always", "never"}
+
+func (c Colors) with(code, text string) string {
+	if !c.On || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (c Colors) Bold(text string) string  { return c.with("1", text) }
+func (c Colors) Faint(text string) string { return c.with("2", text) }
+func (c Colors) Bad(text string) string   { return c.with("31", text) }
+func (c Colors) Good(text string) string  { return c.with("32", text) }
+func (c Colors) Warn(text string) string  { return c.with("33", text) }
+func (c Colors) Name(text string) string  { return c.with("36", text) }
+
+// Colors follows --color, then NO_COLOR (https://no-color.org), then whether standard output is a terminal.
+func (env *Env) Colors() Colors {
+	switch env.ColorMode {
+	case "always":
+		return Colors{On: true}
+	case "never":
+		return Colors{}
+	}
+	return Colors{On: env.Terminal && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"}
 }

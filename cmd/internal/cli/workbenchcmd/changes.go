@@ -11,9 +11,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 )
 
-// changesCommand holds the flags of `candor workbench changes`.
+// changesCommand has the flags of `candor workbench changes`.
 type changesCommand struct {
-	planCommand
+	reviewCommand
 	limit  int
 	before string
 }
@@ -21,13 +21,13 @@ type changesCommand struct {
 const maxChangesShown = 500
 
 func newChanges(env *term.Env) *cobra.Command {
-	c := &changesCommand{planCommand: planCommand{env: env}}
+	c := &changesCommand{reviewCommand: reviewCommand{env: env}}
 	cmd := &cobra.Command{
 		Use:   "changes",
 		Short: "List the changes of files in a workspace",
-		Long: `List the changes of files that the trail records for a workspace, the newest first: when, by which tool, under
-which plan, the files with their sizes before and after, and whether the change can be undone now. What was before is
-kept for the last 500 changes of a workspace, and for 256 MiB of them at most.`,
+		Long: `List the changes of files that the ledger records for a workspace, the newest first: time, tool, plan, the files with their
+sizes before and after, and whether the change can be undone now. Previous contents are kept for the last 500 changes of a
+workspace, up to 256 MiB.`,
 		Example: `  candor workbench changes
   candor workbench changes --root ~/projects/site --limit 10 --before 3f2a9c1d4e5f
   candor workbench changes --json`,
@@ -36,14 +36,14 @@ kept for the last 500 changes of a workspace, and for 256 MiB of them at most.`,
 	}
 	c.Register(cmd, reviewRoot)
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
-	cmd.Flags().IntVar(&c.limit, "limit", 20, "how many to list, at most 500")
+	cmd.Flags().IntVar(&c.limit, "limit", 20, "maximum number of changes, at most 500")
 	cmd.Flags().StringVar(&c.before, "before", "", "only changes older than the one with this id")
 	return cmd
 }
 
 func (c *changesCommand) run() (err error) {
 	if c.limit < 1 || c.limit > maxChangesShown {
-		return term.BadInput("such as --limit 50", "--limit must be 1 to %d, not %d", maxChangesShown, c.limit)
+		return term.BadInput("such as --limit 50", "--limit: must be 1 to %d, not %d", maxChangesShown, c.limit)
 	}
 	r, closing, err := c.open(false)
 	if err != nil {
@@ -52,44 +52,44 @@ func (c *changesCommand) run() (err error) {
 	defer func() { err = errors.Join(err, closing()) }()
 	page, err := r.Changes(term.Context(c.cmd.Context()), c.before, c.limit)
 	if err != nil {
-		return changeFault(err)
+		return changeError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, page)
 	}
 	if len(page.Changes) == 0 {
-		fmt.Fprintln(c.env.Out, "No change of a file is recorded for this workspace.")
+		fmt.Fprintln(c.env.Out, "No changes are recorded for this workspace.")
 	}
 	for i := range page.Changes {
 		c.show(&page.Changes[i])
 	}
 	if page.Next != "" {
-		fmt.Fprintf(c.env.Out, "There are older ones: candor workbench changes --before %s\n", page.Next)
+		fmt.Fprintf(c.env.Out, "Older changes: candor workbench changes --before %s\n", page.Next)
 	}
 	return nil
 }
 
 func (c *changesCommand) show(change *kaiza.PastChange) {
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	plan := ""
 	if change.Plan != "" {
 		plan = "  plan " + change.Plan[:min(12, len(change.Plan))]
 	}
-	state := paint.Good("can be undone")
+	state := colors.Good("can be undone")
 	if !change.CanUndo {
-		state = paint.Warn("cannot be undone: " + term.Printable(change.WhyNot))
+		state = colors.Warn("cannot be undone: " + term.Printable(change.WhyNot))
 	}
 	if change.State != "" {
-		state = paint.Warn(change.State + ": " + term.Printable(change.WhyNot))
+		state = colors.Warn(change.State + ": " + term.Printable(change.WhyNot))
 	}
 	if change.Undoes != "" {
 		plan += "  of " + term.Printable(change.Undoes)
 	}
-	fmt.Fprintf(c.env.Out, "%s  %s  %s%s  %s\n", paint.Name(term.Printable(change.ID)), change.At.UTC().Format("2006-01-02 15:04:05"), term.Printable(change.Tool), plan, state)
+	fmt.Fprintf(c.env.Out, "%s  %s  %s%s  %s\n", colors.Name(term.Printable(change.ID)), change.At.UTC().Format("2006-01-02 15:04:05"), term.Printable(change.Tool), plan, state)
 	listFiles(c.env, change.Files)
 }
 
-// listFiles says what becomes of each file, one a line.
+// listFiles prints each file and its change, one per line.
 func listFiles(env *term.Env, files []kaiza.ChangedFile) {
 	for _, f := range files {
 		fmt.Fprintf(env.Out, "    %s  %s\n", term.Printable(f.Path), describeFile(f))

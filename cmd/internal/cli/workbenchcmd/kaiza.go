@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// kaizaCommand holds the flags of `candor workbench kaiza`.
+// kaizaCommand has the flags of `candor workbench kaiza`.
 type kaizaCommand struct {
 	bench.Server
 	policy    string
@@ -29,14 +29,14 @@ const (
 )
 
 func newKaiza(env *term.Env) *cobra.Command {
-	c := &kaizaCommand{Server: bench.Server{W: env}}
+	c := &kaizaCommand{Server: bench.Server{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "kaiza",
 		Short: "A governed file workspace: plan, approval, execution",
 		Long: `Serve a governed file workspace over MCP, on standard input and output or with --listen over HTTP. An agent
 begins a session in a folder below --root, as planner or as executor (ANTIGRAVITY and WINDSURF in the KAIZA contract). The planner submits
-plans, a person approves them with candor workbench approve, and the executor changes files within them. A broken rule
-locks the session until a report is written; every call, change and refusal is in the trail.
+plans, a person approves them with candor workbench approve, and the executor changes files within an approved plan. Breaking a rule
+locks the session until a report is written. Every call, change and refusal is recorded in the ledger.
 
 In an agent's configuration:
 
@@ -44,11 +44,11 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "kaiza", "--root", "/home/me/projects"]}}}
 
-The file that --policy names says what may not be written and which commands follow a change; it must lie outside the
-root. Nothing outside a workspace is read or written, whatever a path, a link or a patch says.
+The file of --policy forbids contents and names commands that run after a change; it must be outside the root. Nothing outside
+a workspace is read or written, whatever a path, a link or a patch contains.
 
-The server audits itself at its start. If it finds a fault, every call is refused with SELF_AUDIT_FAILURE, or the command
-ends with code 1 if --exit-on-audit is given. Exit code 2: a flag or a file is wrong.`,
+The server audits itself at the start. If the audit fails, every call is refused with SELF_AUDIT_FAILURE, or with --exit-on-audit the
+command exits with code 1. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench kaiza --root ~/projects --policy ~/kaiza.yaml --dialect candor
   candor workbench kaiza --root ~/projects --listen 127.0.0.1:8080
@@ -56,13 +56,13 @@ ends with code 1 if --exit-on-audit is given. Exit code 2: a flag or a file is w
 		Args: term.MaxArgs(0, "candor workbench kaiza --root DIR"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
-	c.RegisterRoot(cmd, "every workspace must be this folder or lie in it; default the working folder")
+	c.RegisterRoot(cmd, "folder that contains all workspaces; default the working directory")
 	c.Server.Register(cmd, "system-error")
 	flags := cmd.Flags()
-	flags.StringVar(&c.policy, "policy", "", "a file with content rules and with commands that follow a change")
-	flags.StringVar(&c.access, "access", accessFull, "what sessions may do at most: full or readonly")
-	flags.BoolVar(&c.hardLinks, "allow-hard-links", false, "let files be read that have a second name, which may lie outside")
-	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
+	flags.StringVar(&c.policy, "policy", "", "file with content rules and with commands that run after a change")
+	flags.StringVar(&c.access, "access", accessFull, "access of sessions: full or readonly")
+	flags.BoolVar(&c.hardLinks, "allow-hard-links", false, "allow reading files with several hard links, which may be outside")
+	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
 	term.CompleteFlag(cmd, "access", []string{accessFull, accessReadOnly})
 	return cmd
 }
@@ -84,11 +84,11 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)
 		if err != nil {
-			return nil, term.BadInput("check the name that --policy gives", "%s", err)
+			return nil, term.BadInput("check the file name after --policy", "%s", err)
 		}
 		o.PolicyFile = term.AbsolutePath(c.policy)
 		if o.Policy, err = policy.Load(c.policy, data); err != nil {
-			return nil, &term.Error{Code: term.ExitBad, Text: err.Error(), Cause: err}
+			return nil, &term.Error{Code: term.ExitUsage, Text: err.Error(), Cause: err}
 		}
 	}
 	return kaiza.New(o)

@@ -20,26 +20,26 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// planCommand holds the flags of the commands for the person who approves.
-type planCommand struct {
+// reviewCommand has the flags that the commands of the reviewer share.
+type reviewCommand struct {
 	bench.StateFlags
-	env   *term.Env
-	cmd   *cobra.Command
-	yes   bool
-	json  bool
-	by    string
-	note  string
-	lasts time.Duration
-	uses  int
-	wait  time.Duration
-	as    string // the name of the command in the trail; "" is approve
-	keep  service.KeepFlags
+	env      *term.Env
+	cmd      *cobra.Command
+	yes      bool
+	json     bool
+	by       string
+	note     string
+	lifetime time.Duration
+	uses     int
+	wait     time.Duration
+	as       string // name of the writer in the ledger; "" is approve
+	keep     service.KeepFlags
 }
 
-const reviewRoot = "the workspace; default the working folder"
+const reviewRoot = "workspace; default the working directory"
 
 func newPlans(env *term.Env) *cobra.Command {
-	c := &planCommand{env: env}
+	c := &reviewCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "plans",
 		Short: "List the plans of a workspace",
@@ -54,19 +54,19 @@ func newPlans(env *term.Env) *cobra.Command {
 }
 
 func newApprove(env *term.Env) *cobra.Command {
-	c := &planCommand{env: env}
+	c := &reviewCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "approve PLAN",
-		Short: "See what a plan changes, and approve it",
-		Long: `Show a plan as a person should see it before approving it: what it covers, how many existing files each scope
-touches, and how it differs from the plan that was approved last. Then ask, and record the approval in the trail, in
-the state folder and in the header of the plan. PLAN is a hash, or its first eight digits or more.
+		Short: "Show what a plan changes, and approve it",
+		Long: `Show a plan for review: its scopes, the number of existing files in each, and the differences from the plan that was
+approved last. Then ask for confirmation, and record the approval in the ledger, in the state folder and in the header of the plan.
+PLAN is a hash, or at least its first eight digits.
 
-With --expires or --uses the approval ends by itself; a change after that is refused with PLAN_NOT_APPROVED until the plan
-is approved again. A change that fails or is put back after a crash does not count as a use.
+With --expires or --uses the approval is limited; later changes are refused with PLAN_NOT_APPROVED until the plan is approved
+again. A change that fails or is reverted after a crash does not count as a use.
 
-Nothing else approves a plan: what a file in the workspace says about itself is not believed. Exit code 1: it was not
-approved, because you said no. Exit code 2: it could not be.`,
+Only this command approves a plan: the text of files in the workspace is not trusted.
+Exit codes: 0 approved; 1 not confirmed; 2 an error.`,
 		Example: `  candor workbench approve 3f2a9c1d
   candor workbench approve 3f2a9c1d --expires 2h --uses 1
   candor workbench approve 3f2a9c1d --root ~/projects/site --note "as discussed" --yes`,
@@ -74,54 +74,55 @@ approved, because you said no. Exit code 2: it could not be.`,
 		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.approve(args[0]) },
 	}
 	c.Register(cmd, reviewRoot)
-	c.decides(cmd)
-	cmd.Flags().StringVar(&c.note, "note", "", "a remark that is kept with the approval")
-	cmd.Flags().DurationVar(&c.lasts, "expires", 0, "the approval ends after this time, such as 30m or 2h; default never")
-	cmd.Flags().IntVar(&c.uses, "uses", 0, "the approval is for so many changes, 1 to 100; default any number")
+	c.registerDecision(cmd)
+	cmd.Flags().StringVar(&c.note, "note", "", "remark that is stored with the approval")
+	cmd.Flags().DurationVar(&c.lifetime, "expires", 0, "lifetime of the approval, such as 30m or 2h; default unlimited")
+	cmd.Flags().IntVar(&c.uses, "uses", 0, "number of changes that are approved, 1 to 100; default unlimited")
 	return cmd
 }
 
 func newRevoke(env *term.Env) *cobra.Command {
-	c := &planCommand{env: env}
+	c := &reviewCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "revoke PLAN",
-		Short: "Take the approval of a plan back",
-		Long: `Take the approval of a plan back. It waits for a call that is changing the workspace, with the checks that follow it, at
-most for --wait; meanwhile no other call can change anything. Exit code 1: the plan is not approved, or you said no. Exit
-code 2: it could not be done, and the approval stands.`,
+		Short: "Revoke the approval of a plan",
+		Long: `Revoke the approval of a plan. The command waits up to --wait for a call that is changing the workspace, with its checks;
+meanwhile no other call can change anything. Exit codes: 0 revoked; 1 the plan is not approved, or not confirmed; 2 an error, and the
+approval remains.`,
 		Example: "  candor workbench revoke 3f2a9c1d",
 		Args:    term.OneArg("plan", "candor workbench revoke 3f2a9c1d"),
 		RunE:    func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.revoke(args[0]) },
 	}
 	c.Register(cmd, reviewRoot)
-	c.decides(cmd)
+	c.registerDecision(cmd)
 	return cmd
 }
 
-func (c *planCommand) decides(cmd *cobra.Command) {
+// registerDecision adds the flags of a command that changes something.
+func (c *reviewCommand) registerDecision(cmd *cobra.Command) {
 	c.keep.RegisterCheckpoints(cmd)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes")
-	cmd.Flags().DurationVar(&c.wait, "wait", defaultWait, "how long to wait for a call that is changing the workspace, with its checks")
-	cmd.Flags().StringVar(&c.by, "by", "", "who approves; default the user who runs the command")
+	cmd.Flags().DurationVar(&c.wait, "wait", defaultWait, "maximum wait for a call that is changing the workspace, with its checks")
+	cmd.Flags().StringVar(&c.by, "by", "", "name of the reviewer; default the current user")
 }
 
-// A decision waits for the call that is changing the workspace, which runs its checks meanwhile. No other call can use an approval until then.
+// A decision waits for the call that is changing the workspace and its checks. Until then no other call can use an approval.
 const (
 	defaultWait = 10 * time.Minute
-	quietWait   = 2 * time.Second // before the person is informed
+	quietWait   = 2 * time.Second // before a message is printed
 )
 
-// waiting informs the person if a decision has to wait. Call the returned function when it is made.
-func (c *planCommand) waiting() (done func()) {
+// waiting prints a message if a decision has to wait. Call done afterwards.
+func (c *reviewCommand) waiting() (done func()) {
 	t := time.AfterFunc(quietWait, func() {
 		fmt.Fprintf(c.env.Err, "waiting for a call that is changing this workspace, up to %s (see --wait)\n", c.wait)
 	})
 	return func() { t.Stop() }
 }
 
-// open opens the workspace for its reviewer, with the trail if anything is going to be decided.
-func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error, err error) {
+// open opens the workspace for review, with the ledger if deciding.
+func (c *reviewCommand) open(deciding bool) (r *kaiza.Review, closing func() error, err error) {
 	root, err := c.RootDir()
 	if err != nil {
 		return nil, nil, err
@@ -135,10 +136,10 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 		return nil, nil, errors.Join(err, state.Close())
 	}
 	var trail *ledger.Ledger
-	dir := c.TrailDir(c.env, state)
+	dir := c.LedgerDir(c.env, state)
 	if deciding && dir != "" {
 		if trail, err = ledger.Open(dir, c.keep.Options(dir, cmp.Or(c.as, "approve"), c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil)))); err != nil {
-			return nil, nil, errors.Join(term.BadInput("name the folder of the trail with --ledger", "the trail cannot be used: %s", term.Cause(err)), state.Close())
+			return nil, nil, errors.Join(term.BadInput("name the folder of the ledger with --ledger", "opening the ledger: %s", term.Cause(err)), state.Close())
 		}
 	}
 	shut := func() error {
@@ -148,35 +149,35 @@ func (c *planCommand) open(deciding bool) (r *kaiza.Review, closing func() error
 		return errors.Join(trail.Close(), state.Close())
 	}
 	if r, err = k.OpenReview(root, trail); err != nil {
-		return nil, nil, errors.Join(planFault(err), shut())
+		return nil, nil, errors.Join(planError(err), shut())
 	}
 	r.ReadTrail(dir)
 	return r, func() error { return errors.Join(r.Close(), shut()) }, nil
 }
 
-// planFault says an error of the workspace to the person at the terminal.
-func planFault(err error) error {
+// planError turns an error of the workspace into one for the operator.
+func planError(err error) error {
 	if err == nil {
 		return nil
 	}
 	e := candor.From(err)
 	hint := e.Suggestion()
-	switch e.Code() { // what an agent is told to do is nothing for a person
+	switch e.Code() { // the suggestions are for agents
 	case kaizacode.PlanNotFound:
-		hint = "candor workbench plans lists those of this folder; name another workspace with --root, and the server's folder with --state"
+		hint = "candor workbench plans lists the plans; name another workspace with --root, or the folder of the server with --state"
 	case candor.CodeLedgerLocked:
-		hint = "try again when that call has ended, or give a longer --wait; nothing was changed"
+		hint = "try again later, or use a longer --wait; nothing was changed"
 	case kaizacode.InvalidInputValue:
 		if e.Details().Get("plans").IsZero() { // else the hash is too short
-			hint = "give another --by, or a shorter --note, without control characters"
+			hint = "use another --by, or a shorter --note without control characters"
 		}
 	case kaizacode.InvariantViolation:
-		hint = "when the disk works again, look with candor workbench plans whether the plan is approved"
+		hint = "when the disk works again, check with candor workbench plans whether the plan is approved"
 	}
 	return term.BadInput(hint, "%s: %s", e.Code().Symbol(), e.Message())
 }
 
-func (c *planCommand) list() (err error) {
+func (c *reviewCommand) list() (err error) {
 	r, closing, err := c.open(false)
 	if err != nil {
 		return err
@@ -184,41 +185,41 @@ func (c *planCommand) list() (err error) {
 	defer func() { err = errors.Join(err, closing()) }()
 	listing, err := r.Plans().List()
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, listing)
 	}
 	if len(listing.Plans) == 0 {
-		fmt.Fprintln(c.env.Out, "There is no plan yet. A planner submits one with submit_plan.")
+		fmt.Fprintln(c.env.Out, "There are no plans yet. A planner submits one with submit_plan.")
 		return nil
 	}
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	for _, p := range listing.Plans {
-		word := paint.Warn(term.Pad("proposed", 8))
+		word := colors.Warn(term.Pad("proposed", 8))
 		switch {
 		case p.Status == plan.StatusApproved:
-			word = paint.Good(term.Pad("approved", 8))
+			word = colors.Good(term.Pad("approved", 8))
 		case p.Status == plan.StatusExpired:
-			word = paint.Warn(term.Pad("expired", 8))
+			word = colors.Warn(term.Pad("expired", 8))
 		case p.Status == plan.StatusUsedUp:
-			word = paint.Warn(term.Pad("used up", 8))
+			word = colors.Warn(term.Pad("used up", 8))
 		case p.Problem != "":
-			word = paint.Bad(term.Pad("harmed", 8))
+			word = colors.Bad(term.Pad("damaged", 8))
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %s%s\n", paint.Name(p.Hash[:12]), word, p.Title, limitsListed(p))
+		fmt.Fprintf(c.env.Out, "%s  %s  %s%s\n", colors.Name(p.Hash[:12]), word, p.Title, limitsListed(p))
 		if p.Problem != "" {
 			fmt.Fprintf(c.env.Out, "%s%s\n", term.Pad("", 24), p.Problem)
 		}
 	}
 	if listing.More > 0 {
-		fmt.Fprintf(c.env.Out, "And %d more, which approve finds by their hashes.\n", listing.More)
+		fmt.Fprintf(c.env.Out, "%d more are not listed; approve finds them by their hashes.\n", listing.More)
 	}
 	return nil
 }
 
-// approve shows a plan, asks, and approves exactly what was shown.
-func (c *planCommand) approve(name string) (err error) {
+// approve shows a plan, asks for confirmation, and approves exactly that plan.
+func (c *reviewCommand) approve(name string) (err error) {
 	if err := c.checkLimits(); err != nil {
 		return err
 	}
@@ -226,49 +227,49 @@ func (c *planCommand) approve(name string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = c.afterwards(r, err, closing()) }()
+	defer func() { err = c.finish(r, err, closing()) }()
 	shown, err := r.Plans().Load(name)
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
 	if !c.json {
 		if err := c.show(r, shown); err != nil {
 			return err
 		}
 	}
-	if err := c.asks("Approve this plan?"); err != nil {
+	if err := c.confirm("Approve this plan?"); err != nil {
 		return err
 	}
 	done := c.waiting()
-	stored, err := r.Approve(term.Context(c.cmd.Context()), shown.Hash, c.person(), c.note, plan.Limits{For: c.lasts, Uses: c.uses})
+	stored, err := r.Approve(term.Context(c.cmd.Context()), shown.Hash, c.person(), c.note, plan.Limits{For: c.lifetime, Uses: c.uses})
 	done()
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
-	return c.say("approved", stored)
+	return c.printDecision("approved", stored)
 }
 
-// maxLasts is the longest time that an approval can be limited to.
-const maxLasts = 366 * 24 * time.Hour
+// maxLifetime is the maximum of --expires.
+const maxLifetime = 366 * 24 * time.Hour
 
-func (c *planCommand) checkLimits() error {
+func (c *reviewCommand) checkLimits() error {
 	switch flags := c.cmd.Flags(); {
-	case flags.Changed("expires") && (c.lasts < time.Second || c.lasts > maxLasts):
-		return term.BadInput("such as --expires 2h", "--expires must be 1s to %s, not %s", maxLasts, c.lasts)
+	case flags.Changed("expires") && (c.lifetime < time.Second || c.lifetime > maxLifetime):
+		return term.BadInput("such as --expires 2h", "--expires: must be 1s to %s, not %s", maxLifetime, c.lifetime)
 	case flags.Changed("uses") && (c.uses < 1 || c.uses > plan.MaxUses):
-		return term.BadInput("such as --uses 1", "--uses must be 1 to %d, not %d", plan.MaxUses, c.uses)
+		return term.BadInput("such as --uses 1", "--uses: must be 1 to %d, not %d", plan.MaxUses, c.uses)
 	}
 	return nil
 }
 
-func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
+func (c *reviewCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	previous, err := r.Plans().Previous(shown.Hash)
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
 	files, more, err := r.Files(term.Context(c.cmd.Context()))
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
 	if err := plan.Review(c.env.Out, previous, shown, files, more, c.env.Colors().On); err != nil {
 		return err
@@ -276,79 +277,71 @@ func (c *planCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	return c.env.Out.Flush()
 }
 
-func (c *planCommand) revoke(name string) (err error) {
+func (c *reviewCommand) revoke(name string) (err error) {
 	r, closing, err := c.open(true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = c.afterwards(r, err, closing()) }()
-	hash, err := r.Plans().Approvable(name) // whatever has become of its file: it may come back
+	defer func() { err = c.finish(r, err, closing()) }()
+	hash, err := r.Plans().Approvable(name) // even if its file is missing: it may come back
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
 	if !r.Revocable(hash) {
 		return &term.Error{Code: term.ExitFound, Text: "plan " + hash[:12] + " is not approved; nothing was changed"}
 	}
-	if err := c.asks("Take the approval of " + hash[:12] + " back?"); err != nil {
+	if err := c.confirm("Revoke the approval of " + hash[:12] + "?"); err != nil {
 		return err
 	}
 	done := c.waiting()
 	stored, err := r.Revoke(term.Context(c.cmd.Context()), hash, c.person())
 	done()
 	if err != nil {
-		return planFault(err)
+		return planError(err)
 	}
-	return c.say("revoked", stored)
+	return c.printDecision("revoked", stored)
 }
 
-// afterwards is the end of a command that decides. Once a decision was made, whatever fails is a warning: the decision stands.
-func (c *planCommand) afterwards(r *kaiza.Review, err, closing error) error {
+// finish ends a command that decides. After a decision an error of closing is only a warning: the decision is made.
+func (c *reviewCommand) finish(r *kaiza.Review, err, closing error) error {
 	if err != nil {
 		return errors.Join(err, closing)
 	}
 	c.warn(r)
 	if closing != nil {
-		c.env.Notify(c.cmd, "warning: it is done, and the trail could not be closed: "+candor.From(closing).Message(), "")
+		c.env.Notify(c.cmd, "warning: done, but closing the ledger failed: "+candor.From(closing).Message(), "")
 	}
 	return nil
 }
 
-// Warn prints the warnings of the last decision.
-func (c *planCommand) warn(r *kaiza.Review) {
+// warn prints the warnings of the last decision.
+func (c *reviewCommand) warn(r *kaiza.Review) {
 	for _, warning := range r.Warnings() {
 		c.env.Notify(c.cmd, "warning: "+warning, "")
 	}
 }
 
-// asks returns nil if the person says yes.
-func (c *planCommand) asks(question string) error {
-	switch {
-	case c.yes:
-		return nil
-	case c.json || !c.env.Interactive:
-		return term.BadInput("look at it first, then give --yes", "the question cannot be asked: standard input and output are not a terminal, or --json is given")
-	}
-	if !term.Ask(c.env, question) {
-		return &term.Error{Code: term.ExitFound, Text: "nothing was changed"}
-	}
-	return nil
+// confirm returns nil if the user agrees.
+func (c *reviewCommand) confirm(question string) error {
+	return c.env.RequireYes(c.yes, c.json, question)
 }
 
-func (c *planCommand) say(done string, stored plan.Stored) error {
+// printDecision prints a decision.
+func (c *reviewCommand) printDecision(done string, stored plan.Stored) error {
 	if c.json {
-		said := map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "by": c.person()}
+		out := map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "by": c.person()}
 		if stored.Plan != nil {
-			said["title"] = stored.Plan.Title
+			out["title"] = stored.Plan.Title
 		}
 		if a := stored.Approval; a != nil && a.Expires != nil {
-			said["expires"] = a.Expires
+			out["expires"] = a.Expires
 		}
 		if a := stored.Approval; a != nil && a.Uses > 0 {
-			said["uses"] = a.Uses
+			out["uses"] = a.Uses
 		}
-		return term.WriteJSONLine(c.env.Out, said)
+		return term.WriteJSONLine(c.env.Out, out)
 	}
-	title := "its file is harmed, or gone"
+	title := "its file is damaged or missing"
 	if stored.Plan != nil {
 		title = stored.Plan.Title
 	}
@@ -356,7 +349,7 @@ func (c *planCommand) say(done string, stored plan.Stored) error {
 	return nil
 }
 
-// limitsOf says how an approval ends by itself, or nothing.
+// limitsOf describes the limits of an approval, or returns "".
 func limitsOf(a *plan.Approval) (text string) {
 	if a != nil && a.Expires != nil {
 		text += ", until " + a.Expires.UTC().Format(time.RFC3339)
@@ -367,7 +360,7 @@ func limitsOf(a *plan.Approval) (text string) {
 	return text
 }
 
-// limitsListed says how the approval of a listed plan ends by itself, or nothing.
+// limitsListed describes the limits of a listed plan's approval, or returns "".
 func limitsListed(p plan.Summary) string {
 	a := &plan.Approval{Expires: p.Expires, Uses: p.Uses}
 	if p.UsesLeft != nil {
@@ -376,8 +369,8 @@ func limitsListed(p plan.Summary) string {
 	return limitsOf(a)
 }
 
-// person names who decides.
-func (c *planCommand) person() string {
+// person returns the name of the reviewer.
+func (c *reviewCommand) person() string {
 	if c.by != "" {
 		return c.by
 	}

@@ -1,7 +1,9 @@
 package workbenchcmd
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,30 +14,29 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// undoCommand holds the flags of `candor workbench undo`.
+// undoCommand has the flags of `candor workbench undo`.
 type undoCommand struct {
-	planCommand
+	reviewCommand
 	dryRun bool
 }
 
 func newUndo(env *term.Env) *cobra.Command {
-	c := &undoCommand{planCommand: planCommand{env: env, as: "undo"}}
+	c := &undoCommand{reviewCommand: reviewCommand{env: env, as: "undo"}}
 	cmd := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Put the files of a change back as they were",
-		Long: `Put the files of a change back as they were before it, all of them or none: contents, modes, deleted and moved
-files come back, new files go, and so do new folders that are empty. ID is one that candor workbench changes lists, or its
-first six digits or more; without one it is the newest change that is neither an undo nor undone.
+		Short: "Undo a change of files",
+		Long: `Restore the files of a change to their state before it, all or none: contents, modes, deleted and moved files are restored,
+new files are removed, and new folders if they are empty. ID is listed by candor workbench changes; at least its first six digits
+are needed. The default is the newest change that is neither an undo nor undone.
 
-A change that a crash has interrupted is put back first. If that is the newest one, or the one that is named, nothing else is
-undone. One that could not be undone so far must be named; what is in the place of its files by now is replaced, and kept
-in the state folder.
+A change that was interrupted by a crash is reverted first. If it is the newest one or has the given ID, nothing else is undone. A
+change whose earlier undo failed must be given by ID; files that are now in place of its files are replaced and kept in the state
+folder.
 
-If a file is not as the change has left it, nothing is undone and the difference is named. An undo is recorded in the trail
-and can be undone itself. A server may be running; the command waits a few seconds for a call that is changing the workspace.
+If a file has changed since, nothing is undone and the difference is printed. An undo is recorded in the ledger and can be undone
+itself. The server may be running; the command waits a few seconds for a call that is changing the workspace.
 
-Exit code 0: it was undone, or with --dry-run could be. Exit code 1: it was not, because you said no or because a file has changed
-since. Exit code 2: it could not be.`,
+Exit codes: 0 undone, or with --dry-run can be undone; 1 not confirmed, or a file has changed since; 2 an error.`,
 		Example: `  candor workbench undo --dry-run
   candor workbench undo 3f2a9c1d4e5f --root ~/projects/site --yes`,
 		Args: term.MaxArgs(1, "candor workbench undo 3f2a9c1d4e5f"),
@@ -49,23 +50,23 @@ since. Exit code 2: it could not be.`,
 		},
 	}
 	c.Register(cmd, reviewRoot)
-	c.decides(cmd)
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say what would be undone")
+	c.registerDecision(cmd)
+	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "print what would be undone, change nothing")
 	return cmd
 }
 
-// undoReport is what --json prints.
+// undoReport is the output of --json.
 type undoReport struct {
 	Undone      string                 `json:"undone"` // the id of the change
 	Tool        string                 `json:"tool"`
 	ID          string                 `json:"id,omitempty"` // of the undo
 	DryRun      bool                   `json:"dry_run"`
 	OK          bool                   `json:"ok"`
-	Files       []kaiza.ChangedFile    `json:"files,omitempty"` // as the undo makes them
+	Files       []kaiza.ChangedFile    `json:"files,omitempty"` // after the undo
 	Code        string                 `json:"code,omitempty"`
 	Message     string                 `json:"message,omitempty"`
 	Differences []workspace.Difference `json:"differences,omitempty"`
-	Interrupted bool                   `json:"interrupted,omitempty"` // by a crash, or not undone so far: it never stood
+	Interrupted bool                   `json:"interrupted,omitempty"` // by a crash, or its undo failed
 }
 
 func (c *undoCommand) run(id string) (err error) {
@@ -73,7 +74,7 @@ func (c *undoCommand) run(id string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = c.afterwards(r, err, closing()) }()
+	defer func() { err = c.finish(r, err, closing()) }()
 	ctx := term.Context(c.cmd.Context())
 	if done, err := c.recoverFirst(ctx, r, id); done || err != nil {
 		return err
@@ -88,7 +89,7 @@ func (c *undoCommand) run(id string) (err error) {
 		listFiles(c.env, files)
 	}
 	if !c.dryRun {
-		if err := c.asks("Undo this change?"); err != nil {
+		if err := c.confirm("Undo this change?"); err != nil {
 			return err
 		}
 		var now kaiza.PastChange
@@ -97,10 +98,10 @@ func (c *undoCommand) run(id string) (err error) {
 			return c.refuse(report, err)
 		}
 	}
-	return c.succeed(report, "; to make it again: candor workbench undo "+report.ID)
+	return c.succeed(report, "; to redo it: candor workbench undo "+report.ID)
 }
 
-// succeed reports an undo, or the dry run of one. After follows on the line of an undo that happened.
+// succeed prints an undo or its dry run. after is appended to the line of an undo.
 func (c *undoCommand) succeed(report undoReport, after string) error {
 	report.OK = true
 	switch {
@@ -114,9 +115,9 @@ func (c *undoCommand) succeed(report undoReport, after string) error {
 	return nil
 }
 
-// refuse reports an undo that did not happen. A file that has changed since is a finding, all else a failure of the command.
+// refuse prints why nothing was undone. A file that has changed since is a finding; other errors are failures of the command.
 func (c *undoCommand) refuse(report undoReport, err error) error {
-	failed := changeFault(err)
+	failed := changeError(err)
 	if candor.CodeOf(err) == kaizacode.HashMismatch {
 		failed.Code = term.ExitFound
 	}
@@ -134,17 +135,95 @@ func (c *undoCommand) refuse(report undoReport, err error) error {
 	return failed
 }
 
-// changeFault says an error of the workspace to the person at the terminal.
-func changeFault(err error) *term.Error {
+// changeError turns an error of the workspace into one for the operator.
+func changeError(err error) *term.Error {
 	e := candor.From(err)
 	hint := e.Suggestion()
 	switch e.Code() {
 	case kaizacode.InvalidInputValue:
 		if hint == e.Code().Action() {
-			hint = "candor workbench changes lists those of this folder; name another workspace with --root, and the server's folder with --state"
+			hint = "candor workbench changes lists the changes; name another workspace with --root, or the folder of the server with --state"
 		}
 	case candor.CodeLedgerLocked:
-		hint = "wait until the call has ended, and try again"
+		hint = "try again when the call has ended"
 	}
 	return term.BadInput(hint, "%s: %s", e.Code().Symbol(), e.Message())
+}
+
+// recoverFirst reverts changes that were interrupted by a crash and prints them. done reports whether that, or a change whose earlier
+// undo failed, is the requested undo: then no older change is undone.
+func (c *undoCommand) recoverFirst(ctx context.Context, r *kaiza.Review, id string) (done bool, err error) {
+	found := r.Unfinished(ctx)
+	if !c.dryRun {
+		if found, err = r.Recover(ctx); err != nil {
+			return false, changeError(err)
+		}
+	}
+	for i := range found {
+		change := &found[i]
+		meant := strings.HasPrefix(change.ID, id)
+		switch {
+		case change.State == kaiza.NotUndone && id != "" && meant:
+			return true, c.restore(ctx, r, change)
+		case change.State == kaiza.NotUndone && id == "":
+			return false, term.BadInput("to restore its files whatever is there now: candor workbench undo "+change.ID+"; to undo another change, give its ID",
+				"change %s, %s of %s: an earlier undo failed, so it must be undone first", change.ID, term.Printable(change.Tool), fileNames(change.Files))
+		case change.State == kaiza.NotUndone:
+			continue
+		}
+		if err := c.printRecovered(change, meant && !done); err != nil {
+			return false, err
+		}
+		done = done || meant
+	}
+	return done, nil
+}
+
+// printRecovered prints that an interrupted change was reverted, or would be with --dry-run. With --json it is printed only if it was
+// asked for.
+func (c *undoCommand) printRecovered(change *kaiza.PastChange, asked bool) error {
+	if c.json {
+		if !asked {
+			return nil
+		}
+		return term.WriteJSONLine(c.env.Out, undoReport{Undone: change.ID, Tool: change.Tool, DryRun: c.dryRun, OK: true, Files: change.Files, Interrupted: true})
+	}
+	says := "was reverted"
+	if c.dryRun {
+		says = "would be reverted; nothing was changed: this was a dry run"
+	}
+	fmt.Fprintf(c.env.Out, "%s, %s, was interrupted by a crash; %s\n", c.env.Colors().Name(change.ID), term.Printable(change.Tool), says)
+	listFiles(c.env, change.Files)
+	return nil
+}
+
+// restore undoes a change whose earlier undo failed.
+func (c *undoCommand) restore(ctx context.Context, r *kaiza.Review, change *kaiza.PastChange) error {
+	report := undoReport{Undone: change.ID, Tool: change.Tool, DryRun: c.dryRun, Files: change.Files, Interrupted: true}
+	if !c.json {
+		fmt.Fprintf(c.env.Out, "Undo %s, %s of %s, and replace what is there now:\n", c.env.Colors().Name(change.ID), term.Printable(change.Tool), change.At.UTC().Format("2006-01-02 15:04:05"))
+		listFiles(c.env, change.Files)
+	}
+	if !c.dryRun {
+		if err := c.confirm("Restore these files?"); err != nil {
+			return err
+		}
+		if err := r.Restore(ctx, change.ID, c.person()); err != nil {
+			return c.refuse(report, err)
+		}
+	}
+	return c.succeed(report, "")
+}
+
+// fileNames lists the first files of a change.
+func fileNames(files []kaiza.ChangedFile) string {
+	const most = 3
+	names := make([]string, 0, most)
+	for _, f := range files[:min(most, len(files))] {
+		names = append(names, term.Printable(f.Path))
+	}
+	if len(files) > most {
+		names = append(names, fmt.Sprintf("%d more", len(files)-most))
+	}
+	return strings.Join(names, ", ")
 }

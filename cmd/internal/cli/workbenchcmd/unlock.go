@@ -12,29 +12,28 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// unlockCommand holds the flags of `candor workbench unlock`.
+// unlockCommand has the flags of `candor workbench unlock`.
 type unlockCommand struct {
-	planCommand
+	reviewCommand
 	list   bool
 	all    bool
 	reason string
 }
 
 func newUnlock(env *term.Env) *cobra.Command {
-	c := &unlockCommand{planCommand: planCommand{env: env, as: "unlock"}}
+	c := &unlockCommand{reviewCommand: reviewCommand{env: env, as: "unlock"}}
 	cmd := &cobra.Command{
 		Use:   "unlock [SESSION]",
 		Short: "List the locked sessions of a workspace, and unlock one",
-		Long: `List the sessions of a workspace that are locked because a rule was broken: since when, in which role, why, and the
-reference of the failure. Then ask, and unlock one. SESSION is an id, or the first digits of one; without it the only locked session is meant,
-and if there are several they are listed. A session that was begun after the lock took it over, and is free when all locks that it took over are lifted.
+		Long: `List the sessions of a workspace that are locked because they broke a rule, with time, role, reason and the reference of
+the failure. Then ask for confirmation and unlock one. SESSION is an id, or its first digits; the default is the only locked session,
+and several are only listed. A session begun later inherits the lock, and is free when all inherited locks are removed.
 
-An agent unlocks its session itself with a report below docs/reports/. This command is for the operator, where that is not possible
-or not wanted. Who unlocked, when and why is recorded in the trail. A server may be running: it sees it at the next call. If a
-call is changing the workspace the command waits a few seconds, and then gives up.
+An agent unlocks its session with a report below docs/reports/. This command is for the operator, if that is not possible or not
+wanted. Operator, time and reason are recorded in the ledger. The server may be running and sees the change at the next call. If a
+call is changing the workspace, the command waits a few seconds and then fails.
 
-Exit code 0: it was unlocked, or nothing is locked, or the locks were listed. Exit code 1: it was not unlocked, because you said
-no. Exit code 2: it could not be.`,
+Exit codes: 0 unlocked, nothing locked, or listed; 1 not confirmed; 2 an error.`,
 		Example: `  candor workbench unlock --list
   candor workbench unlock
   candor workbench unlock 1b9d6bcd --root ~/projects/site --reason "a rule that was too strict" --yes`,
@@ -45,23 +44,23 @@ no. Exit code 2: it could not be.`,
 		},
 	}
 	c.Register(cmd, reviewRoot)
-	c.decides(cmd)
+	c.registerDecision(cmd)
 	flags := cmd.Flags()
-	flags.BoolVarP(&c.list, "list", "l", false, "only list the locked sessions")
+	flags.BoolVarP(&c.list, "list", "l", false, "list the locked sessions, unlock nothing")
 	flags.BoolVar(&c.all, "all", false, "unlock all locked sessions")
-	flags.StringVar(&c.reason, "reason", "", "why, for the trail")
+	flags.StringVar(&c.reason, "reason", "", "reason for the ledger")
 	flags.Lookup("json").Usage = "print one JSON object; needs --yes or --list"
-	flags.Lookup("by").Usage = "who unlocks; default the user who runs the command"
+	flags.Lookup("by").Usage = "name of the operator; default the current user"
 	cmd.MarkFlagsMutuallyExclusive("list", "all")
 	cmd.MarkFlagsMutuallyExclusive("list", "yes")
 	cmd.MarkFlagsMutuallyExclusive("list", "reason")
 	return cmd
 }
 
-// unlockReport is what --json prints.
+// unlockReport is the output of --json.
 type unlockReport struct {
-	Locked   []kaiza.LockedSession `json:"locked"`   // that are locked now
-	Unlocked []kaiza.LockedSession `json:"unlocked"` // that this command has unlocked
+	Locked   []kaiza.LockedSession `json:"locked"`   // still locked
+	Unlocked []kaiza.LockedSession `json:"unlocked"` // unlocked by this command
 	OK       bool                  `json:"ok"`
 	Code     string                `json:"code,omitempty"`
 	Message  string                `json:"message,omitempty"`
@@ -74,13 +73,13 @@ func newUnlockReport(locked []kaiza.LockedSession) unlockReport {
 
 func (c *unlockCommand) run(args []string) (err error) {
 	if len(args) > 0 && (c.all || c.list) {
-		return term.BadInput("candor workbench unlock 1b9d6bcd", "a session cannot be named together with --all or --list")
+		return term.BadInput("candor workbench unlock 1b9d6bcd", "SESSION cannot be combined with --all or --list")
 	}
 	r, closing, err := c.open(!c.list)
 	if err != nil {
 		return err
 	}
-	defer func() { err = c.afterwards(r, err, closing()) }()
+	defer func() { err = c.finish(r, err, closing()) }()
 	locked, err := r.Locked()
 	if err != nil {
 		return c.refuse(newUnlockReport(nil), err)
@@ -90,18 +89,18 @@ func (c *unlockCommand) run(args []string) (err error) {
 		return c.refuse(newUnlockReport(locked), err)
 	}
 	if len(chosen) == 0 {
-		return c.tell(locked)
+		return c.printLocked(locked)
 	}
 	if !c.json {
 		c.show(chosen)
 	}
-	if err := c.asks(question(len(chosen))); err != nil {
+	if err := c.confirm(question(len(chosen))); err != nil {
 		return err
 	}
 	return c.unlock(r, locked, chosen)
 }
 
-// choose returns the sessions to unlock. There are none if nothing is locked, or if several are and none was named.
+// choose returns the sessions to unlock: none if nothing is locked, or if several are and SESSION is missing.
 func (c *unlockCommand) choose(locked []kaiza.LockedSession, args []string) ([]kaiza.LockedSession, error) {
 	switch {
 	case c.list:
@@ -112,8 +111,8 @@ func (c *unlockCommand) choose(locked []kaiza.LockedSession, args []string) ([]k
 	case c.all || len(locked) == 1:
 		return locked, nil
 	case len(locked) > 1 && c.yes:
-		return nil, candor.New(kaizacode.InvalidInputValue, fmt.Sprintf("%d sessions are locked, and none was named.", len(locked)),
-			candor.WithSuggestion("Name one, or give --all; candor workbench unlock --list lists them."))
+		return nil, candor.New(kaizacode.InvalidInputValue, fmt.Sprintf("%d sessions are locked, and none was chosen.", len(locked)),
+			candor.WithSuggestion("Give a session id or --all; candor workbench unlock --list lists them."))
 	}
 	return nil, nil
 }
@@ -125,7 +124,7 @@ func question(n int) string {
 	return fmt.Sprintf("Unlock these %d sessions?", n)
 }
 
-// unlock unlocks the chosen sessions one by one, and stops at the first that it cannot unlock.
+// unlock unlocks the chosen sessions and stops at the first error.
 func (c *unlockCommand) unlock(r *kaiza.Review, locked, chosen []kaiza.LockedSession) error {
 	report := newUnlockReport(locked)
 	for _, l := range chosen {
@@ -146,8 +145,8 @@ func (c *unlockCommand) unlock(r *kaiza.Review, locked, chosen []kaiza.LockedSes
 	return nil
 }
 
-// tell lists the locked sessions, where none is going to be unlocked.
-func (c *unlockCommand) tell(locked []kaiza.LockedSession) error {
+// printLocked lists the locked sessions.
+func (c *unlockCommand) printLocked(locked []kaiza.LockedSession) error {
 	if c.json {
 		report := newUnlockReport(locked)
 		report.OK = true
@@ -159,21 +158,21 @@ func (c *unlockCommand) tell(locked []kaiza.LockedSession) error {
 	}
 	c.show(locked)
 	if !c.list {
-		fmt.Fprintf(c.env.Out, "Name one to unlock it, such as candor workbench unlock %s, or give --all.\n", brief(locked[0].Session))
+		fmt.Fprintf(c.env.Out, "To unlock one: candor workbench unlock %s; to unlock all: --all\n", brief(locked[0].Session))
 	}
 	return nil
 }
 
 // show prints locked sessions, two lines each.
 func (c *unlockCommand) show(locked []kaiza.LockedSession) {
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	for _, l := range locked {
 		if l.Problem != "" {
-			fmt.Fprintf(c.env.Out, "%s  %s\n", paint.Name(brief(l.Session)), paint.Bad(term.Printable(l.Problem)))
+			fmt.Fprintf(c.env.Out, "%s  %s\n", colors.Name(brief(l.Session)), colors.Bad(term.Printable(l.Problem)))
 			continue
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  locked since %s\n", paint.Name(brief(l.Session)), term.Printable(l.Role), l.At.UTC().Format("2006-01-02 15:04:05"))
-		why := paint.Bad(term.Printable(l.Code))
+		fmt.Fprintf(c.env.Out, "%s  %s  locked since %s\n", colors.Name(brief(l.Session)), term.Printable(l.Role), l.At.UTC().Format("2006-01-02 15:04:05"))
+		why := colors.Bad(term.Printable(l.Code))
 		if l.Invariant != "" {
 			why += " " + term.Printable(l.Invariant)
 		}
@@ -181,15 +180,15 @@ func (c *unlockCommand) show(locked []kaiza.LockedSession) {
 	}
 }
 
-// brief shortens the id of a session, which is all that it takes to act as the session, to what is needed to name it here.
+// brief shortens a session id: the whole id is a secret that allows acting as the session.
 func brief(session string) string { return term.Printable(session[:min(8, len(session))]) }
 
-// refuse reports that a session was not unlocked.
+// refuse prints why a session was not unlocked.
 func (c *unlockCommand) refuse(report unlockReport, err error) error {
 	e := candor.From(err)
 	hint := e.Suggestion()
 	if e.Code() == candor.CodeLedgerLocked {
-		hint = "wait until the call has ended, and try again"
+		hint = "try again when the call has ended"
 	}
 	if c.json {
 		report.Code, report.Message = e.Code().Symbol(), e.Message()

@@ -10,40 +10,41 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/workrailcmd"
 )
 
+// New returns `candor workbench`.
 func New(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workbench SYSTEM",
-		Short: "Run a reference server, really working",
-		Long: `Run one of the reference servers. Each is a useful MCP server in its own right, and shows what the contract
-means: every failure is typed, recorded before it is sent, counted, and can be proven.
+		Short: "Run a built-in example server",
+		Long: `Run one of the example servers. Each is a useful MCP server that follows the contract: every failure is typed,
+recorded before it is sent, counted, and can be proven.
 
   kaiza     a governed file workspace: one role plans, a person approves, another role executes
-  workrail  durable workflows: an agent is led step by step, and goes on after any interruption
-  harness   memory, files, SQL, Python, a browser and web search behind one taxonomy of errors
-  dual      tasks, thought records and attestations, with failures in two shapes
+  workrail  durable workflows: an agent does one step at a time and resumes after any interruption
+  harness   memory, files, SQL, Python, a browser and web search with one set of error codes
+  dual      tasks, thought records and attestations, with failures in two formats
 
-The person who approves the plans of kaiza uses:
+To review plans of kaiza:
 
-  candor workbench plans             list them
-  candor workbench approve PLAN      see what a plan changes, and approve it
-  candor workbench revoke PLAN       take an approval back
+  candor workbench plans             list the plans
+  candor workbench approve PLAN      show what a plan changes, and approve it
+  candor workbench revoke PLAN       revoke an approval
 
-What was changed is listed and undone with:
+To list and undo changes of files:
 
-  candor workbench changes           list the changes of files, the newest first
-  candor workbench undo [ID]         put the files of a change back as they were
+  candor workbench changes           list the changes, the newest first
+  candor workbench undo [ID]         undo a change
 
-A session that is locked because a rule was broken is freed with:
+To unlock a session that is locked because it broke a rule:
 
   candor workbench unlock            list the locked sessions, and unlock one
 
-The workflows of workrail are looked after with:
+To operate workrail:
 
-  candor workbench workrail sessions list what is running, where it stands and why it is blocked
-  candor workbench workrail doctor   check the health of all sessions, and repair what can be repaired
+  candor workbench workrail sessions list the sessions, their steps and why they are blocked
+  candor workbench workrail doctor   check the health of all sessions, and repair some problems
   candor workbench workrail check    check workflow files
 
-What dual has recorded is looked at with:
+To inspect the records of dual:
 
   candor workbench dual tasks        list the tasks; sessions and rounds list the others
   candor workbench dual verify       check that no thought record was changed or removed

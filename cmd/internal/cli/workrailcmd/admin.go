@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,107 +16,97 @@ import (
 	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
-// railCommand holds what the commands below `candor workbench workrail` share.
-type railCommand struct {
+// adminCommand has what the commands below `candor workbench workrail` share.
+type adminCommand struct {
 	env       *term.Env
 	cmd       *cobra.Command
-	place     bench.StateFlags
+	flags     bench.StateFlags
 	workflows string
 	json, yes bool
 	by        string
 	keep      service.KeepFlags
-	state     *workbench.State // while with runs
+	state     *workbench.State // set while with runs
 }
 
-// Register adds --state.
-func (c *railCommand) register(cmd *cobra.Command) {
+// register adds --state.
+func (c *adminCommand) register(cmd *cobra.Command) {
 	c.cmd = cmd
-	cmd.Flags().StringVar(&c.place.State, "state", "", "the state folder of the server; default in the state folder of the user")
-	_ = cmd.MarkFlagDirname("state") // the flag is ours, so that marking it cannot fail
+	cmd.Flags().StringVar(&c.flags.State, "state", "", "folder for the state of the server; default a folder in the user's state folder")
+	_ = cmd.MarkFlagDirname("state") // fails only for an unknown flag
 }
 
 // registerJSON adds --json.
-func (c *railCommand) registerJSON(cmd *cobra.Command) {
+func (c *adminCommand) registerJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 }
 
-// registerYes adds the flags of a command that asks before it changes anything.
-func (c *railCommand) registerYes(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do it without asking")
+// registerYes adds the flags of a command that asks for confirmation.
+func (c *adminCommand) registerYes(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
-	c.registerTrail(cmd)
+	c.registerLedger(cmd)
 }
 
-// with opens the state for a function. A folder that was named must exist.
-func (c *railCommand) with(do func(*workrail.Admin) error) (err error) {
-	if c.place.State != "" {
-		if info, err := os.Stat(c.place.State); err != nil || !info.IsDir() {
-			return term.BadInput("name the folder that the server was started with", "--state: %s is not a folder", c.place.State)
-		}
+// with calls do with the opened state. A folder named by --state must exist.
+func (c *adminCommand) with(do func(*workrail.Admin) error) (err error) {
+	if err := c.flags.RequireState(); err != nil {
+		return err
 	}
 	o := workrail.Options{}
 	if c.workflows != "" {
-		if info, err := os.Stat(c.workflows); err != nil || !info.IsDir() {
-			return term.BadInput("name an existing folder with --workflows", "%s is not a folder", c.workflows)
+		if err := bench.RequireFolder("--workflows", c.workflows, "name an existing folder"); err != nil {
+			return err
 		}
 		o.Workflows = term.AbsolutePath(c.workflows)
 	}
 	var state *workbench.State
-	if state, err = c.place.OpenState(c.env, "workrail"); err != nil {
+	if state, err = c.flags.OpenState(c.env, "workrail"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
 	c.state, o.State = state, state
 	admin, err := workrail.OpenAdmin(o, c.env.Now)
 	if err != nil {
-		return term.BadInput("check the folder and who may read it", "%s", err)
+		return term.BadInput("check the folder and its permissions", "%s", err)
 	}
 	defer func() { err = errors.Join(err, admin.Close()) }()
 	return do(admin)
 }
 
-// find returns the id that a person means.
-func (c *railCommand) find(a *workrail.Admin, typed string) (string, error) {
+// find returns the session id with the given beginning.
+func (c *adminCommand) find(a *workrail.Admin, typed string) (string, error) {
 	id, err := a.Find(typed)
 	var several *workrail.AmbiguousError
 	switch {
 	case errors.Is(err, railsession.ErrNotFound):
-		return "", term.BadInput("candor workbench workrail sessions --all lists them; name the server's folder with --state", "no session has an id that begins with %q", typed)
+		return "", term.BadInput("candor workbench workrail sessions --all lists them; name the folder of the server with --state", "%q: no session has an id with this beginning", typed)
 	case errors.As(err, &several):
-		return "", term.BadInput("give more digits", "%q: %s", typed, err)
+		return "", term.BadInput("give more digits of the id", "%q: %s", typed, err)
 	case err != nil:
-		return "", railFault(err)
+		return "", stateError(err)
 	}
 	return id, nil
 }
 
-// railFault is the fault of a state that cannot be read or changed.
-func railFault(err error) *term.Error {
+// stateError adds the next step to an error of reading or changing the state.
+func stateError(err error) *term.Error {
 	var locked *railsession.LockedError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return term.BadInput("run the command again to go on", "interrupted")
+		return term.BadInput("run the command again to continue", "interrupted")
 	case errors.As(err, &locked):
-		return term.BadInput("try again when it is done", "%s", err)
+		return term.BadInput("try again later", "%s", err)
 	}
-	return term.BadInput("check the folder and who may read it", "%s", err)
+	return term.BadInput("check the folder and its permissions", "%s", err)
 }
 
-// asks returns nil if the person agrees to a change.
-func (c *railCommand) asks(question string) error {
-	switch {
-	case c.yes:
-		return nil
-	case c.json || !c.env.Interactive:
-		return term.BadInput("use --yes to do it without being asked", "not a terminal, or --json is given: cannot ask for confirmation; nothing was changed")
-	case !term.Ask(c.env, question):
-		return &term.Error{Code: term.ExitFound, Text: "nothing was changed"}
-	}
-	return nil
+// confirm returns nil if the user agrees.
+func (c *adminCommand) confirm(question string) error {
+	return c.env.RequireYes(c.yes, c.json, question)
 }
 
-// progress shows on a terminal how far a long run is. Call done when it is over.
-func (c *railCommand) progress(what string) (show workrail.Progress, done func()) {
+// progress returns a function that shows the progress on a terminal, and one that clears the line at the end.
+func (c *adminCommand) progress(what string) (show workrail.Progress, done func()) {
 	if !c.env.Terminal || c.json {
 		return nil, func() {}
 	}
@@ -135,10 +124,10 @@ func (c *railCommand) progress(what string) (show workrail.Progress, done func()
 	}
 }
 
-// completeSessions offers the ids of sessions.
-func (c *railCommand) completeSessions(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+// completeSessions completes session ids.
+func (c *adminCommand) completeSessions(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var found []string
-	_ = c.with(func(a *workrail.Admin) error { // a shell that completes shows no errors
+	_ = c.with(func(a *workrail.Admin) error { // completion shows no errors
 		ids, err := a.IDs()
 		if err != nil {
 			return err
@@ -158,7 +147,7 @@ func (c *railCommand) completeSessions(_ *cobra.Command, _ []string, typed strin
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// stamped writes a time as the other commands do.
+// stamped formats a time.
 func stamped(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

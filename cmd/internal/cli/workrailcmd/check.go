@@ -15,23 +15,23 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// railCheckCommand holds the flags of `candor workbench workrail check`.
-type railCheckCommand struct {
+// checkCommand has the flags of `candor workbench workrail check`.
+type checkCommand struct {
 	env    *term.Env
 	cmd    *cobra.Command
 	json   bool
 	strict bool
 }
 
-func newRailCheck(env *term.Env) *cobra.Command {
-	c := &railCheckCommand{env: env}
+func newCheck(env *term.Env) *cobra.Command {
+	c := &checkCommand{env: env}
 	cmd := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check workflow files: each problem with line, column and a hint",
-		Long: `Check workflow files, YAML or JSON, and list each problem with line, column and a hint. A folder stands for the workflow files
-in it, - for standard input. Files that have the same id are a problem too: a server offers only the first.
+		Long: `Check workflow files, YAML or JSON, and list each problem with line, column and a hint. A folder means the workflow files
+in it, - means standard input. Two files with the same id are a problem: a server uses only the first.
 
-Exit code 0: all files can be used. Exit code 1: one has errors, or warnings with --strict. Exit code 2: one cannot be read.`,
+Exit codes: 0 all files are valid; 1 a file has errors, or warnings with --strict; 2 a file cannot be read.`,
 		Example: `  candor workbench workrail check release.yaml
   candor workbench workrail check ~/workflows --strict
   candor workbench workrail check - --json < draft.yaml`,
@@ -53,13 +53,13 @@ Exit code 0: all files can be used. Exit code 1: one has errors, or warnings wit
 
 var workflowSuffixes = []string{"yaml", "yml", "json"}
 
-// checkedFiles is what --json prints.
+// checkedFiles is the output of --json.
 type checkedFiles struct {
 	OK    bool          `json:"ok"`
 	Files []checkedFile `json:"files"`
 }
 
-// checkedFile is one of them.
+// checkedFile is the result for one file.
 type checkedFile struct {
 	File     string             `json:"file"`
 	OK       bool               `json:"ok"`
@@ -69,7 +69,7 @@ type checkedFile struct {
 	Problems []workflow.Problem `json:"problems"`
 }
 
-func (c *railCheckCommand) run(args []string) error {
+func (c *checkCommand) run(args []string) error {
 	targets, err := workflowFiles(args)
 	if err != nil {
 		return err
@@ -105,10 +105,10 @@ func (c *railCheckCommand) run(args []string) error {
 type checkTarget struct {
 	name     string
 	regular  bool
-	inFolder bool // the folder was named, not the file
+	inFolder bool // an argument named the folder
 }
 
-// notRegular is the result for a file of a folder that a server does not read.
+// notRegular returns the result for a file that a server does not read.
 func notRegular(name string) checkedFile {
 	return checkedFile{File: name, Problems: []workflow.Problem{{File: name, Severity: workflow.SeverityError,
 		Message: "file: " + workflow.NotRegular, Hint: "put the file itself into the folder"}}}
@@ -128,7 +128,7 @@ func workflowFiles(args []string) ([]checkTarget, error) {
 		}
 		entries, err := os.ReadDir(arg)
 		if err != nil {
-			return nil, term.BadInput("check who may read it", "%s", err)
+			return nil, term.BadInput("check the permissions", "%s", err)
 		}
 		before := len(targets)
 		for _, e := range entries {
@@ -137,32 +137,32 @@ func workflowFiles(args []string) ([]checkTarget, error) {
 			}
 		}
 		if len(targets) == before {
-			return nil, term.BadInput("workflow files end in .yaml, .yml or .json", "%s holds no workflow file", arg)
+			return nil, term.BadInput("workflow files end in .yaml, .yml or .json", "%s: contains no workflow file", arg)
 		}
 	}
 	return targets, nil
 }
 
-// read reads a file, or standard input, up to a little more than a workflow may have.
-func (c *railCheckCommand) read(target checkTarget) (data []byte, shown string, err error) {
+// read reads a file or standard input, up to one byte more than the maximum size of a workflow.
+func (c *checkCommand) read(target checkTarget) (data []byte, shown string, err error) {
 	in, shown := io.NopCloser(c.env.In), "stdin"
 	if target.name != "-" {
 		shown = target.name
 		if !target.regular { // opening a named pipe would wait for a writer
-			return nil, "", term.BadInput("use - to read from a pipe", "%s is not a regular file", term.Printable(shown))
+			return nil, "", term.BadInput("use - to read from a pipe", "%s: not a regular file", term.Printable(shown))
 		}
 		if in, err = os.Open(shown); err != nil {
-			return nil, "", term.BadInput("check the name and who may read it", "%s", err)
+			return nil, "", term.BadInput("check the name and the permissions", "%s", err)
 		}
 	}
 	data, err = io.ReadAll(io.LimitReader(in, workflow.MaxBytes+1))
 	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, "", term.BadInput("check the name and who may read it", "%s", err)
+		return nil, "", term.BadInput("check the name and the permissions", "%s", err)
 	}
 	return data, shown, nil
 }
 
-func (c *railCheckCommand) check(name string, data []byte, taken map[string]string) checkedFile {
+func (c *checkCommand) check(name string, data []byte, taken map[string]string) checkedFile {
 	w, problems := workflow.Check(name, data)
 	f := checkedFile{File: name, OK: w != nil, Problems: append([]workflow.Problem{}, problems...)}
 	if w != nil {
@@ -170,7 +170,7 @@ func (c *railCheckCommand) check(name string, data []byte, taken map[string]stri
 		if other, ok := taken[w.ID]; ok {
 			f.OK = false
 			f.Problems = append(f.Problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
-				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, other), Hint: "give one of them another id"})
+				Message: fmt.Sprintf("id %s: already used by %s", w.ID, other), Hint: "give one of them another id"})
 		} else {
 			taken[w.ID] = name
 		}
@@ -179,21 +179,21 @@ func (c *railCheckCommand) check(name string, data []byte, taken map[string]stri
 	return f
 }
 
-func (c *railCheckCommand) write(files []checkedFile) {
-	paint := c.env.Colors()
+func (c *checkCommand) write(files []checkedFile) {
+	colors := c.env.Colors()
 	for _, f := range files {
 		for _, p := range f.Problems {
 			fmt.Fprintln(c.env.Out, p)
 		}
 		if f.OK {
-			fmt.Fprintf(c.env.Out, "%s: %s (%s, %s)\n", paint.Good("OK"), term.Printable(f.File), term.Printable(f.Workflow), term.Count(uint64(f.Steps), "step", "steps")) //nolint:gosec // a count
+			fmt.Fprintf(c.env.Out, "%s: %s (%s, %s)\n", colors.Good("OK"), term.Printable(f.File), term.Printable(f.Workflow), term.Count(uint64(f.Steps), "step", "steps")) //nolint:gosec // a count
 		} else {
-			fmt.Fprintf(c.env.Out, "%s: %s (%s)\n", paint.Bad("FAILED"), term.Printable(f.File), countProblems(f.Problems))
+			fmt.Fprintf(c.env.Out, "%s: %s (%s)\n", colors.Bad("FAILED"), term.Printable(f.File), countProblems(f.Problems))
 		}
 	}
 }
 
-// countProblems says how many problems there are, as far as they are listed.
+// countProblems returns the number of problems in words. The list is limited.
 func countProblems(all []workflow.Problem) string {
 	if len(all) > workflow.MaxProblems {
 		return fmt.Sprintf("more than %d problems", workflow.MaxProblems)
@@ -201,16 +201,16 @@ func countProblems(all []workflow.Problem) string {
 	return term.Count(uint64(len(all)), "problem", "problems")
 }
 
-func newRailSchema(env *term.Env) *cobra.Command {
+func newSchema(env *term.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of workflow files, for editors",
-		Long: `Print the JSON Schema of workflow files, so that an editor completes keys and marks mistakes. With a comment on its first
-line an editor finds it by itself:
+		Long: `Print the JSON Schema of workflow files, so that an editor completes keys and marks mistakes. This comment on the first
+line of a workflow file tells an editor where it is:
 
   # yaml-language-server: $schema=./workflow.schema.json
 
-The schema cannot say everything: candor workbench workrail check finds the rest.`,
+The schema does not cover everything: candor workbench workrail check finds the rest.`,
 		Example: "  candor workbench workrail schema > workflow.schema.json",
 		Args:    term.MaxArgs(0, "candor workbench workrail schema"),
 		RunE: func(*cobra.Command, []string) error {

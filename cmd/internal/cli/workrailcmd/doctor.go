@@ -11,31 +11,31 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
 
-// doctorCommand holds the flags of `candor workbench workrail doctor`.
+// doctorCommand has the flags of `candor workbench workrail doctor`.
 type doctorCommand struct {
-	railCommand
+	adminCommand
 	repair bool
 }
 
-func newRailDoctor(env *term.Env) *cobra.Command {
-	c := &doctorCommand{railCommand: railCommand{env: env}}
+func newDoctor(env *term.Env) *cobra.Command {
+	c := &doctorCommand{adminCommand: adminCommand{env: env}}
 	cmd := &cobra.Command{
 		Use:   "doctor [ID…]",
-		Short: "Check the health of all sessions, and repair what can be repaired",
-		Long: `Read every session, or those that are named, and check all that they need: events against their digests, the stored copy of
-the workflow, that the session stands at one of its steps, the keys of tokens, and what crashes left behind. Each problem is listed with its reason and what to do.
+		Short: "Check the health of all sessions, and repair some problems",
+		Long: `Read every session, or the given ones, and check the digests of events, the stored copy of the workflow, the current step, the
+keys of tokens, and leftovers of crashes. Each problem is listed with its reason and the next step.
 
-With --repair it says what it would do, asks, and does it:
+With --repair the command lists the repairs, asks for confirmation and makes them:
 
-  - a stored workflow that is missing or damaged is restored from the workflow file, in --workflows or among the examples, that has
-    exactly the same content
-  - keys that cannot be read are moved aside and replaced, and keys that others can read are closed to them
-  - folders and files that a crash left behind are removed
+  - a stored workflow that is missing or damaged is restored from a workflow file with the same content, in --workflows or among
+    the examples
+  - keys that cannot be read are moved aside and replaced, and permissions of keys that others can read are corrected
+  - leftover folders and files of a crash are removed
 
-Events are never changed: what is left of a damaged session is saved with export. Repairs are recorded in the trail. A server may be
+Events are never changed: save the valid part of a damaged session with export. Repairs are recorded in the ledger. The server may be
 running.
 
-Exit code 0: everything is sound, or was repaired. Exit code 1: there are problems. Exit code 2: could not run.`,
+Exit codes: 0 no problems, or all repaired; 1 there are problems; 2 the check could not run.`,
 		Example: `  candor workbench workrail doctor
   candor workbench workrail doctor --repair --workflows ~/workflows
   candor workbench workrail doctor 3f2a9c1d --json`,
@@ -46,13 +46,13 @@ Exit code 0: everything is sound, or was repaired. Exit code 1: there are proble
 	}
 	c.register(cmd)
 	c.registerYes(cmd)
-	cmd.Flags().BoolVar(&c.repair, "repair", false, "repair what can be repaired")
-	cmd.Flags().StringVar(&c.workflows, "workflows", "", "the folder of workflow files that the server uses, to restore stored workflows from")
-	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
+	cmd.Flags().BoolVar(&c.repair, "repair", false, "make the repairs")
+	cmd.Flags().StringVar(&c.workflows, "workflows", "", "folder of workflow files of the server, to restore stored workflows")
+	_ = cmd.MarkFlagDirname("workflows") // fails only for an unknown flag
 	return cmd
 }
 
-// doctorReport is what --json prints.
+// doctorReport is the output of --json.
 type doctorReport struct {
 	*workrail.Diagnosis
 	OK bool `json:"ok"`
@@ -60,7 +60,7 @@ type doctorReport struct {
 
 func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
 	if c.yes && !c.repair {
-		return term.BadInput("candor workbench workrail doctor --repair --yes", "--yes means nothing without --repair")
+		return term.BadInput("candor workbench workrail doctor --repair --yes", "--yes: needs --repair")
 	}
 	ids, err := c.findAll(a, args)
 	if err != nil {
@@ -95,8 +95,8 @@ func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
 	return nil
 }
 
-// findAll returns the ids that a person means.
-func (c *railCommand) findAll(a *workrail.Admin, typed []string) ([]string, error) {
+// findAll returns the session ids with the given beginnings.
+func (c *adminCommand) findAll(a *workrail.Admin, typed []string) ([]string, error) {
 	var ids []string
 	for _, t := range typed {
 		id, err := c.find(a, t)
@@ -115,7 +115,7 @@ func (c *doctorCommand) diagnose(a *workrail.Admin, ids []string) (*workrail.Dia
 	d, err := a.Diagnose(ctx, ids, show)
 	clearLine()
 	if err != nil {
-		return nil, railFault(err)
+		return nil, stateError(err)
 	}
 	return d, nil
 }
@@ -140,10 +140,10 @@ func repairable(d *workrail.Diagnosis) (n int) {
 }
 
 func (c *doctorCommand) show(f *workrail.Finding) {
-	paint := c.env.Colors()
-	word := paint.Bad("problem")
+	colors := c.env.Colors()
+	word := colors.Bad("problem")
 	if f.Harmless {
-		word = paint.Warn("note   ")
+		word = colors.Warn("note   ")
 	}
 	fmt.Fprintf(c.env.Out, "%s  %s", word, f.Kind)
 	for i, id := range f.Sessions {
@@ -151,7 +151,7 @@ func (c *doctorCommand) show(f *workrail.Finding) {
 			fmt.Fprintf(c.env.Out, "  and %d more", len(f.Sessions)-i)
 			break
 		}
-		fmt.Fprintf(c.env.Out, "  %s", paint.Name(id))
+		fmt.Fprintf(c.env.Out, "  %s", colors.Name(id))
 	}
 	if f.Workflow != "" {
 		fmt.Fprintf(c.env.Out, "  %s", term.Printable(f.Workflow))
@@ -165,20 +165,20 @@ func (c *doctorCommand) show(f *workrail.Finding) {
 	}
 }
 
-// repairAll repairs what can be repaired, if the person agrees. It stops between two repairs when it is interrupted.
+// repairAll makes the repairs after confirmation. It can be interrupted between two repairs.
 func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err error) {
 	n := repairable(d)
 	if n == 0 {
 		return nil
 	}
-	if err := c.asks(fmt.Sprintf("Do the %s above?", term.Count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
+	if err := c.confirm(fmt.Sprintf("Make the %s above?", term.Count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
 		return err
 	}
-	trail, err := c.openTrail()
+	log, err := c.openLog()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, trail.close()) }()
+	defer func() { err = errors.Join(err, log.close()) }()
 	ctx, stop := term.StopContext(c.cmd)
 	defer stop()
 	for i := range d.Findings {
@@ -187,12 +187,12 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err
 			continue
 		}
 		if ctx.Err() != nil {
-			return railFault(ctx.Err())
+			return stateError(ctx.Err())
 		}
 		whole := context.WithoutCancel(ctx)
 		about := map[string]any{"kind": string(f.Kind), "found": f.Message, "repair": f.Repair}
-		if err := trail.record(whole, "", about, func() error { return a.Repair(whole, f) }); err != nil {
-			return railFault(fmt.Errorf("%s: %w", f.Kind, err))
+		if err := log.record(whole, "", about, func() error { return a.Repair(whole, f) }); err != nil {
+			return stateError(fmt.Errorf("%s: %w", f.Kind, err))
 		}
 		if !c.json {
 			fmt.Fprintf(c.env.Out, "%s %s\n", c.env.Colors().Good("repaired"), f.Kind)
@@ -202,13 +202,13 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err
 }
 
 func (c *doctorCommand) sum(d *workrail.Diagnosis) {
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	bad := problems(d)
 	healthy := fmt.Sprintf("%d of %s healthy", d.Healthy, term.Count(uint64(d.Sessions), "session is", "sessions are")) //nolint:gosec // a count
 	if bad == 0 {
-		fmt.Fprintf(c.env.Out, "%s: %s\n", paint.Good("OK"), healthy)
+		fmt.Fprintf(c.env.Out, "%s: %s\n", colors.Good("OK"), healthy)
 	} else {
-		fmt.Fprintf(c.env.Out, "%s: %s; %s\n", paint.Bad("FAILED"), term.Count(uint64(bad), "problem", "problems"), healthy) //nolint:gosec // a count
+		fmt.Fprintf(c.env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(bad), "problem", "problems"), healthy) //nolint:gosec // a count
 	}
 	if n := repairable(d); n > 0 && !c.repair {
 		fmt.Fprintf(c.env.Out, "%s can be repaired: candor workbench workrail doctor --repair\n", term.Count(uint64(n), "finding", "findings")) //nolint:gosec // a count

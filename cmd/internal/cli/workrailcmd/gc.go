@@ -12,27 +12,26 @@ import (
 	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
-// gcCommand holds the flags of `candor workbench workrail gc`.
+// gcCommand has the flags of `candor workbench workrail gc`.
 type gcCommand struct {
-	railCommand
+	adminCommand
 	older     string
 	completed bool
 	dryRun    bool
 }
 
-func newRailGC(env *term.Env) *cobra.Command {
-	c := &gcCommand{railCommand: railCommand{env: env}}
+func newGC(env *term.Env) *cobra.Command {
+	c := &gcCommand{adminCommand: adminCommand{env: env}}
 	cmd := &cobra.Command{
 		Use:   "gc [ID…]",
 		Short: "Remove old sessions, and stored workflows that no session uses",
-		Long: `Remove the sessions that were last changed longer ago than --older-than, completed or not, and the stored workflows that no
-remaining session uses. It lists them and asks first. With ids it removes these sessions, whatever their state and age; a damaged
-session is removed only so. What is removed is gone: candor workbench workrail export saves a session before.
+		Long: `Remove the sessions that have not changed for --older-than, completed or not, and the stored workflows that no remaining session
+uses. The command lists them and asks for confirmation. With ids it removes these sessions whatever their state and age; damaged
+sessions are removed only this way. Removal cannot be undone: save a session with candor workbench workrail export first.
 
-A session that is continued while the command runs is kept. Removals are recorded in the trail. A server may be running.
+A session that continues while the command runs is kept. Removals are recorded in the ledger. The server may be running.
 
-Exit code 0: it was done, or there was nothing to remove. Exit code 1: you said no, or a session was kept because it is in use.
-Exit code 2: it could not be done.`,
+Exit codes: 0 done, or nothing to remove; 1 not confirmed, or a session was kept because it is in use; 2 an error.`,
 		Example: `  candor workbench workrail gc --dry-run
   candor workbench workrail gc --completed --older-than 7d --yes
   candor workbench workrail gc 3f2a9c1d`,
@@ -44,20 +43,20 @@ Exit code 2: it could not be done.`,
 	c.register(cmd)
 	c.registerYes(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&c.older, "older-than", "90d", "how long a session must not have been changed, such as 12h or 30d")
+	flags.StringVar(&c.older, "older-than", "90d", "minimum time since the last change, such as 12h or 30d")
 	flags.BoolVar(&c.completed, "completed", false, "only completed sessions")
-	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "only list what would be removed")
+	flags.BoolVarP(&c.dryRun, "dry-run", "n", false, "list only, remove nothing")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
 	return cmd
 }
 
-// gcReport is what --json prints.
+// gcReport is the output of --json.
 type gcReport struct {
 	*workrail.Garbage
 	DryRun           bool     `json:"dryRun"`
 	Removed          []string `json:"removed"` // ids of sessions
 	RemovedSnapshots int      `json:"removedSnapshots"`
-	InUse            []string `json:"inUse"` // sessions that were kept because they are in use
+	InUse            []string `json:"inUse"` // sessions kept because they are in use
 }
 
 func (c *gcCommand) run(a *workrail.Admin, args []string) error {
@@ -74,7 +73,7 @@ func (c *gcCommand) run(a *workrail.Admin, args []string) error {
 		c.show(garbage)
 	}
 	if !c.dryRun && len(garbage.Sessions)+len(garbage.Snapshots) > 0 {
-		if err := c.asks("Remove them for good?"); err != nil {
+		if err := c.confirm("Remove them? This cannot be undone."); err != nil {
 			return err
 		}
 		err = c.remove(a, report)
@@ -98,11 +97,11 @@ func workflowCount(n int) string { return term.Count(uint64(n), "stored workflow
 
 func (c *gcCommand) retention(a *workrail.Admin, args []string) (r workrail.Retention, err error) {
 	if len(args) > 0 && (c.completed || c.cmd.Flags().Changed("older-than")) {
-		return r, term.BadInput("leave the flags out", "a session cannot be named together with --older-than or --completed")
+		return r, term.BadInput("leave the flags out", "ids cannot be combined with --older-than or --completed")
 	}
 	age, err := term.ParseAge(c.older)
 	if err != nil {
-		return r, term.BadInput("a duration such as 12h or 30d", "--older-than %q is not a duration", c.older)
+		return r, term.BadInput("a duration such as 12h or 30d", "--older-than %q: not a duration", c.older)
 	}
 	r = workrail.Retention{Before: c.env.Now().Add(-age), Completed: c.completed}
 	r.IDs, err = c.findAll(a, args)
@@ -116,19 +115,19 @@ func (c *gcCommand) list(a *workrail.Admin, r workrail.Retention) (*workrail.Gar
 	garbage, err := a.Garbage(ctx, r, show)
 	clearLine()
 	if err != nil {
-		return nil, railFault(err)
+		return nil, stateError(err)
 	}
 	return garbage, nil
 }
 
 func (c *gcCommand) show(g *workrail.Garbage) {
-	paint := c.env.Colors()
+	colors := c.env.Colors()
 	for i := range g.Sessions {
 		s := &g.Sessions[i]
-		fmt.Fprintf(c.env.Out, "%s  %s  %s  %s  %s\n", paint.Name(s.ID), paintState(paint, s.State), stamped(s.Updated), term.Printable(s.Workflow), term.Truncate(term.Printable(s.Goal), 60))
+		fmt.Fprintf(c.env.Out, "%s  %s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), stamped(s.Updated), term.Printable(s.Workflow), term.Truncate(term.Printable(s.Goal), 60))
 	}
 	for _, hash := range g.Snapshots {
-		fmt.Fprintf(c.env.Out, "%s  stored workflow that no session uses\n", paint.Name(term.Printable(hash[:min(16, len(hash))])))
+		fmt.Fprintf(c.env.Out, "%s  stored workflow that no session uses\n", colors.Name(term.Printable(hash[:min(16, len(hash))])))
 	}
 	if len(g.Sessions)+len(g.Snapshots) == 0 {
 		fmt.Fprintf(c.env.Out, "Nothing to remove: %s kept.\n", sessionCount(g.Kept))
@@ -137,13 +136,13 @@ func (c *gcCommand) show(g *workrail.Garbage) {
 	fmt.Fprintf(c.env.Out, "%s and %s to remove; %s kept\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
 }
 
-// remove removes one session after the other. Each is gone or untouched when it is interrupted.
+// remove removes one session after the other. When it is interrupted, each is either removed or unchanged.
 func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
-	trail, err := c.openTrail()
+	log, err := c.openLog()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, trail.close()) }()
+	defer func() { err = errors.Join(err, log.close()) }()
 	ctx, stop := term.StopContext(c.cmd)
 	defer stop()
 	show, clearLine := c.progress("removing session")
@@ -151,7 +150,7 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 	for i := range report.Sessions {
 		s := &report.Sessions[i]
 		if ctx.Err() != nil {
-			return railFault(ctx.Err())
+			return stateError(ctx.Err())
 		}
 		if show != nil {
 			show(i, len(report.Sessions))
@@ -159,13 +158,13 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 		var locked *railsession.LockedError
 		whole := context.WithoutCancel(ctx)
 		about := map[string]any{"workflow": s.Workflow, "state": string(s.State), "completed_steps": s.Completed, "changed": stamped(s.Updated)}
-		err := trail.record(whole, s.ID, about, func() error { return a.RemoveSession(whole, s) })
+		err := log.record(whole, s.ID, about, func() error { return a.RemoveSession(whole, s) })
 		switch {
 		case errors.Is(err, workrail.ErrChanged), errors.As(err, &locked):
 			report.InUse = append(report.InUse, s.ID)
 			c.env.Notify(c.cmd, fmt.Sprintf("session %s was kept: %s", s.ID, err), "")
 		case err != nil:
-			return railFault(err)
+			return stateError(err)
 		default:
 			report.Removed = append(report.Removed, s.ID)
 		}
@@ -173,13 +172,13 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 	if len(report.Snapshots) == 0 {
 		return nil
 	}
-	err = trail.record(ctx, "", map[string]any{"stored_workflows": report.Snapshots[:min(len(report.Snapshots), 20)]}, func() error {
+	err = log.record(ctx, "", map[string]any{"stored_workflows": report.Snapshots[:min(len(report.Snapshots), 20)]}, func() error {
 		var err error
 		report.RemovedSnapshots, err = a.RemoveSnapshots(ctx, report.Snapshots)
 		return err
 	})
 	if err != nil {
-		return railFault(err)
+		return stateError(err)
 	}
 	return nil
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 )
 
-// railKeysCommand holds the flags of `candor workbench workrail rotate-keys`.
-type railKeysCommand struct {
-	railCommand
+// keysCommand has the flags of `candor workbench workrail rotate-keys`.
+type keysCommand struct {
+	adminCommand
 	retire bool
 }
 
-func newRailKeys(env *term.Env) *cobra.Command {
-	c := &railKeysCommand{railCommand: railCommand{env: env}}
+func newKeys(env *term.Env) *cobra.Command {
+	c := &keysCommand{adminCommand: adminCommand{env: env}}
 	cmd := &cobra.Command{
 		Use:   "rotate-keys",
-		Short: "Make a new key for tokens, or retire the old ones",
-		Long: `Make a new key, which signs tokens from now on. Tokens that were signed with earlier keys are still accepted, so that running
-agents notice nothing. With --retire no key is made: all keys but the newest are forgotten, and their tokens are
-refused with TOKEN_BAD_SIGNATURE. An agent that holds such a token gets a new one with resume_session.
+		Short: "Create a new key for tokens, or retire the old ones",
+		Long: `Create a new key that signs tokens from now on. Tokens of earlier keys are still accepted, so running agents are not
+disturbed. With --retire no key is created: all keys but the newest are deleted, and their tokens are refused
+with TOKEN_BAD_SIGNATURE. An agent with such a token gets a new one with resume_session.
 
-To replace a key that may have leaked, run the command without --retire and then with it. Both are recorded in the trail.
+To replace a key that may have leaked, run the command without --retire and then with it. Both are recorded in the ledger.
 
-Exit code 0: it was done. Exit code 1: you said no, or there is no old key. Exit code 2: it could not be done.`,
+Exit codes: 0 done; 1 not confirmed, or there is no old key; 2 an error.`,
 		Example: `  candor workbench workrail rotate-keys
   candor workbench workrail rotate-keys --retire --yes`,
 		Args: term.MaxArgs(0, "candor workbench workrail rotate-keys"),
@@ -37,17 +37,17 @@ Exit code 0: it was done. Exit code 1: you said no, or there is no old key. Exit
 	c.register(cmd)
 	c.registerYes(cmd)
 	cmd.Flags().Lookup("json").Usage = "print one JSON object; needs --yes with --retire"
-	cmd.Flags().BoolVar(&c.retire, "retire", false, "forget all keys but the newest; tokens of the others are refused")
+	cmd.Flags().BoolVar(&c.retire, "retire", false, "delete all keys but the newest; tokens of the others are refused")
 	return cmd
 }
 
-// keysReport is what --json prints.
+// keysReport is the output of --json.
 type keysReport struct {
 	Keys    []token.KeyInfo `json:"keys"`
 	Retired int             `json:"retired"`
 }
 
-func (c *railKeysCommand) run(a *workrail.Admin) error {
+func (c *keysCommand) run(a *workrail.Admin) error {
 	if c.retire {
 		return c.runRetire(a)
 	}
@@ -57,15 +57,15 @@ func (c *railKeysCommand) run(a *workrail.Admin) error {
 		return err
 	})
 	if err != nil {
-		return keysFault(err)
+		return keysError(err)
 	}
 	return c.write(report)
 }
 
-func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
+func (c *keysCommand) runRetire(a *workrail.Admin) error {
 	keys, err := a.Keys()
 	if err != nil {
-		return keysFault(err)
+		return keysError(err)
 	}
 	if len(keys) < 2 {
 		if c.json {
@@ -73,12 +73,12 @@ func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
 				return err
 			}
 		}
-		return &term.Error{Code: term.ExitFound, Text: "there is no old key; nothing was changed", Hint: "candor workbench workrail rotate-keys makes a new one"}
+		return &term.Error{Code: term.ExitFound, Text: "there is no old key; nothing was changed", Hint: "create a new key with candor workbench workrail rotate-keys"}
 	}
 	if !c.json {
 		c.list(keys)
 	}
-	if err := c.asks(fmt.Sprintf("Forget %s? Their tokens are refused then.", term.Count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
+	if err := c.confirm(fmt.Sprintf("Delete %s? Their tokens will be refused.", term.Count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
 		return err
 	}
 	var report keysReport
@@ -87,30 +87,30 @@ func (c *railKeysCommand) runRetire(a *workrail.Admin) error {
 		return err
 	})
 	if err != nil {
-		return keysFault(err)
+		return keysError(err)
 	}
 	return c.write(report)
 }
 
-// recorded changes the keys and records it in the trail.
-func (c *railKeysCommand) recorded(action string, change func() error) (err error) {
-	trail, err := c.openTrail()
+// recorded changes the keys and records it in the ledger.
+func (c *keysCommand) recorded(action string, change func() error) (err error) {
+	log, err := c.openLog()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, trail.close()) }()
-	return trail.record(term.Context(c.cmd.Context()), "", map[string]any{"action": action}, change)
+	defer func() { err = errors.Join(err, log.close()) }()
+	return log.record(term.Context(c.cmd.Context()), "", map[string]any{"action": action}, change)
 }
 
-func keysFault(err error) error {
+func keysError(err error) error {
 	var already *term.Error
 	if errors.As(err, &already) {
 		return already
 	}
-	return term.BadInput("candor workbench workrail doctor says what is wrong; --retire makes room for new keys", "the keys of tokens: %s", err)
+	return term.BadInput("run candor workbench workrail doctor; --retire makes space for new keys", "token keys: %s", err)
 }
 
-func (c *railKeysCommand) write(r keysReport) error {
+func (c *keysCommand) write(r keysReport) error {
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, r)
 	}
@@ -121,12 +121,12 @@ func (c *railKeysCommand) write(r keysReport) error {
 	return nil
 }
 
-func (c *railKeysCommand) list(keys []token.KeyInfo) {
+func (c *keysCommand) list(keys []token.KeyInfo) {
 	for _, k := range keys {
 		use := "accepted"
 		if k.Signing {
 			use = c.env.Colors().Good("signs") + "   "
 		}
-		fmt.Fprintf(c.env.Out, "key %d  %s  made %s\n", k.ID, use, stamped(k.Made))
+		fmt.Fprintf(c.env.Out, "key %d  %s  created %s\n", k.ID, use, stamped(k.Made))
 	}
 }

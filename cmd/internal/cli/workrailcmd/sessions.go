@@ -12,9 +12,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
 
-// sessionsCommand holds the flags of `candor workbench workrail sessions`.
+// sessionsCommand has the flags of `candor workbench workrail sessions`.
 type sessionsCommand struct {
-	railCommand
+	adminCommand
 	all      bool
 	states   []string
 	workflow string
@@ -22,17 +22,17 @@ type sessionsCommand struct {
 	limit    int
 }
 
-func railStates() []string {
+func stateNames() []string {
 	return term.Strings([]workrail.State{workrail.StateOpen, workrail.StateBlocked, workrail.StateCompleted, workrail.StateDamaged})
 }
 
-func newRailSessions(env *term.Env) *cobra.Command {
-	c := &sessionsCommand{railCommand: railCommand{env: env}}
+func newSessions(env *term.Env) *cobra.Command {
+	c := &sessionsCommand{adminCommand: adminCommand{env: env}}
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "List what is running, where it stands and why it is blocked",
-		Long: `List the sessions that are not completed, those that were changed last first: the workflow, the step that is pending, how many
-steps are completed, and why the last attempt was blocked. Sessions that are damaged are listed with the reason. A server may be running.`,
+		Short: "List the sessions, their steps and why they are blocked",
+		Long: `List the sessions that are not completed, the last changed first: workflow, pending step, number of completed steps, and why the
+last attempt was blocked. Damaged sessions are listed with the reason. The server may be running.`,
 		Example: `  candor workbench workrail sessions
   candor workbench workrail sessions --is blocked
   candor workbench workrail sessions --all --workflow release --since 30d --json`,
@@ -43,15 +43,15 @@ steps are completed, and why the last attempt was blocked. Sessions that are dam
 	c.registerJSON(cmd)
 	flags := cmd.Flags()
 	flags.BoolVarP(&c.all, "all", "a", false, "also list completed sessions")
-	flags.StringSliceVar(&c.states, "is", nil, "only sessions that are "+term.JoinWords(railStates())+"; may be repeated")
-	flags.StringVar(&c.workflow, "workflow", "", "only sessions of the workflow with this id")
-	flags.StringVar(&c.since, "since", "", "only sessions that were changed since, such as 15m, 24h or 7d")
-	flags.IntVar(&c.limit, "limit", 0, "how many to list; default all")
-	term.CompleteFlag(cmd, "is", railStates())
+	flags.StringSliceVar(&c.states, "is", nil, "only sessions that are "+term.JoinWords(stateNames())+"; may be repeated")
+	flags.StringVar(&c.workflow, "workflow", "", "only sessions of this workflow id")
+	flags.StringVar(&c.since, "since", "", "only sessions changed within this time, such as 15m, 24h or 7d")
+	flags.IntVar(&c.limit, "limit", 0, "maximum number of sessions; default all")
+	term.CompleteFlag(cmd, "is", stateNames())
 	return cmd
 }
 
-// sessionList is what --json prints.
+// sessionList is the output of --json.
 type sessionList struct {
 	Sessions []workrail.Info `json:"sessions"`
 	More     int             `json:"more,omitempty"`   // left out by --limit
@@ -69,7 +69,7 @@ func (c *sessionsCommand) run(a *workrail.Admin) error {
 	all, err := a.Sessions(ctx, show)
 	clearLine()
 	if err != nil {
-		return railFault(err)
+		return stateError(err)
 	}
 	list := c.filter(all, since)
 	if c.json {
@@ -84,17 +84,17 @@ func (c *sessionsCommand) run(a *workrail.Admin) error {
 
 func (c *sessionsCommand) check() (since time.Time, err error) {
 	for _, s := range c.states {
-		if !slices.Contains(railStates(), s) {
-			return since, term.Unknown("--is", s, railStates())
+		if !slices.Contains(stateNames(), s) {
+			return since, term.Unknown("--is", s, stateNames())
 		}
 	}
 	if c.limit < 0 {
-		return since, term.BadInput("such as --limit 20", "--limit must not be negative")
+		return since, term.BadInput("such as --limit 20", "--limit: negative")
 	}
 	if c.since != "" {
 		age, err := term.ParseAge(c.since)
 		if err != nil {
-			return since, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q is not a duration", c.since)
+			return since, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q: not a duration", c.since)
 		}
 		since = c.env.Now().Add(-age)
 	}
@@ -119,10 +119,10 @@ func (c *sessionsCommand) filter(all []workrail.Info, since time.Time) sessionLi
 	return list
 }
 
-// show prints a session, with a line for each thing that a person must know.
+// show prints a session with its goal, blockers and damage.
 func (c *sessionsCommand) show(s *workrail.Info) {
-	paint := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s  %s  %s  %s\n", paint.Name(s.ID), paintState(paint, s.State), position(s), stamped(s.Updated))
+	colors := c.env.Colors()
+	fmt.Fprintf(c.env.Out, "%s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), position(s), stamped(s.Updated))
 	if s.Goal != "" {
 		fmt.Fprintf(c.env.Out, "    goal: %s\n", term.Truncate(term.Printable(s.Goal), 120))
 	}
@@ -130,14 +130,14 @@ func (c *sessionsCommand) show(s *workrail.Info) {
 		fmt.Fprintf(c.env.Out, "    blocked %s\n", times(s.Attempts))
 	}
 	for _, b := range s.Blockers {
-		fmt.Fprintf(c.env.Out, "    %s: %s\n", paint.Warn(term.Printable(b.Code)), term.Printable(b.Message))
+		fmt.Fprintf(c.env.Out, "    %s: %s\n", colors.Warn(term.Printable(b.Code)), term.Printable(b.Message))
 	}
 	if why := damage(s); why != "" {
-		fmt.Fprintf(c.env.Out, "    %s\n", paint.Bad(why))
+		fmt.Fprintf(c.env.Out, "    %s\n", colors.Bad(why))
 	}
 }
 
-// position says in which workflow and at which step a session stands.
+// position describes the workflow and the current step of a session.
 func position(s *workrail.Info) string {
 	switch {
 	case s.Workflow == "":
@@ -155,18 +155,18 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// damage says what is wrong with a session, "" if nothing is.
+// damage describes the damage of a session, or returns "".
 func damage(s *workrail.Info) string {
 	switch {
 	case s.Reason != nil:
 		return fmt.Sprintf("%s, %s: %s", s.Health, s.Reason.Code, term.Printable(s.Reason.Message))
 	case s.Problem != "":
-		return "it cannot be read: " + term.Printable(s.Problem)
+		return "cannot be read: " + term.Printable(s.Problem)
 	}
 	return ""
 }
 
-func paintState(p term.Colors, s workrail.State) string {
+func stateWord(p term.Colors, s workrail.State) string {
 	word := term.Pad(string(s), len(workrail.StateCompleted))
 	switch s {
 	case workrail.StateBlocked:
@@ -179,27 +179,27 @@ func paintState(p term.Colors, s workrail.State) string {
 	return word
 }
 
-// sum prints how many sessions there are of each state.
+// sum prints the number of sessions by state.
 func (c *sessionsCommand) sum(list *sessionList) {
 	counts := map[workrail.State]int{}
 	for i := range list.Sessions {
 		counts[list.Sessions[i].State]++
 	}
 	var parts []string
-	for _, s := range railStates() {
+	for _, s := range stateNames() {
 		if n := counts[workrail.State(s)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"no session is listed"}
+		parts = []string{"no sessions"}
 	}
 	text := strings.Join(parts, ", ")
 	if list.More > 0 {
-		text += fmt.Sprintf("; %d more are left out by --limit", list.More)
+		text += fmt.Sprintf("; %d more, omitted by --limit", list.More)
 	}
 	if list.Hidden > 0 {
-		text += fmt.Sprintf("; %d completed, which --all lists", list.Hidden)
+		text += fmt.Sprintf("; %d completed, shown with --all", list.Hidden)
 	}
 	fmt.Fprintln(c.env.Out, text)
 }

@@ -2,8 +2,6 @@
 package workrailcmd
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
@@ -13,21 +11,22 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// workrailCommand holds the flags of `candor workbench workrail`.
+// workrailCommand has the flags of `candor workbench workrail`.
 type workrailCommand struct {
 	bench.Server
 	workflows string
 	drill     bool
 }
 
+// New returns `candor workbench workrail`.
 func New(env *term.Env) *cobra.Command {
-	c := &workrailCommand{Server: bench.Server{W: env}}
+	c := &workrailCommand{Server: bench.Server{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "workrail",
-		Short: "Durable workflows: an agent is led step by step",
-		Long: `Serve workflows over MCP, on standard input and output or with --listen over HTTP. A workflow is a file: steps,
-loops and conditions, and what each step needs and must produce. An agent starts one, does one step at a time and continues with a
-token. What it has done is recorded: after a crash, a compaction or in a new conversation it resumes at the same step.
+		Short: "Durable workflows that lead an agent step by step",
+		Long: `Serve workflows over MCP, on standard input and output or with --listen over HTTP. A workflow is a file with
+steps, loops and conditions, and the input and output of each step. An agent starts a workflow, does one step at a time and continues
+with a token. Its progress is recorded: after a crash, a compaction or in a new conversation it resumes at the same step.
 
 In an agent's configuration:
 
@@ -35,8 +34,8 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "workrail", "--workflows", "/home/me/workflows"]}}}
 
-Without --workflows only the examples are offered: bug-hunt, migration and release. The commands below are for the person who runs it;
-they may be used while the server runs. Exit code 2: a flag or a file is wrong.`,
+Without --workflows only the examples are available: bug-hunt, migration and release. The subcommands are for the operator and can be
+used while the server runs. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench workrail
   candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080
   candor workbench workrail check ~/workflows/release.yaml
@@ -45,11 +44,11 @@ they may be used while the server runs. Exit code 2: a flag or a file is wrong.`
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.Server.Register(cmd, "tool-error")
-	cmd.Flags().StringVar(&c.workflows, "workflows", "", "a folder of workflow files (.yaml, .yml, .json)")
-	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to try a client")
-	_ = cmd.MarkFlagDirname("workflows") // the flag is ours, so that marking it cannot fail
-	cmd.AddCommand(newRailSessions(c.W), newRailShow(c.W), newRailExport(c.W), newRailDoctor(c.W), newRailGC(c.W), newRailCheck(c.W),
-		newRailSchema(c.W), newRailKeys(c.W))
+	cmd.Flags().StringVar(&c.workflows, "workflows", "", "folder of workflow files (.yaml, .yml, .json)")
+	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
+	_ = cmd.MarkFlagDirname("workflows") // fails only for an unknown flag
+	cmd.AddCommand(newSessions(c.Env), newShow(c.Env), newExport(c.Env), newDoctor(c.Env), newGC(c.Env), newCheck(c.Env),
+		newSchema(c.Env), newKeys(c.Env))
 	return cmd
 }
 
@@ -57,8 +56,8 @@ func (c *workrailCommand) run(cmd *cobra.Command) error {
 	o := workrail.Options{Drill: c.drill}
 	if c.workflows != "" {
 		o.Workflows = term.AbsolutePath(c.workflows)
-		if info, err := os.Stat(o.Workflows); err != nil || !info.IsDir() {
-			return term.BadInput("name an existing folder with --workflows", "%s is not a folder", c.workflows)
+		if err := bench.RequireFolder("--workflows", o.Workflows, "name an existing folder"); err != nil {
+			return err
 		}
 	}
 	return c.Serve(cmd, "workrail", func(state *workbench.State, _ *meter.Meter) (bench.System, error) {

@@ -23,43 +23,43 @@ import (
 	"github.com/candor-mcp/candor/internal/ref"
 )
 
-// front is the doors as one file describes them. It is never changed: a new file is a new front.
-type front struct {
-	file  *config.File
-	doors map[string]*Door // by name
-	// retired are doors of earlier fronts, by name: calls and legacy sessions that began there go on there.
-	retired map[string][]*Door
-	gone    map[string]counted // of doors that were retired long ago, by name
+// routes has the endpoints of one configuration. It is immutable: a reload makes new routes.
+type routes struct {
+	file      *config.File
+	endpoints map[string]*Endpoint // by name
+	// retired are endpoints of earlier configurations, by name: calls and legacy sessions that began there continue there.
+	retired map[string][]*Endpoint
+	removed map[string]totals // of endpoints that are closed, by name
 }
 
-// counted is what a door had counted when it was given up.
-type counted struct{ calls, late uint64 }
+// totals are the counts of a closed endpoint.
+type totals struct{ calls, late uint64 }
 
-// Door is the door to one upstream, with the settings it was made from.
-type Door struct {
+// Endpoint serves one upstream with the settings it was made from.
+type Endpoint struct {
 	settings config.Upstream
 	up       *gateway.Upstream
 	Handler  keeper
 }
 
-// keeper is what all doors are.
+// keeper is the handler of an endpoint.
 type keeper interface {
 	http.Handler
 	httpgate.Keeper
 }
 
-// MaxRetired bounds the doors of one name that are kept for those who came through them.
-const MaxRetired = 8
+// maxRetired is the number of retired endpoints that are kept per name.
+const maxRetired = 8
 
-// newFront opens the doors of a file. One whose settings are as before is the same as before, with all that it has learnt.
-func newFront(p *service.Sinks, file *config.File, before *front) *front {
-	f := &front{file: file, doors: map[string]*Door{}, retired: map[string][]*Door{}, gone: map[string]counted{}}
+// newRoutes opens the endpoints of a file. An endpoint whose settings did not change is reused, with its state.
+func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
+	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}}
 	for _, u := range file.Upstreams {
-		if before != nil && before.doors[u.Name] != nil && reflect.DeepEqual(before.doors[u.Name].settings, u) {
-			f.doors[u.Name] = before.doors[u.Name]
+		if before != nil && before.endpoints[u.Name] != nil && reflect.DeepEqual(before.endpoints[u.Name].settings, u) {
+			f.endpoints[u.Name] = before.endpoints[u.Name]
 			continue
 		}
-		f.doors[u.Name] = OpenDoor(p, u, ForeignSecrets(file, u))
+		f.endpoints[u.Name] = OpenEndpoint(p, u, ForeignSecrets(file, u))
 	}
 	if before != nil {
 		f.retire(before)
@@ -67,10 +67,10 @@ func newFront(p *service.Sinks, file *config.File, before *front) *front {
 	return f
 }
 
-// OpenDoor makes a door. Nothing is connected to or started before a client asks.
-func OpenDoor(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Door {
+// OpenEndpoint makes an endpoint. Nothing is connected or started before the first request.
+func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Endpoint {
 	up := gateway.New(p.Attach(u.Options))
-	d := &Door{settings: u, up: up}
+	d := &Endpoint{settings: u, up: up}
 	if u.URL != nil {
 		d.Handler = httpgate.New(up, u.URL, u.HTTP)
 		return d
@@ -83,8 +83,8 @@ func OpenDoor(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Do
 	return d
 }
 
-// ForeignSecrets returns the variables that a server which is started for u does not get: the token, which is for clients, and what only
-// the settings of other upstreams refer to.
+// ForeignSecrets returns the variables that are withheld from a server started for u: the token for clients, and those that only other
+// upstreams refer to.
 func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	names := map[string]bool{}
 	for _, other := range file.Upstreams {
@@ -101,7 +101,7 @@ func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	return names
 }
 
-// environment is that of this program without some variables.
+// environment returns the environment of this process without some variables.
 func environment(without map[string]bool) []string {
 	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
@@ -109,47 +109,47 @@ func environment(without map[string]bool) []string {
 	})
 }
 
-// Close ends what the door has started.
-func (d *Door) Close(ctx context.Context) error {
+// Close stops the servers of the endpoint.
+func (d *Endpoint) Close(ctx context.Context) error {
 	if b, ok := d.Handler.(*bridge.Bridge); ok {
 		return b.Close(ctx)
 	}
 	return nil
 }
 
-// retire keeps the doors of the front before that are not in this one, but not for ever.
-func (f *front) retire(before *front) {
-	f.gone = maps.Clone(before.gone)
+// retire keeps the endpoints that are no longer configured, up to maxRetired per name.
+func (f *routes) retire(before *routes) {
+	f.removed = maps.Clone(before.removed)
 	for name, old := range before.retired {
 		f.retired[name] = slices.Clone(old)
 	}
-	for name, d := range before.doors {
-		if f.doors[name] == d {
+	for name, d := range before.endpoints {
+		if f.endpoints[name] == d {
 			continue
 		}
 		f.retired[name] = append(f.retired[name], d)
-		if old := f.retired[name]; len(old) > MaxRetired {
-			had := f.gone[name]
-			f.gone[name] = counted{calls: had.calls + old[0].up.Calls(), late: had.late + old[0].up.Late()}
+		if old := f.retired[name]; len(old) > maxRetired {
+			had := f.removed[name]
+			f.removed[name] = totals{calls: had.calls + old[0].up.Calls(), late: had.late + old[0].up.Late()}
 			f.retired[name] = old[1:]
-			go old[0].Close(context.Background()) //nolint:errcheck // it ends by itself, and nobody is left to be told
+			go old[0].Close(context.Background()) //nolint:errcheck // its clients are gone
 		}
 	}
 }
 
-// all returns every door, retired ones included.
-func (f *front) all() []*Door {
-	doors := slices.Collect(maps.Values(f.doors))
+// all returns all endpoints, retired ones included.
+func (f *routes) all() []*Endpoint {
+	endpoints := slices.Collect(maps.Values(f.endpoints))
 	for _, old := range f.retired {
-		doors = append(doors, old...)
+		endpoints = append(endpoints, old...)
 	}
-	return doors
+	return endpoints
 }
 
-// find returns the door that a request is for, nil if there is none.
-func (f *front) find(r *http.Request) *Door {
+// find returns the endpoint for a request, or nil.
+func (f *routes) find(r *http.Request) *Endpoint {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if len(f.file.Upstreams) == 1 && name == "mcp" && f.doors[name] == nil {
+	if len(f.file.Upstreams) == 1 && name == "mcp" && f.endpoints[name] == nil {
 		name = f.file.Upstreams[0].Name
 	}
 	for _, old := range f.retired[name] {
@@ -157,7 +157,7 @@ func (f *front) find(r *http.Request) *Door {
 			return old
 		}
 	}
-	return f.doors[name]
+	return f.endpoints[name]
 }
 
 var problem = mustLookup("problem")
@@ -165,18 +165,18 @@ var problem = mustLookup("problem")
 func mustLookup(name string) dialect.Dialect {
 	d, err := dialect.Lookup(name)
 	if err != nil {
-		panic(err) //nolint:forbidigo // the name is a literal
+		panic(err) //nolint:forbidigo // the name is a constant
 	}
 	return d
 }
 
-// noDoor refuses a request whose path leads to no upstream.
-func noDoor(w http.ResponseWriter, log *slog.Logger) {
+// writeNoUpstream responds to a request whose path matches no upstream.
+func writeNoUpstream(w http.ResponseWriter, log *slog.Logger) {
 	e := candor.New(candor.CodeNotFound, "There is no upstream at this path.", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithSuggestion("Use the path /NAME/ with the name of an upstream in the gateway's configuration."),
 		candor.WithRef(ref.New()), candor.WithTime(time.Now()))
 	log.Debug("no upstream at the path of a request", slog.String("ref", e.Ref()))
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusNotFound)
-	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // who does not wait for it cannot be told
+	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // the client may be gone
 }

@@ -15,45 +15,45 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// railTrail records what a person does to the sessions and keys of a server. The zero value records nothing.
-type railTrail struct {
+// auditLog records the operator's changes in the ledger. Without a ledger it records nothing.
+type auditLog struct {
 	ledger *ledger.Ledger
 	tool   string
 	by     string
 	now    func() time.Time
 }
 
-// registerTrail adds the flags of a command that writes to the trail.
-func (c *railCommand) registerTrail(cmd *cobra.Command) {
+// registerLedger adds the flags of a command that writes to the ledger.
+func (c *adminCommand) registerLedger(cmd *cobra.Command) {
 	c.keep.RegisterCheckpoints(cmd)
-	cmd.Flags().StringVar(&c.place.Ledger, "ledger", "", "the folder of the trail, or none; default CANDOR_LEDGER, else ledger in the state folder")
-	cmd.Flags().StringVar(&c.by, "by", "", "who does it, for the trail; default the user who runs the command")
-	_ = cmd.MarkFlagDirname("ledger") // the flag is ours, so that marking it cannot fail
+	cmd.Flags().StringVar(&c.flags.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else ledger in the --state folder")
+	cmd.Flags().StringVar(&c.by, "by", "", "name of the operator for the ledger; default the current user")
+	_ = cmd.MarkFlagDirname("ledger") // fails only for an unknown flag
 }
 
-// openTrail opens the trail that the server writes, too. Nothing is changed if it cannot be written.
-func (c *railCommand) openTrail() (*railTrail, error) {
-	t := &railTrail{tool: "workbench workrail " + c.cmd.Name(), by: c.by, now: c.env.Now}
+// openLog opens the ledger, which the server writes too. If it fails, nothing may be changed.
+func (c *adminCommand) openLog() (*auditLog, error) {
+	t := &auditLog{tool: "workbench workrail " + c.cmd.Name(), by: c.by, now: c.env.Now}
 	if t.by == "" {
 		t.by = "unknown"
 		if u, err := user.Current(); err == nil {
 			t.by = u.Username
 		}
 	}
-	dir := c.place.TrailDir(c.env, c.state)
+	dir := c.flags.LedgerDir(c.env, c.state)
 	if dir == "" {
 		return t, nil
 	}
 	var err error
 	t.ledger, err = ledger.Open(dir, c.keep.Options(dir, c.cmd.Name(), c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil))))
 	if err != nil {
-		return nil, term.BadInput("name the folder of the trail with --ledger", "the trail cannot be used, and nothing was changed: %s", term.Cause(err))
+		return nil, term.BadInput("name the folder of the ledger with --ledger", "opening the ledger: %s; nothing was changed", term.Cause(err))
 	}
 	return t, nil
 }
 
-// record announces a change, makes it, and records how it ended.
-func (t *railTrail) record(ctx context.Context, session string, about map[string]any, change func() error) error {
+// record reserves an entry, makes a change, and records its outcome.
+func (t *auditLog) record(ctx context.Context, session string, about map[string]any, change func() error) error {
 	if t.ledger == nil {
 		return change()
 	}
@@ -73,7 +73,7 @@ func (t *railTrail) record(ctx context.Context, session string, about map[string
 	return errors.Join(failed, err)
 }
 
-func (t *railTrail) close() error {
+func (t *auditLog) close() error {
 	if t.ledger == nil {
 		return nil
 	}
