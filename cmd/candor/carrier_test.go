@@ -85,7 +85,7 @@ func TestWhatCannotBeKeptIsSaid(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	code, out, complaints := watched(in, nil, "translate", "--to", "rpc")
-	if code != term.ExitUsage || out != "" || !strings.Contains(complaints, "line 1: what stands beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
+	if code != term.ExitUsage || out != "" || !strings.Contains(complaints, "line 1: the members beside the error cannot be kept: ") || !strings.Contains(complaints, "same kind") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }

@@ -12,7 +12,7 @@ func TestBytesThatAreNotUTF8AreBadInput(t *testing.T) {
 	in := "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\xff\"}]}}\n" +
 		`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"
 	code, out, complaints := watched(in, nil, "decode", "--json")
-	if code != term.ExitUsage || !strings.Contains(complaints, "line 1: not sound JSON: a string is not valid UTF-8") {
+	if code != term.ExitUsage || !strings.Contains(complaints, "line 1: not valid JSON: a string is not valid UTF-8") {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")

@@ -105,7 +105,7 @@ func TestARunningWriterFollowsTheSecondPlace(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	p.ends()
 	cutWithCheckpoints(t, p.chain(), 3)
-	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "harm  truncated") {
+	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "FAILED  truncated") {
 		t.Errorf("what was cut is not missed: exit code %d: %s", code, out)
 	}
 }

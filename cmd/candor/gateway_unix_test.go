@@ -177,7 +177,7 @@ func (g *gate) showsPathsAndGuards(t *testing.T) {
 		{http.MethodPost, g.address + "/mcp", "", `"text":"fine"`},
 		{http.MethodPost, g.address + "/nobody/", "", `"There is no upstream at this path."`},
 		{http.MethodPost, g.address + "/it/", "evil.example", `"HOST_REFUSED"`},
-		{http.MethodGet, g.admin + "/metrics", "evil.example", "this page is for this machine"},
+		{http.MethodGet, g.admin + "/metrics", "evil.example", "this page is only for this machine"},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), ask.method, ask.url, strings.NewReader(toolCall("3", "echo")))
 		if err != nil {
@@ -275,7 +275,7 @@ func TestReloadDropsNoCall(t *testing.T) {
 	for i := range reloads {
 		g.write(t, configText(web.URL, fmt.Sprintf("    mode: annotate\n    timeout: %ds\n", 30+i)))
 		g.signal(syscall.SIGHUP)
-		g.said.await("was read again: 1 upstream", i+1)
+		g.said.await("was reloaded: 1 upstream", i+1)
 	}
 	close(enough)
 	callers.Wait()
@@ -299,7 +299,7 @@ func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
 	g := newGate(t, configText(web.URL, ""))
 	g.write(t, configText(web.URL, "    tiemout: 3s\n    mode: strikt\n"))
 	g.signal(syscall.SIGHUP)
-	g.said.await("the file is refused, and what was in force stays", 2)
+	g.said.await("reload failed; still running the previous configuration", 2)
 	text := g.said.String()
 	for _, want := range []string{`8:5: an upstream has no key \"tiemout\"" hint="did you mean \"timeout\"?"`, `9:11: unknown mode \"strikt\"" hint=`} {
 		if !strings.Contains(text, want) {

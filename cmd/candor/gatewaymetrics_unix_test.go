@@ -22,7 +22,7 @@ func TestGatewayCountersNeverGoBack(t *testing.T) {
 		g.mustCall(t, i+1, "echo")
 		g.write(t, configText(web.URL, fmt.Sprintf("    timeout: %ds\n", 31+i)))
 		g.signal(syscall.SIGHUP)
-		g.said.await("was read again: 1 upstream", i+1)
+		g.said.await("was reloaded: 1 upstream", i+1)
 	}
 	if page := g.look(t, "/metrics"); !strings.Contains(page, fmt.Sprintf("candor_gateway_calls_total{upstream=\"it\"} %d\n", reloads)) {
 		t.Errorf("after %d calls:\n%s", reloads, page)

@@ -92,7 +92,7 @@ func TestRepairAsksOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, _ := watched(answer, map[string]string{"NO_COLOR": "1"}, "ledger", "repair", dir)
-		if code != term.ExitOK || !strings.Contains(out, "Do it? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
+		if code != term.ExitOK || !strings.Contains(out, "Recover them? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
 			t.Errorf("%q: exit code %d, output %s", answer, code, out)
 		}
 	}

@@ -173,7 +173,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 					args = append(args, "--checkpoints", flags[1]) // nothing is left that could name it
 				}
 				code, out, _ := verify(home, args...)
-				if code != term.ExitFound || !regexp.MustCompile(`(?m)^harm  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
+				if code != term.ExitFound || !regexp.MustCompile(`(?m)^FAILED  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
 					t.Errorf("exit code %d, want %s: %s", code, c.kind, out)
 				}
 			})
@@ -197,7 +197,7 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 		t.Fatalf("before: exit code %d: %s", code, out)
 	}
 	removeEntry(t, p.chain(), 2)
-	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "\nharm  checkpoint-missing  ") {
+	if code, out, _ := verify(home); code != term.ExitFound || !strings.Contains(out, "\nFAILED  checkpoint-missing  ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
@@ -233,7 +233,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 		t.Errorf("it said %s", p.said)
 	}
 	code, out, complaints := verify(home)
-	if code != term.ExitOK || !strings.Contains(complaints, "names the second place "+place) || !strings.Contains(complaints, "no second place was found") {
+	if code != term.ExitOK || !strings.Contains(complaints, "the second place "+place+" cannot be read") || !strings.Contains(complaints, "no second place was found") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }

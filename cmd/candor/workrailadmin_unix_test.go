@@ -163,7 +163,7 @@ func TestWorkrailAsksAtATerminal(t *testing.T) {
 	}
 	for _, no := range []string{"", "n\n", "maybe\n"} {
 		code, out, said := typed(no, "doctor", "--repair")
-		if code != term.ExitFound || !strings.Contains(out, "Do the 1 repair above? [y/N]") || !strings.Contains(said, "nothing was changed") {
+		if code != term.ExitFound || !strings.Contains(out, "Make the 1 repair above? [y/N]") || !strings.Contains(said, "nothing was changed") {
 			t.Errorf("%q: exit code %d, %s, %s", no, code, out, said)
 		}
 		if _, err := os.Stat(left); err != nil {

@@ -48,8 +48,8 @@ type keeper interface {
 	httpgate.Keeper
 }
 
-// maxRetired is the number of retired endpoints that are kept per name.
-const maxRetired = 8
+// MaxRetired is the number of retired endpoints that are kept per name.
+const MaxRetired = 8
 
 // newRoutes opens the endpoints of a file. An endpoint whose settings did not change is reused, with its state.
 func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
@@ -117,7 +117,7 @@ func (d *Endpoint) Close(ctx context.Context) error {
 	return nil
 }
 
-// retire keeps the endpoints that are no longer configured, up to maxRetired per name.
+// retire keeps the endpoints that are no longer configured, up to MaxRetired per name.
 func (f *routes) retire(before *routes) {
 	f.removed = maps.Clone(before.removed)
 	for name, old := range before.retired {
@@ -128,7 +128,7 @@ func (f *routes) retire(before *routes) {
 			continue
 		}
 		f.retired[name] = append(f.retired[name], d)
-		if old := f.retired[name]; len(old) > maxRetired {
+		if old := f.retired[name]; len(old) > MaxRetired {
 			had := f.removed[name]
 			f.removed[name] = totals{calls: had.calls + old[0].up.Calls(), late: had.late + old[0].up.Late()}
 			f.retired[name] = old[1:]

@@ -55,7 +55,7 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 		{[]string{"tasks", "--json"}, []string{`"id":"` + id + `"`, `"record_count":1`}},
 		{[]string{"sessions"}, []string{"work  finalised  1 record", "root " + root, "attested by ledger entry dual-", "later  open", "2 sessions\n"}},
 		{[]string{"sessions", "--json"}, []string{`"session_id":"work"`, `"bound_records":1`, `"chain":"dual-`}},
-		{[]string{"rounds"}, []string{round[:16] + "  open      1 accept, 0 reject, 3 of 3 needed  release", "equivocation  v0 voted accept and then wanted reject", "1 round\n"}},
+		{[]string{"rounds"}, []string{round[:16] + "  open      1 accept, 0 reject, 3 of 3 needed  release", "equivocation  v0 voted accept and then reject", "1 round\n"}},
 		{[]string{"rounds", "--json"}, []string{`"round_id":"` + round + `"`, `"accepted":1`}},
 		{[]string{"verify"}, []string{"OK: 1 record of 1 task, 1 attested by the ledger, 1 finalised session\n"}},
 		{[]string{"verify", id[:8], "--json"}, []string{`"valid":true`, `"record_count":1`}},
@@ -75,7 +75,7 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 		said  string
 	}{
 		{[]string{"tasks", "--status", "OPEN"}, "--status"},
-		{[]string{"verify", "ffffffff-none"}, "no task has an id that begins with"},
+		{[]string{"verify", "ffffffff-none"}, "no task has an id"},
 		{[]string{"export", "ffffffff-none"}, "no task has an id"},
 		{[]string{"taks"}, "did you mean candor workbench dual tasks"},
 	} {
