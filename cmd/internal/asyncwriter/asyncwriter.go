@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Writer passes what is written to it on to another writer, from a goroutine of its own. Write never blocks: when the bytes that
-// wait reach the limit, further writes are dropped whole and counted. It is safe for concurrent use.
+// Writer copies to another writer in the background. Write never blocks: when the queued bytes reach the limit,
+// further writes are dropped whole and counted. It is safe for concurrent use.
 type Writer struct {
 	to     io.Writer
 	limit  int
@@ -17,7 +17,7 @@ type Writer struct {
 	mu      sync.Mutex // guards all below
 	pending []byte
 	writes  int // dropped since the last notice
-	bytes   int // of these
+	bytes   int // bytes of the queue
 	err     error
 	closed  bool
 	wake    chan struct{} // holds one signal: there is something to do

@@ -67,7 +67,7 @@ func (c *compiler) finish(t *tool, done chan struct{}) {
 // MaxPatience is how long a call waits for what is needed to check it: the handshake, the list of tools, the tool's schema.
 const MaxPatience = 2 * time.Second
 
-// timeout returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
+// CheckTimeout returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
 func (c *Call) CheckTimeout() time.Duration {
 	if limit := c.Timeout(); limit > 0 {
 		return min(MaxPatience, limit/4)

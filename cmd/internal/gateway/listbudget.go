@@ -32,7 +32,7 @@ func newListBudget(most int) *listBudget {
 	return &listBudget{most: most, lists: map[[sha256.Size]byte]*toolList{}}
 }
 
-// Learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
+// learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
 // clients may list at the same time, or ask for a page twice, and with a list with holes calls of existing tools would be refused.
 func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	page, ok := result.Get("tools")

@@ -122,7 +122,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	}
 }
 
-// Session returns the failures of a session, with space for two more. It is called with the lock held.
+// session returns the failures of a session, with space for two more. It is called with the lock held.
 func (r *repeats) session(id string) *sessionRepeats {
 	if r.size+2 > maxStreaks {
 		clear(r.sessions)

@@ -190,7 +190,7 @@ func (r *Rules) asResult(c *Call, m *wire.Message) bool {
 	return false
 }
 
-// Said reports whether the upstream called the error so, by code, symbol or number.
+// said reports whether the upstream called the error so, by code, symbol or number.
 func said(e *candor.Error, name string) bool {
 	if e.Code().Symbol() == name || strconv.Itoa(e.Code().Number()) == name {
 		return true

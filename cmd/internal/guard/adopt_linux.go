@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AdoptOrphans makes this process the parent of every process below it that loses its own. Then what a command leaves behind that has
-// killed its guard is found and ended, also if it has left the process group and the session.
+// AdoptOrphans makes this process the parent of all its descendants that lose their parent. Processes of a command
+// that has killed its guard are then found and killed, even if they have left the process group and the session.
 //
-// It is for programs that start processes by [Start] alone while guarded commands run: any other child would be taken for an orphan
-// when a guard is killed.
+// It is for programs that start processes only with [Start] while guarded commands run: any other child would be
+// treated as an orphan when a guard is killed.
 func AdoptOrphans() error {
 	own.mu.Lock()
 	defer own.mu.Unlock()

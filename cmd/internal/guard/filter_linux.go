@@ -77,7 +77,8 @@ func load(at uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 }
 
-// jump compares the loaded word with k and skips as many instructions as then says, or otherwise.
+// jump compares the loaded value with k and skips then instructions if they match, otherwise as many as the last
+// parameter says.
 func jump(compare uint16, k uint32, then, otherwise uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | compare | unix.BPF_K, K: k, Jt: then, Jf: otherwise}
 }

@@ -1,13 +1,13 @@
-// Package guard runs foreign commands so that nothing of them outlives them, or us.
+// Package guard runs commands and kills everything they have started when they, or this process, end.
 //
-// The kernel can tie the life of a process to that of its parent, but not the lives of all that it starts in turn. So on Linux a guard
-// stands between us and the command: a small process, our own program under a hidden command. It adopts whoever below it loses its
-// parent, also one that has left the process group or the session. When the command ends, when we order it, or when we are gone, however
-// we went, the guard ends them all, and then itself.
+// The kernel can kill a process when its parent ends, but not all its descendants. So on Linux a guard runs between
+// this process and the command: a small process, our program under a hidden command. It adopts every descendant that
+// loses its parent, even one that has left the process group or the session. When the command ends, on request, or
+// when this process ends in any way, the guard kills them all, and exits.
 //
-// A command that runs as our user can kill its guard. It dies with it, and so does its process group. Processes that have left the
-// group before are ended only if this process has called [AdoptOrphans]. Nothing ends them if the command kills both its guard and
-// this process before either can act: that takes a privilege which an ordinary user does not have.
+// A command that runs as the same user can kill its guard. It is killed with it, and so is its process group.
+// Processes that have left the group before are killed only if this process has called [AdoptOrphans]. They survive if
+// the command kills both its guard and this process before either can act.
 package guard
 
 import (
@@ -22,8 +22,9 @@ import (
 
 // Options say how a command is kept. The zero value is without a guard.
 type Options struct {
-	// Self is the command line that runs [Main], without its arguments. Empty, and outside of Linux, there is no guard and there are
-	// no limits: then the command is tied to our life and its process group to its own, on Linux; elsewhere only the command is ended.
+	// Self is the command line that runs [Main], without its arguments. If it is empty, and outside of Linux, there is
+	// no guard and there are no limits: on Linux the command is then killed with this process and its process group
+	// with the command; elsewhere only the command is killed.
 	Self []string
 
 	Limits Limits
@@ -36,7 +37,8 @@ type Options struct {
 	Hold []*os.File
 }
 
-// Limits are what each process of a command may ask for, in bytes; zero is no limit. With any of them it leaves no core files.
+// Limits are the limits of each process of a command, in bytes; zero is unlimited. If any is set, there are no core
+// files.
 type Limits struct {
 	Data int64 // memory of its own
 	File int64 // the size of a file that it writes
@@ -77,22 +79,22 @@ type Process struct {
 // line is our end of the line to a guard.
 type line struct {
 	orders *os.File // its end is the order to kill everything
-	told   *os.File // what became of the command, see [tell]
+	told   *os.File // report of the guard, see [tell]
 }
 
 func (l *line) close() { _, _ = l.orders.Close(), l.told.Close() }
 
-// The files that a guard is born with besides the command's three; those to hold come behind them.
+// The files that a guard inherits after the command's three; those to hold follow them.
 const (
 	ordersFD = 3 // ends when we do, or when we want everything killed
 	reportFD = 4
 	holdFD   = 5
 )
 
-// Words of the command line of a guard.
+// Options of the command line of a guard.
 const (
 	holdWord    = "--hold"    // how many files
-	limitedWord = "--limited" // it is no guard: it takes the limits upon itself and becomes the command
+	limitedWord = "--limited" // not a guard: applies the limits and becomes the command
 	dataWord    = "--data"
 	fileWord    = "--fsize"
 	confineWord = "--confine"
@@ -101,11 +103,12 @@ const (
 	endWord     = "--"
 )
 
-// patience is how long a guard has to end everything. It takes milliseconds; only who is held by the kernel itself takes longer.
+// patience is how long a guard has to kill everything. It takes milliseconds, unless a process is blocked in the
+// kernel.
 const patience = 5 * time.Second
 
-// Start starts cmd, which says the path, the arguments, the folder, the environment, and the streams, each of them nil or a file.
-// Everything else about it is set here, and the rest is up to the Process: do not wait for cmd.
+// Start starts cmd, which has the path, the arguments, the directory, the environment, and the streams, each nil or a
+// file. All else is set here. The caller uses the Process and must not wait for cmd.
 func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err

@@ -43,8 +43,8 @@ func become(args []string) error {
 			return err
 		}
 	}
-	// The guard has asked for this for the first thread of this process, and the kernel keeps it for each thread alone: what another
-	// thread becomes would outlive a guard that is killed.
+	// The guard has set this for the first thread of this process, and the kernel keeps it per thread: a command that
+	// another thread becomes would survive a guard that is killed.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tying the command to its guard: %w", err)
 	}
@@ -75,8 +75,8 @@ func become(args []string) error {
 
 // image is a command in the form that the kernel takes.
 //
-// [syscall.Exec] copies the command line to the heap. The limit on data counts what the Go runtime has mapped, which alone may be more than
-// the limit, so once it is set the heap cannot grow, and a process that needs it to dies. Therefore everything is allocated before.
+// [syscall.Exec] copies the command line to the heap. The limit on data includes what the Go runtime has mapped, which
+// may exceed the limit already. Once the limit is set the heap cannot grow, so everything is allocated before.
 type image struct {
 	path              *byte
 	arguments, values []*byte

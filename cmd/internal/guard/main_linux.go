@@ -16,14 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Words of the report of a guard, one a line, each with a number.
+// Keywords of the report of a guard, one per line, each with a number.
 const (
 	toldPID    = "pid"
 	toldExit   = "exit"
 	toldSignal = "signal"
 )
 
-// pace is how often a guard that ends everything looks for who has been orphaned, or started, since it last looked.
+// pace is how often a guard that kills everything looks for new descendants.
 const pace = time.Millisecond
 
 // Main is the hidden command of which [Start] writes the arguments: the guard itself, or what sets the limits and becomes the command.
@@ -65,7 +65,7 @@ func watch(command []string) int {
 	}
 	pid, err := syscall.ForkExec(command[0], command, &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // a group of its own: it may kill that without its guard
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}, // the command may kill its process group without the guard
 	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "starting %q: %v\n", command[0], err)
@@ -81,7 +81,7 @@ func watch(command []string) int {
 	}()
 	end, all := w.keep()
 	if !all {
-		return end.Code // without a word, so that whoever has started us looks for himself
+		return end.Code // without a report, so that the parent looks itself
 	}
 	if end.Signal != 0 {
 		w.tell(toldSignal, int(end.Signal))
@@ -91,7 +91,7 @@ func watch(command []string) int {
 	return end.Code
 }
 
-// letGo closes the guard's own copies of the command's streams, so that whoever reads them sees when the command closes them.
+// letGo closes the guard's copies of the command's streams, so that readers see when the command closes them.
 func letGo() {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -105,21 +105,21 @@ func letGo() {
 
 // watchman is a guard at work.
 type watchman struct {
-	pid     int // of the command, and of its group; 0 when it has ended
+	pid     int // process and group id of the command; 0 when it has ended
 	end     End
 	report  *os.File
-	ordered chan struct{}  // closed when everything is to be killed
+	ordered chan struct{}  // closed when everything has to be killed
 	changed chan os.Signal // a child has ended; one signal stands for many
 	asked   chan os.Signal // the command is asked too
 }
 
-func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // nobody may listen any more
+func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // the parent may have gone
 
-// keep waits for the end of the command, then of all the rest, which it brings about, and reports whether it did. Killing and reaping are done by one goroutine:
-// so the number of a child that is about to be killed cannot have become that of another process.
+// keep waits for the end of the command, kills all other descendants, and reports whether all have ended. One
+// goroutine kills and reaps, so that the id of a child cannot be reused before it is killed.
 func (w *watchman) keep() (end End, all bool) {
 	var again <-chan time.Time // runs while everything is being ended
-	var late <-chan time.Time  // who is still there then is held by the kernel itself, and dies when it lets go
+	var late <-chan time.Time  // what is left then is blocked in the kernel, and ends when that returns
 	ordered := w.ordered
 	for {
 		select {
@@ -142,14 +142,14 @@ func (w *watchman) keep() (end End, all bool) {
 		}
 		if again != nil {
 			killChildren()
-			if w.pid != 0 { // also where nobody can say who the children are
+			if w.pid != 0 { // also if the children cannot be listed
 				_ = syscall.Kill(-w.pid, syscall.SIGKILL)
 			}
 		}
 	}
 }
 
-// reap takes note of every child that has ended, and reports whether there is none left.
+// reap reaps every child that has ended, and reports whether none is left.
 func (w *watchman) reap() (alone bool) {
 	for {
 		var status syscall.WaitStatus

@@ -15,8 +15,8 @@ const works = true
 // Limitable reports whether [Limits] are enforced on this system.
 const Limitable = works
 
-// attributes give a process a group of its own, so that no signal for our terminal or our group comes to it. A guard outlives us a
-// little, to end the rest; without one the command itself dies with us.
+// attributes put a process into a new group, so that it gets no signals for our terminal or group. A guard survives us
+// for a moment, to kill the rest; without one the command is killed with us.
 func attributes(guarded bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if !guarded {
@@ -25,7 +25,7 @@ func attributes(guarded bool) *syscall.SysProcAttr {
 	return a
 }
 
-// Ask asks the command to end, and its process group. A guard passes it on.
+// Ask sends SIGTERM to the command and its process group. A guard forwards it.
 func (p *Process) Ask() {
 	if p.line != nil {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
@@ -42,13 +42,13 @@ func (p *Process) force() {
 
 func (p *Process) signal(s syscall.Signal) {
 	select {
-	case <-p.done: // the number may be that of somebody else by now
+	case <-p.done: // the id may have been reused
 	default:
 		_ = syscall.Kill(-p.cmd.Process.Pid, s)
 	}
 }
 
-// bury finds out how the command has ended, and sees to it that nobody is left.
+// bury finds out how the command has ended, and kills what is left.
 func (p *Process) bury() {
 	group := p.cmd.Process.Pid
 	p.end = endOf(p.cmd.ProcessState.Sys())
@@ -78,9 +78,10 @@ func endOf(state any) End {
 	return End{Code: status.ExitStatus()}
 }
 
-// report reads what the guard has told: the process of the command, and how that ended. A guard that was killed may have told neither.
+// report reads the report of the guard: the process of the command, and how it ended. A guard that was killed may have
+// reported neither.
 func (l *line) report() (pid int, end *End) {
-	text, _ := io.ReadAll(io.LimitReader(l.told, 256)) // there is an end: the guard is gone, and nobody else had it
+	text, _ := io.ReadAll(io.LimitReader(l.told, 256)) // the guard was the only writer and has ended
 	for line := range strings.Lines(string(text)) {
 		word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		n, err := strconv.Atoi(number)
@@ -107,8 +108,7 @@ func sweep(group int) {
 	}
 }
 
-// alive reports whether anybody of a group still runs. Those that have ended, and only wait to be noticed by their new parent, do not
-// count: they may wait for ever if that parent never looks.
+// alive reports whether a process of a group still runs. Zombies do not count: their parent may never reap them.
 func alive(group int) bool {
 	for _, s := range snapshot() {
 		if s.group == group && s.state != "Z" && s.state != "X" {
@@ -149,7 +149,7 @@ func held(pid int) (bytes int64) {
 	return bytes
 }
 
-// stat is what the kernel tells of a process.
+// stat is the status of a process in /proc.
 type stat struct {
 	state         string
 	parent, group int
@@ -172,7 +172,7 @@ func (all processes) below(pid, root int) bool {
 	return false
 }
 
-// snapshot looks at every process, one after the other. /proc is the only place that tells.
+// snapshot reads the status of every process from /proc.
 func snapshot() processes {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -194,7 +194,7 @@ func snapshot() processes {
 			continue
 		}
 		s := stat{state: fields[0]}
-		s.parent, _ = strconv.Atoi(fields[1]) // what the kernel writes is a number
+		s.parent, _ = strconv.Atoi(fields[1]) // the kernel writes a number
 		s.group, _ = strconv.Atoi(fields[2])
 		all[pid] = s
 	}

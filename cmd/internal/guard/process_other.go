@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Only Linux ties the life of a process to that of another, and only there it is tested: elsewhere the command itself is ended.
+// Only Linux can kill a process with its parent, and only that is tested: elsewhere only the command is killed.
 
 const works = false
 
@@ -17,7 +17,7 @@ const Limitable = works
 
 func attributes(bool) *syscall.SysProcAttr { return nil }
 
-// Ask asks the command to end.
+// Ask interrupts the command.
 func (p *Process) Ask() { _ = p.cmd.Process.Signal(os.Interrupt) }
 
 func (p *Process) force() { _ = p.cmd.Process.Kill() }

@@ -22,7 +22,7 @@ type body struct {
 	done    error
 }
 
-// newBody finds out how the body is framed. What says it in two ways is refused.
+// newBody determines how the body is framed. Contradictory framing is refused.
 func newBody(n *conn, h head, method string) (*body, error) {
 	b := &body{n: n, length: -1, reuse: !h.old && !closes(h.header)}
 	codings, lengths := h.header["Transfer-Encoding"], h.header["Content-Length"]
@@ -69,7 +69,7 @@ func closes(h http.Header) bool {
 	return false
 }
 
-// parseLength reads digits and nothing else: no sign, no space, no list.
+// parseLength accepts only digits: no sign, no space, no list.
 func parseLength(s string) (int64, bool) {
 	if s == "" || len(s) > 18 {
 		return 0, false
@@ -133,7 +133,7 @@ func (b *body) nextChunk() error {
 		b.left, b.within = size, true
 		return nil
 	}
-	for left := maxHead; ; left -= len(line) + 2 { // trailers, which nobody asked for
+	for left := maxHead; ; left -= len(line) + 2 { // trailers are ignored
 		line, err = readLine(b.n.in, max(left, 0))
 		switch {
 		case err != nil:
@@ -154,7 +154,7 @@ func orMalformed(err error, what string) error {
 	return malformed(what)
 }
 
-// parseChunk reads hexadecimal digits, and an extension that nobody looks at.
+// parseChunk reads hexadecimal digits and ignores an extension.
 func parseChunk(line []byte) (int64, bool) {
 	var n int64
 	digits := 0
@@ -200,7 +200,7 @@ func (b *body) finish(err error) error {
 	return b.done
 }
 
-// Close lets go of the connection. What was not read is not waited for.
+// Close releases the connection. It does not wait for unread data.
 func (b *body) Close() error {
 	_ = b.finish(errClosed)
 	return nil

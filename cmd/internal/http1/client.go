@@ -1,8 +1,8 @@
-// Package http1 is a client for HTTP/1.1 that trusts no server. It starts no goroutine for a request and sends it with one
-// write, which makes it several times cheaper than net/http's; and it reads answers strictly: what could be read in two ways
-// is refused, because a proxy that guesses lets one server's bytes pass for another's answer.
+// Package http1 is an HTTP/1.1 client for a proxy. It starts no goroutine for a request and sends it with one write,
+// so that a call costs a fraction of what it costs with net/http. It reads answers strictly: ambiguous framing is
+// refused, because a proxy that guesses could deliver one server's bytes as another's answer.
 //
-// It follows no redirects, unpacks nothing, uses no proxy and speaks no HTTP/2.
+// It does not follow redirects, decompress, use proxies or HTTP/2.
 package http1
 
 import (
@@ -72,7 +72,7 @@ func closeBody(r *http.Request) {
 // place is what a connection leads to.
 type place struct{ scheme, host string }
 
-// take returns a connection that was kept, nil if there is none that lives.
+// take returns a kept connection that is still open, or nil.
 func (c *Client) take(to place) *conn {
 	for {
 		nc := c.pop(to)

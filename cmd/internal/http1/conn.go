@@ -16,7 +16,7 @@ import (
 
 const (
 	readSize  = 8 << 10  // also the longest chunk size line, with its extension
-	oneWrite  = 64 << 10 // a larger body is sent by itself
+	oneWrite  = 64 << 10 // a larger body is sent separately
 	maxInform = 8        // informational answers before the real one
 )
 
@@ -25,15 +25,15 @@ type conn struct {
 	net.Conn
 	client *Client
 	to     place
-	quiet  func() bool // looks whether the other side has closed or said something; nil if that cannot be told
+	quiet  func() bool // reports whether the server has neither closed nor written; nil if unknown
 	hurry  func()      // makes every read and write fail from now on
 	in     *bufio.Reader
 	out    []byte
 	since  time.Time // kept since
-	before func()    // called before every read that may wait; nil if nobody asked
+	before func()    // called before every read that may block; may be nil
 }
 
-// newConn takes the connection to speak on, and the one below it if that is another.
+// newConn returns a connection over nc; below is the TCP connection under it.
 func newConn(c *Client, to place, nc, below net.Conn) *conn {
 	n := &conn{Conn: nc, client: c, to: to}
 	n.in = bufio.NewReaderSize(n, readSize)
@@ -46,7 +46,7 @@ func newConn(c *Client, to place, nc, below net.Conn) *conn {
 	return n
 }
 
-// Read reads from the server. Whoever has something to send first, does so before waiting.
+// Read reads from the server, after calling before.
 func (n *conn) Read(p []byte) (int, error) {
 	if n.before != nil {
 		n.before()
@@ -64,7 +64,7 @@ func BeforeWait(of io.ReadCloser, f func()) bool {
 	return ok
 }
 
-// lives reports whether the other side still listens and has said nothing out of turn.
+// lives reports whether the server has neither closed the connection nor written to it unasked.
 func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.quiet == nil || n.quiet()) }
 
 var longAgo = time.Unix(1, 0)
@@ -90,8 +90,8 @@ func (n *conn) exchange(ctx context.Context, r *http.Request, prepared []byte) (
 	return nil, err
 }
 
-// send writes a request: in one piece, unless its body is large. Prepared is that piece if it exists already. For a large body it is
-// the head alone, and the body has not been read.
+// send writes a request with one write, unless its body is large. Prepared is the data of an earlier attempt. For a
+// large body it is the head only, and the body has not been read.
 func (n *conn) send(r *http.Request, prepared []byte) error {
 	if prepared != nil {
 		n.out = prepared

@@ -1,5 +1,5 @@
-// Package mask says which successes of a tool are failures in disguise. The gateway applies such rules to what servers answer, and probe
-// writes them from what it saw. Both ask here, so that a rule does in use what it did when it was learnt.
+// Package mask matches successes of a tool that are failures in disguise. The gateway applies such rules to answers,
+// and probe derives them from answers it saw. Both use this package, so that a rule matches the same answers.
 package mask
 
 import (
@@ -16,7 +16,7 @@ import (
 // Rule is what must be true of a result. All conditions that are set must hold; Path or Text must be set.
 type Rule struct {
 	Path   string // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
-	Equals string // the JSON text of the value at Path; "" is any but null, by which servers say that there is none
+	Equals string // JSON text of the value at Path; "" is any but null, which servers use for no error
 	Text   string // a regular expression for the first text block
 	Except string // a regular expression for the first text block that lifts the rule
 }
@@ -34,13 +34,13 @@ func (r Rule) Compile() (Test, error) {
 		return Test{}, fmt.Errorf("a rule needs a path or a text")
 	}
 	if r.Path != "" && !strings.HasPrefix(r.Path, "/") {
-		return Test{}, fmt.Errorf("the path %q is no JSON Pointer: it begins with a slash, as in /success", r.Path)
+		return Test{}, fmt.Errorf("path %q: not a JSON Pointer, which begins with a slash, as in /success", r.Path)
 	}
 	t := Test{path: r.Path}
 	var err error
 	if r.Equals != "" {
 		if t.equals, err = wire.ParseValue([]byte(r.Equals), wire.Limits{}); err != nil {
-			return Test{}, fmt.Errorf("%q is no JSON: write a text with its quotes", r.Equals)
+			return Test{}, fmt.Errorf("equals %q: not JSON; write a string with its quotes", r.Equals)
 		}
 	}
 	if t.text, err = expression(r.Text); err != nil {

@@ -14,19 +14,20 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Options says how a server on standard input and output is served over HTTP. The zero value is good: a server of its own
-// for each session, answered to this machine alone.
+// Options says how a server on standard input and output is served over HTTP. The zero value starts one server per
+// session, for clients on this machine.
 type Options struct {
-	// HTTP says who is let in, and what peers may make the bridge hold. If they are 0, Sessions is 32 here and Rest 30 minutes.
-	// Header and Transport have no meaning.
+	// HTTP says which clients are served, and how much memory and how many connections they may use. Sessions defaults
+	// to 32 here, and Rest to 30 minutes. Header and Transport are not used.
 	HTTP httpgate.Options
 
-	// Shared serves all sessions with one server. The first client's handshake is everybody's. Ids and progress tokens are made
-	// unique on the way there and put back on the way home. What the server tells goes to all sessions, so it must hold no
-	// secrets of one of them; what it asks is refused, because nobody knows whom it means.
+	// Shared serves all sessions with one server, which is initialized by the first client. Ids and progress tokens are
+	// made unique on the way to the server and restored on the way back. Notifications of the server go to all
+	// sessions, so they must not contain secrets of one of them; requests of the server are refused, because it cannot
+	// say which client it means.
 	Shared bool
 
-	Unheard time.Duration // how long a question of the server waits until somebody listens; 0 is 30 seconds
+	Unheard time.Duration // how long a request of the server waits for a client to listen; 0 is 30 seconds
 	Waiting int           // messages that wait for a client to listen, for each stream; 0 is 256
 }
 
@@ -47,35 +48,36 @@ func (o *Options) fill() {
 
 // Bridge serves a server on standard input and output to HTTP clients; see [Upstream.Bridge].
 type Bridge struct {
-	handler *httpgate.Handler // who is let in, how bodies are read and answers written; it leads nowhere itself
+	handler *httpgate.Handler // checks requests, reads bodies and writes answers; it has no upstream URL
 	up      *gateway.Upstream
 	child   stdio.Child
 	o       Options
-	ctx     context.Context // of all that the bridge has started
+	ctx     context.Context // context of all servers
 	end     context.CancelFunc
-	work    sync.WaitGroup // of the same
+	work    sync.WaitGroup // goroutines of all servers
 
-	stateless pool // the server of those who have no session
+	stateless pool // server of clients without a session
 	shared    pool // the server of all sessions, if they share one
 
-	mu       sync.Mutex // guards all below
-	sessions map[string]*session
-	hosts    map[*host]bool // that run
-	places   int            // that are taken by sessions, and by those whose server has not ended yet
-	closing  bool
+	mu           sync.Mutex // guards all below
+	sessions     map[string]*session
+	hosts        map[*host]bool // that run
+	sessionCount int            // that are taken by sessions, and by those whose server has not ended yet
+	closing      bool
 }
 
-// Bridge serves the server that child describes over streamable HTTP, on every path it is asked at. Nothing is started before a
-// client asks.
+// New returns a bridge that serves the server of child over streamable HTTP, on every path. Servers are started on
+// demand.
 //
-// A client of protocol version 2025-11-25 or older begins a session by initialize, and gets a server of its own. What that
-// server tells or asks while one call is open goes to the stream of that call, otherwise to the stream that the client has opened
-// by GET, the newest if there are several; what nobody listens to waits, but not for ever. Streams cannot be taken up again.
-// A session ends by DELETE, by the end of its server, or when nobody has used it for a while; then its id is answered with 404,
-// and clients begin a new one. A server that dies is started again first if [Child.Restart] allows it.
+// A client of protocol version 2025-11-25 or older begins a session with initialize, and gets a separate server. While
+// one call is open, notifications and requests of the server go to the stream of that call; otherwise to the newest
+// stream that the client has opened by GET. Until there is one they wait, for a limited time. Streams cannot be
+// resumed. A session ends by DELETE, with its server, or when it was not used for [httpgate.Options.Rest]; its id is
+// then answered with 404, and clients begin a new one. A server that ends is started again first if
+// [stdio.Child.Restart] allows it.
 //
-// Clients of version 2026-07-28 have no session, and share one server, if it answers server/discover. Otherwise they are told
-// which versions they may use.
+// Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the
+// error lists the versions that they may use.
 //
 // The caller calls [Bridge.Close] at the end.
 func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
@@ -84,8 +86,8 @@ func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
 	door := httpgate.New(u, nil, o.HTTP)
 	b := &Bridge{handler: door, up: u, child: child, o: o, sessions: map[string]*session{}, hosts: map[*host]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
-	b.stateless.turn, b.shared.turn = make(chan struct{}, 1), make(chan struct{}, 1)
-	b.work.Go(b.keepHouse)
+	b.stateless.starting, b.shared.starting = make(chan struct{}, 1), make(chan struct{}, 1)
+	b.work.Go(b.sweepLoop)
 	return b
 }
 
@@ -118,7 +120,7 @@ func (b *Bridge) waitForHosts() {
 	}
 }
 
-// Keeps reports a request of a session that lives here.
+// Keeps reports a request of a session of this bridge.
 func (b *Bridge) Keeps(r *http.Request) bool {
 	return b.session(r.Header.Get(httpgate.SessionHeader)) != nil
 }
@@ -156,7 +158,7 @@ func (x *exchange) Post() {
 	}
 }
 
-// refuse answers a message that goes nowhere with an error, whatever it asks for.
+// refuse answers a message that is not forwarded with an error.
 func (x *exchange) refuse(m *wire.Message, status int, e *candor.Error) {
 	var id wire.ID
 	if m.Kind() == wire.KindRequest {
@@ -170,7 +172,7 @@ func (x *exchange) fail(m *wire.Message, e *candor.Error) {
 	x.Respond(http.StatusOK, x.b.up.NewCall(m, x.Session).Fail(x.Context, e))
 }
 
-// End closes a session. When the client is told, its server has ended.
+// End ends a session. When the client gets the answer, its server has ended.
 func (x *exchange) End() {
 	s := x.b.session(x.Session)
 	if s == nil {

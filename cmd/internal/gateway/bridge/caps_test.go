@@ -41,7 +41,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 	}
 	s.balanced(195)
 	s.ahead.Store(31 * 60)
-	gatewaytest.Eventually(t, "their places are free", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 0 })
+	gatewaytest.Eventually(t, "their places are free", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.sessionCount == 0 })
 	s.greet()
 }
 
@@ -54,7 +54,7 @@ func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
 	s.ahead.Store(3000)
 	used.call(1, "echo", `{}`)
 	s.ahead.Store(3601)
-	gatewaytest.Eventually(t, "the idle one has ended", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.places == 2 })
+	gatewaytest.Eventually(t, "the idle one has ended", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.sessionCount == 2 })
 	gatewaytest.AllEnd(t, pids)
 	if got := idle.call(2, "echo", `{}`); got.status != http.StatusNotFound {
 		t.Errorf("%+v", got)
@@ -174,9 +174,9 @@ func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
 	if gatewaytest.CodeOf(got.body) != "" || got.status != http.StatusOK {
 		t.Errorf("%+v", got)
 	}
-	box := s.b.session(c.id).outbox
-	if letters, _ := box.take(); len(letters) != 256 {
-		t.Errorf("%d letters wait", len(letters))
+	box := s.b.session(c.id).queue
+	if messages, _ := box.take(); len(messages) != 256 {
+		t.Errorf("%d messages wait", len(messages))
 	}
 	s.balanced(0)
 	s.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)

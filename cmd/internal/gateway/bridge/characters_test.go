@@ -16,16 +16,16 @@ func steers(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Bidi_Control)
 }
 
-// steering returns texts with all of them, each between letters. Of the private planes many stand in one text.
+// steering returns texts with all of them, each between messages. Of the private planes many stand in one text.
 func steering() (texts []string) {
 	var b strings.Builder
-	letters := 0
+	messages := 0
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !steers(r) {
 			continue
 		}
 		fmt.Fprintf(&b, "a%c", r)
-		if letters++; r < 0xe000 && letters%150 == 0 || letters%6000 == 0 {
+		if messages++; r < 0xe000 && messages%150 == 0 || messages%6000 == 0 {
 			texts = append(texts, b.String())
 			b.Reset()
 		}

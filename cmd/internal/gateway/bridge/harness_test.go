@@ -57,8 +57,8 @@ func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *
 		front.CloseClientConnections()
 		front.Close()
 		http.DefaultClient.CloseIdleConnections()
-		if s.b.places != 0 || len(s.b.hosts) != 0 || len(s.b.sessions) != 0 {
-			t.Errorf("left: %d places, %d servers, %d sessions", s.b.places, len(s.b.hosts), len(s.b.sessions))
+		if s.b.sessionCount != 0 || len(s.b.hosts) != 0 || len(s.b.sessions) != 0 {
+			t.Errorf("left: %d places, %d servers, %d sessions", s.b.sessionCount, len(s.b.hosts), len(s.b.sessions))
 		}
 		if testing.Short() || strings.Contains(t.Name(), "/") {
 			return // others run beside it
@@ -152,7 +152,7 @@ func (c *client) call(id int, tool, arguments string) heard {
 	return c.post(gatewaytest.ToolCall(id, tool, arguments))
 }
 
-// Messages are those of an answer, in one piece or as events.
+// messages are those of an answer, in one piece or as events.
 func (h heard) messages() []string {
 	if !strings.HasPrefix(h.header.Get("Content-Type"), "text/event-stream") {
 		if h.body == "" {

@@ -17,15 +17,15 @@ import (
 // host is a server that a bridge has started, in the hands of a pump as if its client were on the other end of a pipe, and
 // the table of the calls whose clients wait.
 type host struct {
-	b      *Bridge
-	server *stdio.Host
-	stop   context.CancelFunc // ends it at once
-	ended  chan struct{}      // closed when it has ended, and all that it has started
-	busy   sync.RWMutex       // held by who gives it a request, so that its end comes before or after
-	only   *session           // whose server it is; nil if several share it
-	hello  []byte             // what it answered to the first of several; set before others know of it
-	cut    []byte             // what is not yet a line; only the pump's writer touches it
-	missed atomic.Int64       // messages that no client took while there was room for them
+	b          *Bridge
+	server     *stdio.Host
+	stop       context.CancelFunc // ends it at once
+	ended      chan struct{}      // closed when it has ended, and all that it has started
+	busy       sync.RWMutex       // read-locked while a request is forwarded, locked while the host ends
+	only       *session           // whose server it is; nil if several share it
+	initAnswer []byte             // answer to initialize of the first client; set before others use the host
+	cut        []byte             // incomplete last line; only used by the writer
+	missed     atomic.Int64       // messages dropped because clients did not read them
 
 	mu       sync.Mutex // guards all below
 	calls    map[string]*call
@@ -33,8 +33,8 @@ type host struct {
 	sessions map[*session]bool
 	lastID   uint64 // that was given out
 	refused  int    // questions of the server
-	refusing int    // of these, those that are being refused
-	waiting  bool   // a timer runs for questions that nobody listens to
+	refusing int    // number that are being refused now
+	waiting  bool   // a timer runs for requests that no client reads
 }
 
 // call is a call whose client waits on its own connection.
@@ -43,8 +43,8 @@ type call struct {
 	s       *session     // nil if it has none
 	request wire.Message // as the server gets it
 	id      wire.ID      // as the client wrote it
-	token   []byte       // the same, nil if there is none
-	inbox   *mailbox
+	token   []byte       // progress token as the client wrote it, or nil
+	queue   *messageQueue
 	streams bool // the client takes events
 	order   uint64
 }
@@ -85,7 +85,7 @@ func (b *Bridge) host(only *session) (*host, error) {
 	return h, nil
 }
 
-// Redact forgets a server that has ended. Who still waits for it gets nothing any more.
+// over removes a server that has ended. Clients that still wait get no answer.
 func (h *host) over() {
 	h.stop()
 	h.busy.Lock()
@@ -96,7 +96,7 @@ func (h *host) over() {
 	h.mu.Unlock()
 	h.busy.Unlock()
 	for _, c := range calls {
-		c.inbox.close()
+		c.queue.close()
 	}
 	if missed := h.missed.Load(); missed > 0 {
 		h.b.up.Options.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.String("upstream", h.b.up.Options.Name), slog.Int64("messages", missed))
@@ -128,7 +128,7 @@ func (h *host) forward(m *wire.Message, s *session, session string, streams bool
 func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.Error) {
 	c := &call{
 		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
-		inbox: newMailbox(h.b.o.Waiting), streams: streams,
+		queue: newMessageQueue(h.b.o.Waiting), streams: streams,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -163,7 +163,7 @@ func (h *host) why() *candor.Error {
 
 func (c *call) key() string { return gateway.IDKey(c.request.ID()) }
 
-// rekeyed is a request with an id of ours, and a progress token, where several clients may have chosen the same.
+// rekeyed returns a request with a unique id and progress token, because several clients may use the same.
 func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
 	ours := strconv.AppendUint(nil, number, 10)
 	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, ours)
@@ -176,7 +176,7 @@ func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
 	return wire.Parse(out, h.b.up.Options.Limits.Message)
 }
 
-// add removes the call that the server knows by an id; nil if there is none.
+// take removes the call that the server knows by an id, and returns it, or nil.
 func (h *host) take(id wire.ID) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,7 +195,7 @@ func (h *host) remove(c *call) {
 	}
 }
 
-// openCall returns the open call of a session that its client knows by an id; nil if there is none.
+// openCall returns the open call of a session that its client knows by an id, or nil.
 func (h *host) openCall(s *session, id wire.ID) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -220,8 +220,8 @@ func (h *host) callsOf(s *session) []*call {
 	return all
 }
 
-// revoke ends a call before its answer, unless that is on its way already: end says how, and what the client is told. The server
-// is told that nobody waits any more, if it is to be.
+// revoke ends a call before its answer, unless that is being written. End returns the answer for the client. Tell says
+// to notify the server that the call was cancelled.
 func (c *call) revoke(tell bool, end func(*gateway.Call) []byte) {
 	call, cancel := c.h.server.Take(c.key())
 	if call == nil {
@@ -231,21 +231,21 @@ func (c *call) revoke(tell bool, end func(*gateway.Call) []byte) {
 	c.h.remove(c)
 	c.h.mu.Unlock()
 	if answer := end(call); answer != nil {
-		c.inbox.put(&letter{bytes: c.home(answer), last: true})
+		c.queue.put(&queuedMessage{bytes: c.restored(answer), last: true})
 	}
-	c.inbox.close()
+	c.queue.close()
 	if tell && !c.request.MethodIs("initialize") {
-		cancel(c.request.ID(), "nobody waits for the answer")
+		cancel(c.request.ID(), "the client has gone")
 	}
 }
 
-// cancelled ends a call that its client calls off.
+// cancelled ends a call that its client cancels.
 func (c *call) cancelled(tell bool) {
 	c.revoke(tell, func(call *gateway.Call) []byte { call.Cancelled(c.h.server.Context()); return nil })
 }
 
-// home is an answer with the id that the client knows.
-func (c *call) home(answer []byte) []byte {
+// restored returns an answer with the id that the client knows.
+func (c *call) restored(answer []byte) []byte {
 	if c.h.only != nil {
 		return bytes.Clone(answer)
 	}
@@ -262,11 +262,11 @@ func (c *call) home(answer []byte) []byte {
 
 const subscriptionKey = "io.modelcontextprotocol/subscriptionId"
 
-// maxRefusing is how many questions are answered here at a time: a server that floods its client with them waits for the rest in
-// vain.
+// maxRefusing is how many requests of a server are refused at a time. A server that floods its clients with more gets
+// no answer to the rest.
 const maxRefusing = 64
 
-// refuse answers a question of the server that no client can. No client is told.
+// refuse answers a request of the server that no client can answer. Clients do not see it.
 func (h *host) refuse(id wire.ID, code candor.Code) {
 	h.respond(func(record bool) []byte {
 		e := candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))
@@ -274,8 +274,8 @@ func (h *host) refuse(id wire.ID, code candor.Code) {
 	})
 }
 
-// respond gives the server an answer of our own, without waiting for it: the server may not read before it has written. Only so
-// many are recorded that a server cannot fill the ledger.
+// respond sends the server an answer of the gateway in the background, because the server may not read before it has
+// written. Only the first ones are recorded, so that a server cannot fill the ledger.
 func (h *host) respond(answer func(record bool) []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

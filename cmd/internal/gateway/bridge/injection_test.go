@@ -57,7 +57,7 @@ func prompts(r *rand.Rand) (all []prompt) {
 	return all
 }
 
-// in reports whether any of it is in a text of small letters.
+// in reports whether any of it is in a text of small messages.
 func (p prompt) in(text string) bool {
 	return strings.Contains(text, p.mark) || strings.Contains(text, strings.ToLower(p.coded))
 }

@@ -36,7 +36,7 @@ func (x *exchange) inSession(m *wire.Message) {
 	}
 }
 
-// notify takes a notification to the server. One that several clients share hears only what concerns a call.
+// notify forwards a notification. A shared server only gets cancellations.
 func (s *session) notify(m *wire.Message) {
 	h := s.host
 	if m.MethodIs("notifications/cancelled") {
@@ -49,7 +49,7 @@ func (s *session) notify(m *wire.Message) {
 	}
 }
 
-// ask forwards a request and brings home its answer, with what the server has to say meanwhile.
+// ask forwards a request and delivers its answer, with the messages of the server before it.
 func (x *exchange) ask(h *host, s *session, m *wire.Message) {
 	if !x.CountCall(m) {
 		return
@@ -67,7 +67,7 @@ func (x *exchange) ask(h *host, s *session, m *wire.Message) {
 	if answer := x.last(c); answer != nil {
 		x.deliverLast(c, answer)
 	} else if !x.Begun {
-		x.BeginEvents() // and end it: the call was called off, and nothing is to be said
+		x.BeginEvents() // and end it: the call was cancelled and has no answer
 	}
 }
 
@@ -82,24 +82,24 @@ func (x *exchange) last(c *call) []byte {
 	gone := x.Request.Context().Done()
 	for {
 		select {
-		case <-c.inbox.ready:
+		case <-c.queue.ready:
 		case <-gone:
 			if x.leave(c) {
 				return nil
 			}
 			gone = nil // the answer is on its way
 		}
-		letters, open := c.inbox.take()
-		for i, l := range letters {
+		messages, open := c.queue.take()
+		for i, l := range messages {
 			if l.last {
-				c.inbox.close()
+				c.queue.close()
 				return l.bytes
 			}
 			if !x.Begun {
 				x.BeginEvents()
 			}
 			if err := x.event(l.bytes); err != nil {
-				c.h.inherit(letters[i:])
+				c.h.requeue(messages[i:])
 				break
 			}
 		}
@@ -123,16 +123,16 @@ func (x *exchange) leave(c *call) bool {
 	} else if call := c.h.server.Open(c.key()); call != nil {
 		call.SetClientGone()
 	}
-	c.inbox.close()
-	letters, _ := c.inbox.take()
-	c.h.inherit(letters)
+	c.queue.close()
+	messages, _ := c.queue.take()
+	c.h.requeue(messages)
 	return true
 }
 
 // deliverLast sends the answer to a call in whatever way is still open.
 func (x *exchange) deliverLast(c *call, answer []byte) {
 	if x.Begun {
-		_ = x.event(answer) // who has gone cannot be told
+		_ = x.event(answer) // the client may have gone
 		return
 	}
 	status := http.StatusOK
@@ -174,7 +174,7 @@ func (x *exchange) Listen() {
 	x.BeginEvents()
 	for {
 		select {
-		case <-s.outbox.ready:
+		case <-s.queue.ready:
 		case <-replaced:
 			return
 		case <-s.ended:
@@ -182,26 +182,26 @@ func (x *exchange) Listen() {
 		case <-x.Request.Context().Done():
 			return
 		}
-		letters := s.collect(replaced)
-		for i, l := range letters {
+		messages := s.collect(replaced)
+		for i, l := range messages {
 			if err := x.event(l.bytes); err != nil {
-				s.host.inherit(letters[i:])
+				s.host.requeue(messages[i:])
 				return
 			}
 		}
 	}
 }
 
-// collect takes what is in the mailbox, unless another stream has taken the place of this one.
-func (s *session) collect(replaced chan struct{}) []*letter {
+// collect takes what is in the queue, unless another stream has taken the place of this one.
+func (s *session) collect(replaced chan struct{}) []*queuedMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listener != replaced {
-		s.outbox.wake() // for the other
+		s.queue.wake() // for the other
 		return nil
 	}
-	letters, _ := s.outbox.take()
-	return letters
+	messages, _ := s.queue.take()
+	return messages
 }
 
 // attach makes a stream the one that is spoken to, and returns what is closed when another takes its place.
@@ -212,7 +212,7 @@ func (s *session) attach() chan struct{} {
 		close(s.listener)
 	}
 	s.listener = make(chan struct{})
-	s.outbox.wake()
+	s.queue.wake()
 	return s.listener
 }
 

@@ -29,51 +29,51 @@ func (h *host) Write(p []byte) (int, error) {
 	}
 }
 
-// route finds out whom a message is for. It is copied.
+// route delivers a message of the server to the client it is for. The line is copied.
 func (h *host) route(line []byte) {
 	m := wire.Parse(line, h.b.up.Options.Limits.Message)
 	switch m.Kind() {
 	case wire.KindResult, wire.KindError:
 		if c := h.take(m.ID()); c != nil {
-			c.inbox.put(&letter{bytes: c.home(line), last: true})
+			c.queue.put(&queuedMessage{bytes: c.restored(line), last: true})
 		}
 	case wire.KindNotification:
-		h.tell(&m)
+		h.notify(&m)
 	case wire.KindRequest:
 		h.ask(&m)
 	case wire.KindMalformed: // a pump lets none pass
 	}
 }
 
-// tell delivers a notification of the server.
-func (h *host) tell(m *wire.Message) {
-	if c, bytes, ok := h.concerned(m); ok {
+// notify delivers a notification of the server.
+func (h *host) notify(m *wire.Message) {
+	if c, bytes, ok := h.callNamedBy(m); ok {
 		if c != nil {
-			h.deliver(c, &letter{bytes: bytes})
+			h.deliver(c, &queuedMessage{bytes: bytes})
 		}
 		return
 	}
 	if h.only != nil {
-		h.deliver(h.likely(), &letter{bytes: bytes.Clone(m.Bytes())})
+		h.deliver(h.likely(), &queuedMessage{bytes: bytes.Clone(m.Bytes())})
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.sessions {
-		h.keep(s.outbox, &letter{bytes: bytes.Clone(m.Bytes())})
+		h.keep(s.queue, &queuedMessage{bytes: bytes.Clone(m.Bytes())})
 	}
 }
 
-// keep puts a letter into the mailbox of a session, the last place that it can wait in. Those that it returns are lost.
-func (h *host) keep(outbox *mailbox, l *letter) (lost []*letter) {
+// keep puts a message into the queue of a session, where it waits for a stream. The messages that it returns are lost.
+func (h *host) keep(outbox *messageQueue, l *queuedMessage) (lost []*queuedMessage) {
 	lost = outbox.put(l)
 	h.missed.Add(int64(len(lost)))
 	return lost
 }
 
-// concerned returns the call that a notification names, and the words in which its client knows it. It is not ok if none is
-// named; the call is nil if it is over, and then nobody is concerned.
-func (h *host) concerned(m *wire.Message) (c *call, words []byte, ok bool) {
+// callNamedBy returns the call that a notification names, and the id or token as its client wrote it. It is not ok if no
+// call is named. The call is nil if it has ended.
+func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	path, name := []string{"params", "progressToken"}, m.Params().Path("progressToken").Raw()
 	byToken := m.MethodIs("notifications/progress")
 	if !byToken {
@@ -120,19 +120,20 @@ func (h *host) likely() *call {
 	return newest
 }
 
-// deliver puts a letter into the mailbox of a call, or of its session if the call takes none.
-func (h *host) deliver(c *call, l *letter) {
+// deliver puts a message into the queue of a call, or of its session if the client does not accept streams.
+func (h *host) deliver(c *call, l *queuedMessage) {
 	switch {
 	case c != nil && c.streams:
-		h.inherit(c.inbox.put(l))
+		h.requeue(c.queue.put(l))
 	case h.only != nil:
 		h.store(l)
 	case c != nil && c.s != nil:
-		h.keep(c.s.outbox, l)
+		h.keep(c.s.queue, l)
 	}
 }
 
-// ask delivers a question of the server. If several clients share it nobody knows whom it means.
+// ask delivers a request of the server. A shared server's request is refused, because it cannot say which client it
+// means.
 func (h *host) ask(m *wire.Message) {
 	id := m.ID().Clone()
 	switch {
@@ -143,12 +144,12 @@ func (h *host) ask(m *wire.Message) {
 		h.refuse(id, candor.CodeMethodNotFound)
 		return
 	}
-	h.deliver(h.likely(), &letter{bytes: bytes.Clone(m.Bytes()), asks: id})
+	h.deliver(h.likely(), &queuedMessage{bytes: bytes.Clone(m.Bytes()), asks: id})
 }
 
-// store puts a letter into the mailbox of the only session. A question does not wait there for ever.
-func (h *host) store(l *letter) {
-	for _, lost := range h.keep(h.only.outbox, l) {
+// store puts a message into the queue of the only session. A request waits there for a limited time.
+func (h *host) store(l *queuedMessage) {
+	for _, lost := range h.keep(h.only.queue, l) {
 		if lost.asks != nil {
 			h.refuse(lost.asks, candor.CodeTimeout)
 		}
@@ -160,14 +161,14 @@ func (h *host) store(l *letter) {
 	}
 }
 
-// await starts the clock of questions that nobody listens to, one for all of them. The lock is held.
+// await starts the timer for requests that no client reads, one for all of them. The lock is held.
 func (h *host) await() {
 	if h.waiting || h.calls == nil {
 		return
 	}
 	h.waiting = true
 	time.AfterFunc(h.b.o.Unheard, func() {
-		old, left := h.only.outbox.unheard(time.Now().Add(-h.b.o.Unheard))
+		old, left := h.only.queue.expired(time.Now().Add(-h.b.o.Unheard))
 		for _, l := range old {
 			h.refuse(l.asks, candor.CodeTimeout)
 		}
@@ -180,10 +181,9 @@ func (h *host) await() {
 	})
 }
 
-// inherit sees to letters that the mailbox of a call could not keep, or that its client did not take: they go to the session, if
-// it has the server for itself.
-func (h *host) inherit(letters []*letter) {
-	for _, l := range letters {
+// requeue moves messages that a call could not deliver to its session, unless several sessions share the server.
+func (h *host) requeue(messages []*queuedMessage) {
+	for _, l := range messages {
 		switch {
 		case l.last: // its client has gone
 		case h.only != nil:

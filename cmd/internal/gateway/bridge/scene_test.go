@@ -224,7 +224,7 @@ func postAll(t *testing.T, url string, all []plant, session func(plant) string) 
 	return answers
 }
 
-// Front serves an upstream through a gateway, and returns where.
+// front serves an upstream through a gateway, and returns where.
 func (s *scene) front(t *testing.T, upstream http.Handler, mode gateway.Mode) string {
 	t.Helper()
 	back := httptest.NewServer(upstream)

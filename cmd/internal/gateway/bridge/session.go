@@ -18,39 +18,39 @@ import (
 
 // session is a session of a client that began it by initialize.
 type session struct {
-	b      *Bridge
-	id     string // nobody can guess it
-	host   *host
-	outbox *mailbox      // what belongs to no call, for the stream that the client opens by GET
-	ended  chan struct{} // closed when it is over, and its server has ended if it had one of its own
-	close  func()        // closes ended, once
+	b     *Bridge
+	id    string // random
+	host  *host
+	queue *messageQueue // messages that belong to no call, for the stream that the client opens by GET
+	ended chan struct{} // closed when the session has ended, and its server if it is not shared
+	close func()        // closes ended, once
 
 	mu       sync.Mutex // guards all below
 	used     time.Time
 	busy     int           // requests that are being served
-	listener chan struct{} // of the newest stream, closed when another takes its place; nil if there is none
+	listener chan struct{} // of the newest stream; closed when another replaces it; nil if there is no stream
 }
 
-// newSession takes a place for a session; it is nil if there is none.
+// newSession returns a new session, or nil if there are too many.
 func (b *Bridge) newSession() *session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.places >= b.o.HTTP.Sessions {
+	if b.sessionCount >= b.o.HTTP.Sessions {
 		return nil
 	}
-	b.places++
-	s := &session{b: b, id: rand.Text(), outbox: newMailbox(b.o.Waiting), ended: make(chan struct{}), used: b.up.Options.Now()}
+	b.sessionCount++
+	s := &session{b: b, id: rand.Text(), queue: newMessageQueue(b.o.Waiting), ended: make(chan struct{}), used: b.up.Options.Now()}
 	s.close = sync.OnceFunc(func() {
 		b.mu.Lock()
-		b.places--
+		b.sessionCount--
 		b.mu.Unlock()
-		s.outbox.close()
+		s.queue.close()
 		close(s.ended)
 	})
 	return s
 }
 
-// Session returns a session by its id; nil if there is none.
+// session returns a session by its id, or nil.
 func (b *Bridge) session(id string) *session {
 	if id == "" {
 		return nil
@@ -60,7 +60,8 @@ func (b *Bridge) session(id string) *session {
 	return b.sessions[id]
 }
 
-// join makes the session known, and one that its server speaks to. It reports false if the server has ended meanwhile.
+// join adds the session to the host's table, so that it gets the server's notifications. It returns false if the
+// server has ended.
 func (s *session) join(h *host) bool {
 	s.host = h
 	h.mu.Lock()
@@ -84,7 +85,7 @@ func (b *Bridge) forget(s *session) {
 	delete(b.sessions, s.id)
 }
 
-// finish ends a session that its client, or the time, has ended: what is open is called off, and its own server is stopped.
+// finish ends a session: its open calls are cancelled, and its server is stopped unless it is shared.
 func (b *Bridge) finish(s *session) {
 	b.forget(s)
 	h := s.host
@@ -127,8 +128,8 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.busy == 0 && s.used.Before(t)
 }
 
-// keepHouse ends what nobody uses, until the bridge ends.
-func (b *Bridge) keepHouse() {
+// sweepLoop ends unused sessions and servers periodically, until the bridge ends.
+func (b *Bridge) sweepLoop() {
 	tick := time.NewTicker(min(b.o.HTTP.Rest/4+1, time.Minute))
 	defer tick.Stop()
 	for {
@@ -141,7 +142,7 @@ func (b *Bridge) keepHouse() {
 	}
 }
 
-// sweep ends sessions that have rested too long, and servers that serve none.
+// sweep ends sessions that were not used for [httpgate.Options.Rest], and servers without sessions.
 func (b *Bridge) sweep() {
 	old := b.up.Options.Now().Add(-b.o.HTTP.Rest)
 	b.mu.Lock()
@@ -152,12 +153,12 @@ func (b *Bridge) sweep() {
 	b.mu.Unlock()
 	for _, s := range all {
 		if s.idleSince(old) {
-			b.up.Options.Logger.InfoContext(b.ctx, "a session that nobody uses was ended", slog.String("upstream", b.up.Options.Name))
+			b.up.Options.Logger.InfoContext(b.ctx, "ended an unused session", slog.String("upstream", b.up.Options.Name))
 			b.finish(s)
 		}
 	}
-	b.stateless.rest(old)
-	b.shared.rest(old)
+	b.stateless.stopIdle(old)
+	b.shared.stopIdle(old)
 }
 
 // beginSession starts a session by initialize. The client learns its id if the server agrees.
@@ -183,7 +184,7 @@ func (x *exchange) beginSession(m *wire.Message) {
 		x.fail(m, h.why())
 		return
 	}
-	x.b.remember(s) // before the answer, so that who has read it is known
+	x.b.remember(s) // before the answer, so that a client that has read it is known
 	c, e := h.forward(m, s, s.id, false)
 	if e != nil {
 		x.fail(m, e)
@@ -207,14 +208,14 @@ func (x *exchange) welcome(c *call) wire.Kind {
 	return m.Kind()
 }
 
-// notServed answers a client for whom no server could be started. What exactly is wrong with the command is for the log.
+// notServed answers a client if no server could be started. The log has the details of the command.
 func (x *exchange) notServed(m *wire.Message, err error) {
 	if e, ok := errors.AsType[*candor.Error](err); ok {
 		x.fail(m, e)
 		return
 	}
 	if errors.Is(err, context.Canceled) {
-		return // nobody waits any more
+		return // the client has gone
 	}
 	x.b.up.Options.Logger.ErrorContext(x.Context, "a server could not be started", slog.String("upstream", x.b.up.Options.Name), slog.Any("error", err))
 	reason := "the server could not be started"

@@ -14,28 +14,28 @@ import (
 
 // pool is a server that several clients share, started when the first of them comes.
 type pool struct {
-	turn chan struct{} // held by who starts the server, or makes its acquaintance
+	starting chan struct{} // held while the server is started and initialized
 
 	mu    sync.Mutex // guards all below
 	host  *host
 	used  time.Time
-	asks  int       // how many are served
-	until time.Time // it cannot be shared in this way, and nobody tries again before then
+	users int       // how many are served
+	until time.Time // not used before this time, because the server needs sessions
 }
 
 // enter returns the server, started if need be and met by greet, which is called once for each server. The caller calls leave.
 func (p *pool) enter(ctx context.Context, b *Bridge, greet func(*host) error) (*host, error) {
 	select {
-	case p.turn <- struct{}{}:
+	case p.starting <- struct{}{}:
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), gateway.ErrDraining) {
 			return nil, gateway.DrainingError()
 		}
 		return nil, ctx.Err()
 	}
-	defer func() { <-p.turn }()
+	defer func() { <-p.starting }()
 	p.mu.Lock()
-	p.asks++
+	p.users++
 	h := p.host
 	p.mu.Unlock()
 	if h != nil && h.runs() {
@@ -61,21 +61,21 @@ func (p *pool) enter(ctx context.Context, b *Bridge, greet func(*host) error) (*
 func (p *pool) leave(b *Bridge) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asks--
+	p.users--
 	p.used = b.up.Options.Now()
 }
 
-// rest ends a server that nobody has used since then.
-func (p *pool) rest(old time.Time) {
+// stopIdle ends a server that was not used since old.
+func (p *pool) stopIdle(old time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.host != nil && p.asks == 0 && p.used.Before(old) && p.host.unused() {
+	if p.host != nil && p.users == 0 && p.used.Before(old) && p.host.unused() {
 		p.host.stop()
 		p.host = nil
 	}
 }
 
-// runs reports that a server has not ended for good, and has not been told to.
+// runs reports that the server has not ended and is not being stopped.
 func (h *host) runs() bool {
 	if h.server.Gone() != nil {
 		return false
@@ -96,13 +96,13 @@ func (h *host) unused() bool {
 	return len(h.sessions) == 0 && len(h.calls) == 0
 }
 
-// joinSession begins a session with the server that all share. The first client's handshake is the server's, with no
-// capabilities of the client: nobody could tell whom the server asks. Others are answered with what the server said then.
+// joinSession begins a session with the shared server. The first client's initialize is forwarded without client
+// capabilities, because the server's requests could not be delivered to a client. Later clients get the same answer.
 func (x *exchange) joinSession(s *session, m *wire.Message) {
 	p := &x.b.shared
 	var first []byte // the answer, if this is the first
 	h, err := p.enter(x.Context, x.b, func(h *host) (err error) {
-		first, err = x.introduce(h, m)
+		first, err = x.initializeServer(h, m)
 		return err
 	})
 	if err == nil {
@@ -123,12 +123,12 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 		x.notServed(m, err)
 	default:
 		x.b.remember(s)
-		x.greeted(s, m, first)
+		x.answerInitialize(s, m, first)
 	}
 }
 
-// introduce makes a server's acquaintance in the words of its first client, and returns what it answered.
-func (x *exchange) introduce(h *host, m *wire.Message) ([]byte, error) {
+// initializeServer initializes a server with the request of its first client, and returns the answer.
+func (x *exchange) initializeServer(h *host, m *wire.Message) ([]byte, error) {
 	plain, err := wire.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
 	if err != nil {
 		plain = m.Bytes()
@@ -144,12 +144,12 @@ func (x *exchange) introduce(h *host, m *wire.Message) ([]byte, error) {
 	}
 	ready := wire.Parse([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), wire.Limits{})
 	h.server.Notify(&ready)
-	h.hello = answer
+	h.initAnswer = answer
 	return answer, nil
 }
 
-// greeted answers initialize: with what the server has just said, or with what it said to the first who asked.
-func (x *exchange) greeted(s *session, m *wire.Message, answer []byte) {
+// answerInitialize answers initialize with the server's answer, or a copy of the one to the first client.
+func (x *exchange) answerInitialize(s *session, m *wire.Message, answer []byte) {
 	if answer == nil {
 		c, refusal := x.b.up.Admit(x.Context, m, s.id)
 		if c == nil {
@@ -157,7 +157,7 @@ func (x *exchange) greeted(s *session, m *wire.Message, answer []byte) {
 			x.Respond(http.StatusOK, refusal)
 			return
 		}
-		again, err := wire.SetMember(nil, s.host.hello, []string{"id"}, m.ID())
+		again, err := wire.SetMember(nil, s.host.initAnswer, []string{"id"}, m.ID())
 		if err == nil {
 			answer = c.Close(x.Context, again).Bytes
 		}

@@ -27,7 +27,7 @@ func isStateless(h http.Header, m *wire.Message) bool {
 // withoutSession takes a message of a client that has no session to the server that such clients share.
 func (x *exchange) withoutSession(m *wire.Message) {
 	if m.Kind() != wire.KindRequest {
-		x.Respond(http.StatusAccepted, nil) // a call is called off by hanging up, and nothing else concerns the server
+		x.Respond(http.StatusAccepted, nil) // such clients cancel by closing the connection, and a shared server needs no other notification
 		return
 	}
 	if name := httpgate.HeaderMismatch(x.Request.Header, m); name != "" {
@@ -36,13 +36,13 @@ func (x *exchange) withoutSession(m *wire.Message) {
 	}
 	p := &x.b.stateless
 	h, err := (*host)(nil), errStateful
-	if !p.shunned(x.b.up.Options.Now()) {
+	if !p.avoided(x.b.up.Options.Now()) {
 		tool, _ := m.Params().Path("name").Str()
 		h, err = p.enter(x.Context, x.b, func(h *host) error { return x.b.discover(x.Context, h, x.b.up.Timeout(tool)) })
 	}
 	switch {
 	case errors.Is(err, errStateful):
-		p.shun(x.b.up.Options.Now().Add(x.b.o.HTTP.Rest))
+		p.avoid(x.b.up.Options.Now().Add(x.b.o.HTTP.Rest))
 		requested, _ := m.Params().Path("_meta", gateway.ProtocolVersionKey).Str()
 		x.refuse(m, http.StatusBadRequest, candor.New(candor.CodeProtocolVersionUnsupported, "", candor.WithOrigin(candor.PartyGateway, false),
 			candor.WithDetails(map[string]any{"supported": sessionVersions, "requested": requested, "beside": []string{"supported", "requested"}})))
@@ -58,8 +58,8 @@ func (x *exchange) withoutSession(m *wire.Message) {
 // errStateful says that a server wants a session.
 var errStateful = errors.New("the server does not answer server/discover")
 
-// shun remembers that a server wants sessions, for a while: it may be another one by then.
-func (p *pool) shun(until time.Time) {
+// avoid remembers that a server wants sessions, for a while: it may be another one by then.
+func (p *pool) avoid(until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.until.IsZero() {
@@ -67,7 +67,7 @@ func (p *pool) shun(until time.Time) {
 	}
 }
 
-func (p *pool) shunned(now time.Time) bool {
+func (p *pool) avoided(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Before(p.until) {
@@ -77,8 +77,8 @@ func (p *pool) shunned(now time.Time) bool {
 	return false
 }
 
-// discover asks a server whether it serves clients without a session, within the time that the call may take. Only an answer of the
-// server says that it does not: one that ends or is silent may serve them when it is asked again.
+// discover asks a server whether it serves clients without a session, within the timeout of the call. Only an answer
+// can say no: a server that ends or is silent is asked again.
 func (b *Bridge) discover(ctx context.Context, h *host, limit time.Duration) error {
 	if limit <= 0 || limit > discoverTimeout {
 		limit = discoverTimeout

@@ -251,7 +251,7 @@ func perform(acts []act, request []byte) (id json.RawMessage, a act) {
 	}
 }
 
-// Respond is the whole message that an act says.
+// answer is the whole message that an act says.
 func (a act) answer(id json.RawMessage) string {
 	if strings.HasPrefix(a.Say, `"jsonrpc"`) {
 		return fmt.Sprintf(`{"id":%s,%s}`, id, a.Say)

@@ -1,10 +1,11 @@
-// Package config reads candor.yaml, the file that says what a gateway fronts and how, and profiles, the rules for one server.
+// Package config reads candor.yaml, which configures a gateway and its upstreams, and profiles, the rules for one
+// server.
 //
-// It is strict, because a key that is silently ignored is a setting somebody believes in. An unknown key is refused and told its
-// neighbour; so are keys that stand there twice, values without a unit, and secrets written into the file. Every [Problem] says
-// where it stands, shows the line and says what would do.
+// It is strict, because users would believe in a setting that is silently ignored. It refuses unknown keys and
+// suggests similar ones; it refuses duplicate keys, values without a unit, and secrets written into the file. Every
+// [Problem] has a position, shows the line and says what is valid.
 //
-// The reader, the [Schema] and the reference in docs/gateway.md are made from one table of keys, so that they cannot disagree.
+// The reader, the [Schema] and the reference in docs/gateway.md are generated from one table of keys, so they agree.
 package config
 
 import (
@@ -26,18 +27,18 @@ const (
 	DefaultDrain  = 10 * time.Second
 )
 
-// None is the word for doing without: no ledger, no deadline, no token.
+// None turns a setting off: no ledger, no deadline, no token.
 const None = "none"
 
-// File is what a gateway fronts, and how. It is complete: what a file leaves out has its default, and what it says once for
-// all upstreams stands in each.
+// File is the configuration of a gateway. It is complete: missing settings have their defaults, and settings for all
+// upstreams are copied into each.
 type File struct {
 	Listen    string        // where clients connect
 	Admin     string        // where an operator looks at health and counters; "" is nowhere
-	Hosts     []string      // names it is known by beside those of this machine
-	Token     string        // what every client must bear; "" is none
+	Hosts     []string      // host names to accept besides those of this machine
+	Token     string        // bearer token that clients need; "" is none
 	TokenEnv  string        // the environment variable that holds it; no server that is started may see it
-	NoToken   bool          // that was chosen, with the word none
+	NoToken   bool          // the file says token: none
 	Ledger    string        // a folder, [None], or "" for the usual one
 	Drain     time.Duration // how long open calls may take to finish at the end
 	Upstreams []Upstream    // in the order of the file
@@ -48,15 +49,15 @@ type Upstream struct {
 	Name    string
 	URL     *url.URL
 	Command []string
-	Env     []string // what Command gets beside the environment of the gateway, as NAME=VALUE
+	Env     []string // variables for Command, as NAME=VALUE, added to the gateway's environment
 	Shared  bool     // all sessions share one server that Command starts
 	Restart int      // how often in a minute such a server is started again
 	// Secrets are the environment variables with a secret that the settings refer to. They are not for the other upstreams.
 	Secrets []string
-	Profile string // the file whose rules are among those in Options; "" is none
+	Profile string // file of the rules in Options; "" is none
 
 	Options gateway.Options  // without ledger, meter and logger, which are plugged in later
-	HTTP    httpgate.Options // who may ask, and what the door may hold
+	HTTP    httpgate.Options // which clients are served, and how much memory they may use
 }
 
 // Source is where a file gets what it names from.
@@ -82,7 +83,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxBytes {
-		return nil, fmt.Errorf("%s is no file of at most %d KiB", name, maxBytes>>10)
+		return nil, fmt.Errorf("%s: not a file, or larger than %d KiB", name, maxBytes>>10)
 	}
 	return os.ReadFile(name)
 }
@@ -114,7 +115,7 @@ func Parse(name string, data []byte, s Source) (*File, error) {
 
 // draft is a file while it is read.
 type draft struct {
-	dir       string // of the file
+	dir       string // directory of the file
 	f         File
 	version   int
 	origins   []string
@@ -137,7 +138,7 @@ func (d *draft) keys() []key {
 			about: "where `/healthz`, `/metrics` and `/status` are served; default nowhere"},
 		{name: "token", value: d.token(), about: "what clients must send as `Authorization: Bearer …`; default none"},
 		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
-			about: "names this gateway is known by, beside those of this machine; `*` is any"},
+			about: "host names to accept besides those of this machine; `*` accepts any"},
 		{name: "origins", value: words(&d.origins, "a list of origins such as https://app.example"),
 			about: "web pages that may call from a browser and read the answers (CORS); `*` is any"},
 		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, or none", d.path),
@@ -229,7 +230,7 @@ func orElse[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Of returns the file that fronts upstreams with everything else as it is by default: what a command line says.
+// Of returns a configuration of the upstreams with all defaults, for settings from a command line.
 func Of(token string, hosts []string, upstreams ...Upstream) *File {
 	f := &File{Token: token, Hosts: hosts, Upstreams: upstreams}
 	for i := range f.Upstreams {
@@ -244,14 +245,15 @@ func At(name string, target *url.URL) Upstream {
 	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: httpgate.Options{Header: http.Header{}}}
 }
 
-// CheckReach refuses a gateway that other machines can reach and that would let anybody in, or nobody. The error is a [*Mistake].
+// CheckReach refuses a gateway that other machines can reach without a token, or whose token is empty. The error is a
+// [*Mistake].
 func (f *File) CheckReach() error {
 	switch {
 	case IsLocal(f.Listen):
 		return nil
 	case f.Token == "" && !f.NoToken:
 		return mistake("ask for a token from the environment, or say that none is wanted: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
-			"%s can be reached from other machines, and there is no token", f.Listen)
+			"listen %s: reachable from other machines without a token", f.Listen)
 	case len(f.Hosts) == 0:
 		return mistake("say by which names it is known: hosts: [gate.example] in the file, or --host; * is any",
 			"%s can be reached from other machines, and every request from there would be refused", f.Listen)

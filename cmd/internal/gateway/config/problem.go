@@ -14,7 +14,7 @@ type Problem = yamlfile.Problem
 // Error is a file that cannot be used. It lists its problems in the order of the file, at most [MaxProblems].
 type Error = yamlfile.Error
 
-// MaxProblems is how many problems of a file are told at once.
+// MaxProblems limits how many problems of a file are reported at once.
 const MaxProblems = yamlfile.MaxProblems
 
 // Mistake is a value that cannot be used, before anybody knows where it stands: in a file or on a command line. It has a Text and a Hint.
@@ -24,12 +24,12 @@ func mistake(hint, format string, args ...any) *Mistake {
 	return yamlfile.NewMistake(hint, format, args...)
 }
 
-// unknown is the mistake of a word outside a list.
+// unknown is the mistake for a word that is not in a list.
 func unknown(kind, got string, list []string) *Mistake {
 	return mistake(nearby(got, list), "unknown %s %s", kind, quote(got))
 }
 
-// nearby is the hint for a word outside a list: what was probably meant, or the list.
+// nearby is the hint for a word that is not in a list: a similar word, or the list.
 func nearby(got string, list []string) string {
 	return near.Hint(got, list, "one of "+strings.Join(list, ", "))
 }

@@ -42,7 +42,7 @@ func (r *reader) document(data []byte, of string, keys []key) {
 	mapping(of, func() []key { return keys }).read(r, root)
 }
 
-// parse returns the root of the tree, nil of an empty file. ok is false if it is no YAML, and that was told.
+// parse returns the root of the tree, nil for an empty file. ok is false, and the problem reported, if it is not YAML.
 func (r *reader) parse(data []byte) (root ast.Node, ok bool) {
 	defer func() {
 		if v := recover(); v != nil { // a file that the parser chokes on is a bad file, not the end of a running gateway
@@ -53,13 +53,13 @@ func (r *reader) parse(data []byte) (root ast.Node, ok bool) {
 	return r.Parse(data, form)
 }
 
-// fail tells a problem of a value.
+// fail reports a problem of a value.
 func (r *reader) fail(n ast.Node, err error) { r.At(n.GetToken(), err) }
 
-// hide tells a problem of a value that may be a secret: the line is not shown.
+// hide reports a problem of a value that may be a secret: the line is not shown.
 func (r *reader) hide(n ast.Node, err error) { r.Hide(n.GetToken(), err) }
 
-// resolve follows anchors and aliases to the value itself. It returns nil if there is none to be had, and that was told.
+// resolve follows anchors and aliases to the value. It returns nil, and reports the problem, if that fails.
 func (r *reader) resolve(n ast.Node) ast.Node {
 	for range yamlfile.MaxFlow {
 		if r.nodes++; r.nodes > maxNodes {
@@ -90,7 +90,7 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 	return nil
 }
 
-// name returns the text of a key; ok is false if it is no plain word, and that was told.
+// name returns the text of a key. ok is false, and the problem reported, if it is not a plain word.
 func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
 	switch k.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode, *ast.NullNode:

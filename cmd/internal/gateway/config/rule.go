@@ -23,7 +23,7 @@ func codes(o *gateway.Options) value {
 	return sequence("a list of rules", func() value { return codeRule(func(c gateway.CodeRule) { rules(o).Codes = append(rules(o).Codes, c) }) })
 }
 
-// results reads which tools' errors are told as results into the options.
+// results reads the tools whose errors are returned as results.
 func results(o *gateway.Options) value {
 	return sequence("a list of rules", func() value {
 		return resultRule(func(t gateway.ResultRule) { rules(o).Results = append(rules(o).Results, t) })
@@ -107,7 +107,7 @@ func checked(v value, check func() error) value {
 		}
 		if err := check(); err != nil {
 			if inner := errors.Unwrap(err); inner != nil {
-				err = inner // without the number of the rule: the place is told
+				err = inner // without the number of the rule: the position is reported
 			}
 			all, _ := yamlfile.Pairs(n)
 			r.fail(first(all, n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
@@ -116,7 +116,7 @@ func checked(v value, check func() error) value {
 	return v
 }
 
-// note is what a rule says to whoever reads the file.
+// note is a comment of a rule for readers of the file.
 func note() key {
 	return key{name: "note", value: text(new(string), "a text"), about: "why the rule is there, for whoever reads the file"}
 }

@@ -33,7 +33,7 @@ func (d *draft) token() value {
 	})
 }
 
-// discreet is a text that may be a secret: if it is none, what stands there is not shown.
+// discreet is a text that may be a secret: errors do not show it.
 func discreet(words string, schema map[string]any, read func(r *reader, n ast.Node, text string)) value {
 	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
 		text, ok := word(n)
@@ -57,8 +57,8 @@ func (r *reader) expand(n ast.Node, text string) string {
 	})
 }
 
-// secretsIn returns the variables that a setting refers to and that hold a secret: all of them if the setting is one, otherwise those
-// whose name or value says so. Others, such as HOME, belong to every server.
+// secretsIn returns the variables in a setting that hold a secret: all of them if the setting is a secret, otherwise
+// those whose name or value looks like one. Others, such as HOME, belong to every server.
 func (r *reader) secretsIn(text string, secret bool) []string {
 	var names []string
 	for _, found := range envForm.Get().FindAllStringSubmatch(text, -1) {
@@ -70,7 +70,7 @@ func (r *reader) secretsIn(text string, secret bool) []string {
 	return names
 }
 
-// headers are set on requests to the upstream. What looks like a secret must come from the environment.
+// headers are set on requests to the upstream. Values that look like secrets must come from the environment.
 func headers(into http.Header, secrets *[]string) value {
 	return named("header", "headers by name", func(name string) (value, error) {
 		if !isHeaderName(name) {
@@ -90,11 +90,12 @@ func headers(into http.Header, secrets *[]string) value {
 	})
 }
 
-// environment is what a server that is started gets beside the gateway's own. What looks like a secret must come from there.
+// environment are variables for a server, added to those of the gateway. Values that look like secrets must come from
+// the gateway's environment.
 func environment(into, secrets *[]string) value {
 	return named("variable", "variables by name", func(name string) (value, error) {
 		if !envName.MatchString(name) {
-			return value{}, mistake("letters, digits and _, such as API_URL", "%s is no name of an environment variable", quote(name))
+			return value{}, mistake("letters, digits and _, such as API_URL", "%s: not a name of an environment variable", quote(name))
 		}
 		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
 			switch {
@@ -108,7 +109,7 @@ func environment(into, secrets *[]string) value {
 	})
 }
 
-// isSecretHeader reports a header whose value is what lets somebody in.
+// isSecretHeader reports a header that carries credentials.
 func isSecretHeader(name string) bool {
 	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Authorization", "Proxy-Authorization", "Cookie":
@@ -120,7 +121,7 @@ func isSecretHeader(name string) bool {
 
 var headerForm = lazyregexp.New(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 
-// isHeaderName refuses what is no name, and what belongs to the connection and not to its user.
+// isHeaderName refuses invalid names, and headers that belong to the connection.
 func isHeaderName(name string) bool {
 	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Keep-Alive":

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// The readers of single values are exported for command lines, which speak of the same things. Their errors are [*Mistake].
+// The parsers of single values are exported for command lines. Their errors are [*Mistake].
 
 // ParseDuration reads a duration above zero with its unit: 250ms, 30s, 5m, 1h30m.
 func ParseDuration(text string) (time.Duration, error) {
@@ -56,7 +56,7 @@ func ParseSize(text string) (int, error) {
 	return int(bytes), nil
 }
 
-// ParseListen reads HOST:PORT. The host may be left out for every address of the machine.
+// ParseListen parses HOST:PORT. An empty host means every address of the machine.
 func ParseListen(text string) (string, error) {
 	const hint = "such as " + DefaultListen + ", or :8765 for every address of this machine"
 	host, port, err := net.SplitHostPort(text)
@@ -72,7 +72,7 @@ func ParseListen(text string) (string, error) {
 	return text, nil
 }
 
-// ParseAdmin reads an address of this machine: counters are for its operator alone.
+// ParseAdmin parses an address of this machine: metrics are only for its operator.
 func ParseAdmin(text string) (string, error) {
 	if _, err := ParseListen(text); err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func ParseAdmin(text string) (string, error) {
 	return text, nil
 }
 
-// IsLocal reports whether an address that [ParseListen] has accepted can be reached from this machine alone.
+// IsLocal reports whether an address that [ParseListen] has accepted can only be reached from this machine.
 func IsLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && hostguard.IsLoopback(host)
@@ -95,7 +95,7 @@ func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, mistake(hint, "this is no address of a server")
+		return nil, mistake(hint, "not a URL of a server")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, mistake(hint, "the address %s begins neither with http:// nor with https://", quote(ShowURL(u)))
 	case u.Hostname() == "":
@@ -105,7 +105,7 @@ func ParseURL(text string) (*url.URL, error) {
 	case u.Fragment != "":
 		return nil, mistake("leave out #"+u.Fragment, "a server is never told what follows #")
 	case !validPort(u):
-		return nil, mistake(hint, "%s is no port", quote(u.Port()))
+		return nil, mistake(hint, "%s: not a port", quote(u.Port()))
 	}
 	return u, nil
 }
@@ -141,7 +141,7 @@ var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // CheckName refuses a name of an upstream that would be no part of a path.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
-		return mistake("letters, digits, . _ and -, at most 64, such as github", "%s cannot be the name of an upstream", quote(name))
+		return mistake("letters, digits, . _ and -, at most 64, such as github", "%s: not a valid name of an upstream", quote(name))
 	}
 	return nil
 }

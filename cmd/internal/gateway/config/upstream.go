@@ -186,7 +186,7 @@ func repeatPolicy(p *gateway.RepeatPolicy) value {
 	}))
 }
 
-// off is the word that turns something off.
+// off accepts the word that turns a setting off.
 func off(into *bool) value {
 	return scalar("off", map[string]any{"enum": []any{"off", false}}, func(text string) error {
 		if text != "off" && text != "false" {

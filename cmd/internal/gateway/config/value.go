@@ -13,21 +13,21 @@ import (
 // key is one key of a mapping. The reader, the schema and the reference in the documentation are all made from it.
 type key struct {
 	name   string
-	about  string // what it means, in one sentence without a full stop
+	about  string // its meaning, one sentence without a full stop
 	value  value
 	needed bool
 }
 
 // value is how a value is read, and what the schema says of it.
 type value struct {
-	words  string // what would do: "a duration such as 30s"
+	words  string // valid values, such as "a duration such as 30s"
 	schema map[string]any
 	read   func(r *reader, n ast.Node)
-	inner  func() []key // of a mapping with known keys, for the reference
-	of     string       // what such a mapping describes
+	inner  func() []key // keys of a mapping, for the reference
+	of     string       // what the mapping describes
 }
 
-// scalar is a value of one word that parse understands; the error is told where the value stands.
+// scalar is a single value that parse reads; its error is reported at the value.
 func scalar(words string, schema map[string]any, parse func(text string) error) value {
 	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
 		text, ok := word(n)
@@ -41,7 +41,7 @@ func scalar(words string, schema map[string]any, parse func(text string) error) 
 	}}
 }
 
-// word is the text of a scalar as it was written, without its quotes.
+// word returns the text of a scalar without quotes.
 func word(n ast.Node) (string, bool) {
 	switch v := n.(type) {
 	case *ast.StringNode:
@@ -109,7 +109,7 @@ func share(into *float64, most float64) value {
 	})
 }
 
-// boolean is true or false. YAML 1.2 has no other words for them, and one who writes "yes" is told so.
+// boolean is true or false. YAML 1.2 has no other words for them, and the error for "yes" says so.
 func boolean(set func(bool)) value {
 	return scalar("true or false", map[string]any{"type": "boolean"}, func(text string) error {
 		if text != "true" && text != "false" {
@@ -169,7 +169,7 @@ func named(what, about string, entry func(name string) (value, error)) value {
 	}
 }
 
-// mapping is a mapping of known keys. An unknown one is told its neighbour.
+// mapping is a mapping of known keys. The error for an unknown key suggests a similar one.
 func mapping(of string, keys func() []key) value {
 	return value{
 		words: "a mapping", schema: objectSchema(keys()), inner: keys, of: of,
@@ -199,7 +199,7 @@ func mapping(of string, keys func() []key) value {
 	}
 }
 
-// first is the place to tell of what is missing in a mapping: its first key.
+// first returns where to report a missing key of a mapping: at its first key.
 func first(all []*ast.MappingValueNode, n ast.Node) ast.Node {
 	if len(all) > 0 {
 		return all[0].Key
@@ -215,7 +215,7 @@ func names(keys []key) []string {
 	return out
 }
 
-// each calls do for every key of a mapping whose name and value can be had.
+// each calls do for every key of a mapping whose name and value can be read.
 func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast.Node), what string) {
 	seen := map[string]bool{}
 	for _, pair := range all {
@@ -234,7 +234,7 @@ func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast
 	}
 }
 
-// either is a value that may have one of two forms: a mapping, or a word.
+// either is a value in one of two forms: a mapping or a single value.
 func either(short, long value) value {
 	return value{
 		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.schema, long.schema}}, inner: long.inner, of: long.of,

@@ -13,17 +13,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// whole brings home an answer that comes in one piece.
+// whole handles an answer that is not a stream.
 func (x *Exchange) whole(res *http.Response) gateway.Reply {
-	defer x.letGoAnswer()
-	body, err := x.holdAnswer(res, int64(x.Handler.up.MaxBytes()))
+	defer x.releaseAnswer()
+	body, err := x.readAnswer(res, int64(x.Handler.up.MaxBytes()))
 	switch {
-	case x.untouchable(res.StatusCode):
+	case x.keepsStatus(res.StatusCode):
 		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, body), body)
 		x.reject(res, body, err)
 		return gateway.Reply{}
 	case errors.Is(err, errMemoryBudget):
-		return x.shed()
+		return x.failUnheld()
 	case errors.Is(err, errDamaged) && res.StatusCode >= http.StatusBadRequest:
 		return x.rejection(res, nil)
 	case err != nil:
@@ -34,7 +34,7 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 		return x.rejection(res, body)
 	}
 	if m.Shape() == wire.KindRequest || m.Shape() == wire.KindNotification {
-		return x.say(x.call.Lose(x.Context, errNotAnswer(), body, true))
+		return x.sendReply(x.call.Lose(x.Context, errNotAnswer(), body, true))
 	}
 	reply, clean := x.call.PassClean(&m)
 	if !clean {
@@ -46,8 +46,8 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 	return reply
 }
 
-// Reject passes a rejection on that a client acts on by its status and headers. Its words are left to the mode; half of them
-// could end in half a secret, which does not look like one.
+// reject passes on a rejection that clients act on by its status and headers. The mode decides what is kept of its
+// body; a truncated body is dropped, because half a secret is not recognised as one.
 func (x *Exchange) reject(res *http.Response, body []byte, err error) {
 	shown := body
 	switch mode := x.Handler.up.Options.Mode; {
@@ -63,7 +63,7 @@ func (x *Exchange) reject(res *http.Response, body []byte, err error) {
 	x.deliver(res, res.StatusCode, shown, false)
 }
 
-// addressed gives an error that bears no id that of the call: over HTTP there is no doubt whom it answers.
+// addressed gives an error without an id the id of the call: over HTTP it can only answer that call.
 func (x *Exchange) addressed(m *wire.Message) []byte {
 	if m.Kind() != wire.KindError || len(m.ID()) > 0 && !m.ID().IsNull() || x.Handler.up.Options.Mode == gateway.ModeObserve {
 		return m.Bytes()
@@ -101,7 +101,8 @@ func (x *Exchange) statusFor(status int, answer, said []byte) int {
 	return status
 }
 
-// deliver sends an answer in one piece, with the upstream's headers. Changed says that it is not what the upstream sent.
+// deliver sends a whole answer with the upstream's headers. Changed says that the body is not the one the upstream
+// sent.
 func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed bool) {
 	h := x.Writer.Header()
 	copyHeader(h, res.Header)
@@ -113,7 +114,7 @@ func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed 
 		if original := x.coded.original(body); original != nil {
 			h["Content-Encoding"], body = x.coded.header, original
 		} else {
-			dropDigests(h) // they speak of the compressed bytes
+			dropDigests(h) // they are of the compressed bytes
 		}
 	}
 	x.allowOrigin(h)
@@ -123,7 +124,7 @@ func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed 
 	_ = x.Write(body)
 }
 
-// dropDigests takes the headers away that speak of other bytes than those that are sent.
+// dropDigests removes the headers that are digests of other bytes than those that are sent.
 func dropDigests(h http.Header) {
 	for _, digest := range []string{"Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Etag"} {
 		h.Del(digest)
@@ -156,5 +157,5 @@ func (x *Exchange) BeginEvents() {
 	h.Set("Cache-Control", "no-cache")
 	x.Begun, x.stream = true, true
 	x.Writer.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(x.Writer).Flush() // the next write tells if that failed
+	_ = http.NewResponseController(x.Writer).Flush() // the next write reports a failure
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,8 +26,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// ways are the ways to one upstream that are compared: straight, through the standard library's proxy, which looks at
-// nothing, and through a door.
+// ways are the ways to one upstream that are compared: direct, through the standard library's proxy, which inspects nothing, through the
+// gateway, and through the gateway with an http.Transport in place of http1.Client.
 func ways(b *testing.B, kind, answer string) map[string]string {
 	b.Helper()
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +40,10 @@ func ways(b *testing.B, kind, answer string) map[string]string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	all := map[string]string{"direct": back.URL, "reverseproxy": elsewhere(b, "reverseproxy", back.URL), "door": elsewhere(b, "door", back.URL)}
+	all := map[string]string{
+		"direct": back.URL, "reverseproxy": elsewhere(b, "reverseproxy", back.URL), "gateway": elsewhere(b, "gateway", back.URL),
+		"transport": elsewhere(b, "transport", back.URL),
+	}
 	if address := nginx(b, target.Host); address != "" {
 		all["nginx"] = address
 	}
@@ -61,10 +65,15 @@ func init() {
 	if err != nil {
 		os.Exit(1)
 	}
-	var handler http.Handler = httpgate.New(gateway.New(gateway.Options{Name: "up"}), target, httpgate.Options{})
+	transport := &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
+	options := httpgate.Options{}
+	if what == "transport" {
+		options.Transport = transport
+	}
+	var handler http.Handler = httpgate.New(gateway.New(gateway.Options{Name: "up"}), target, options)
 	if what == "reverseproxy" {
 		plain := httputil.NewSingleHostReverseProxy(target)
-		plain.Transport = &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}
+		plain.Transport = transport
 		plain.FlushInterval = -1
 		handler = plain
 	}
@@ -74,8 +83,19 @@ func init() {
 	os.Exit(0)
 }
 
-// elsewhere starts a proxy in a process of its own and returns its address.
+// proxyProcess is a proxy in a separate process.
+type proxyProcess struct {
+	address string
+	pid     int
+}
+
 func elsewhere(b *testing.B, what, target string) string {
+	b.Helper()
+	return startProxy(b, what, target).address
+}
+
+// startProxy starts a proxy in a separate process.
+func startProxy(b *testing.B, what, target string) proxyProcess {
 	b.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -99,7 +119,7 @@ func elsewhere(b *testing.B, what, target string) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return strings.TrimSpace(line)
+	return proxyProcess{strings.TrimSpace(line), cmd.Process.Pid}
 }
 
 const nginxConf = `daemon off; master_process off; pid %[1]s/pid; error_log %[1]s/log; worker_processes 1; events { worker_connections 1024; }
@@ -149,7 +169,7 @@ var benchHeader = http.Header{
 	"Mcp-Protocol-Version": {"2025-11-25"}, "User-Agent": {"bench"},
 }
 
-// Calls makes n calls with some callers at once and returns how long that took.
+// calls makes n calls with some callers at once and returns how long that took.
 func calls(b *testing.B, address string, callers, n int, each func(time.Duration)) time.Duration {
 	b.Helper()
 	target, err := url.Parse(address)
@@ -183,7 +203,7 @@ func calls(b *testing.B, address string, callers, n int, each func(time.Duration
 	return time.Since(began)
 }
 
-// BenchmarkP5 is TARGETS P5: calls a second through the door against httputil.ReverseProxy and the straight way, a round of
+// BenchmarkP5 is TARGETS P5: calls a second through the gateway against httputil.ReverseProxy and the direct way, a round of
 // each in turn. Run it with -benchtime 9x.
 func BenchmarkP5(b *testing.B) {
 	result := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("all is well. ", 60) + `"}]}}`
@@ -197,19 +217,20 @@ func BenchmarkP5(b *testing.B) {
 					rates[way] = append(rates[way], n/calls(b, address, 16, n, nil).Seconds())
 				}
 			}
-			direct, proxy, door := median(rates["direct"]), median(rates["reverseproxy"]), median(rates["door"])
-			b.ReportMetric(door/proxy, "x-reverseproxy")
-			b.ReportMetric(door/direct, "x-direct")
+			direct, proxy, own := median(rates["direct"]), median(rates["reverseproxy"]), median(rates["gateway"])
+			b.ReportMetric(own/proxy, "x-reverseproxy")
+			b.ReportMetric(own/median(rates["transport"]), "x-transport")
+			b.ReportMetric(own/direct, "x-direct")
 			b.ReportMetric(proxy/direct, "reverseproxy-x-direct")
-			b.ReportMetric(door, "calls/s")
+			b.ReportMetric(own, "calls/s")
 			if other := median(rates["nginx"]); other > 0 {
-				b.ReportMetric(door/other, "x-nginx")
+				b.ReportMetric(own/other, "x-nginx")
 			}
 		})
 	}
 }
 
-// BenchmarkP6 is TARGETS P6: what the door adds to the median time of a call, with one caller.
+// BenchmarkP6 is TARGETS P6: what the gateway adds to the median time of a call, with one caller.
 func BenchmarkP6(b *testing.B) {
 	to := ways(b, "application/json", good)
 	times := map[string][]float64{}
@@ -219,7 +240,8 @@ func BenchmarkP6(b *testing.B) {
 		}
 	}
 	direct := median(times["direct"])
-	b.ReportMetric(median(times["door"])-direct, "added-us-p50")
+	b.ReportMetric(median(times["gateway"])-direct, "added-us-p50")
+	b.ReportMetric(median(times["transport"])-direct, "transport-added-us-p50")
 	b.ReportMetric(median(times["reverseproxy"])-direct, "reverseproxy-added-us-p50")
 	if other := median(times["nginx"]); other > 0 {
 		b.ReportMetric(other-direct, "nginx-added-us-p50")
@@ -232,4 +254,55 @@ func median(of []float64) float64 {
 	}
 	slices.Sort(of)
 	return of[len(of)/2]
+}
+
+// BenchmarkClientCPU compares the processor time of a call through the gateway with http1.Client and with an http.Transport: of the proxy
+// alone, and of caller, proxy and server together, which is what limits the calls a second. Unlike those it hardly depends on what else the
+// machine does. Run it with -benchtime 9x.
+func BenchmarkClientCPU(b *testing.B) {
+	for name, row := range map[string][2]string{"json": {"application/json", good}, "events": {"text/event-stream", "event: message\ndata: " + good + "\n\n"}} {
+		b.Run(name, func(b *testing.B) {
+			back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", row[0])
+				_, _ = io.WriteString(w, row[1])
+			}))
+			b.Cleanup(back.Close)
+			const n = 4000
+			self, proxy, all := proxyProcess{pid: os.Getpid()}, map[string][]float64{}, map[string][]float64{}
+			ways := map[string]proxyProcess{"gateway": startProxy(b, "gateway", back.URL), "transport": startProxy(b, "transport", back.URL)}
+			for b.Loop() {
+				for name, p := range ways {
+					before, own := p.cpu(b), self.cpu(b)
+					calls(b, p.address, 16, n, nil)
+					spent := float64((p.cpu(b)-before).Microseconds()) / n
+					proxy[name] = append(proxy[name], spent)
+					all[name] = append(all[name], spent+float64((self.cpu(b)-own).Microseconds())/n)
+				}
+			}
+			b.ReportMetric(median(proxy["gateway"]), "gateway-cpu-us/call")
+			b.ReportMetric(median(proxy["transport"])/median(proxy["gateway"]), "transport-x-gateway")
+			b.ReportMetric(median(all["transport"])/median(all["gateway"]), "transport-x-gateway-in-all")
+		})
+	}
+}
+
+// cpu returns the processor time that the process has used.
+func (p proxyProcess) cpu(b *testing.B) time.Duration {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		b.Skip("processor time is read from /proc")
+	}
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after)
+	var ticks int
+	for _, field := range fields[11:13] { // user and system time, in hundredths of a second
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }

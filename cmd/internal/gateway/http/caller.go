@@ -11,9 +11,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Peer returns where a request over HTTP comes from, as far as its upstream can tell callers apart: by the headers and the query that
-// are passed on, the session among them, and by what the message says of its client. A server may list other tools to other callers,
-// so a list counts only for requests that look the same.
+// peer returns the origin of a request over HTTP, as far as the upstream can distinguish callers: by the forwarded
+// headers and query, which include the session, and by the client data in _meta. A server may list different tools to
+// different callers, so a list is used only for requests that look the same.
 func (x *Exchange) peer(m *wire.Message) gateway.Peer {
 	from := gateway.Peer{Session: x.Session, Breaker: x.Handler.up.Breaker, Cache: &x.Handler.up.Tools}
 	if m.MethodIs("tools/call") || m.MethodIs("tools/list") {
@@ -33,9 +33,10 @@ var callerSpaces = sync.Pool{New: func() any { return new(callerSpace) }}
 // maxCallerSpace is the largest space that is used again.
 const maxCallerSpace = 64 << 10
 
-// callerDigest digests what tells callers apart. Every part has its length before it, so that no two texts run together.
+// callerDigest returns the digest of all that distinguishes callers. Each part is prefixed with its length, so that
+// different parts cannot yield the same text.
 func (x *Exchange) callerDigest(m *wire.Message) [sha256.Size]byte {
-	space := callerSpaces.Get().(*callerSpace) //nolint:errcheck,forcetypeassert // nothing else is put there
+	space := callerSpaces.Get().(*callerSpace) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	space.names, space.text = space.names[:0], space.text[:0]
 	for name := range x.Request.Header {
 		if !isPerRequest(name) {
@@ -70,8 +71,8 @@ func (s *callerSpace) addBytes(part []byte) {
 	s.text = append(binary.AppendUvarint(s.text, uint64(len(part))), part...)
 }
 
-// isPerRequest reports a header that differs between the requests of one caller and says nothing of who it is. Any other header may: one
-// that a client changes with every request makes its calls unchecked, which does no harm.
+// isPerRequest reports a header that differs between requests of one caller and does not identify it. All other
+// headers may: if a client changes one of them with every request, its calls are not checked.
 func isPerRequest(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Content-Length", "Content-Type", "Connection", "Date", "Expect", "Idempotency-Key", "Keep-Alive",

@@ -18,8 +18,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// The gateway asks upstreams for answers without a content coding. Some servers and proxies compress all the same. Their answers are
-// decompressed to be read: a rejection keeps its status, and a success its content.
+// The gateway requests answers without a content coding. Some servers and proxies compress nevertheless. Their answers
+// are decompressed to be classified: a rejection keeps its status, and a success its content.
 
 const (
 	// maxCodings bounds how often a body may be compressed.
@@ -137,7 +137,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Counted counts what was read, and keeps the error.
+// counted counts what was read, and keeps the error.
 type counted struct {
 	io.Reader
 	n   int64
@@ -196,7 +196,7 @@ func (d *decoder) open() (err error) {
 	return err
 }
 
-// explain tells an error of the source from one of the data.
+// explain distinguishes errors of the source from damaged data.
 func (d *decoder) explain(err error) error {
 	switch {
 	case err == nil, err == io.EOF && (d.out != nil || d.src.n == 0): //nolint:errorlint // the very end, not one that is wrapped
@@ -215,7 +215,8 @@ func uncoded(body io.ReadCloser) io.ReadCloser {
 	return body
 }
 
-// unreadable ends a call whose answer has a coding that the gateway does not read. Of a rejection the status and the headers say enough.
+// unreadable ends a call whose answer has a coding that the gateway cannot read. A rejection is classified by its
+// status and headers.
 func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
 	e := errEncoded(res.Header)
 	if x.Handler.up.Options.Mode == gateway.ModeObserve {
@@ -225,17 +226,17 @@ func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
 	}
 	delete(res.Header, "Content-Encoding")
 	switch {
-	case x.untouchable(res.StatusCode):
+	case x.keepsStatus(res.StatusCode):
 		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, nil), nil)
 		x.reject(res, nil, errDamaged)
 		return gateway.Reply{}
 	case res.StatusCode >= http.StatusBadRequest:
 		return x.rejection(res, nil)
 	}
-	return x.say(x.call.Lose(x.Context, e, nil, true))
+	return x.sendReply(x.call.Lose(x.Context, e, nil, true))
 }
 
-// errEncoded is the error for an answer with a coding that the gateway does not read. The call may have had its effect.
+// errEncoded is the error for an answer with a coding that the gateway cannot read. The call may have taken effect.
 func errEncoded(h http.Header) *candor.Error {
 	coding := strings.Join(h["Content-Encoding"], ", ")
 	if len(coding) > 32 || strings.ContainsFunc(coding, func(r rune) bool { return !isCodingRune(r) }) {

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// Browsers ask before a page may send a call (the CORS protocol of the Fetch standard). Pages on the configured origins are allowed,
-// and no others: what the upstream says about it does not count, because its origins are not those of this gateway. Credentials that a
-// browser adds by itself, such as cookies, are never allowed; a page sends its token in a header.
+// Browsers send a preflight request before a page may send a call (the CORS protocol of the Fetch standard). Only
+// pages on the configured origins are allowed. CORS headers of the upstream are replaced, because its origins are not
+// those of this gateway. Credentials that a browser adds automatically, such as cookies, are never allowed; a page
+// sends its token in a header.
 
 const (
 	corsMethods = allowedMethods
 	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
 	corsExposed = "Mcp-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate"
 	corsMaxAge  = "600" // seconds
-	corsLongest = 2048  // bytes of a list of headers that a page asks for
+	corsLongest = 2048  // longest list of requested headers that is accepted
 )
 
 // preflight answers the question of a browser whether a page may make a request, if the page is on a configured origin. It reports
@@ -38,7 +39,7 @@ func (x *Exchange) preflight() bool {
 	return true
 }
 
-// allowedHeaders are those that a page asks for, because since version 2026-07-28 clients have headers with names of a tool's own.
+// allowedHeaders returns the headers that a page requests, because since version 2026-07-28 tools define header names.
 func allowedHeaders(asked []string) string {
 	list := strings.Join(asked, ",")
 	if strings.TrimSpace(list) == "" || len(list) > corsLongest {

@@ -24,9 +24,9 @@ func isEndpoint(e *wire.Event) bool {
 	return bytes.EqualFold(bytes.TrimSpace(e.Type), []byte("endpoint"))
 }
 
-// hearEndpoint returns what the client gets of an endpoint event. The first begins a legacy session. Another one with the same address
+// handleEndpoint returns what the client gets of an endpoint event. The first begins a legacy session. Another one with the same address
 // is dropped. Any other ends the stream with an error.
-func (o *stream) hearEndpoint(e *wire.Event) []byte {
+func (o *stream) handleEndpoint(e *wire.Event) []byte {
 	switch {
 	case e.Unended, e.Flaw == wire.FlawNone && len(e.Data) == 0:
 		return nil // clients do not act on it
@@ -48,8 +48,8 @@ func (o *stream) hearEndpoint(e *wire.Event) []byte {
 	return nil
 }
 
-// endpoint reads the address for messages, or says why it is refused. An address on another origin is: nothing that a server says may
-// send a client's words to a third party.
+// endpoint parses the address for messages, or returns why it is refused. An address on another origin is refused: a
+// server must not redirect a client's messages to a third party.
 func (d *Handler) endpoint(said string) (at *url.URL, reason string) {
 	at, err := d.target.Parse(said)
 	if err != nil {
@@ -78,8 +78,8 @@ func portOf(u *url.URL) string {
 	}
 }
 
-// beginLegacy gives the client an address of ours for the one that a legacy server gave. It is relative, so that it leads through
-// this gateway wherever that is.
+// beginLegacy replaces the address that a legacy server gave with one of this gateway. It is relative, so it works
+// behind any proxy.
 func (o *stream) beginLegacy(e *wire.Event, endpoint *url.URL) []byte {
 	d := o.x.Handler
 	key := ref.New()
@@ -97,7 +97,7 @@ func (o *stream) beginLegacy(e *wire.Event, endpoint *url.URL) []byte {
 	return out
 }
 
-// refuseEndpoint ends the stream with an error: without an address the client would wait for ever.
+// refuseEndpoint ends the stream with an error. Without an address the client would wait forever.
 func (o *stream) refuseEndpoint(e *wire.Event, reason string) []byte {
 	o.x.logEndpoint(e, reason)
 	return o.end(candor.New(candor.CodeUpstreamBadResponse, "The server named an address for messages that the gateway does not use.",
@@ -115,7 +115,7 @@ func (x *Exchange) logEndpoint(e *wire.Event, reason string) {
 	u.Options.Logger.WarnContext(x.Context, "endpoint refused", slog.String("upstream", u.Options.Name), slog.String("reason", reason), slog.String("endpoint", said))
 }
 
-// End records an error and returns the event that shows it to the client. No other event of the server follows it.
+// end records an error and returns the event that shows it to the client. No other event of the server follows it.
 func (o *stream) end(e *candor.Error) []byte {
 	o.over = true
 	answer := o.x.Handler.up.RejectUnread(o.x.Context, o.x.Session, e)

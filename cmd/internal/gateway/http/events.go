@@ -13,23 +13,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// events brings home an answer that comes on a stream, with what the server has to say beside it.
+// events handles an answer that comes on a stream, with the notifications and requests beside it.
 func (x *Exchange) events(res *http.Response) gateway.Reply {
 	if x.call.Attempt() >= x.Handler.up.Options.Retry.Attempts {
-		x.beginStream(res) // no other attempt will be made, so the client may know at once that it was heard
+		x.beginStream(res) // no other attempt follows, so the client can see at once that the call was accepted
 	}
 	x.call.SetStreamed()
-	defer x.letGoAnswer()
+	defer x.releaseAnswer()
 	events := x.heldEvents(res.Body)
 	for {
 		e, err := events.Next()
 		switch {
 		case errors.Is(err, errMemoryBudget):
-			return x.shed()
+			return x.failUnheld()
 		case err != nil:
 			return x.ended(err, len(events.LastEventID()) > 0)
 		}
-		out, reply := x.hear(&e)
+		out, reply := x.handleEvent(&e)
 		if reply.Again {
 			return reply
 		}
@@ -45,7 +45,7 @@ func (x *Exchange) events(res *http.Response) gateway.Reply {
 	}
 }
 
-// beginStream sends the headers of a stream. From here on there is no other attempt.
+// beginStream sends the headers of a stream. No other attempt can follow.
 func (x *Exchange) beginStream(res *http.Response) {
 	if x.call != nil {
 		x.call.Commit()
@@ -62,13 +62,13 @@ func (x *Exchange) beginStream(res *http.Response) {
 	x.patient = true
 }
 
-// hear returns what the client gets of an event: as it came, unless it is a failing answer to the call.
-func (x *Exchange) hear(e *wire.Event) ([]byte, gateway.Reply) {
+// handleEvent returns the bytes that the client gets for an event: unchanged, unless it is a failing answer to the call.
+func (x *Exchange) handleEvent(e *wire.Event) ([]byte, gateway.Reply) {
 	if isEndpoint(e) {
 		x.logEndpoint(e, "not on the stream of a legacy session")
 		return nil, gateway.Reply{}
 	}
-	if out, settled := hearAside(e); settled {
+	if out, settled := handleNonMessage(e); settled {
 		return out, gateway.Reply{}
 	}
 	if e.Flaw != wire.FlawNone {
@@ -80,10 +80,10 @@ func (x *Exchange) hear(e *wire.Event) ([]byte, gateway.Reply) {
 	m := wire.Parse(e.Data, x.Handler.up.Options.Limits.Message)
 	switch {
 	case isAsked(&m):
-		x.heed(&m)
+		x.handleAside(&m)
 		return e.Raw, gateway.Reply{}
 	case e.Unended && m.Kind() == wire.KindMalformed:
-		return nil, gateway.Reply{} // a piece of a death: the end of the stream says more about that
+		return nil, gateway.Reply{} // the end of the stream says more than half an event
 	case isHeartbeat(&m):
 		x.noise = append(x.noise[:0], e.Data[:min(len(e.Data), peekBytes)]...)
 		return x.Handler.heartbeat(e), gateway.Reply{}
@@ -99,9 +99,9 @@ func (x *Exchange) hear(e *wire.Event) ([]byte, gateway.Reply) {
 // maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.
 const maxHTTPStrays = 16
 
-// hearAside handles an event that is no message: it passes as it is. An unended one that holds nothing is left out, and one that is
-// too large.
-func hearAside(e *wire.Event) (out []byte, settled bool) {
+// handleNonMessage handles an event that is not a message: it passes unchanged. An event that is too large, or empty and cut
+// off, is dropped.
+func handleNonMessage(e *wire.Event) (out []byte, settled bool) {
 	if e.Flaw != wire.FlawNone && !isMessage(e.Type) {
 		return nil, true
 	}
@@ -136,7 +136,7 @@ func (d *Handler) heartbeat(e *wire.Event) []byte {
 	return out
 }
 
-// isAsked reports a message that is no answer: the server asks or tells the client something.
+// isAsked reports a request or notification of the server.
 func isAsked(m *wire.Message) bool {
 	return m.Kind() == wire.KindRequest || m.Kind() == wire.KindNotification
 }
@@ -164,15 +164,15 @@ func onStream(e *wire.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
 	return out, reply
 }
 
-// heed looks at a message of the server on its way to the client.
-func (x *Exchange) heed(m *wire.Message) {
-	if token := x.Handler.heeds(m); token != nil && token.Equal(x.call.ProgressToken()) {
+// handleAside looks at a message of the server on its way to the client.
+func (x *Exchange) handleAside(m *wire.Message) {
+	if token := x.Handler.readNotification(m); token != nil && token.Equal(x.call.ProgressToken()) {
 		x.extend()
 	}
 }
 
-// heeds learns from a notification of the server. It returns the token whose call makes progress, nil if there is none.
-func (d *Handler) heeds(m *wire.Message) (token wire.ID) {
+// readNotification reads a notification of the server. It returns the progress token in it, or nil.
+func (d *Handler) readNotification(m *wire.Message) (token wire.ID) {
 	switch {
 	case m.MethodIs("notifications/progress"):
 		return m.Params().Path("progressToken").Raw()
@@ -182,14 +182,14 @@ func (d *Handler) heeds(m *wire.Message) (token wire.ID) {
 	return nil
 }
 
-// ended settles a stream that is over. A stream of the old era that has given its events ids may be taken up again by GET:
-// then the call is kept open for that.
+// ended handles the end of a stream. Before version 2026-07-28 a stream with event ids can be resumed by GET: the call
+// then stays open.
 func (x *Exchange) ended(err error, numbered bool) gateway.Reply {
 	if x.call.Ended() {
 		return gateway.Reply{}
 	}
 	why := context.Cause(x.Context)
-	over := errors.Is(why, errDeadline) || errors.Is(why, errCalledOff)
+	over := errors.Is(why, errDeadline) || errors.Is(why, errCancelled)
 	if s := x.Handler.sessions.get(x.Session); numbered && s != nil && !over && !x.call.IsStateless() && s.park(x, x.call) {
 		if !errors.Is(err, io.EOF) {
 			x.flush()
@@ -198,7 +198,7 @@ func (x *Exchange) ended(err error, numbered bool) gateway.Reply {
 		return gateway.Reply{}
 	}
 	if errors.Is(err, io.EOF) && why == nil && x.noise != nil {
-		return x.say(x.call.Close(x.Context, x.noise)) // there was nothing else that could be the answer
+		return x.sendReply(x.call.Close(x.Context, x.noise)) // no other event could be the answer
 	}
 	return x.lost(err)
 }

@@ -21,17 +21,17 @@ type Exchange struct {
 	Handler *Handler
 	Writer  http.ResponseWriter
 	Request *http.Request
-	Context context.Context // of the client's connection; with the deadline of the call, once there is one
+	Context context.Context // context of the request, with the deadline of the call once it is set
 	Session string
 	target  *url.URL
 
-	call   *gateway.Call // nil if nothing is asked
-	asked  reservation   // what is held of the request
-	held   reservation   // and of the answer
-	coded  *codedBody    // the answer, if it is compressed
-	giveUp context.CancelCauseFunc
-	timer  *time.Timer // nil if the call has no deadline
-	last   time.Time   // when it ends in spite of all progress
+	call          *gateway.Call // nil if nothing is asked
+	requestMemory reservation   // memory of the request
+	answerMemory  reservation   // and of the answer
+	coded         *codedBody    // the answer, if it is compressed
+	giveUp        context.CancelCauseFunc
+	timer         *time.Timer // nil if the call has no deadline
+	last          time.Time   // when it ends in spite of all progress
 
 	Begun   bool // the status has been sent
 	stream  bool // and what follows are events
@@ -62,7 +62,7 @@ func (x *Exchange) Post() {
 	}
 }
 
-// posted reads the message that a client posts. If there is none, or it is malformed, that was answered and ok is false.
+// posted reads the message of a POST. If it is missing or malformed, it has been answered and ok is false.
 func (x *Exchange) posted() (m wire.Message, ok bool) {
 	body, ok := x.ReadBody()
 	if !ok {
@@ -78,11 +78,11 @@ func (x *Exchange) posted() (m wire.Message, ok bool) {
 
 // notify takes what wants no answer to the upstream.
 func (x *Exchange) notify(s *session, m *wire.Message) {
-	x.heedClient(s, m)
+	x.noticeCancel(s, m)
 	x.relay(m.Bytes())
 }
 
-// ask forwards a request, if it may go, and sees to it that it is answered once.
+// ask forwards a request if it is admitted, and answers it exactly once.
 func (x *Exchange) ask(m *wire.Message) {
 	if !x.CountCall(m) {
 		return
@@ -100,22 +100,23 @@ func (x *Exchange) ask(m *wire.Message) {
 	x.call = call
 	x.setDeadline()
 	defer x.dropDeadline()
-	defer x.enlist()()
+	defer x.register()()
 	for {
 		reply := x.attempt()
-		if !reply.Again || !x.rest(reply.Wait) {
+		if !reply.Again || !x.pause(reply.Wait) {
 			return
 		}
 	}
 }
 
-// contradicted says that a header and the message disagree. Since version 2026-07-28 a server has to refuse that before it looks at
-// anything else, with a number of its own; so we must not be quicker with another one.
+// contradicted reports that a header and the message disagree. Since version 2026-07-28 a server has to refuse that
+// first, with a number of the protocol, so the gateway must not answer before it.
 func (x *Exchange) contradicted(m *wire.Message) bool {
 	return m.Params().Path("_meta", gateway.ProtocolVersionKey).Present() && HeaderMismatch(x.Request.Header, m) != ""
 }
 
-// CountCall counts a call that begins, or refuses it because there are too many already. Who has had it counted takes it off at its end.
+// CountCall counts a call that begins, or refuses it if there are too many. A caller that gets true subtracts the call
+// at its end.
 func (x *Exchange) CountCall(m *wire.Message) bool {
 	if x.Handler.Calls.Add(1) <= int64(x.Handler.Options.Calls) {
 		return true
@@ -135,7 +136,7 @@ func (x *Exchange) tooManyResponse(m *wire.Message, code candor.Code) []byte {
 	return c.Fail(x.Context, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
 }
 
-// attempt forwards the call once and brings the answer home, or asks for another attempt.
+// attempt forwards the call once and delivers the answer, or requests another attempt.
 func (x *Exchange) attempt() gateway.Reply {
 	res, err := x.send(http.MethodPost, x.call.Bytes())
 	if err != nil {
@@ -145,7 +146,7 @@ func (x *Exchange) attempt() gateway.Reply {
 	x.noteSession(res)
 	switch {
 	case isRedirect(res.StatusCode):
-		return x.say(x.call.Lose(x.Context, x.errRedirect(res), nil, true))
+		return x.sendReply(x.call.Lose(x.Context, x.errRedirect(res), nil, true))
 	case !x.decode(res):
 		return x.unreadable(res)
 	case res.StatusCode == http.StatusOK && mediaType(res.Header) == "text/event-stream":
@@ -172,15 +173,15 @@ func (x *Exchange) dropDeadline() {
 	x.giveUp(nil)
 }
 
-// extend begins the call's time anew: the upstream has reported progress. That does not go on for ever.
+// extend restarts the timeout of the call, up to maxExtension times: the upstream has reported progress.
 func (x *Exchange) extend() {
 	if x.timer != nil && x.timer.Stop() {
 		x.timer.Reset(max(0, min(x.call.Timeout(), time.Until(x.last))))
 	}
 }
 
-// rest waits before the next attempt; false if the call ended meanwhile.
-func (x *Exchange) rest(wait time.Duration) bool {
+// pause waits before the next attempt. It returns false if the call ended meanwhile.
+func (x *Exchange) pause(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -192,42 +193,42 @@ func (x *Exchange) rest(wait time.Duration) bool {
 	}
 }
 
-// lost ends a call whose answer will not come, or asks for another attempt.
+// lost ends a call without an answer, or requests another attempt.
 func (x *Exchange) lost(err error) gateway.Reply {
 	switch {
 	case errors.Is(context.Cause(x.Context), errDeadline):
-		x.tell(x.call.Fail(context.WithoutCancel(x.Context), gateway.TimeoutError(x.call)))
-		x.aside().callOff(x.call)
+		x.sendAnswer(x.call.Fail(context.WithoutCancel(x.Context), gateway.TimeoutError(x.call)))
+		x.detached().cancelUpstream(x.call)
 		return gateway.Reply{}
 	case errors.Is(context.Cause(x.Context), gateway.ErrDraining):
-		x.tell(x.call.Fail(context.WithoutCancel(x.Context), x.call.InterruptedError()))
-		x.aside().callOff(x.call)
+		x.sendAnswer(x.call.Fail(context.WithoutCancel(x.Context), x.call.InterruptedError()))
+		x.detached().cancelUpstream(x.call)
 		return gateway.Reply{}
-	case errors.Is(context.Cause(x.Context), errCalledOff):
+	case errors.Is(context.Cause(x.Context), errCancelled):
 		x.calledOff()
 		return gateway.Reply{}
 	case x.Request.Context().Err() != nil:
 		x.call.Cancelled(x.Context)
 		return gateway.Reply{}
 	case errors.Is(err, errTooLarge):
-		return x.say(x.call.Lose(x.Context, gateway.OversizeError(x.Handler.up.MaxBytes()), nil, true))
+		return x.sendReply(x.call.Lose(x.Context, gateway.OversizeError(x.Handler.up.MaxBytes()), nil, true))
 	case errors.Is(err, errDamaged):
-		return x.say(x.call.Lose(x.Context, errBadCoding(), nil, true))
+		return x.sendReply(x.call.Lose(x.Context, errBadCoding(), nil, true))
 	default:
 		e, reached := errBroken(err)
-		return x.say(x.call.Lose(x.Context, e, nil, reached))
+		return x.sendReply(x.call.Lose(x.Context, e, nil, reached))
 	}
 }
 
-// aside is a way to the upstream beside this exchange, that outlives it.
-func (x *Exchange) aside() *Exchange {
+// detached returns an exchange with the same upstream that outlives this one.
+func (x *Exchange) detached() *Exchange {
 	return &Exchange{Handler: x.Handler, Request: x.Request, Context: context.WithoutCancel(x.Context), Session: x.Session, target: x.target}
 }
 
-// callOff tells a server of the old era that nobody waits for a call any longer; of the new one the connection's end does. Nobody
-// waits for it to be heard. The exchange must be one that is only for this: see aside.
-func (x *Exchange) callOff(c *gateway.Call) {
-	if c.IsStateless() || c.Method() == "initialize" { // which the protocol forbids to call off
+// cancelUpstream notifies a server before version 2026-07-28 that a call was cancelled; later versions notice the end of the
+// connection. It does not wait for the server. The exchange must come from aside.
+func (x *Exchange) cancelUpstream(c *gateway.Call) {
+	if c.IsStateless() || c.Method() == "initialize" { // the protocol forbids cancelling initialize
 		return
 	}
 	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
@@ -240,7 +241,7 @@ func (x *Exchange) callOff(c *gateway.Call) {
 	}()
 }
 
-// relay forwards what asks for nothing: a notification, or the client's answer to the server.
+// relay forwards a notification, or the client's answer to the server.
 func (x *Exchange) relay(body []byte) {
 	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
 	defer cancel()
@@ -257,14 +258,14 @@ func (x *Exchange) End() {
 	res, err := x.send(http.MethodDelete, nil) //nolint:bodyclose // pass closes it
 	if s := x.Handler.sessions.get(x.Session); s != nil && err == nil && res.StatusCode < 300 {
 		x.Handler.sessions.forget(x.Session)
-		for _, call := range s.takeAll() { // nobody can take them up again
+		for _, call := range s.takeAll() { // they cannot be resumed
 			call.Cancelled(x.Context)
 		}
 	}
 	x.pass(res, err)
 }
 
-// PassClean hands an answer to no call on: as it is, if it is no rejection.
+// pass forwards an answer that belongs to no call, unchanged unless it is a rejection.
 func (x *Exchange) pass(res *http.Response, err error) {
 	if err != nil {
 		if x.Request.Context().Err() == nil {
@@ -287,29 +288,29 @@ func (x *Exchange) pass(res *http.Response, err error) {
 		x.reject(res, nil, errDamaged)
 		return
 	}
-	body, err := x.holdAnswer(res, midsize)
+	body, err := x.readAnswer(res, midsize)
 	x.reject(res, body, err)
 }
 
 // copyBody passes an answer on as it comes.
 func (x *Exchange) copyBody(res *http.Response) {
 	x.begin(res, int(res.ContentLength))
-	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience)) // or who does not read would stay for ever
+	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience)) // a client that does not read would block it forever
 	if _, err := io.Copy(x.Writer, res.Body); err != nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to show that an answer broke off
 	}
 }
 
-// say sends what a reply holds, if it holds anything.
-func (x *Exchange) say(reply gateway.Reply) gateway.Reply {
+// sendReply sends what a reply holds, if it holds anything.
+func (x *Exchange) sendReply(reply gateway.Reply) gateway.Reply {
 	if reply.Bytes != nil {
-		x.tell(reply.Bytes)
+		x.sendAnswer(reply.Bytes)
 	}
 	return reply
 }
 
-// tell sends an answer of our own in whatever way is still open.
-func (x *Exchange) tell(answer []byte) {
+// sendAnswer sends an answer of the gateway, as an event or as the whole response.
+func (x *Exchange) sendAnswer(answer []byte) {
 	switch {
 	case answer == nil:
 	case x.stream:
@@ -322,7 +323,7 @@ func (x *Exchange) tell(answer []byte) {
 	}
 }
 
-// Respond writes a whole answer of our own.
+// Respond writes a whole response.
 func (x *Exchange) Respond(status int, body []byte) {
 	h := x.Writer.Header()
 	x.allowOrigin(h)
@@ -348,7 +349,7 @@ func (x *Exchange) begin(res *http.Response, length int) {
 	x.Writer.WriteHeader(res.StatusCode)
 }
 
-// Write gives the client only so long to take what it asked for.
+// Write writes to the client, which has [Options.Patience] to read it.
 func (x *Exchange) Write(p []byte) error {
 	rc := http.NewResponseController(x.Writer)
 	_ = rc.SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience))
@@ -369,11 +370,11 @@ func (x *Exchange) Write(p []byte) error {
 func (x *Exchange) flush() {
 	if x.unsent {
 		x.unsent = false
-		_ = http.NewResponseController(x.Writer).Flush() // the next write tells if that failed
+		_ = http.NewResponseController(x.Writer).Flush() // the next write reports a failure
 	}
 }
 
-// Send makes a request to the upstream.
+// send makes a request to the upstream.
 func (x *Exchange) send(method string, body []byte) (*http.Response, error) {
 	target := *x.target
 	if x.Request.URL.RawQuery != "" && x.target == x.Handler.target {

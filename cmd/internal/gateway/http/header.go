@@ -42,7 +42,7 @@ func (d *Handler) onward(h http.Header) http.Header {
 
 var identity = []string{"identity"} // shared, never changed
 
-// copyHeader copies what is not meant for one connection alone. The values are shared.
+// copyHeader copies end-to-end headers. The values are shared.
 func copyHeader(to, from http.Header) {
 	for name, values := range from {
 		if !isHopByHop(name) {
@@ -63,7 +63,7 @@ func mediaType(h http.Header) string {
 
 const VersionHeader = "Mcp-Protocol-Version"
 
-// HeaderMismatch returns the header that says something else than the message, or nothing where it must; "" if there is none.
+// HeaderMismatch returns the name of a header that contradicts the message or is missing, or "".
 func HeaderMismatch(h http.Header, m *wire.Message) string {
 	if version, ok := m.Params().Path("_meta", gateway.ProtocolVersionKey).Str(); ok && h.Get(VersionHeader) != version {
 		return VersionHeader

@@ -24,7 +24,7 @@ type stream struct {
 	closed bool // guarded by mu: the request is over
 }
 
-// Write sends an event.
+// write sends an event.
 func (o *stream) write(event []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,14 +34,14 @@ func (o *stream) write(event []byte) error {
 	return o.x.Write(event)
 }
 
-// tell sends an answer of our own.
-func (o *stream) tell(answer []byte) {
+// sendAnswer sends an answer of the gateway.
+func (o *stream) sendAnswer(answer []byte) {
 	if answer == nil {
 		return
 	}
 	event, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
 	if err == nil {
-		_ = o.write(event) // who does not listen any more cannot be told
+		_ = o.write(event) // the client may have gone
 	}
 }
 
@@ -51,7 +51,7 @@ func (o *stream) close() {
 	o.closed = true
 }
 
-// Listen opens the stream on which a server speaks by itself, takes up one that broke off, or begins a legacy session.
+// Listen opens the stream for messages that belong to no call, resumes a stream, or begins a legacy session.
 func (x *Exchange) Listen() {
 	if x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams) {
 		x.Handler.Streams.Add(-1)
@@ -61,7 +61,7 @@ func (x *Exchange) Listen() {
 	defer x.Handler.Streams.Add(-1)
 	res, err := x.send(http.MethodGet, nil)
 	if err != nil || res.StatusCode != http.StatusOK || mediaType(res.Header) != "text/event-stream" {
-		x.unheard(err != nil || res.StatusCode >= http.StatusInternalServerError)
+		x.endUnresumed(err != nil || res.StatusCode >= http.StatusInternalServerError)
 		x.pass(res, err)
 		return
 	}
@@ -82,9 +82,9 @@ func (x *Exchange) Listen() {
 	}
 }
 
-// unheard ends the calls whose stream the client has tried in vain to take up again, because the upstream is gone: the client
-// sees that by the answer to its GET.
-func (x *Exchange) unheard(gone bool) {
+// endUnresumed ends the calls whose stream could not be resumed because the upstream is gone. The client sees that in the
+// answer to its GET.
+func (x *Exchange) endUnresumed(gone bool) {
 	s := x.Handler.sessions.get(x.Session)
 	if s == nil || !gone || x.Request.Header.Get("Last-Event-Id") == "" {
 		return
@@ -101,7 +101,7 @@ func (o *stream) follow(events *heldEvents) error {
 		if err != nil {
 			return err
 		}
-		out := o.hear(&e)
+		out := o.handleEvent(&e)
 		if out == nil {
 			continue
 		}
@@ -114,8 +114,8 @@ func (o *stream) follow(events *heldEvents) error {
 	}
 }
 
-// leave ends what depends on the stream. A legacy session ends with it, and its open calls: while the client still listens it
-// is told.
+// leave ends everything that depends on the stream. A legacy session ends with it; its open calls are answered while
+// the client still listens.
 func (o *stream) leave() {
 	if o.s != nil && o.legacy != "" {
 		o.x.Handler.legacy.forget(o.legacy)
@@ -125,7 +125,7 @@ func (o *stream) leave() {
 				call.Cancelled(o.x.Context)
 				continue
 			}
-			o.tell(call.Fail(o.x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed")))
+			o.sendAnswer(call.Fail(o.x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed")))
 		}
 	}
 	if o.s != nil {
@@ -134,12 +134,12 @@ func (o *stream) leave() {
 	o.close()
 }
 
-// hear returns what the client gets of an event.
-func (o *stream) hear(e *wire.Event) []byte {
+// handleEvent returns the bytes that the client gets for an event.
+func (o *stream) handleEvent(e *wire.Event) []byte {
 	if isEndpoint(e) {
-		return o.hearEndpoint(e)
+		return o.handleEndpoint(e)
 	}
-	if out, settled := hearAside(e); settled {
+	if out, settled := handleNonMessage(e); settled {
 		return out
 	}
 	if e.Flaw != wire.FlawNone {
@@ -150,7 +150,7 @@ func (o *stream) hear(e *wire.Event) []byte {
 	m := wire.Parse(e.Data, o.x.Handler.up.Options.Limits.Message)
 	switch {
 	case isAsked(&m):
-		if token := o.x.Handler.heeds(&m); token != nil && o.s != nil {
+		if token := o.x.Handler.readNotification(&m); token != nil && o.s != nil {
 			o.s.extend(token)
 		}
 		return e.Raw
@@ -209,7 +209,7 @@ func (x *Exchange) postLegacy(key string) {
 	}
 }
 
-// askLegacy forwards a request of a legacy client. Whatever becomes of it is told on the stream.
+// askLegacy forwards a request of a legacy client. Its answer is sent on the stream.
 func (x *Exchange) askLegacy(s *session, m *wire.Message) {
 	defer x.Handler.Calls.Add(-1) // from here on the parked call is counted
 	if x.Handler.Calls.Add(1) > int64(x.Handler.Options.Calls) {
@@ -254,15 +254,15 @@ func (x *Exchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []b
 		return x.errRedirect(res), nil
 	}
 	if x.decode(res) {
-		said, _ = x.hold(res.Body, res.ContentLength, midsize)
+		said, _ = x.readMessage(res.Body, res.ContentLength, midsize)
 	}
 	return rejected(res.StatusCode, res.Header, said), said
 }
 
-// accepted answers a legacy POST, and tells the client on its stream what became of the call.
+// accepted answers a legacy POST, and sends the answer to the call on the client's stream.
 func (x *Exchange) accepted(s *session, answer []byte) {
 	if out := s.stream(); out != nil {
-		out.tell(answer)
+		out.sendAnswer(answer)
 	}
 	x.Respond(http.StatusAccepted, nil)
 }

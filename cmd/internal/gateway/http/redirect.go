@@ -13,8 +13,8 @@ func isRedirect(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
-// errRedirect is the error for a redirect, which the gateway never follows. A second call would meet it too: only the operator can
-// mend it, by another URL. In strict mode the address, which the server chose, is logged and not shown.
+// errRedirect is the error for a redirect, which the gateway never follows. Only the operator can correct it, by
+// changing the URL. In strict mode the address, which the server chose, is logged and not shown.
 func (x *Exchange) errRedirect(res *http.Response) *candor.Error {
 	details := map[string]any{"redirect": res.StatusCode}
 	message, next := "The server redirects to another address.", "Ask the operator to change the URL that is configured for this server."

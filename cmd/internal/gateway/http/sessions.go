@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sessionTable is what a door knows of the sessions of its upstream. It forgets those that nobody uses.
+// sessionTable remembers the sessions of an upstream. It forgets unused ones.
 type sessionTable struct {
 	most int
 	mu   sync.Mutex
@@ -27,19 +27,19 @@ type session struct {
 	mu    sync.Mutex
 	used  time.Time              // guarded by mu
 	calls map[string]*parkedCall // guarded by mu: open, and answered on another connection than they came by
-	out   *stream                // guarded by mu: the newest stream of the client, nil if there is none
+	out   *stream                // guarded by mu: newest stream of the client, or nil
 	asked map[string]*Exchange   // guarded by mu: calls that are answered on the connection they came by
 }
 
 // parkedCall is a call whose answer will come on some stream of its session.
 type parkedCall struct {
-	call  *gateway.Call
-	aside *Exchange   // to call it off; it holds the room that the request takes
-	timer *time.Timer // nil if it has no deadline
-	last  time.Time   // when it ends in spite of all progress
+	call     *gateway.Call
+	detached *Exchange   // to cancel the call; holds the memory of the request
+	timer    *time.Timer // nil if it has no deadline
+	last     time.Time   // when it ends in spite of all progress
 }
 
-// granted reports whether another session may begin, after forgetting those that have rested too long.
+// makeSpace forgets sessions that were not used for that time, and reports whether another session may begin.
 func (t *sessionTable) makeSpace(rest time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *sessionTable) forget(id string) {
 	delete(t.byID, id)
 }
 
-// noteSession remembers the session that an answer speaks of.
+// noteSession remembers the session that an answer names.
 func (x *Exchange) noteSession(res *http.Response) {
 	if id := res.Header.Get(SessionHeader); id != "" {
 		x.Session = id
@@ -120,8 +120,8 @@ func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	if _, twice := s.calls[key]; twice || len(s.calls) >= s.up.Options.Limits.Calls {
 		return false
 	}
-	p := &parkedCall{call: c, aside: x.aside()}
-	p.aside.asked, x.asked = x.asked, reservation{}
+	p := &parkedCall{call: c, detached: x.detached()}
+	p.detached.requestMemory, x.requestMemory = x.requestMemory, reservation{}
 	x.Handler.Calls.Add(1)
 	if limit := c.Timeout(); limit > 0 {
 		p.last = time.Now().Add(gateway.MaxExtension * limit)
@@ -134,7 +134,7 @@ func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	return true
 }
 
-// add removes the call that an id names; nil if none is open.
+// take removes the call that an id names; nil if none is open.
 func (s *session) take(id wire.ID) *gateway.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +153,8 @@ func (s *session) remove(key string, p *parkedCall) {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	p.aside.letGo()
-	p.aside.Handler.Calls.Add(-1)
+	p.detached.release()
+	p.detached.Handler.Calls.Add(-1)
 }
 
 // takeAll removes all open calls.
@@ -180,7 +180,7 @@ func (s *session) extend(token wire.ID) {
 	}
 }
 
-// expire ends a call whose time is over, tells the client first and then the server.
+// expire ends a call that timed out. It answers the client first, then notifies the server.
 func (s *session) expire(key string) {
 	s.mu.Lock()
 	p, out := s.calls[key], s.out
@@ -190,18 +190,18 @@ func (s *session) expire(key string) {
 	s.mu.Unlock()
 	if p != nil {
 		s.fail(out, p.call, gateway.TimeoutError(p.call))
-		p.aside.callOff(p.call)
+		p.detached.cancelUpstream(p.call)
 	}
 }
 
-// fail ends a call on a stream of the client's, or in silence if there is none.
+// fail ends a call on a stream of the client, or without an answer if there is no stream.
 func (s *session) fail(out *stream, c *gateway.Call, e *candor.Error) {
 	ctx := context.Background()
 	if out == nil {
 		c.PassThrough(ctx, e, nil)
 		return
 	}
-	out.tell(c.Fail(ctx, e))
+	out.sendAnswer(c.Fail(ctx, e))
 }
 
 func (s *session) attach(out *stream) {
@@ -219,7 +219,7 @@ func (s *session) detach(out *stream) {
 	s.used = time.Now()
 }
 
-// stream returns the newest stream of the client, nil if there is none.
+// stream returns the newest stream of the client, or nil.
 func (s *session) stream() *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,10 +28,10 @@ var httpCodes = map[int]candor.Code{
 	http.StatusGatewayTimeout:        candor.CodeUpstreamTimeout,
 }
 
-// maxSaid bounds what is shown of the words of a rejection.
+// maxSaid bounds the text of a rejection that is shown.
 const maxSaid = 512
 
-// rejected reads a rejection that is not JSON-RPC. Its words are kept: they may be all that anybody knows.
+// rejected reads a rejection that is not JSON-RPC. Its text is kept, because it may be the only explanation.
 func rejected(status int, h http.Header, body []byte) *candor.Error {
 	text := strings.TrimSpace(string(body[:min(len(body), 4*maxSaid)]))
 	code, ok := httpCodes[status]
@@ -54,7 +54,7 @@ func rejected(status int, h http.Header, body []byte) *candor.Error {
 	return candor.New(code, "", options...)
 }
 
-// retryAfter reads the header in both its forms. A time that is far away is no advice.
+// retryAfter reads the header in both its forms. Times far in the future are ignored.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	said := h.Get("Retry-After")
 	wait := time.Duration(-1)
@@ -68,8 +68,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 
 const maxRetryAfter = 24 * 3600
 
-// untouchable reports a rejection that clients must see as it is: they log in by it, or begin a new session.
-func (x *Exchange) untouchable(status int) bool {
+// keepsStatus reports a rejection that clients must see as it is: they log in by it, or begin a new session.
+func (x *Exchange) keepsStatus(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed:
 		return true
@@ -89,7 +89,7 @@ func errBroken(err error) (e *candor.Error, reached bool) {
 	return gateway.NewError(candor.CodeUpstreamGone, "reason", reasonOf(err)), true
 }
 
-// reasonOf names a failure without the addresses that an error of the system speaks of.
+// reasonOf describes a connection error without addresses.
 func reasonOf(err error) string {
 	var timeout net.Error
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
@@ -101,9 +101,9 @@ func reasonOf(err error) string {
 	return brokenReason(err)
 }
 
-// errUnheld is the error for an answer that came while other large messages held all the memory. The call has run.
-func errUnheld() *candor.Error {
+// unheldError is the error for an answer that came while other large messages held all the memory. The call has run.
+func unheldError() *candor.Error {
 	return gateway.NewError(candor.CodeTooLarge, "reason", errMemoryBudget.Error()).With(
 		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
-		candor.WithSuggestion("Check whether the call took effect before making a new one; then ask for less: fewer items, a smaller range, a shorter text."))
+		candor.WithSuggestion("Check whether the call took effect before retrying; then ask for less: fewer items, a smaller range, a shorter text."))
 }

@@ -21,10 +21,10 @@ type Child struct {
 	Env     []string // nil is that of the gateway
 	Dir     string   // "" is that of the gateway
 
-	// Stderr gets what the server writes to its standard error, as it comes; nil is nobody.
+	// Stderr receives the server's standard error; nil discards it.
 	Stderr io.Writer
-	// RedactStderr takes secrets and control characters out of it, line by line. Paths stay: it is for the operator. What the client
-	// is shown of it has none.
+	// RedactStderr removes secrets and control characters from Stderr, line by line. Paths stay, because the operator
+	// reads it. Clients never see paths.
 	RedactStderr bool
 
 	// Guard is the command line that runs [Guard], without the server's own. With it nothing that the server has started outlives
@@ -36,7 +36,7 @@ type Child struct {
 	Drain   time.Duration // how long open calls may take after the client has hung up; 0 is 10 seconds
 }
 
-// RestartPolicy says whether a server that dies is started again. The zero value is no.
+// RestartPolicy limits how often a server that ends is started again. The zero value never restarts it.
 type RestartPolicy struct {
 	Tries   int           // in the window; 0 is never
 	Window  time.Duration // 0 is one minute
@@ -77,7 +77,7 @@ type process struct {
 	stdout *os.File
 	stderr *stderrTail
 	runs   *guard.Process
-	quiet  chan struct{} // closed when nobody can write to stderr any more
+	quiet  chan struct{} // closed when stderr is at its end
 	done   chan struct{} // closed when it has ended; then status is known
 	status Status
 }
@@ -88,7 +88,7 @@ func (c *Child) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, veil: gateway.CommandSecrets(c.Env, c.Args)}, quiet: make(chan struct{}), done: make(chan struct{})}
+	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, secrets: gateway.CommandSecrets(c.Env, c.Args)}, quiet: make(chan struct{}), done: make(chan struct{})}
 	var pipes pipes
 	stdinR, stdinW := pipes.make()
 	stdoutR, stdoutW := pipes.make()
@@ -177,10 +177,11 @@ func (p *process) await() {
 	_ = p.stdout.SetReadDeadline(time.Now().Add(outputDrainTimeout))
 }
 
-// outputDrainTimeout is how long the output of a server that has ended may stay silent while somebody holds it open.
+// outputDrainTimeout is how long the output of an ended server may stay silent while another process keeps it open.
 const outputDrainTimeout = 250 * time.Millisecond
 
-// Read reads what the server says. Whoever has inherited its output cannot hold it open for ever.
+// Read reads the server's output. It returns io.EOF once the server has ended and its output is silent, even if
+// another process keeps it open.
 func (p *process) Read(b []byte) (int, error) {
 	select {
 	case <-p.done:

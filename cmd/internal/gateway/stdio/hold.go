@@ -27,12 +27,12 @@ func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 		p.client.queue(c.Fail(p.ctx, e))
 		return true
 	}
-	if l.calledOff(held.key) && l.giveUp(held) {
+	if l.cancelledEarly(held.key) && l.giveUp(held) {
 		c.Cancelled(p.ctx)
 		return true
 	}
 	sent := make(chan struct{})
-	if !p.jumbled {
+	if !p.unordered {
 		p.last = sent
 	}
 	go func() {
@@ -56,12 +56,12 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// prepare waits until a call can be checked and the call before it has left, for as long as this call may wait.
+// prepare waits until a call can be checked and the call before it was sent, but no longer than this call may wait.
 func (p *clientConn) prepare(l *serverConn, c *gateway.Call, before <-chan struct{}) {
 	limit := c.CheckTimeout()
 	until := time.Now().Add(limit)
 	wait := func(done <-chan struct{}) bool { return p.waitFor(done, time.Until(until)) }
-	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the call before it may wait as long, and goes first
+	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the call before it may wait too, and is sent first
 		return
 	}
 	if done := c.CompileSchema(&p.tools, p.callerOf(c)); done != nil {
@@ -117,7 +117,8 @@ func (l *serverConn) claim(held *pending) bool {
 	return true
 }
 
-// decided ends what claim began. If the call is to be sent it stays open, unless the link is over or the client has cancelled the call.
+// decided ends a decision that claim began. A call that is sent stays open, unless the connection is closed or the
+// client has cancelled the call.
 func (l *serverConn) decided(held *pending, sent bool) (over *candor.Error, revoked bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +138,7 @@ func (l *serverConn) decided(held *pending, sent bool) (over *candor.Error, revo
 func (p *pending) reason(e *candor.Error) *candor.Error {
 	switch {
 	case p.unsent && e.Code() == candor.CodeUpstreamGone:
-		return tooLate(e)
+		return goneBefore(e)
 	case !p.unsent && e.Code() == candor.CodeGatewayDraining:
 		return p.call.InterruptedError()
 	default:

@@ -20,8 +20,8 @@ type Host struct {
 	hangUp func()
 }
 
-// StartHost starts a server. What it writes goes to out, one message a line. Shared says that several clients are served by it. The
-// caller calls [Host.Run].
+// StartHost starts a server. Its output is written to out, one message per line. Shared says that it serves several
+// clients. The caller calls [Host.Run].
 func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Writer, shared bool) (*Host, error) {
 	child.Fill()
 	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
@@ -30,8 +30,8 @@ func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Wri
 		return nil, err
 	}
 	p := newClientConn(ctx, u, out)
-	p.jumbled, p.shared = true, shared
-	w := &supervisor{up: u, ctx: ctx, child: child, pump: p, hungUp: make(chan struct{})}
+	p.unordered, p.shared = true, shared
+	w := &supervisor{up: u, ctx: ctx, child: child, client: p, hungUp: make(chan struct{})}
 	return &Host{w: w, first: server, hangUp: sync.OnceFunc(func() { close(w.hungUp) })}, nil
 }
 
@@ -43,47 +43,47 @@ func (h *Host) HangUp() { h.hangUp() }
 
 // Close writes what is queued for the clients and drops all that follows. It is called after [Host.Run] has returned.
 func (h *Host) Close() {
-	h.w.pump.tools.Forget()
-	h.w.pump.client.shut()
+	h.w.client.tools.Forget()
+	h.w.client.client.shut()
 }
 
 // Context returns the context that the host was started with.
 func (h *Host) Context() context.Context { return h.w.ctx }
 
 // Session returns the id under which failures that belong to no client's session are recorded.
-func (h *Host) Session() string { return h.w.pump.session }
+func (h *Host) Session() string { return h.w.client.session }
 
 // Gone returns why the server has ended for good, nil if it has not.
 func (h *Host) Gone() *candor.Error {
-	h.w.pump.mu.Lock()
-	defer h.w.pump.mu.Unlock()
-	return h.w.pump.over
+	h.w.client.mu.Lock()
+	defer h.w.client.mu.Unlock()
+	return h.w.client.over
 }
 
 // Request admits a request of a session and forwards it, or answers it. Either way the answer is written to the host's writer.
 func (h *Host) Request(m *wire.Message, session string) {
-	h.w.pump.request(m, session)
-	h.w.pump.flush()
+	h.w.client.request(m, session)
+	h.w.client.flush()
 }
 
 // Notify forwards a notification.
 func (h *Host) Notify(m *wire.Message) {
-	h.w.pump.notification(m)
-	h.w.pump.flush()
+	h.w.client.notification(m)
+	h.w.client.flush()
 }
 
 // Send forwards any message of a client.
 func (h *Host) Send(message []byte) {
-	h.w.pump.fromClient(wire.Line{Bytes: message})
-	h.w.pump.flush()
+	h.w.client.fromClient(wire.Line{Bytes: message})
+	h.w.client.flush()
 }
 
-// open returns the open call with that key, and the connection to the server on which it is open. Both are nil if there is none, or
-// its answer is being written.
+// open returns the open call with that key and the connection it is open on, or nil if it has ended or its answer is
+// being written.
 func (h *Host) open(key string) (*serverConn, *pending) {
-	h.w.pump.mu.Lock()
-	l := h.w.pump.link
-	h.w.pump.mu.Unlock()
+	h.w.client.mu.Lock()
+	l := h.w.client.conn
+	h.w.client.mu.Unlock()
 	if l == nil {
 		return nil, nil
 	}
@@ -96,7 +96,7 @@ func (h *Host) open(key string) (*serverConn, *pending) {
 	return l, p
 }
 
-// Open returns the open call whose id has that key, nil if there is none. The caller must not end it.
+// Open returns the open call whose id has that key, or nil. The caller must not end it.
 func (h *Host) Open(key string) *gateway.Call {
 	if _, p := h.open(key); p != nil {
 		return p.call
@@ -114,10 +114,10 @@ func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, rea
 	return p.call, func(id wire.ID, reason string) { l.server.send(gateway.CancelNotification(id, reason)) }
 }
 
-// Ask sends a request of the gateway itself and returns the server's response. The message is nil, and so is the error, if the response
+// Ask sends a request of the gateway and returns the server's response. Message and error are both nil if the response
 // could not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
 func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time.Duration) (*wire.Message, error) {
-	l, e := h.w.pump.server()
+	l, e := h.w.client.server()
 	if e != nil {
 		return nil, e
 	}
@@ -158,7 +158,7 @@ func (l *serverConn) whyUnanswered(p *pending) error {
 	defer l.mu.Unlock()
 	switch {
 	case l.over != nil:
-		return tooLate(l.over)
+		return goneBefore(l.over)
 	case !time.Now().Before(p.due):
 		return gateway.NewError(candor.CodeCallTimeout, "timeoutMs", p.limit.Milliseconds())
 	default:

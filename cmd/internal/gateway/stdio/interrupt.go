@@ -18,9 +18,9 @@ type interruptibleWriter interface {
 	release()
 }
 
-// interruptible returns w as an interruptibleWriter. Flags of w that other processes share are left alone: a blocking pipe is opened
-// again, the output of a blocking socket is shut down, and anything else is written to by a goroutine, which a write that
-// never returns keeps.
+// interruptible returns w as an interruptibleWriter. Flags of w that other processes share are not changed: a blocking
+// pipe is opened again, the output of a blocking socket is shut down, and anything else is written to by a goroutine,
+// which leaks if a write never returns.
 func interruptible(w io.Writer) interruptibleWriter {
 	f, isFile := w.(*os.File)
 	if isFile && f.SetWriteDeadline(time.Time{}) != nil {
@@ -56,7 +56,7 @@ type deadlineWriter interface {
 	SetWriteDeadline(t time.Time) error
 }
 
-// deadlined has deadlines of its own.
+// deadlined is a file that supports write deadlines.
 type deadlined struct {
 	deadlineWriter
 	opened *os.File // nil if it is the caller's
@@ -78,7 +78,7 @@ type plainFile struct{ *os.File }
 func (plainFile) interrupt() {}
 func (plainFile) release()   {}
 
-// socket is a blocking socket. There is no other way to end a write to it than to end its output.
+// socket is a blocking socket. A write to it can only be interrupted by shutting down its output.
 type socket struct{ *os.File }
 
 func (s socket) interrupt() { shutDown(s.File) }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// pollable returns in, or the same pipe opened anew if a read of in would hold a thread until it ends. Such a read cannot be called
-// off, and with one processor it keeps what the server says waiting until the runtime takes the processor from it. The flags of in
-// itself are left alone, because other processes may share them. Done closes what was opened.
+// pollable returns in, or the same pipe opened again if reads of in would block a thread. Such a read cannot be
+// interrupted, and with one processor it delays the server's output until the runtime preempts it. The flags of in are
+// not changed, because other processes may share them. Done closes the pipe that was opened.
 func pollable(in io.Reader) (out io.Reader, done func()) {
 	f, ok := in.(*os.File)
 	if !ok || f.SetReadDeadline(time.Time{}) == nil {
@@ -22,7 +22,7 @@ func pollable(in io.Reader) (out io.Reader, done func()) {
 	}
 	again, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return in, func() {} // there is no such folder, or the pipe is another user's
+		return in, func() {} // /dev/fd is missing, or the pipe belongs to another user
 	}
 	return again, func() { _ = again.Close() } // nothing was written to it
 }

@@ -14,20 +14,20 @@ import (
 
 // stderrTail passes on what a server writes to its standard error, and keeps the last of it to explain a death.
 type stderrTail struct {
-	to     io.Writer             // may be nil
-	redact bool                  // what is passed on is redacted line by line
-	veil   *gateway.SecretFilter // over the secrets that the server was started with
+	to      io.Writer             // may be nil
+	redact  bool                  // redact the output line by line
+	secrets *gateway.SecretFilter // over the secrets that the server was started with
 
 	mu   sync.Mutex
 	kept []byte // the last bytes, as they came
-	line []byte // what is not yet a line, if redacting
+	line []byte // incomplete last line, if redacting
 }
 
 const (
 	// keptBytes is more than is shown, so that a secret which the border cuts is still seen as one.
 	keptBytes = 16 << 10
-	// shownBytes is what an error tells of the tail. It is what one text of an error holds: of a longer one the end would be cut,
-	// which says most.
+	// shownBytes bounds the part of the tail that an error shows. It is what one text of an error holds: a longer one
+	// would lose its end, which says most.
 	shownBytes = min(candor.MaxText, candor.MaxCause)
 	// maxStderrLine is how much of a line is waited for before it is redacted and passed on.
 	maxStderrLine = 64 << 10
@@ -72,8 +72,8 @@ func (t *stderrTail) pass(b []byte, clean bool) {
 	if t.to == nil || len(b) == 0 {
 		return
 	}
-	if clean { // the operator needs the paths to mend the server
-		b = redact.Policy{KeepPaths: true}.Bytes(t.veil.Redact(b))
+	if clean { // the operator needs the paths
+		b = redact.Policy{KeepPaths: true}.Bytes(t.secrets.Redact(b))
 	}
 	if _, err := t.to.Write(b); err != nil {
 		t.to = nil
@@ -88,7 +88,7 @@ func (t *stderrTail) text() string {
 	if len(kept) == keptBytes { // the first line has lost its beginning, and half a secret does not look like one
 		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
 	}
-	clean := contract.RedactBytes(t.veil.Redact(kept))
+	clean := contract.RedactBytes(t.secrets.Redact(kept))
 	if extra := len(clean) - shownBytes; extra > 0 {
 		clean = clean[extra:]
 		clean = clean[bytes.IndexByte(clean, '\n')+1:]
@@ -96,11 +96,11 @@ func (t *stderrTail) text() string {
 	return string(bytes.TrimSpace(clean))
 }
 
-// withoutFrames leaves the frames of stacks out of a text. What a server died of is worth telling, where in its source it did is not; who
-// looks after it finds that where its standard error goes.
+// withoutFrames removes stack frames from a text. The error message of a crash helps the client; its source locations
+// do not, and the operator finds them in the server's standard error.
 func withoutFrames(text string) string {
 	var kept []string
-	dump := false // of a Go program, whose frames are known by the line before them
+	dump := false // in a goroutine dump of Go, whose frames follow a known line
 	for line := range strings.Lines(text) {
 		words, _ := redact.Stack(strings.TrimRight(line, "\r\n"))
 		dump = strings.HasPrefix(line, "goroutine ") || dump && (line[0] == '\t' || strings.Contains(line, "(") || strings.HasPrefix(line, "created by "))

@@ -22,7 +22,7 @@ func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
 			log := &gatewaytest.LockedBuffer{}
 			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
 			for line := range strings.Lines(text) {
-				heard.hear(t.Context(), []byte(strings.TrimSuffix(line, "\n")), true)
+				heard.add(t.Context(), []byte(strings.TrimSuffix(line, "\n")), true)
 			}
 			for where, got := range map[string]string{"tail": tail.text(), "stderr": passed.String(), "log": log.String()} {
 				if strings.Contains(got, secret) {
@@ -46,7 +46,7 @@ func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
 			}
 			log := &gatewaytest.LockedBuffer{}
 			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
-			heard.hear(t.Context(), []byte("refused "+secret[:back]), false)
+			heard.add(t.Context(), []byte("refused "+secret[:back]), false)
 			if back > 8 && strings.Contains(log.String(), secret[:back]) {
 				t.Fatalf("%s, cut at %d: %s", maker.Kind, back, log)
 			}

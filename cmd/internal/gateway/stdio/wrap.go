@@ -41,24 +41,24 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 	}
 	out := interruptible(client.Out)
 	defer out.release()
-	w := &supervisor{up: u, ctx: ctx, child: child, out: out, pump: newClientConn(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
+	w := &supervisor{up: u, ctx: ctx, child: child, out: out, client: newClientConn(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
 	defer w.interrupter.Wait()
 	defer close(w.over)
 	leaving, stop := watchHangUp(client.In)
 	defer stop()
-	w.leaving = leaving
+	w.hangingUp = leaving
 	in, done := pollable(client.In)
 	go func() {
 		defer close(w.hungUp)
 		defer done()
-		w.pump.readClient(in)
+		w.client.readClient(in)
 	}()
 	exit := w.supervise(server)
-	w.partFromClient()
-	Within(2*child.Grace, w.pump.client.shut)
-	Within(child.Grace, w.pump.close)
+	w.beginEnd()
+	Within(2*child.Grace, w.client.client.shut)
+	Within(child.Grace, w.client.close)
 	Within(child.Grace, w.endings.Wait)
-	w.pump.tools.Forget()
+	w.client.tools.Forget()
 	w.reportUndelivered()
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
@@ -79,18 +79,18 @@ type supervisor struct {
 	up     *gateway.Upstream
 	ctx    context.Context // it is that of the session
 	child  Child
-	pump   *clientConn
+	client *clientConn
 	out    interruptibleWriter // to the client; nil behind a bridge, whose clients come and go
 	hungUp chan struct{}       // closed when the client has, and all that it said is read
-	starts []time.Time         // of the servers that were started anew, in the window
+	starts []time.Time         // start times of restarted servers, within the window
 
-	leaving <-chan struct{} // closed when the client has hung up, though something of it may be unread; may be nil
-	parting bool            // the session is about to end, see partFromClient
-	over    chan struct{}   // closed when it has
+	hangingUp <-chan struct{} // closed when the client has hung up, though something of it may be unread; may be nil
+	ending    bool            // the session is about to end, see partFromClient
+	over      chan struct{}   // closed when it has
 
-	interrupter sync.WaitGroup // of interruptWrites
+	interrupter sync.WaitGroup // runs interruptWrites
 	interrupted atomic.Bool    // a write to the client was interrupted
-	endings     sync.WaitGroup // of the calls that were open when a server ended
+	endings     sync.WaitGroup // ends calls that were open when a server ended
 }
 
 // supervise serves with one server after another, and returns how it ended.
@@ -104,16 +104,17 @@ func (w *supervisor) supervise(server *process) Exit {
 		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.Options.Name), slog.String("status", server.status.String()))
 		next := w.restart()
 		if next == nil {
-			w.linger(gone(w.up, server))
+			w.linger(goneError(w.up, server))
 			return Exit{Code: server.status.Code, Server: server.status}
 		}
 		server, again = next, true
 	}
 }
 
-// serve moves messages until the server ends, and reports whether it did so by itself. Then it has ended, whatever happened.
+// serve moves messages until the server or the session ends, and reports whether the server ended first. When it
+// returns, the server has ended.
 func (w *supervisor) serve(server *process, again bool) (died bool) {
-	l := w.pump.newServerConn(newLineWriter(server.stdin, w.up.Timeout("")))
+	l := w.client.newServerConn(newLineWriter(server.stdin, w.up.Timeout("")))
 	silent := make(chan struct{})
 	go func() {
 		defer close(silent)
@@ -122,25 +123,25 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 		}
 	}()
 	defer server.close()
-	if err := w.greet(l, server, silent, again); err != nil {
+	if err := w.replayHandshake(l, server, silent, again); err != nil {
 		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
 		server.kill()
 		died = true
 	} else {
-		w.pump.connect(l)
+		w.client.connect(l)
 		died = w.watch(l, server, silent)
 	}
 	server.stop(w.child.Grace)
 	if !died || w.finished() {
-		w.partFromClient()
+		w.beginEnd()
 	}
 	patience := w.child.Grace
-	if w.parting {
+	if w.ending {
 		patience *= 2 // because within the first half a write that the client does not take is interrupted
 	}
 	Within(patience, func() { <-silent })
 	Within(outputDrainTimeout, func() { <-server.quiet })
-	w.pump.connect(nil)
+	w.client.connect(nil)
 	ended := make(chan struct{})
 	w.endings.Go(func() {
 		defer close(ended)
@@ -150,11 +151,11 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 	return died
 }
 
-// endCalls ends the calls that are still open, according to who has ended the session.
+// endCalls ends the calls that are still open, with an error that says which side ended the session.
 func (w *supervisor) endCalls(l *serverConn, server *process, died bool) {
 	switch {
 	case died:
-		l.end(gone(w.up, server))
+		l.end(goneError(w.up, server))
 	case w.out != nil && w.clientGone():
 		l.abandon()
 	default:
@@ -162,19 +163,19 @@ func (w *supervisor) endCalls(l *serverConn, server *process, died bool) {
 	}
 }
 
-// lastAnswers is how long one write to a client may take after the context has ended: that who ended it waits long is not likely.
-const lastAnswers = time.Second
+// lastWriteTimeout bounds one write to a client after the context has ended.
+const lastWriteTimeout = time.Second
 
-// partFromClient begins the end of the session. From here on a write to the client that takes too long is interrupted, and all that
+// beginEnd begins the end of the session. From here on a write to the client that takes too long is interrupted, and all that
 // follow fail.
-func (w *supervisor) partFromClient() {
-	if w.parting || w.out == nil {
+func (w *supervisor) beginEnd() {
+	if w.ending || w.out == nil {
 		return
 	}
-	w.parting = true
+	w.ending = true
 	patience := w.child.Grace
 	if w.ctx.Err() != nil {
-		patience = min(patience, lastAnswers)
+		patience = min(patience, lastWriteTimeout)
 	}
 	w.interrupter.Go(func() { w.interruptWrites(patience) })
 }
@@ -183,7 +184,7 @@ func (w *supervisor) partFromClient() {
 func (w *supervisor) interruptWrites(patience time.Duration) {
 	tick := time.NewTicker(patience/20 + 1)
 	defer tick.Stop()
-	writes, since := w.pump.client.writes.Load(), time.Now()
+	writes, since := w.client.client.writes.Load(), time.Now()
 	for {
 		select {
 		case <-w.over:
@@ -191,8 +192,8 @@ func (w *supervisor) interruptWrites(patience time.Duration) {
 		case <-tick.C:
 		}
 		switch {
-		case !w.pump.client.blockedSince(writes):
-			writes, since = w.pump.client.writes.Load(), time.Now()
+		case !w.client.client.blockedSince(writes):
+			writes, since = w.client.client.writes.Load(), time.Now()
 		case time.Since(since) > patience:
 			w.interrupted.Store(true)
 			w.out.interrupt()
@@ -205,19 +206,19 @@ func (w *supervisor) interruptWrites(patience time.Duration) {
 func (w *supervisor) reportUndelivered() {
 	if w.interrupted.Load() {
 		w.up.Options.Logger.WarnContext(w.ctx, "the client did not read its last answers", slog.String("upstream", w.up.Options.Name),
-			slog.Int64("messages", w.pump.client.undelivered()))
+			slog.Int64("messages", w.client.client.undelivered()))
 	}
 }
 
-// greet replays the handshake to a server that was started anew.
-func (w *supervisor) greet(l *serverConn, server *process, silent <-chan struct{}, again bool) error {
+// replayHandshake replays the handshake to a server that was started anew.
+func (w *supervisor) replayHandshake(l *serverConn, server *process, silent <-chan struct{}, again bool) error {
 	if !again {
 		return nil
 	}
-	w.pump.tools.Forget()
+	w.client.tools.Forget()
 	ctx, cancel := w.untilEnd(server, silent)
 	defer cancel(nil)
-	same, err := w.pump.hello.replay(ctx, l)
+	same, err := w.client.handshake.replay(ctx, l)
 	if err == nil && !same {
 		w.up.Options.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.Options.Name))
 	}
@@ -236,7 +237,7 @@ func (w *supervisor) untilEnd(server *process, silent <-chan struct{}) (context.
 			cancel(errEarlyEnd)
 		case <-w.hungUp:
 			cancel(errSessionEnded)
-		case <-w.pump.client.broken:
+		case <-w.client.client.broken:
 			cancel(errSessionEnded)
 		}
 	}()
@@ -248,11 +249,11 @@ func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{
 	select {
 	case <-w.ctx.Done():
 		return false
-	case <-w.pump.client.broken:
+	case <-w.client.client.broken:
 		return false
 	case <-w.hungUp:
 		return w.drain(l, server)
-	case <-w.leaving:
+	case <-w.hangingUp:
 		if ended, died := w.awaitReader(server); ended {
 			return died
 		}
@@ -274,18 +275,18 @@ func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{
 // the reader has been waiting to write an answer which the client does not take.
 func (w *supervisor) awaitReader(server *process) (ended, died bool) {
 	for {
-		writes := w.pump.client.writes.Load()
+		writes := w.client.client.writes.Load()
 		select {
 		case <-w.hungUp:
 			return false, false
 		case <-server.done:
 			return true, true
-		case <-w.pump.client.broken:
+		case <-w.client.client.broken:
 			return true, false
 		case <-w.ctx.Done():
 			return true, false
 		case <-time.After(w.child.Drain):
-			if w.pump.client.blockedSince(writes) {
+			if w.client.client.blockedSince(writes) {
 				return true, false
 			}
 		}
@@ -298,7 +299,7 @@ func (w *supervisor) drain(l *serverConn, server *process) (died bool) {
 	case <-l.drained():
 	case <-server.done:
 		return true
-	case <-w.pump.client.broken:
+	case <-w.client.client.broken:
 	case <-w.ctx.Done():
 	case <-time.After(w.child.Drain):
 	}
@@ -335,7 +336,7 @@ func (w *supervisor) pause(d time.Duration) bool {
 	select {
 	case <-w.ctx.Done():
 	case <-w.hungUp:
-	case <-w.pump.client.broken:
+	case <-w.client.client.broken:
 	case <-time.After(d):
 		return true
 	}
@@ -349,10 +350,10 @@ const (
 
 // linger answers what the client has sent before it could know that the server is gone: until it is quiet, but not for long.
 func (w *supervisor) linger(e *candor.Error) {
-	w.pump.finish(tooLate(e))
+	w.client.finish(goneBefore(e))
 	for range lingerTimes {
-		heard := w.pump.heard.Load()
-		if !w.pause(lingerQuiet) || w.pump.heard.Load() == heard {
+		heard := w.client.received.Load()
+		if !w.pause(lingerQuiet) || w.client.received.Load() == heard {
 			return
 		}
 	}
@@ -372,15 +373,15 @@ func (w *supervisor) clientGone() bool {
 	select {
 	case <-w.hungUp:
 		return true
-	case <-w.pump.client.broken:
+	case <-w.client.client.broken:
 		return true
 	default:
 		return false
 	}
 }
 
-// gone is what open calls are told of the end of their server.
-func gone(u *gateway.Upstream, server *process) *candor.Error {
+// goneError returns the error for calls that were open when their server ended.
+func goneError(u *gateway.Upstream, server *process) *candor.Error {
 	details := map[string]any{"status": server.status.String()}
 	if server.status.Signal != "" {
 		details["signal"] = server.status.Signal
@@ -399,9 +400,9 @@ func gone(u *gateway.Upstream, server *process) *candor.Error {
 	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
 }
 
-// tooLate is the error for calls that came after the end of the server. They were not forwarded and had no effect, and no later call on
+// goneBefore is the error for calls that came after the end of the server. They were not forwarded and had no effect, and no later call on
 // this connection will be served.
-func tooLate(e *candor.Error) *candor.Error {
+func goneBefore(e *candor.Error) *candor.Error {
 	return e.With(candor.WithMessage("The server had ended before the call came."),
 		candor.WithDetails(e.Details().With("effect", "none")),
 		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))

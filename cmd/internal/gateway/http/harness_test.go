@@ -103,7 +103,7 @@ func (g *guarded) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
 }
 
-// Calls returns how many calls of a tool reached the server.
+// calls returns how many calls of a tool reached the server.
 func (g *guarded) calls(tool string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Read moves what the server says to the client until the stream ends, and returns why it did.
+// read moves what the server says to the client until the stream ends, and returns why it did.
 func (l *serverConn) read(server io.Reader) error {
 	lines := wire.NewLineReader(flushingReader{server, l.client.flush}, l.up.Options.Limits.Message)
 	for {
@@ -43,7 +43,7 @@ func (l *serverConn) fromServer(line wire.Line) {
 	case wire.KindResult, wire.KindError:
 		l.answer(&m)
 	case wire.KindNotification:
-		l.heed(&m)
+		l.observe(&m)
 		l.client.queue(m.Bytes())
 	case wire.KindRequest:
 		l.remember(m.ID())
@@ -59,7 +59,7 @@ func (l *serverConn) fromServer(line wire.Line) {
 	}
 }
 
-// Respond ends the call that is answered.
+// answer ends the call that is answered.
 func (l *serverConn) answer(m *wire.Message) {
 	if p := l.take(gateway.IDKey(m.ID())); p != nil {
 		l.answered(p, m)
@@ -72,11 +72,11 @@ func (l *serverConn) answer(m *wire.Message) {
 func (l *serverConn) answered(p *pending, m *wire.Message) {
 	switch {
 	case p.call == nil:
-		own := *m // who takes it is not known here: but for the copy every message would be on the heap
+		own := *m // own is unknown here: without the copy every message would escape to the heap
 		p.own(&own)
 	default:
 		if p.call.Method() == "initialize" {
-			l.hello.response(m)
+			l.handshake.response(m)
 		}
 		l.close(p, m)
 	}
@@ -92,7 +92,7 @@ func (l *serverConn) close(p *pending, m *wire.Message) {
 		return
 	}
 	if l.up.Options.Ledger == nil || len(m.Bytes()) > maxRecording {
-		l.settle(p, m.Bytes(), l.client.queue)
+		l.closeFailed(p, m.Bytes(), l.client.queue)
 		return
 	}
 	answer := bytes.Clone(m.Bytes())
@@ -100,11 +100,11 @@ func (l *serverConn) close(p *pending, m *wire.Message) {
 	l.work.Go(func() {
 		defer func() { <-l.recording }()
 		defer l.rescue(p)
-		l.settle(p, answer, l.client.send)
+		l.closeFailed(p, answer, l.client.send)
 	})
 }
 
-func (l *serverConn) settle(p *pending, answer []byte, write func([]byte)) {
+func (l *serverConn) closeFailed(p *pending, answer []byte, write func([]byte)) {
 	reply := p.call.Close(l.ctx, answer)
 	if reply.Again {
 		l.again(p, reply.Wait)
@@ -113,7 +113,7 @@ func (l *serverConn) settle(p *pending, answer []byte, write func([]byte)) {
 	write(reply.Bytes)
 }
 
-// rescue answers a call that a mistake of ours would lose.
+// rescue answers a call whose handling panicked.
 func (l *serverConn) rescue(p *pending) {
 	if r := recover(); r != nil {
 		l.up.Options.Logger.ErrorContext(l.ctx, "a panic while a call was closed", slog.String("upstream", l.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
@@ -121,8 +121,8 @@ func (l *serverConn) rescue(p *pending) {
 	}
 }
 
-// heed looks at a notification of the server on its way to the client.
-func (l *serverConn) heed(m *wire.Message) {
+// observe looks at a notification of the server on its way to the client.
+func (l *serverConn) observe(m *wire.Message) {
 	switch {
 	case m.MethodIs("notifications/progress"):
 		if token := m.Params().Path("progressToken").Raw(); token != nil {
@@ -137,7 +137,7 @@ func (l *serverConn) heed(m *wire.Message) {
 // maxAskedID is the longest id that is kept whole.
 const maxAskedID = 256
 
-// remember notes that the server asks the client something, so that an answer is let through.
+// remember notes a request of the server, so that the client's answer is forwarded.
 func (l *serverConn) remember(id wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,12 +165,12 @@ func (l *serverConn) dropped(m *wire.Message) {
 	}
 }
 
-// malformed handles a line that is no message. If it was meant as an answer the call is over; if not it is noise.
+// malformed handles a line that is not a message. If it looks like an answer it ends the call; otherwise it is noise.
 func (l *serverConn) malformed(m *wire.Message) {
 	if units, ok := m.SplitBatch(); ok {
 		for _, unit := range units {
 			part := wire.Parse(unit, l.up.Options.Limits.Message)
-			l.spoil(&part, badAnswer(wire.FlawBatch))
+			l.spoil(&part, malformedError(wire.FlawBatch))
 		}
 		return
 	}
@@ -185,7 +185,7 @@ func (l *serverConn) malformed(m *wire.Message) {
 	p := l.takeAnswered(m)
 	switch {
 	case p == nil:
-		l.noise.hear(l.ctx, m.Bytes(), true)
+		l.noise.add(l.ctx, m.Bytes(), true)
 	case p.call == nil:
 		p.own(nil)
 	default:
@@ -193,10 +193,10 @@ func (l *serverConn) malformed(m *wire.Message) {
 	}
 }
 
-// closeBadly ends a call with an answer that no strict client would read. What it says of a failure is kept; a success is none, unless
-// nothing may be touched.
+// closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in
+// observe mode.
 func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
-	e := badAnswer(m.Malformation().Flaw)
+	e := malformedError(m.Malformation().Flaw)
 	switch {
 	case !p.call.IsClean(m):
 		l.close(p, m)
@@ -212,7 +212,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 func (l *serverConn) oversize(line wire.Line) {
 	id := wire.PeekID(line.Head, line.Tail)
 	if id == nil {
-		l.noise.hear(l.ctx, line.Head, false)
+		l.noise.add(l.ctx, line.Head, false)
 		return
 	}
 	if p := l.take(gateway.IDKey(id)); p != nil {
@@ -243,8 +243,23 @@ func (l *serverConn) fail(p *pending, e *candor.Error) {
 	l.client.queue(p.call.Fail(l.ctx, e))
 }
 
-// badAnswer is the error for an answer that cannot be delivered.
-func badAnswer(flaw wire.Flaw) *candor.Error {
+// malformedError is the error for an answer that cannot be delivered.
+func malformedError(flaw wire.Flaw) *candor.Error {
 	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
+}
+
+// passReady passes on the line by which a JSON-RPC harness says that it is ready, and reports whether m is that line. It is not a
+// message, but clients of such a server wait for it. It is passed on once for each client, as the first line of a server only: after
+// a restart the client knows already.
+func (l *serverConn) passReady(m *wire.Message, first bool) bool {
+	if !first || l.unordered || !isReady(m.Value()) || !l.announced.CompareAndSwap(false, true) {
+		return false
+	}
+	l.client.queue(m.Bytes())
+	return true
+}
+
+func isReady(v wire.Value) bool {
+	return v.Path("type").Is("ready") && v.Path("methods").Type() == wire.TypeArray && !v.Path("jsonrpc").Present()
 }

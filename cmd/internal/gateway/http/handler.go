@@ -15,23 +15,26 @@ import (
 	"github.com/candor-mcp/candor/internal/hostguard"
 )
 
-// Options says how a door to an upstream is guarded, and what peers may make it hold. The zero value is good: it answers
-// this machine alone, without a token.
+// Options configures a [Handler]: which clients it serves, and how much memory and how many connections they may use.
+// The zero value serves clients on this machine, without a token.
 type Options struct {
-	Hosts   []string // names this door is known by, beside those of this machine; "*" is any
-	Origins []string // web pages that may ask and read the answers, beside those of this machine that may ask; "*" is any
-	Token   string   // what every request must bear in its Authorization header; "" is none. It is not passed on.
+	Hosts   []string // host names to accept besides those of this machine; "*" accepts any
+	Origins []string // origins of web pages to accept; "*" accepts any. Pages of this machine may call, but not read.
+	Token   string   // bearer token that every request needs; "" is none. It is not forwarded.
 
 	// Header is set on every request to the upstream, in place of what the client sent.
 	Header http.Header
-	// Transport sends requests to the upstream; nil is a client of our own. It must not follow redirects.
+	// Transport sends requests to the upstream. It must not follow redirects. Nil is a [http1.Client], or a [http.Transport] if a proxy is
+	// to be used.
 	Transport http.RoundTripper
+	// Proxy returns the proxy for a request to the upstream, nil if there is none; nil is [http.ProxyFromEnvironment].
+	Proxy func(*http.Request) (*url.URL, error)
 
 	Sessions int           // that are known at a time: 10,000
 	Streams  int           // opened by GET, at a time: 4,096
 	Calls    int           // open at a time: 4,096
 	Hold     int64         // bytes that messages take together, half of it requests: 32 MiB
-	Rest     time.Duration // after which a session that nobody uses is forgotten: an hour
+	Rest     time.Duration // how long an unused session is remembered: an hour
 	Patience time.Duration // how long a client may take to send a message, or to read what was written: 30 seconds
 }
 
@@ -54,26 +57,38 @@ func (o *Options) fill() {
 	if o.Patience <= 0 {
 		o.Patience = 30 * time.Second
 	}
-	if o.Transport == nil {
-		o.Transport = newTransport()
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
 	}
 }
 
-func newTransport() http.RoundTripper {
-	return &http1.Client{}
+// transport returns the transport for an upstream. The decision is made once: the environment of a process does not change.
+func (o *Options) transport(target *url.URL) http.RoundTripper {
+	if o.Transport != nil {
+		return o.Transport
+	}
+	if proxy, err := o.Proxy(&http.Request{URL: target}); proxy == nil && err == nil {
+		return &http1.Client{}
+	}
+	return &http.Transport{
+		Proxy: o.Proxy, DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256,
+		IdleConnTimeout:     4 * time.Second, // servers close idle connections, some after 5 seconds
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
 }
 
-// Door serves the upstream, whose streamable HTTP or legacy SSE end is at target, to HTTP clients. It answers on every path it
-// is asked at. Headers, session ids, event ids, status codes and streaming pass untouched, and every clean message as the
-// bytes it came in; see [Options] for who is answered.
+// New returns a handler that forwards requests to the upstream at target, which speaks streamable HTTP or legacy SSE.
+// It serves every path. Headers, session ids, event ids, status codes and streams are forwarded unchanged, and so are
+// the bytes of every clean message. [Options] says which clients are served.
 //
-// A call that failed is answered with JSON-RPC. Of a rejection by the upstream the status is kept, except that of a tool: its
-// failure is a result, and clients read results only of a success. 401, 403, 405 and the 404 of an unknown session keep status
-// and headers in any case: they are how clients log in and begin again. What else the upstream says with a rejection is
-// cleaned or withheld as the mode has it.
+// A failed call is answered with JSON-RPC. A rejection by the upstream keeps its status, except for a tool call: its
+// failure is a result, and clients read results only with status 200. 401, 403, 405 and the 404 of an unknown session
+// always keep status and headers, because clients use them to log in and to begin a new session. The rest of a
+// rejection is cleaned or withheld, depending on the mode.
 func New(u *gateway.Upstream, target *url.URL, o Options) *Handler {
 	o.fill()
 	if target != nil { // a bridge has none
+		o.Transport = o.transport(target)
 		if v := gateway.HTTPSecrets(o.Header, target); v != nil {
 			u.Secrets.Store(v)
 		}
@@ -84,7 +99,7 @@ func New(u *gateway.Upstream, target *url.URL, o Options) *Handler {
 	return d
 }
 
-// Handler is the door to one upstream.
+// Handler serves one upstream to HTTP clients.
 type Handler struct {
 	up      *gateway.Upstream
 	Options Options
@@ -113,8 +128,8 @@ type Methods interface {
 
 // Serve has a request done that may be made at all, and outlives it.
 func (x *Exchange) Serve(what Methods) {
-	defer x.survive()
-	defer x.letGo()
+	defer x.recoverPanic()
+	defer x.release()
 	if x.preflight() {
 		return
 	}
@@ -134,8 +149,8 @@ func (x *Exchange) Serve(what Methods) {
 
 const SessionHeader = "Mcp-Session-Id"
 
-// survive keeps a fault of ours from taking the other calls with it.
-func (x *Exchange) survive() {
+// recoverPanic recovers from a panic, so that other calls go on.
+func (x *Exchange) recoverPanic() {
 	v := recover()
 	if v == nil {
 		return
@@ -146,6 +161,18 @@ func (x *Exchange) survive() {
 	x.Handler.up.Options.Logger.ErrorContext(x.Context, "a request was given up", slog.String("upstream", x.Handler.up.Options.Name),
 		slog.String("panic", contract.Bound(fmt.Sprint(v), gateway.MaxNoiseBytes)))
 	if x.call != nil && !x.call.Ended() {
-		x.tell(x.call.Fail(x.Context, gateway.InternalError()))
+		x.sendAnswer(x.call.Fail(x.Context, gateway.InternalError()))
 	}
+}
+
+// Keeper reports which requests belong to a session that only this handler can serve. A handler that is replaced keeps
+// serving those.
+type Keeper interface {
+	Keeps(r *http.Request) bool
+}
+
+// Keeps reports a message of a legacy session, whose answers come on a stream that this handler holds open.
+func (d *Handler) Keeps(r *http.Request) bool {
+	key := r.URL.Query().Get(legacyKey)
+	return key != "" && d.legacy.get(key) != nil
 }

@@ -12,40 +12,40 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// serverConn is a connection to a server over one stream: the table of the calls that are open on it, and the door to it.
+// serverConn is a connection to a server over one stream, with the table of the requests that are open on it.
 //
-// A call is ended by whoever takes it out of the table: its answer, its deadline, its cancellation or the end of the link. So each
-// has one end, and nobody else touches the [Call] meanwhile.
+// A call is ended by the goroutine that removes it from the table: on its answer, its deadline, its cancellation or
+// the end of the connection. Only that goroutine may use the [gateway.Call].
 type serverConn struct {
-	up      *gateway.Upstream
-	ctx     context.Context // it is that of the connection, and timers have no other
-	session string
-	jumbled bool // as of the pump
-	client  *lineWriter
-	server  *lineWriter
-	hello   *handshake
-	noise   noise
-	spoken  bool // the server has written a line; only the reader of the server uses it
-	tools   *gateway.ToolCache
-	listing listing
+	up        *gateway.Upstream
+	ctx       context.Context // it is that of the connection, and timers have no other
+	session   string
+	unordered bool // as of the pump
+	client    *lineWriter
+	server    *lineWriter
+	handshake *handshake
+	noise     noise
+	spoken    bool // the server has written a line; only the reader of the server uses it
+	tools     *gateway.ToolCache
+	listing   listing
 
 	announced *atomic.Bool // as of the pump
 
 	recording chan struct{}  // held by each failure that is being recorded
-	work      sync.WaitGroup // of the same, and of calls whose time is up
+	work      sync.WaitGroup // goroutines that record failures or end expired calls
 
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending
-	calls    int                 // of these, those of the client
+	calls    int                 // number of client calls in open
 	progress map[string]*pending // those whose progress is reported, by token
 	clock    clock
 	held     int // bytes of the open requests
 	late     *lateIDs
-	asked    map[string]wire.ID   // what the server has asked the client
+	asked    map[string]wire.ID   // requests of the server that the client has not answered
 	crowded  bool                 // it has asked too much to be remembered: anything may be an answer
 	over     *candor.Error        // why no call can be opened any more
-	empty    chan struct{}        // closed when the last call ends, if somebody waits for that
-	early    map[string]time.Time // calls that were called off before they came: over HTTP the one may overtake the other
+	empty    chan struct{}        // closed when the last call ends; nil unless drained was called
+	early    map[string]time.Time // calls cancelled before they arrived, which can happen over HTTP
 	lates    int64                // late answers that were dropped
 	strays   int64                // answers to nothing
 
@@ -54,17 +54,17 @@ type serverConn struct {
 
 // pending is a request in the table.
 type pending struct {
-	call    *gateway.Call       // nil if the gateway itself asks
+	call    *gateway.Call       // nil for a request of the gateway
 	own     func(*wire.Message) // takes the answer to the gateway itself, nil if none will come
 	key     string
-	token   string        // of its progress
-	limit   time.Duration // how long it may go without a sign of progress, 0 for ever
+	token   string        // progress token
+	limit   time.Duration // longest time without progress; 0 is unlimited
 	began   time.Time
 	due     time.Time // when its time is up
 	waiting bool      // for another attempt, or to be sent at all: no answer can be its own
 	unsent  bool      // it was never sent
 
-	deciding bool // it is being decided whether the call is sent, and whoever decides ends it
+	deciding bool // a goroutine is deciding whether to send the call, and ends it
 	revoked  bool // the client has cancelled it meanwhile
 }
 
@@ -82,14 +82,14 @@ const (
 func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
 	u := p.up
 	return &serverConn{
-		up: u, ctx: p.ctx, session: p.session, jumbled: p.jumbled, client: p.client, server: server, hello: &p.hello, tools: &p.tools, announced: &p.announced,
-		noise:     noise{log: u.Options.Logger, name: u.Options.Name, veil: u.Secrets.Load()},
+		up: u, ctx: p.ctx, session: p.session, unordered: p.unordered, client: p.client, server: server, handshake: &p.handshake, tools: &p.tools, announced: &p.announced,
+		noise:     noise{log: u.Options.Logger, name: u.Options.Name, secrets: u.Secrets.Load()},
 		recording: make(chan struct{}, maxRecordings),
 		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.Options.Limits.Late), asked: map[string]wire.ID{},
 	}
 }
 
-// Objection is why a request cannot be opened here, nil if it can.
+// objection is why a request cannot be opened here, nil if it can.
 func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	key := gateway.IDKey(m.ID())
 	l.mu.Lock()
@@ -118,7 +118,7 @@ func (l *serverConn) forward(c *gateway.Call) {
 		l.client.queue(c.Fail(l.ctx, e))
 		return
 	}
-	if l.calledOff(p.key) && l.giveUp(p) {
+	if l.cancelledEarly(p.key) && l.giveUp(p) {
 		c.Cancelled(l.ctx)
 		return
 	}
@@ -126,12 +126,12 @@ func (l *serverConn) forward(c *gateway.Call) {
 }
 
 const (
-	earlyTime = time.Second // how long a call may come after it was called off
+	earlyTime = time.Second // how long a call may arrive after its cancellation
 	maxEarly  = 256
 )
 
-// calledOff reports whether the call of that key was called off before it came, and forgets that.
-func (l *serverConn) calledOff(key string) bool {
+// cancelledEarly reports whether the call with that key was cancelled before it arrived, and forgets it.
+func (l *serverConn) cancelledEarly(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at, ok := l.early[key]
@@ -158,7 +158,8 @@ func (l *serverConn) put(p *pending) *candor.Error {
 	return nil
 }
 
-// add removes the request with that id from the table, so that the caller may end it. It is nil if there is none.
+// take removes the request with that key from the table, so that the caller may end it. It returns nil if there is no
+// such request.
 func (l *serverConn) take(key string) *pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +202,7 @@ func (l *serverConn) remove(p *pending) {
 	}
 }
 
-// expire ends a call whose time is up, tells the client first and then the server.
+// expire ends a call that timed out. It answers the client first, then notifies the server.
 func (l *serverConn) expire(p *pending) {
 	if !l.giveUp(p) {
 		return
@@ -212,12 +213,12 @@ func (l *serverConn) expire(p *pending) {
 	}
 	l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"timeoutMs": p.limit.Milliseconds(), "attempts": p.call.Attempt()}))))
-	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids to call off the former, and nobody works on the latter
+	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids cancelling initialize, and a waiting call was not sent
 		l.server.send(gateway.CancelNotification(p.call.ID(), "the call did not finish before its deadline"))
 	}
 }
 
-// extend gives a call that shows progress its whole time anew, but not for ever.
+// extend restarts the timeout of a call that reports progress, up to maxExtension times its limit.
 func (l *serverConn) extend(token wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,7 +242,7 @@ func (l *serverConn) again(p *pending, wait time.Duration) {
 		l.mu.Lock()
 		still := l.open[p.key] == p
 		if still {
-			p.waiting = false // and whoever ends it now may find its answer late
+			p.waiting = false // from here on its answer may be late
 		}
 		l.mu.Unlock()
 		if still {
@@ -255,7 +256,7 @@ func (l *serverConn) cancel(id wire.ID) (sent bool) {
 	key := gateway.IDKey(id)
 	l.mu.Lock()
 	p := l.open[key]
-	if p == nil && l.jumbled {
+	if p == nil && l.unordered {
 		if l.early == nil || len(l.early) >= maxEarly {
 			l.early = map[string]time.Time{}
 		}
@@ -282,7 +283,7 @@ func (l *serverConn) mayAnswer(id wire.ID) bool {
 	return ok || l.crowded
 }
 
-// End closes the table: every call that is open is answered with e, and so is every later one.
+// end closes the table: every call that is open is answered with e, and so is every later one.
 func (l *serverConn) end(e *candor.Error) {
 	l.finish(e, func(p *pending) { l.client.send(p.call.Fail(l.ctx, p.reason(e))) })
 }
@@ -309,7 +310,7 @@ func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 	asked := l.asked
 	l.asked = nil
 	l.mu.Unlock()
-	for _, id := range asked { // nobody waits for these answers any more
+	for _, id := range asked { // the server that asked has ended
 		l.client.send(gateway.CancelNotification(id, "the server that asked is gone"))
 	}
 	for _, p := range left {
@@ -320,7 +321,7 @@ func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 		end(p)
 	}
 	l.work.Wait()
-	l.tell()
+	l.logDropped()
 }
 
 // drained returns a channel that is closed when no call of the client is open. A request of the gateway itself is not waited for.
@@ -339,8 +340,8 @@ func (l *serverConn) drained() <-chan struct{} {
 	return empty
 }
 
-// tell logs what was dropped in the life of the link.
-func (l *serverConn) tell() {
+// logDropped logs how many messages of the server were dropped.
+func (l *serverConn) logDropped() {
 	l.mu.Lock()
 	lates, strays := l.lates, l.strays
 	l.mu.Unlock()
@@ -348,4 +349,40 @@ func (l *serverConn) tell() {
 		l.up.Options.Logger.InfoContext(l.ctx, "dropped from the server",
 			slog.String("upstream", l.up.Options.Name), slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
 	}
+}
+
+// lateIDs remembers the calls that were given up while an answer may still come. It forgets the oldest when it is full.
+type lateIDs struct {
+	limit int
+	has   map[string]struct{}
+	order []string // oldest first, from next on
+	next  int
+}
+
+func newLateIDs(limit int) *lateIDs { return &lateIDs{limit: limit, has: map[string]struct{}{}} }
+
+func (l *lateIDs) add(key string) {
+	if _, ok := l.has[key]; ok {
+		return
+	}
+	if len(l.order) < l.limit {
+		l.order = append(l.order, key)
+	} else {
+		delete(l.has, l.order[l.next])
+		l.order[l.next] = key
+		l.next = (l.next + 1) % l.limit
+	}
+	l.has[key] = struct{}{}
+}
+
+// arrived reports whether the answer to a call that was given up has come now. It comes once.
+func (l *lateIDs) arrived(key string) bool {
+	_, ok := l.has[key]
+	delete(l.has, key)
+	return ok
+}
+
+func (l *lateIDs) awaits(key string) bool {
+	_, ok := l.has[key]
+	return ok
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// errCalledOff is why an exchange is given up when the client says that it wants no answer any more.
-var errCalledOff = errors.New("the client has called the call off")
+// errCancelled is why an exchange is given up when the client says that it wants no answer any more.
+var errCancelled = errors.New("the client cancelled the call")
 
-// enlist makes the open call known to its session, so that the client can call it off by a message of its own. Without a session
-// nobody can: ids are those of a client, and nothing else says whose they are. The returned function ends that.
-func (x *Exchange) enlist() (leave func()) {
+// register registers the open call in its session, so that the client can cancel it with a notification. Without a
+// session that is impossible, because ids are unique to one client only. The returned function removes the call.
+func (x *Exchange) register() (leave func()) {
 	s := x.Handler.sessions.get(x.Session)
 	if s == nil {
 		return func() {}
@@ -35,8 +35,9 @@ func (x *Exchange) enlist() (leave func()) {
 	}
 }
 
-// heedClient looks at a message of the client that asks for nothing, on its way to the upstream: a call that it calls off has its end.
-func (x *Exchange) heedClient(s *session, m *wire.Message) {
+// noticeCancel looks at a message of the client that is not a request, on its way to the upstream, and ends a call that
+// it cancels.
+func (x *Exchange) noticeCancel(s *session, m *wire.Message) {
 	if s == nil || m.Kind() != wire.KindNotification || !m.MethodIs("notifications/cancelled") {
 		return
 	}
@@ -48,9 +49,9 @@ func (x *Exchange) heedClient(s *session, m *wire.Message) {
 	open, parked := s.asked[gateway.IDKey(id)], s.calls[gateway.IDKey(id)]
 	s.mu.Unlock()
 	if open != nil && sameCaller(x.Request, open.Request) {
-		open.giveUp(errCalledOff)
+		open.giveUp(errCancelled)
 	}
-	if parked == nil || !sameCaller(x.Request, parked.aside.Request) {
+	if parked == nil || !sameCaller(x.Request, parked.detached.Request) {
 		return
 	}
 	if call := s.take(id); call != nil {

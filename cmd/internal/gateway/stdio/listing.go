@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	listTimeout = 30 * time.Second // of the gateway's own tools/list; nothing waits that long for it
+	listTimeout = 30 * time.Second // timeout of the gateway's tools/list requests; calls wait less
 	listPages   = 100
-	maxListing  = 64 // callers for whom the gateway lists on one link
+	maxListing  = 64 // callers for which the gateway lists on one connection
 )
 
 // listing keeps track of the gateway's own tools/list requests on one link. The zero listing is ready.
@@ -23,8 +23,8 @@ type listing struct {
 	mute  bool                             // guarded by mu: the server has left a list unanswered, and is not asked again
 }
 
-// begin returns what is closed when the list of a caller has come, and whether the gateway has to ask for it now. It is nil if the
-// server is not to be asked.
+// begin returns a channel that is closed when the caller's list has arrived, and whether the gateway has to request it
+// now. The channel is nil if the server must not be asked.
 func (g *listing) begin(who gateway.Caller) (done chan struct{}, ask bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,22 +59,22 @@ func (g *listing) wanted(who gateway.Caller) bool {
 	return done == nil && len(g.asked) < maxListing || done != nil && !isClosed(done)
 }
 
-// silence notes that the server was waited for in vain.
+// silence notes that the server did not answer tools/list in time.
 func (g *listing) silence() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.mute = true
 }
 
-// Forget lets the tools be asked for again, because the server says that they have changed.
+// forget lets the tools be asked for again, because the server says that they have changed.
 func (g *listing) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked = nil
 }
 
-// Peer returns where a request comes from. Clients that share a server over one stream are told apart by what they say of themselves:
-// the server can know no more of them.
+// peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client
+// data in _meta, which is all that the server sees of them.
 func (p *clientConn) peer(m *wire.Message, session string) gateway.Peer {
 	who := gateway.Caller{Session: p.session}
 	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
@@ -106,17 +106,17 @@ func (p *clientConn) mayList(c *gateway.Call) (may bool, meeting <-chan struct{}
 	if c.Request().Params().Path("_meta", gateway.ProtocolVersionKey).Present() {
 		return true, nil
 	}
-	return p.hello.mayList()
+	return p.handshake.mayList()
 }
 
-// Learn asks the server for its tools if none are known to the caller, so that arguments can be checked from the first call on. It waits
-// for the answer to initialize and for the list, and returns false if that took too long: then the call is forwarded unchecked. A
-// list that comes later still counts.
+// learn requests the tools of the caller if they are not known, so that arguments can be checked from the first call
+// on. It waits for initialize and for the list, and returns false if that takes too long: the call is then forwarded
+// unchecked. A list that arrives later is still used.
 func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan struct{}) bool) bool {
 	may, meeting := p.mayList(c)
 	if meeting != nil {
 		if !wait(meeting) {
-			p.hello.missed()
+			p.handshake.missed()
 			return false
 		}
 		may, _ = p.mayList(c)
@@ -135,7 +135,7 @@ func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan stru
 	return true
 }
 
-// listRequest is a list that the gateway asks for itself.
+// listRequest is a tools/list request of the gateway.
 type listRequest struct {
 	who   gateway.Caller
 	meta  []byte // as its caller's
@@ -143,7 +143,7 @@ type listRequest struct {
 	done  chan struct{}
 }
 
-// list asks for the first page of tools, and for those after it.
+// list requests all pages of tools.
 func (l *serverConn) list(r *listRequest) { l.listPage(r, "") }
 
 func (l *serverConn) listPage(r *listRequest, cursor string) {
@@ -185,7 +185,7 @@ func (r *listRequest) message(id wire.ID, cursor string) []byte {
 	return append(line, `}}`...)
 }
 
-// about is the part of a request's _meta that protocol version 2026-07-28 asks of every request, nil if there is none.
+// about returns the client data that protocol version 2026-07-28 requires in every request's _meta, or nil.
 func about(m *wire.Message) []byte {
 	var meta []byte
 	for _, name := range gateway.ClientMetaKeys {

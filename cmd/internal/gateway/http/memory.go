@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// memoryBudget is a budget of memory that messages share. Who comes when it is used up waits, and so does the peer that sends the message,
-// because nothing more of it is read. Small messages are not worth the accounting; how many there can be at once is bounded elsewhere.
+// memoryBudget limits the memory that messages share. When it is used up, reservations wait, and so do the peers that
+// send, because nothing more is read from them. Small messages are not counted; their number is limited elsewhere.
 //
-// A message whose length is not known needs more again and again, and waits while it holds some. If all that hold some wait, nobody
-// would ever give anything back: then one of them gets what it needs. So the most that is held is the budget and one message.
+// A message of unknown length reserves more again and again, and waits while it holds memory. If all holders wait,
+// none would ever release anything: then one of them gets what it needs. So at most the budget and one message are
+// held.
 type memoryBudget struct {
 	limit   int64
-	timeout time.Duration // how long somebody may wait
+	timeout time.Duration // how long a reservation may wait
 
 	mu    sync.Mutex
 	used  int64           // guarded by mu, like all below
 	busy  int             // those that hold some and do not wait
-	queue []*budgetWaiter // empty unless somebody is busy
+	queue []*budgetWaiter // empty unless a holder is busy
 }
 
-// budgetWaiter is somebody who waits for room.
+// budgetWaiter is a reservation that waits.
 type budgetWaiter struct {
 	held, need int64
 	granted    chan struct{} // closed when what it needs is its own
@@ -46,12 +47,12 @@ func (h *memoryBudget) try(held *int64, need int64) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.stepAside(*held)
+	h.pauseHolder(*held)
 	if !h.fits(*held, need) {
-		h.stepBack(*held, *held)
+		h.resumeHolder(*held, *held)
 		return false
 	}
-	h.stepBack(*held, need)
+	h.resumeHolder(*held, need)
 	if need < *held {
 		h.serve()
 	}
@@ -59,7 +60,7 @@ func (h *memoryBudget) try(held *int64, need int64) bool {
 	return true
 }
 
-// wait is try for those who have the time. The error is errMemoryBudget if nothing became free while they had patience.
+// wait is try, but waits until the memory is free. The error is errMemoryBudget if that takes longer than the timeout.
 func (h *memoryBudget) wait(ctx context.Context, held *int64, need int64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.timeout, errMemoryBudget)
 	defer cancel()
@@ -80,7 +81,7 @@ func (h *memoryBudget) enqueue(held, need int64) *budgetWaiter {
 	w := &budgetWaiter{held: held, need: need, granted: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.stepAside(held)
+	h.pauseHolder(held)
 	if held > 0 {
 		h.queue = slices.Insert(h.queue, 0, w)
 	} else {
@@ -90,7 +91,7 @@ func (h *memoryBudget) enqueue(held, need int64) *budgetWaiter {
 	return w
 }
 
-// dequeue ends the waiting. It is false if there was room at the last moment.
+// dequeue ends the waiting. It returns false if the memory was granted meanwhile.
 func (h *memoryBudget) dequeue(w *budgetWaiter) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,36 +100,36 @@ func (h *memoryBudget) dequeue(w *budgetWaiter) bool {
 		return false
 	}
 	h.queue = slices.Delete(h.queue, i, i+1)
-	h.stepBack(w.held, w.held)
+	h.resumeHolder(w.held, w.held)
 	return true
 }
 
-// stepAside stops counting somebody among the busy, and stepBack counts it again with what it holds now. The mutex is held.
-func (h *memoryBudget) stepAside(held int64) {
+// pauseHolder stops counting a holder as busy, and resumeHolder counts it again with its new size. The mutex is held.
+func (h *memoryBudget) pauseHolder(held int64) {
 	if held > 0 {
 		h.busy--
 	}
 }
 
-func (h *memoryBudget) stepBack(held, now int64) {
+func (h *memoryBudget) resumeHolder(held, now int64) {
 	h.used += now - held
 	if now > 0 {
 		h.busy++
 	}
 }
 
-// fits reports whether somebody who has stepped aside may hold what it needs; the mutex is held.
+// fits reports whether a holder that has stepped aside may hold what it needs. The mutex is held.
 func (h *memoryBudget) fits(held, need int64) bool {
 	return need <= held || h.used-held+need <= h.limit || h.busy == 0
 }
 
-// serve gives room to all who wait and fit; the mutex is held.
+// serve grants memory to all waiters that fit. The mutex is held.
 func (h *memoryBudget) serve() {
 	h.queue = slices.DeleteFunc(h.queue, func(w *budgetWaiter) bool {
 		if !h.fits(w.held, w.need) {
 			return false
 		}
-		h.stepBack(w.held, w.need)
+		h.resumeHolder(w.held, w.need)
 		close(w.granted)
 		return true
 	})

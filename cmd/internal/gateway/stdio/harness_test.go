@@ -58,7 +58,7 @@ func badChild() Child {
 	}
 }
 
-// Session is a client in front of a wrapped server.
+// session is a client in front of a wrapped server.
 type session struct {
 	t     *testing.T
 	books *gatewaytest.Books
@@ -173,7 +173,7 @@ func (s *session) next() string {
 	}
 }
 
-// Respond returns the answer to the call of that id.
+// answer returns the answer to the call of that id.
 func (s *session) answer(id string) string {
 	s.t.Helper()
 	if line, ok := s.held[id]; ok {
@@ -228,7 +228,7 @@ func (s *session) wait() Exit {
 	return s.exit
 }
 
-// Balanced checks that every failure was told or suppressed, recorded and counted.
+// balanced checks that every failure was told or suppressed, recorded and counted.
 func (s *session) balanced(told int) {
 	s.t.Helper()
 	if entries, counts, suppressed := s.books.Read(); entries != counts || told+suppressed != entries {

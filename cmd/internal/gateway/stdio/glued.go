@@ -13,8 +13,8 @@ import (
 
 const (
 	maxGluedTries = 1024 // places in a line where a message is looked for
-	// gluedWait is how long an answer found behind noise is held back. A server that logs what it sends prints the answer twice, and
-	// the one that has a line of its own counts.
+	// gluedWait is how long an answer found behind other output is held back. A server that logs what it sends prints
+	// the answer twice, and the copy on a separate line wins.
 	gluedWait = 100 * time.Millisecond
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// bodyBudget is a budget for messages. Those up to midsize have a quarter of it for themselves. Of the rest an eighth of the whole is kept for
-// messages of up to a sixteenth that find no place among the large ones: a client that does not finish a very large message, or does not
-// read one, cannot keep the others waiting.
+// bodyBudget limits the memory of messages. A quarter is for messages up to midsize. An eighth is for messages of up
+// to a sixteenth of the whole that do not fit in the rest: a client that does not finish or read a very large message
+// cannot block all others.
 type bodyBudget struct {
 	usual, large, spare memoryBudget
 	spareSize           int64 // the largest message that spare is for
@@ -96,33 +96,34 @@ func (s *bodyBudget) waitLarge(ctx context.Context, of *reservation, size int64)
 	return nil
 }
 
-func (s *bodyBudget) giveBack(of *reservation) {
+func (s *bodyBudget) release(of *reservation) {
 	s.usual.try(&of.usual, 0)
 	s.large.try(&of.large, 0)
 	s.spare.try(&of.spare, 0)
 }
 
-// holdRequest reads the message of a client. It is held until the exchange is over: until then it may have to be sent again.
-// Requests have a budget of their own, or they could take all the room and then wait for that of their answers.
-func (x *Exchange) holdRequest(said, limit int64) ([]byte, error) {
-	return x.read(x.Request.Body, said, limit, &x.Handler.requests, &x.asked)
+// readRequest reads the message of a client. It is held until the exchange ends, because it may have to be sent again.
+// Requests and answers have separate budgets: otherwise requests could use all memory while they wait for their
+// answers.
+func (x *Exchange) readRequest(said, limit int64) ([]byte, error) {
+	return x.read(x.Request.Body, said, limit, &x.Handler.requests, &x.requestMemory)
 }
 
-// hold reads a message of the upstream. What is held is given back by letGoAnswer.
-func (x *Exchange) hold(r io.Reader, said, limit int64) ([]byte, error) {
-	return x.read(r, said, limit, &x.Handler.answers, &x.held)
+// readMessage reads a message of the upstream. releaseAnswer releases it.
+func (x *Exchange) readMessage(r io.Reader, said, limit int64) ([]byte, error) {
+	return x.read(r, said, limit, &x.Handler.answers, &x.answerMemory)
 }
 
-// holdAnswer is hold for the whole body of a response.
-func (x *Exchange) holdAnswer(res *http.Response, limit int64) ([]byte, error) {
-	body, err := x.hold(res.Body, res.ContentLength, limit)
+// readAnswer is hold for the whole body of a response.
+func (x *Exchange) readAnswer(res *http.Response, limit int64) ([]byte, error) {
+	body, err := x.readMessage(res.Body, res.ContentLength, limit)
 	if x.coded != nil && err == nil {
 		x.coded.whole = body
 	}
 	return body, err
 }
 
-// Read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
+// read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
 // if there was more; then the bytes are the start.
 func (x *Exchange) read(r io.Reader, said, limit int64, s *bodyBudget, of *reservation) ([]byte, error) {
 	var buf []byte
@@ -147,8 +148,9 @@ func (x *Exchange) read(r io.Reader, said, limit int64, s *bodyBudget, of *reser
 	}
 }
 
-// nextSize is the next capacity for a full buffer. What is announced is believed up to eight times of what has come: a peer that
-// announces much and sends little holds little. There is one byte more than a message may have, to see that it has ended.
+// nextSize is the next capacity for a full buffer. An announced length is believed up to eight times the bytes
+// received so far, so a peer that announces much and sends little reserves little. One byte more than the limit shows
+// whether the message has ended.
 func nextSize(have, said, limit int64) int64 {
 	size := 2 * have
 	switch {
@@ -162,17 +164,17 @@ func nextSize(have, said, limit int64) int64 {
 	return min(size, limit+1)
 }
 
-// letGoAnswer gives back what is held of answers, and letGo all.
-func (x *Exchange) letGoAnswer() { x.Handler.answers.giveBack(&x.held) }
+// releaseAnswer gives back what is held of answers, and release all.
+func (x *Exchange) releaseAnswer() { x.Handler.answers.release(&x.answerMemory) }
 
-func (x *Exchange) letGo() {
-	x.letGoAnswer()
-	x.Handler.requests.giveBack(&x.asked)
+func (x *Exchange) release() {
+	x.releaseAnswer()
+	x.Handler.requests.release(&x.requestMemory)
 }
 
-// shed ends a call whose answer could not be held in memory. The upstream has run the call, so the error never advises to repeat it.
-func (x *Exchange) shed() gateway.Reply {
-	return x.say(gateway.Reply{Bytes: x.call.Fail(x.Context, errUnheld())})
+// failUnheld ends a call whose answer could not be held in memory. The upstream has run the call, so the error never advises to repeat it.
+func (x *Exchange) failUnheld() gateway.Reply {
+	return x.sendReply(gateway.Reply{Bytes: x.call.Fail(x.Context, unheldError())})
 }
 
 // heldEvents accounts for the buffer of a reader of events, which lies between it and the body.
@@ -180,7 +182,7 @@ type heldEvents struct {
 	*wire.EventReader
 	x    *Exchange
 	body io.Reader
-	size int64 // of the reader's buffer
+	size int64 // size of the reader's buffer
 }
 
 func (x *Exchange) heldEvents(body io.Reader) *heldEvents {
@@ -189,14 +191,15 @@ func (x *Exchange) heldEvents(body io.Reader) *heldEvents {
 	return s
 }
 
-// Read is given all that is free of the buffer; the error is errMemoryBudget if there is no room for it. An empty buffer is free from its start on, a larger one than before is full up to here.
+// Read reserves memory for the reader's buffer, of which p is the free part, and reads. The error is errMemoryBudget
+// if no memory became free in time.
 func (s *heldEvents) Read(p []byte) (int, error) {
 	unread, free := int64(s.Buffered()), int64(len(p))
 	if unread == 0 {
 		s.size = free
 	}
 	s.size = max(s.size, min(unread+free, int64(s.x.Handler.up.MaxBytes())+1))
-	if err := s.x.Handler.answers.reserve(s.x.Context, &s.x.held, s.size, s.x.flush); err != nil { // the client gets first what is written
+	if err := s.x.Handler.answers.reserve(s.x.Context, &s.x.answerMemory, s.size, s.x.flush); err != nil { // the client gets first what is written
 		return 0, err
 	}
 	return s.body.Read(p)

@@ -19,39 +19,39 @@ import (
 
 // Streams are the two ends of a connection that moves one message a line.
 type Streams struct {
-	In  io.Reader // what the peer says
-	Out io.Writer // what it is told
+	In  io.Reader // messages from the peer
+	Out io.Writer // messages to the peer
 }
 
 // clientConn moves messages between one client and one server, or several one after the other. Clean ones leave as the bytes they came
 // in. It holds no queue: a peer that does not read slows down the one that writes.
 type clientConn struct {
-	up      *gateway.Upstream
-	ctx     context.Context // it is that of the connection
-	session string
-	jumbled bool             // what the client says comes by several ways, and may overtake itself
-	shared  bool             // several clients are served
-	breaker *gateway.Breaker // of the server at the other end, and those that take its place
-	tools   gateway.ToolCache
-	last    <-chan struct{} // closed when the last call that was held has left; only the client's reader uses it, nil if jumbled
-	client  *lineWriter
-	hello   handshake
-	heard   atomic.Int64 // lines of the client
+	up        *gateway.Upstream
+	ctx       context.Context // it is that of the connection
+	session   string
+	unordered bool             // messages arrive on several connections, in any order
+	shared    bool             // several clients are served
+	breaker   *gateway.Breaker // of the server, kept across restarts
+	tools     gateway.ToolCache
+	last      <-chan struct{} // closed when the last call that was held has left; only the client's reader uses it, nil if jumbled
+	client    *lineWriter
+	handshake handshake
+	received  atomic.Int64 // lines of the client
 
 	announced atomic.Bool // the client was sent the line by which a server says that it is ready
 
 	reading sync.Mutex // held while a line of the client is handled
-	closed  bool       // guarded by reading: what the client says is dropped
+	closed  bool       // guarded by reading; drop all further input
 
 	mu      sync.Mutex  // guards all below
-	link    *serverConn // nil while there is no server
+	conn    *serverConn // nil while no server is connected
 	since   time.Time   // when the last one was lost
 	changed chan struct{}
 	over    *candor.Error // why there will be none any more
 }
 
 // CheckTimeout is how long a call waits for a server that is being started again.
-const patience = 5 * time.Second
+const restartWait = 5 * time.Second
 
 func newClientConn(ctx context.Context, u *gateway.Upstream, out io.Writer) *clientConn {
 	return &clientConn{up: u, ctx: ctx, session: ref.New(), client: newLineWriter(out, 0), breaker: gateway.NewBreaker(&u.Options), since: time.Now(), changed: make(chan struct{})}
@@ -66,7 +66,7 @@ func (p *clientConn) readClient(client io.Reader) {
 			p.flush()
 			return
 		}
-		p.heard.Add(1)
+		p.received.Add(1)
 		if !p.handle(line) {
 			return
 		}
@@ -118,8 +118,8 @@ func (p *clientConn) request(m *wire.Message, session string) {
 	if e != nil {
 		c := p.up.NewCallFrom(m, p.peer(m, session))
 		if l == nil {
-			c.AwaitSchema(p.ctx)          // nothing else can be served meanwhile
-			e = cmp.Or(p.objection(c), e) // what no server would take: whoever only hears of the server never learns what to mend
+			c.AwaitSchema(p.ctx)          // no other call can be served meanwhile
+			e = cmp.Or(p.objection(c), e) // mistakes in the arguments first: the caller can correct them
 		}
 		p.client.queue(c.Fail(p.ctx, e))
 		return
@@ -132,33 +132,33 @@ func (p *clientConn) request(m *wire.Message, session string) {
 		p.client.queue(refusal)
 		return
 	}
-	p.hello.request(c)
+	p.handshake.request(c)
 	l.forward(c)
 }
 
-// Objection is [Call.objection], and nothing if a mistake of ours would lose the request.
+// objection is [gateway.Call.Objection], or nil if that panics.
 func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.panicked(r)
+			p.logPanic(r)
 			e = nil
 		}
 	}()
 	return c.Objection()
 }
 
-// Admit is [Call.admit], and an error if a panic of ours would lose the request.
+// admit is [gateway.Call.Admit], or an error response if that panics.
 func (p *clientConn) admit(c *gateway.Call) (refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.panicked(r)
+			p.logPanic(r)
 			refusal = c.Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
 		}
 	}()
 	return c.Admit(p.ctx, true)
 }
 
-func (p *clientConn) panicked(r any) {
+func (p *clientConn) logPanic(r any) {
 	p.up.Options.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
 }
 
@@ -176,7 +176,7 @@ func (p *clientConn) notification(m *wire.Message) {
 	l, _ := p.server()
 	switch {
 	case m.MethodIs("notifications/initialized"):
-		p.hello.initialized(m)
+		p.handshake.initialized(m)
 	case m.MethodIs("notifications/cancelled"):
 		if id := m.Params().Path("requestId").Raw(); id != nil && l != nil && !l.cancel(id) {
 			return
@@ -187,11 +187,12 @@ func (p *clientConn) notification(m *wire.Message) {
 	}
 }
 
-// server returns the link to the server. While there is none it waits a little: then the error says why there still is none.
+// server returns the connection to the server. While the server restarts it waits a little; then the error says why
+// there is no connection.
 func (p *clientConn) server() (*serverConn, *candor.Error) {
 	for {
 		p.mu.Lock()
-		l, over, changed, left := p.link, p.over, p.changed, patience-time.Since(p.since)
+		l, over, changed, left := p.conn, p.over, p.changed, restartWait-time.Since(p.since)
 		p.mu.Unlock()
 		switch {
 		case l != nil:
@@ -211,14 +212,14 @@ func (p *clientConn) server() (*serverConn, *candor.Error) {
 	}
 }
 
-// connect makes l the link that calls go to; nil if there is none for the moment.
+// connect makes l the connection that calls are sent on; nil disconnects.
 func (p *clientConn) connect(l *serverConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if l == nil && p.link != nil {
+	if l == nil && p.conn != nil {
 		p.since = time.Now()
 	}
-	p.link = l
+	p.conn = l
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -234,7 +235,7 @@ func (p *clientConn) finish(e *candor.Error) {
 // flush writes what waits for either side.
 func (p *clientConn) flush() {
 	p.mu.Lock()
-	l := p.link
+	l := p.conn
 	p.mu.Unlock()
 	if l != nil {
 		l.server.flush()

@@ -12,9 +12,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// lineWriter is the one door through which messages leave to a peer. Lines are never torn. It is safe for concurrent use.
+// lineWriter writes messages to a peer, one per line. Lines are never interleaved. It is safe for concurrent use.
 type lineWriter struct {
-	stall  time.Duration // how long a peer may refuse to take what is written, 0 for ever
+	stall  time.Duration // how long a write may block; 0 is unlimited
 	to     io.Writer
 	writes atomic.Uint64 // counts the beginnings and the ends of writes: it is odd during one
 
@@ -58,7 +58,7 @@ func (o *lineWriter) queue(message []byte) {
 	o.put(message)
 }
 
-// Send writes a message and all that is queued before it.
+// send writes a message and all that is queued before it.
 func (o *lineWriter) send(message []byte) {
 	if message == nil {
 		return
@@ -106,7 +106,7 @@ func (o *lineWriter) push() {
 // arm gives the write that follows its time, where the peer's end can be given one.
 func (o *lineWriter) arm() {
 	if d, ok := o.to.(interface{ SetWriteDeadline(time.Time) error }); ok && o.stall > 0 {
-		_ = d.SetWriteDeadline(time.Now().Add(o.stall)) // what has no deadlines waits as long as it must
+		_ = d.SetWriteDeadline(time.Now().Add(o.stall)) // streams without deadlines block
 	}
 }
 

@@ -13,7 +13,7 @@ type Status struct {
 	Signal string // the name of that signal, "" if none did
 }
 
-// String says it in words.
+// String describes the status, such as "exited with code 1".
 func (s Status) String() string {
 	if s.Signal != "" {
 		return "ended by " + s.Signal
@@ -29,7 +29,7 @@ func statusOf(end guard.End) Status {
 	return s
 }
 
-// signalName spells the signals that end servers; others are told by number.
+// signalName returns the name of a common signal, or its number.
 func signalName(sig syscall.Signal) string {
 	switch sig {
 	case syscall.SIGKILL:

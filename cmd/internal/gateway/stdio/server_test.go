@@ -55,10 +55,10 @@ func (d *desk) server(lines ...string) {
 	synctest.Wait()
 }
 
-// Told returns the lines that the client was sent since it was last asked.
+// told returns the lines that the client was sent since it was last asked.
 func (d *desk) told() []string { return since(d.toClient, &d.seenC) }
 
-// heard returns the lines that the server was sent since it was last asked.
+// received returns the lines that the server was sent since it was last asked.
 func (d *desk) heard() []string { return since(d.toServer, &d.seenS) }
 
 func since(b *gatewaytest.LockedBuffer, seen *int) []string {
@@ -321,7 +321,7 @@ func TestTheEndWaitsForWhatIsBeingRecorded(t *testing.T) {
 func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
-		w := &supervisor{up: d.pump.up, ctx: t.Context(), pump: d.pump, hungUp: make(chan struct{})}
+		w := &supervisor{up: d.pump.up, ctx: t.Context(), client: d.pump, hungUp: make(chan struct{})}
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
@@ -329,7 +329,7 @@ func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
 		}()
 		for id := range 5 {
 			time.Sleep(lingerQuiet / 2)
-			d.pump.heard.Add(1)
+			d.pump.received.Add(1)
 			d.client(gatewaytest.ToolCall(id, "work", `{}`))
 			d.wantTold("GATEWAY_DRAINING")
 			select {
@@ -345,7 +345,7 @@ func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
 func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
-		w := &supervisor{up: d.pump.up, ctx: t.Context(), pump: d.pump, hungUp: make(chan struct{})}
+		w := &supervisor{up: d.pump.up, ctx: t.Context(), client: d.pump, hungUp: make(chan struct{})}
 		go w.linger(candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 		time.Sleep(lingerQuiet / 2)
 		d.client(gatewaytest.ToolCall(1, "work", `{}`))
@@ -450,7 +450,7 @@ func TestWhatWasGivenUpIsRememberedWithinBounds(t *testing.T) {
 func TestACancellationThatComesFirstIsNotLost(t *testing.T) {
 	for _, jumbled := range []bool{true, false} {
 		p := newClientConn(t.Context(), gateway.New(gateway.Options{}), io.Discard)
-		p.jumbled = jumbled
+		p.unordered = jumbled
 		l := p.newServerConn(newLineWriter(nopCloser{io.Discard}, 0))
 		l.cancel(wire.ID("1"))
 		m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`), wire.Limits{})

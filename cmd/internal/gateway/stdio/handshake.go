@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// handshake is how the client and the server met: what to say again to a server that was started anew, so that the client need
-// not notice. It is safe for concurrent use.
+// handshake remembers initialize and its answer, to replay them to a server that was started again. It is safe for
+// concurrent use.
 type handshake struct {
 	mu      sync.Mutex // guards all below
 	hello   []byte     // the request initialize
@@ -22,7 +22,7 @@ type handshake struct {
 	met     bool          // the server has answered
 	tools   bool          // and says that it has tools
 	meeting chan struct{} // closed when it does; nil if it was not asked, or has
-	late    bool          // a call has waited for that in vain
+	late    bool          // a call has waited too long for initialize
 }
 
 // greeting is what a server says of itself that a client relies on.
@@ -68,8 +68,8 @@ func (h *handshake) initialized(m *wire.Message) {
 	h.ready = bytes.Clone(m.Bytes())
 }
 
-// mayList reports whether the server may be asked for its tools now: it is initialized and has tools. If it has not yet answered
-// initialize, meeting is closed when it does; it is nil after a call has waited for that in vain.
+// mayList reports whether the server may be asked for its tools: it is initialized and has tools. If it has not
+// answered initialize yet, meeting is closed when it does; meeting is nil after a call has waited too long for it.
 func (h *handshake) mayList() (may bool, meeting <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,7 +79,7 @@ func (h *handshake) mayList() (may bool, meeting <-chan struct{}) {
 	return h.met && h.ready != nil && h.tools, nil
 }
 
-// missed notes that a call has waited for the answer to initialize in vain.
+// missed notes that a call has waited too long for the answer to initialize.
 func (h *handshake) missed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

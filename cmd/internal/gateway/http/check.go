@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/hostguard"
 )
 
-// Rejection is a request that is turned away before anybody reads it.
+// Rejection is the response to a request that is refused before its message is read.
 type Rejection struct {
 	status int
 	err    *candor.Error
@@ -60,7 +60,7 @@ func isPlainJSON(h http.Header) bool {
 	return coding == "" || strings.EqualFold(coding, "identity")
 }
 
-// Reject answers a request that was not read: nobody knows whose call it is.
+// Reject answers a request that was not read, so that its id is not known.
 func (x *Exchange) Reject(no *Rejection) {
 	switch no.status {
 	case http.StatusMethodNotAllowed:
@@ -75,15 +75,15 @@ func (x *Exchange) Reject(no *Rejection) {
 
 const peekBytes = 4 << 10
 
-// ReadBody reads the message of a POST. What is wrong with it was answered if ok is false.
+// ReadBody reads the message of a POST. If that fails, the request has been answered and ok is false.
 func (x *Exchange) ReadBody() (body []byte, ok bool) {
 	rc := http.NewResponseController(x.Writer)
 	_ = rc.SetReadDeadline(time.Now().Add(x.Handler.Options.Patience))
 	limit, said := int64(x.Handler.up.MaxBytes()), x.Request.ContentLength
 	if said > limit {
-		limit = peekBytes // enough for the id: the rest is refused unread
+		limit = peekBytes // enough to find the id; the rest is not read
 	}
-	body, err := x.holdRequest(said, limit)
+	body, err := x.readRequest(said, limit)
 	if said > int64(x.Handler.up.MaxBytes()) {
 		err = errTooLarge
 	}
