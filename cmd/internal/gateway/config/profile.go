@@ -47,7 +47,7 @@ func profileKeys(p *Profile, o *gateway.Options) []key {
 		{name: "server", value: text(&p.Server, "a name"), about: "the server that the rules are made for"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
-		{name: "results", value: results(o), about: "tools whose failures come as JSON-RPC errors and are told as results, so that a model sees them"},
+		{name: "results", value: results(o), about: "tools whose JSON-RPC errors are returned as results with `isError`, so that a model sees them"},
 		note(),
 	}
 }

@@ -30,7 +30,7 @@ func held(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not what the table of keys says; go test ./gateway/config -update writes it (- checked in, + the table):\n%s", name, diff)
+		t.Errorf("%s is not what the table of keys says; go test ./cmd/internal/gateway/config -update writes it (- checked in, + the table):\n%s", name, diff)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestTheReferenceInTheDocumentationIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for mark, keys := range map[string][]key{"keys": (&draft{}).keys(), "profile": profileTable()} {
-		begin, end := "<!-- "+mark+": written by go test ./gateway/config -update -->\n", "<!-- /"+mark+" -->"
+		begin, end := "<!-- "+mark+": written by go test ./cmd/internal/gateway/config -update -->\n", "<!-- /"+mark+" -->"
 		before, rest, ok := strings.Cut(string(text), begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !ok || !closed {

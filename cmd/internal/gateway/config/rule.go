@@ -42,12 +42,12 @@ func mask(add func(gateway.Mask)) value {
 	return checked(mapping("a mask", func() []key {
 		return []key{
 			{name: "tool", needed: true, value: text(&m.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
-			{name: "path", value: text(&m.Path, "a JSON Pointer such as /success"), about: "where to look, in structuredContent or in the JSON that the first text holds"},
-			{name: "equals", value: jsonValue(&m.Equals), about: "what stands there; without it, anything that is there and is not null"},
-			{name: "text", value: text(&m.Text, "a regular expression"), about: "what the first text holds"},
-			{name: "except", value: text(&m.Except, "a regular expression"), about: "what lifts the rule if the first text holds it"},
-			{name: "code", value: code(&m.Code), about: "what to call the failure; default what its text says"},
-			{name: "retry", value: retryAdvice(&m.Retry), about: "the advice to give; default that of the code"},
+			{name: "path", value: text(&m.Path, "a JSON Pointer such as /success"), about: "where to look in structuredContent, or in the JSON of the first text block"},
+			{name: "equals", value: jsonValue(&m.Equals), about: "the value at the path; default any value except null"},
+			{name: "text", value: text(&m.Text, "a regular expression"), about: "must match the first text block"},
+			{name: "except", value: text(&m.Except, "a regular expression"), about: "the rule does not apply if this matches the first text block"},
+			{name: "code", value: code(&m.Code), about: "the code of the failure; default inferred from its text"},
+			{name: "retry", value: retryAdvice(&m.Retry), about: "the retry advice; default that of the code"},
 			note(),
 		}
 	}), func() error {
@@ -66,8 +66,8 @@ func codeRule(add func(gateway.CodeRule)) value {
 		return []key{
 			{name: "tool", value: text(&c.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several; default any"},
 			{name: "said", value: text(&c.Said, "a code as the server says it"), about: "the code, symbol or number that the server uses"},
-			{name: "text", value: text(&c.Text, "a regular expression"), about: "what the server's message holds"},
-			{name: "code", needed: true, value: code(&c.Code), about: "what it means"},
+			{name: "text", value: text(&c.Text, "a regular expression"), about: "must match the server's message"},
+			{name: "code", needed: true, value: code(&c.Code), about: "the code to use"},
 			note(),
 		}
 	}), func() error {
@@ -118,7 +118,7 @@ func checked(v value, check func() error) value {
 
 // note is a comment of a rule for readers of the file.
 func note() key {
-	return key{name: "note", value: text(new(string), "a text"), about: "why the rule is there, for whoever reads the file"}
+	return key{name: "note", value: text(new(string), "a text"), about: "why the rule is there, for readers of the file"}
 }
 
 // code is a code of the catalogue.

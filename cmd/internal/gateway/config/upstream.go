@@ -53,28 +53,28 @@ func (u *Upstream) check() *Mistake {
 func (d *draft) upstreamKeys(u *Upstream) []key {
 	o := &u.Options
 	return []key{
-		{name: "url", value: parsed(&u.URL, "an address such as http://127.0.0.1:3000/mcp", ParseURL), about: "the server's streamable HTTP or legacy SSE end"},
+		{name: "url", value: parsed(&u.URL, "an address such as http://127.0.0.1:3000/mcp", ParseURL), about: "the URL of a server that speaks streamable HTTP or legacy SSE"},
 		{name: "command", value: words(&u.Command, "a list of words such as [npx, -y, some-mcp-server]"),
 			about: "a server on standard input and output, started by the gateway"},
-		{name: "env", value: environment(&u.Env, &u.Secrets), about: "what the command gets beside the environment of the gateway, which it gets without the secrets of other upstreams; a value may hold `${NAME}`"},
-		{name: "shared", value: boolean(func(on bool) { u.Shared = on }), about: "whether all sessions share one server; default false: each has its own"},
-		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "how often in a minute a server that dies is started again; default 0"},
-		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "what may be done to failing answers"},
-		{name: "dialect", value: dialectValue(&o.Dialect), about: "the shape of answers that the gateway makes itself"},
-		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect that the server speaks: what it calls a failure is one"},
-		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without a sign of progress"},
+		{name: "env", value: environment(&u.Env, &u.Secrets), about: "variables for the command, added to the environment of the gateway without the secrets of other upstreams; a value may contain `${NAME}`"},
+		{name: "shared", value: boolean(func(on bool) { u.Shared = on }), about: "whether all sessions share one server; default false: one server per session"},
+		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "restarts per minute of a server that ends; default 0"},
+		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "how failing answers may be changed"},
+		{name: "dialect", value: dialectValue(&o.Dialect), about: "the dialect of answers that the gateway writes itself"},
+		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect of the server: its errors are always failures"},
+		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without reporting progress"},
 		{name: "startTimeout", value: deadline(&o.StartTimeout), about: "how long the server may take to answer `initialize`, its installation included"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
-		{name: "retry", value: retryPolicy(&o.Retry), about: "how often a call that can do no harm twice is made again; default 0"},
-		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "when calls of a failing server are refused for a while; off turns it off"},
-		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is stopped; off turns it off"},
+		{name: "retry", value: retryPolicy(&o.Retry), about: "retries for read-only or idempotent calls; default 0"},
+		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the circuit breaker; `off` disables it"},
+		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is refused; `off` disables it"},
 		{name: "validate", value: choice(&o.Validate, "validation", gateway.Validations()), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
 		{name: "validation", value: boolean(func(on bool) { validateIf(o, on) }), about: "false is the same as validate: off; for older files"},
-		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "set on every request to the server; a value may hold `${NAME}`"},
+		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "headers to set on every request to the server; a value may contain `${NAME}`"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
-		{name: "results", value: results(o), about: "tools whose failures come as JSON-RPC errors and are told as results, so that a model sees them"},
+		{name: "results", value: results(o), about: "tools whose JSON-RPC errors are returned as results with `isError`, so that a model sees them"},
 	}
 }
 
@@ -142,9 +142,9 @@ func dialectValue(into *dialect.Dialect) value {
 func retryPolicy(p *gateway.RetryPolicy) value {
 	return either(again(p), mapping("retry", func() []key {
 		return []key{
-			{name: "times", value: again(p), about: "how often a call is made again"},
-			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest pause that is waited for; default 10s"},
-			{name: "budget", value: share(&p.Budget, 1), about: "retries for each call, over time; default 0.2"},
+			{name: "times", value: again(p), about: "retries of a call"},
+			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest delay before a retry; default 10s"},
+			{name: "budget", value: share(&p.Budget, 1), about: "average retries per call; default 0.2"},
 		}
 	}))
 }
@@ -171,8 +171,8 @@ func again(p *gateway.RetryPolicy) value {
 func breakerPolicy(p *gateway.BreakerPolicy) value {
 	return either(off(&p.Off), mapping("breaker", func() []key {
 		return []key{
-			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "failures of the server in a row; default 10"},
-			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "the time before a trial, and between two; default 10s"},
+			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "consecutive failures of the server; default 10"},
+			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "the time before a trial call, and between two; default 10s"},
 		}
 	}))
 }
@@ -181,7 +181,7 @@ func repeatPolicy(p *gateway.RepeatPolicy) value {
 	return either(off(&p.Off), mapping("repeats", func() []key {
 		return []key{
 			{name: "after", value: integer(&p.After, 2, 100_000), about: "failures with the same arguments before such calls are refused; default 5"},
-			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the time in which they count, and the longest between two trials; default 1m"},
+			{name: "window", value: parsed(&p.Window, "a duration such as 1m", ParseDuration), about: "the window in which they count, and the longest time between two trials; default 1m"},
 		}
 	}))
 }

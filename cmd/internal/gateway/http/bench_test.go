@@ -275,7 +275,7 @@ func BenchmarkClientCPU(b *testing.B) {
 				for name, p := range ways {
 					before, own := p.cpu(b), self.cpu(b)
 					calls(b, p.address, 16, n, nil)
-					spent := float64((p.cpu(b)-before).Microseconds()) / n
+					spent := float64((p.cpu(b) - before).Microseconds()) / n
 					proxy[name] = append(proxy[name], spent)
 					all[name] = append(all[name], spent+float64((self.cpu(b)-own).Microseconds())/n)
 				}
